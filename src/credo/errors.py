@@ -1,0 +1,97 @@
+"""Everything that can go wrong for a user, as a type with a sentence they can act on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from enum import Enum
+
+
+class CredoError(Exception):
+    """What the user gave cannot be used. The message says what, where, and what to do."""
+
+    exit_code = 2
+
+
+class NetworkError(CredoError):
+    """The network itself is not one: a cycle, a row that does not sum to one, a name twice."""
+
+
+class FormatError(CredoError):
+    """A network file does not follow its format."""
+
+    def __init__(self, message: str, path: str | None = None, line: int | None = None) -> None:
+        place = ", ".join(part for part in (path, f"line {line}" if line else None) if part)
+        super().__init__(f"{place}: {message}" if place else message)
+        self.path, self.line = path, line
+
+
+class DataError(CredoError):
+    """The table does not fit the network."""
+
+
+class UnknownStateError(DataError):
+    """A cell holds a value that is no state of its variable."""
+
+
+class IncompleteDataError(DataError):
+    """The method needs complete data and the table has gaps."""
+
+
+class PriorError(CredoError):
+    """The prior cannot be used with this network."""
+
+
+class OptionError(CredoError):
+    """An option has a value that makes no sense."""
+
+
+class TooLargeError(CredoError):
+    """What was asked for does not fit into memory; `bytes_needed` is the estimate."""
+
+    def __init__(self, message: str, bytes_needed: int) -> None:
+        super().__init__(message)
+        self.bytes_needed = bytes_needed
+
+
+class MissingExtraError(CredoError):
+    """An optional package is needed for this."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package {package}. Install it with: pip install 'credo[{extra}]'")
+        self.package, self.extra = package, extra
+
+
+class Status(Enum):
+    """How an estimate ended; the value is the sentence that a user reads."""
+
+    EXACT = "The estimate is exact: it was computed in closed form."
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` was most likely meant to be, if one is near."""
+    by_folded = {candidate.casefold(): candidate for candidate in known}
+    found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[found[0]] if found else None
+
+
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """` Did you mean "yes"?` where a near name exists, and the known ones where the list is short enough to read."""
+    near = closest(name, known)
+    hint = f' Did you mean "{near}"?' if near is not None else ""
+    return f"{hint} Known: {listing(known)}."
+
+
+def listing(names: Sequence[str], limit: int = 12) -> str:
+    """Names for a message: all of them, or the first few and how many more."""
+    shown = ", ".join(names[:limit])
+    return shown if len(names) <= limit else f"{shown}, … ({len(names) - limit} more)"
+
+
+def readable_bytes(count: float) -> str:
+    """A size as people say it: `1.5 GB`."""
+    for unit in ("bytes", "kB", "MB", "GB", "TB", "PB"):
+        if count < 1000 or unit == "PB":
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1000
+    raise AssertionError("unreachable")
