@@ -1,0 +1,160 @@
+"""A block as a linear program in HiGHS: rows are switched on and off, objectives changed, and the basis is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from credo.constraints.blocks import Block
+from credo.constraints.rows import Flags, Indices, LinearRows, Numbers
+
+# Rows are sums of a few numbers between 0 and 1 with bounds that people write: 1e-9 is far below what anyone means,
+# and far above what rounding leaves.
+FEASIBILITY_TOLERANCE = 1e-9
+_PRESOLVE_FROM_ROWS = 500  # below this, presolve costs more than it saves
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Optimum:
+    """The largest value of an objective, where it is reached, and the price of each row of the block there."""
+
+    value: float
+    point: Numbers  # (parameters,)
+    duals: Numbers  # (linear rows,)
+
+
+class Program:
+    """{θ : θ ≥ 0, every distribution sums to one, Aθ ≤ b for the rows that are on}.
+
+    A class because HiGHS is a machine with a state: the basis of one question is the start of the next.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.linear = block.linear
+        self._columns = np.arange(block.size, dtype=np.int32)
+        self._first_row = len(block.table_rows)
+        self._row_of_statement = rows_of_statements(block.linear)
+        self._lower = np.where(block.linear.equality, block.linear.bounds, -np.inf)
+        self._on = np.ones(len(block.linear), dtype=np.bool_)
+        simplex, count = simplex_rows(block), len(block.table_rows)
+        ones = np.ones(count)
+        self._highs = load(
+            (np.zeros(block.size), np.zeros(block.size), np.ones(block.size)),
+            stacked(simplex, (block.linear.starts, block.linear.indices, block.linear.coefficients)),
+            (np.concatenate((ones, self._lower)), np.concatenate((ones, block.linear.bounds))),
+        )
+
+    def switch(self, on: Flags) -> None:
+        """Let exactly these linear rows count."""
+        changed = np.flatnonzero(on != self._on)
+        if len(changed):
+            lower = np.where(on[changed], self._lower[changed], -np.inf)
+            upper = np.where(on[changed], self.linear.bounds[changed], np.inf)
+            self._highs.changeRowsBounds(len(changed), (changed + self._first_row).astype(np.int32), lower, upper)
+            self._on = on.copy()
+
+    def switch_statements(self, statements: Collection[int]) -> None:
+        """Let exactly the rows of these statements count."""
+        on = np.zeros(len(self.linear), dtype=np.bool_)
+        for statement in statements:
+            on[self._row_of_statement[statement]] = True
+        self.switch(on)
+
+    def rows_of(self, statement: int) -> Indices:
+        """The rows of a statement in this block."""
+        return self._row_of_statement[statement]
+
+    def feasible_point(self) -> Numbers | None:
+        """A point that the rows which are on allow, if there is one."""
+        found = self.maximise(np.zeros(self.block.size))
+        return None if found is None else found.point
+
+    def maximise(self, objective: Numbers) -> Optimum | None:
+        """The maximum of objective · θ over the rows that are on; None where they allow nothing."""
+        import highspy
+
+        self._highs.changeColsCost(self.block.size, self._columns, -objective)
+        self._highs.run()
+        status = self._highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kInfeasible:
+            return None
+        if status != highspy.HighsModelStatus.kOptimal:
+            self._highs.clearSolver()  # a basis that led astray: once more from the start
+            self._highs.run()
+            status = self._highs.getModelStatus()
+            if status == highspy.HighsModelStatus.kInfeasible:
+                return None
+            if status != highspy.HighsModelStatus.kOptimal:
+                raise ArithmeticError(f"HiGHS ended a linear program of {self.block.size} parameters with {status}.")
+        solution = self._highs.getSolution()
+        point = np.asarray(solution.col_value, dtype=np.float64)
+        duals = np.abs(np.asarray(solution.row_dual, dtype=np.float64)[self._first_row :])
+        return Optimum(float(objective @ point), point, duals)
+
+    def infeasible_rows(self) -> Indices | None:
+        """The rows of an irreducible infeasible system as HiGHS sees it; None where it finds none."""
+        import highspy
+
+        self._highs.changeColsCost(self.block.size, self._columns, np.zeros(self.block.size))
+        self._highs.setOptionValue("iis_strategy", int(highspy.IisStrategy.kIisStrategyIrreducible))
+        status, found = self._highs.getIis()
+        if status != highspy.HighsStatus.kOk or not found.valid_ or not len(found.row_index_):
+            return None
+        rows = np.asarray(found.row_index_, dtype=np.int64) - self._first_row
+        return rows[rows >= 0]
+
+
+Rows = tuple[Indices, Indices, Numbers]  # starts, indices, values
+
+
+def load(columns: tuple[Numbers, Numbers, Numbers], rows: Rows, bounds: tuple[Numbers, Numbers]) -> Any:
+    """A silent HiGHS with the program min cost · x, lower ≤ x ≤ upper, row lower ≤ Ax ≤ row upper."""
+    import highspy
+
+    highs = highspy.Highs()
+    few = len(bounds[0]) < _PRESOLVE_FROM_ROWS
+    for option, value in (
+        ("output_flag", False),
+        ("threads", 1),
+        ("presolve", "off" if few else "choose"),
+        ("primal_feasibility_tolerance", FEASIBILITY_TOLERANCE),
+        ("dual_feasibility_tolerance", FEASIBILITY_TOLERANCE),
+    ):
+        highs.setOptionValue(option, value)
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = len(columns[0]), len(bounds[0])
+    program.col_cost_, program.col_lower_, program.col_upper_ = columns
+    program.row_lower_, program.row_upper_ = bounds
+    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    program.a_matrix_.start_ = rows[0].astype(np.int32)
+    program.a_matrix_.index_ = rows[1].astype(np.int32)
+    program.a_matrix_.value_ = rows[2]
+    highs.passModel(program)
+    return highs
+
+
+def simplex_rows(block: Block) -> Rows:
+    """The sums of the distributions."""
+    return block.distributions, np.arange(block.size, dtype=np.int64), np.ones(block.size)
+
+
+def stacked(*pieces: Rows) -> Rows:
+    """Rows under rows."""
+    ends = np.cumsum([0, *(len(values) for _, _, values in pieces)])
+    starts = [piece[0][:-1] + end for piece, end in zip(pieces, ends[:-1], strict=True)]
+    return (
+        np.concatenate([*starts, ends[-1:]]),
+        np.concatenate([piece[1] for piece in pieces]),
+        np.concatenate([piece[2] for piece in pieces]),
+    )
+
+
+def rows_of_statements(linear: LinearRows) -> dict[int, Indices]:
+    """The rows of each statement."""
+    order = np.argsort(linear.statements, kind="stable")
+    numbers, firsts = np.unique(linear.statements[order], return_index=True)
+    return dict(zip(numbers.tolist(), np.split(order, firsts[1:]), strict=True)) if len(order) else {}
