@@ -3,20 +3,107 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from credo.errors import FormatError, NetworkError, closest
+from credo.io.agrum import from_pyagrum
+from credo.io.agrum_files import read_with_pyagrum, write_with_pyagrum
 from credo.io.bif_read import read_bif
 from credo.io.bif_write import write_bif
+from credo.io.pgmpy import from_pgmpy
+from credo.io.uai import read_uai, write_uai
+from credo.io.xdsl import read_xdsl, write_xdsl
+from credo.io.xmlbif import read_xmlbif, write_xmlbif
 from credo.network import Network
 
 
+class FileFormat(NamedTuple):
+    """How files of one ending are read and written."""
+
+    read: Callable[[str | os.PathLike[str]], Network]
+    write: Callable[[Network, str | os.PathLike[str]], None]
+
+
+FORMATS: dict[str, FileFormat] = {
+    ".bif": FileFormat(read_bif, write_bif),
+    ".bif.gz": FileFormat(read_bif, write_bif),
+    ".xmlbif": FileFormat(read_xmlbif, write_xmlbif),
+    ".bifxml": FileFormat(read_xmlbif, write_xmlbif),
+    ".xdsl": FileFormat(read_xdsl, write_xdsl),
+    ".uai": FileFormat(read_uai, write_uai),
+    ".net": FileFormat(read_with_pyagrum, write_with_pyagrum),
+    ".dsl": FileFormat(read_with_pyagrum, write_with_pyagrum),
+}
+
+
 def read_network(source: Any) -> Network:
-    """The network in a file."""
+    """A network from a file, a pgmpy model or a pyAgrum `BayesNet`; a `Network` is returned as it is.
+
+    The ending says the format: `.bif`, `.bif.gz`, `.xmlbif`, `.bifxml`, `.xdsl`, `.uai`, and with pyAgrum `.net` and
+    `.dsl`. Numbers are read exactly as they are written, except from `.net`: there pyAgrum keeps single precision
+    (errors up to 3e-8). UAI has no names: its variables are called `x0`, `x1`, … and their states `0`, `1`, ….
+    """
     if isinstance(source, Network):
         return source
-    return read_bif(source)
+    package = type(source).__module__.partition(".")[0]
+    if package in _FROM_OBJECT:
+        return _FROM_OBJECT[package](source)
+    if not isinstance(source, str | os.PathLike):
+        kind = type(source).__name__
+        raise NetworkError(f"A network is a path, a Network, a pgmpy model or a pyAgrum BayesNet, not a {kind}.")
+    path = Path(source)
+    file_format = _format_of(path)
+    _check_readable(path)
+    return file_format.read(path)
 
 
 def write_network(network: Network, path: str | os.PathLike[str]) -> None:
-    """Write a network to a file."""
-    write_bif(network, path)
+    """Write a network to a file, in the format of its ending; a failed write leaves what was there.
+
+    What each format keeps:
+
+    - `.bif`, `.bif.gz`: everything. Names, all orders, every bit of every number, variables without a table.
+    - `.xmlbif`, `.bifxml`: the same; names with control characters or with blanks around them are an error.
+    - `.xdsl`: every bit, the order of states and parents; variables are put in an order with parents first. Names that
+      are no identifiers, and variables without a table, are an error.
+    - `.uai`: every bit and every order, but no names at all. Variables without a table are an error.
+    - `.net` (pyAgrum): 17 digits; reading it gives single precision. `.dsl` (pyAgrum): 6 digits. The order of variables
+      and parents may change. What these formats cannot hold otherwise is an error.
+    """
+    file_format = _format_of(Path(path))
+    try:
+        file_format.write(network, path)
+    except NetworkError as error:
+        raise FormatError(str(error), str(path)) from None
+
+
+_FROM_OBJECT: dict[str, Callable[[Any], Network]] = {"pgmpy": from_pgmpy, "pyagrum": from_pyagrum}
+
+
+def _format_of(path: Path) -> FileFormat:
+    name = path.name.lower()
+    # `.bif.gz` has to be seen before `.gz` could be taken for an ending of its own.
+    for ending in sorted(FORMATS, key=len, reverse=True):
+        if name.endswith(ending):
+            return FORMATS[ending]
+    ending = "".join(path.suffixes) or "no ending"
+    raise FormatError(f"Unknown kind of network file ({ending}). Known endings: {', '.join(FORMATS)}.", str(path))
+
+
+def _check_readable(path: Path) -> None:
+    """Say what is wrong with a path that is no file, with the nearest name in its folder."""
+    try:
+        if path.is_dir():
+            raise FormatError("This is a folder, not a network file.", str(path))
+        if path.is_file():
+            return
+        neighbours = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        reason = getattr(error, "strerror", None) or error
+        raise FormatError(f"This file cannot be read: {reason}.", str(path)) from None
+    near = closest(path.name, neighbours)
+    hint = f' Did you mean "{near}"?' if near else ""
+    place = "" if path.parent.is_dir() else f" The folder {path.parent} does not exist either."
+    raise FormatError(f"There is no such file.{hint}{place}", str(path))

@@ -1,0 +1,110 @@
+"""How far two networks of one structure are apart: the Kullback-Leibler divergence of their joint distributions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from credo.errors import NetworkError, listing
+from credo.io.agrum import load_pyagrum
+from credo.network import Network, Table
+
+
+def kl(network: Network, other: Network) -> float:
+    """KL(network ‖ other) in nats, exactly, by families [yao, section 7.1]:
+
+        Σ_X Σ_u P(u) Σ_x θ_x|u log(θ_x|u / θ'_x|u)
+
+    where P(u) is the marginal of the parents of X under `network`, from exact inference. 0 log 0 is 0; the divergence
+    is infinite where `other` rules out what `network` does not. Variables, states and parents are matched by name,
+    whatever their order.
+    """
+    _check_names(network, other)
+    rows = {name: _row_divergences(network.table(name), aligned_table(network, other, name)) for name in network.names}
+    # A family whose rows all agree adds nothing, and needs no inference.
+    apart = {name: divergences for name, divergences in rows.items() if divergences.any()}
+    marginals = _parent_marginals(network, [name for name in apart if network.parents[name]])
+    total = 0.0
+    for name, divergences in apart.items():
+        weights = marginals.get(name, np.ones(()))
+        reached = weights > 0  # an impossible configuration adds nothing, even where its rows are infinitely apart
+        total += float((weights[reached] * divergences[reached]).sum())
+    return total
+
+
+def aligned_table(network: Network, other: Network, name: str) -> Table:
+    """The table of `other` for a variable, with axes and states in the order of `network`."""
+    if name not in other:
+        raise NetworkError(f"The other network has no variable {name}: the two must have one structure.")
+    mine, theirs = network.parents[name], other.parents[name]
+    if set(mine) != set(theirs):
+        raise NetworkError(
+            f"Variable {name} has the parents {listing(mine) or 'none'} here and {listing(theirs) or 'none'} there: "
+            "the two networks must have one structure."
+        )
+    table = other.table(name).transpose([*(theirs.index(parent) for parent in mine), len(mine)])
+    for axis, member in enumerate((*mine, name)):
+        states, other_states = network.states(member), other.states(member)
+        if states == other_states:
+            continue
+        if set(states) != set(other_states):
+            raise NetworkError(
+                f"Variable {member} has the states {listing(states)} here and {listing(other_states)} there."
+            )
+        table = table.take([other_states.index(state) for state in states], axis=axis)
+    return table
+
+
+def _check_names(network: Network, other: Network) -> None:
+    if more := [name for name in other if name not in network]:
+        raise NetworkError(f"Only the other network has {listing(more)}: the two must have one structure.")
+
+
+def _row_divergences(table: Table, other: Table) -> Table:
+    """Σ_x θ_x log(θ_x / θ'_x) for each configuration of the parents; the last axis is summed away."""
+    terms = np.zeros_like(table)
+    possible = table > 0
+    with np.errstate(divide="ignore"):
+        # A difference of logarithms: the ratio of two numbers may overflow where its logarithm does not.
+        terms[possible] = table[possible] * (np.log(table[possible]) - np.log(other[possible]))
+    sums: Table = terms.sum(axis=-1)
+    return sums
+
+
+def _parent_marginals(network: Network, names: list[str]) -> dict[str, Table]:
+    """P(parents of each of these variables), axes in the order of the parents."""
+    if not names:
+        return {}
+    pyagrum = load_pyagrum("The divergence of two networks")
+    model = _model(pyagrum, network)
+    number = {name: str(index) for index, name in enumerate(network.names)}
+    inference = pyagrum.LazyPropagation(model)
+    wanted = {name: [number[parent] for parent in network.parents[name]] for name in names}
+    for parents in wanted.values():
+        if len(parents) == 1:
+            inference.addTarget(parents[0])
+        else:
+            inference.addJointTarget(set(parents))
+    inference.makeInference()
+    marginals: dict[str, Table] = {}
+    for name, parents in wanted.items():
+        joint = inference.posterior(parents[0]) if len(parents) == 1 else inference.jointPosterior(set(parents))
+        axes = tuple(reversed(joint.names))  # the axes of the array run backwards through the names
+        marginals[name] = np.array(joint.toarray()).transpose([axes.index(parent) for parent in parents])
+    return marginals
+
+
+def _model(pyagrum: Any, network: Network) -> Any:
+    """The network for pyAgrum with numbers for names, so that no name can trouble it."""
+    model = pyagrum.BayesNet()
+    number = {name: str(index) for index, name in enumerate(network.names)}
+    for name in network.names:
+        model.add(pyagrum.RangeVariable(number[name], "", 0, len(network.states(name)) - 1))
+    for name in network.names:
+        for parent in network.parents[name]:
+            model.addArc(number[parent], number[name])
+        cpt = model.cpt(number[name])
+        axes = [number[member] for member in (*network.parents[name], name)]
+        cpt[:] = np.ascontiguousarray(network.table(name).transpose([axes.index(a) for a in reversed(cpt.names)]))
+    return model
