@@ -1,0 +1,271 @@
+"""CSV files straight to state numbers, chunk by chunk: a file larger than memory passes through.
+
+A library's reader makes a string of each cell, pads a short row in silence, and renames a column that stands twice.
+Here a cell is compared with the states of its variable in place, and what does not fit is an error with its row.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from io import StringIO
+from itertools import pairwise
+from os import cpu_count
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.errors import DataError
+from credo.io.columns import Columns, match_columns, unknown_states
+from credo.io.csv_kernel import EMPTY, IGNORE, PADDING, RAGGED, STATE, TEXT, insert, scan
+from credo.io.dataset import Codes, Dataset, code_type
+from credo.io.states import MISSING, MISSING_TEXTS, Lexicon
+from credo.network import Network, Variable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CHUNK_BYTES = 16 * 2**20
+UNKNOWN_AT_ONCE = 256  # texts that one scan may leave open before it is repeated
+SMALL_PIECE = 2**16  # bytes that are not worth a thread of their own
+
+Bytes = NDArray[np.uint8]
+Progress = Callable[[int], None]
+
+
+def stream_csv(
+    path: Path, network: Network, others: Sequence[str] = (), progress: Progress | None = None
+) -> Iterator[Dataset]:
+    """The rows of a CSV file as datasets, a chunk at a time. `progress` is told how many bytes were read since."""
+    with _open(path) as file, ThreadPoolExecutor(cpu_count() or 1) as pool:
+        head = file.read(SMALL_PIECE)
+        header, separator, start = _read_header(head, path, network)
+        table = _CsvTable(str(path), network, match_columns(header, network, others), header, separator)
+        rest, rows = head[start:], 0
+        at_end = False
+        while not at_end:
+            buffer, filled = _fill(file, rest)
+            at_end = filled == len(rest)
+            if at_end and rest and not rest.endswith(b"\n"):
+                buffer[filled], filled = ord("\n"), filled + 1  # the last line of a file need not be ended
+            dataset, consumed = table.read(buffer, filled, rows, pool)
+            if at_end and consumed < filled:
+                raise table.ragged(buffer[consumed:filled], rows + len(dataset))
+            if progress is not None:
+                progress(consumed)
+            if len(dataset):
+                rows += len(dataset)
+                yield dataset
+            rest = buffer[consumed:filled].tobytes()
+
+
+def _open(path: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix.lower() == ".gz" else path.open("rb")
+
+
+def _fill(file: BinaryIO, rest: bytes) -> tuple[Bytes, int]:
+    """A buffer that starts with what the last one left over, how many bytes of it count, and room behind them."""
+    buffer = np.empty(len(rest) + CHUNK_BYTES + PADDING, dtype=np.uint8)
+    buffer[: len(rest)] = np.frombuffer(rest, dtype=np.uint8)
+    count = cast(Any, file).readinto(buffer.data[len(rest) : -PADDING])
+    filled = len(rest) + count
+    buffer[filled : filled + PADDING] = 0
+    return buffer, filled
+
+
+def _read_header(head: bytes, path: Path, network: Network) -> tuple[list[str], str, int]:
+    """The column names, the separator, and where the first record starts."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in head:
+        raise DataError(
+            f"{path}: this is no CSV file in UTF-8. If it comes from a spreadsheet, save it as “CSV UTF-8”."
+        )
+    start = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+    end = head.find(b"\n", start)
+    end = len(head) if end < 0 else end
+    try:
+        line = head[start:end].decode("utf-8").rstrip("\r")
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: the header is not UTF-8. Save the file as “CSV UTF-8”.") from None
+    if not line.strip():
+        raise DataError(f"{path}: the table is empty. Its first line must hold the names of the columns.")
+    split = {separator: next(csv.reader(StringIO(line), delimiter=separator)) for separator in ",;\t"}
+    names = {separator: [name.strip() for name in header] for separator, header in split.items()}
+    # The separator is the one that finds most variables in the header, and a comma where none finds any.
+    separator = max(names, key=lambda s: (sum(name in network for name in names[s]), len(names[s]) > 1, s == ","))
+    return names[separator], separator, min(end + 1, len(head))
+
+
+@dataclass(slots=True)
+class _CsvTable:
+    """One file, and what was learned about its texts so far: that `1.0` means `1`, say."""
+
+    path: str
+    network: Network
+    columns: Columns
+    header: list[str]
+    separator: str
+    roles: NDArray[np.int64] = field(init=False)  # (fields,)
+    targets: NDArray[np.int64] = field(init=False)  # (fields,)
+    lexicons: dict[int, Lexicon] = field(init=False)  # by field
+    known: dict[int, dict[bytes, int]] = field(init=False)  # by field: text as it stands in the file → code
+    lookup: tuple[NDArray[Any], ...] = field(init=False)
+    record_bytes: float = field(init=False)  # how long a record is, about
+    learning: Lock = field(init=False, default_factory=Lock)  # threads share what they learn
+
+    def __post_init__(self) -> None:
+        position = {name: i for i, name in enumerate(self.network.names)}
+        self.roles = np.full(len(self.header), IGNORE)
+        self.targets = np.zeros(len(self.header), dtype=np.int64)
+        self.lexicons, self.known = {}, {}
+        for at, name in enumerate(self.header):
+            if name in self.columns.others:
+                self.roles[at], self.targets[at] = TEXT, self.columns.others.index(name)
+            elif name in position:
+                self.roles[at], self.targets[at] = STATE, position[name]
+                self.lexicons[at] = Lexicon.of(self.network.variable(name))
+                states = self.lexicons[at].by_text
+                missing = {text.encode(): MISSING for text in sorted(MISSING_TEXTS) if text not in states}
+                self.known[at] = {state.encode(): code for state, code in states.items()} | missing
+        self.lookup = _hash_tables(len(self.header), self.known)
+        self.record_bytes = 3.0 * len(self.header)
+
+    def read(self, buffer: Bytes, filled: int, rows_before: int, pool: Executor) -> tuple[Dataset, int]:
+        """The whole records of a buffer, and how many bytes they took."""
+        pieces = _pieces(buffer[:filled])
+        parts: list[_Part] = []
+        for found in pool.map(lambda piece: self._read_piece(buffer, *piece), pieces):
+            rows = rows_before + sum(len(part.codes) for part in parts)
+            parts += found
+            if found[-1].strangers:
+                rows += sum(len(part.codes) for part in found[:-1])
+                raise unknown_states([(variable, text, rows + row + 1) for variable, text, row in found[-1].strangers])
+            if found[-1].ending == RAGGED:
+                raise self.ragged(buffer[found[-1].stop : filled], rows + sum(len(part.codes) for part in found))
+        codes = parts[0].codes if len(parts) == 1 else np.concatenate([part.codes for part in parts])
+        consumed = parts[-1].stop
+        self.record_bytes = max(len(self.header), consumed / max(1, len(codes)))
+        others = self._texts(buffer, np.concatenate([part.spans for part in parts]))
+        return Dataset(self.network.names, codes, None, self.columns.hidden, others), consumed
+
+    def ragged(self, rest: Bytes, rows_before: int) -> DataError:
+        """The error for a record that does not have as many fields as the header."""
+        record = _text(rest[:2000].tobytes()).split("\n")[0].rstrip("\r")
+        count = len(next(csv.reader([record], delimiter=self.separator), []))
+        if count == len(self.header):
+            return DataError(
+                f"{self.path}, row {rows_before + 1}: a double quote is opened and not closed: {record[:80]}"
+            )
+        return DataError(
+            f"{self.path}, row {rows_before + 1}: {count} fields, but the header has {len(self.header)}. "
+            f"A value that holds the separator itself must stand in double quotes.\n{record[:80]}"
+        )
+
+    def _read_piece(self, buffer: Bytes, start: int, stop: int) -> list[_Part]:
+        """Read records until the piece ends, in as many parts as the output's estimated size makes necessary."""
+        parts: list[_Part] = []
+        while True:
+            part = self._read_part(buffer, start, stop)
+            parts.append(part)
+            if part.strangers or part.ending == RAGGED or part.stop == start or part.stop >= stop:
+                return parts
+            start = part.stop
+
+    def _read_part(self, buffer: Bytes, start: int, stop: int) -> _Part:
+        rows = int(1.05 * (stop - start) / self.record_bytes) + 16
+        codes = np.full((rows, len(self.network)), MISSING, dtype=code_type(self.network))
+        spans = np.zeros((rows, len(self.columns.others), 2), dtype=np.int64)
+        unknown = np.zeros((UNKNOWN_AT_ONCE, 4), dtype=np.int64)
+        fixed = ord(self.separator), self.roles, self.targets
+        while True:
+            done, end, misses, ending = scan(buffer, start, stop, *fixed, *self.lookup, codes, spans, unknown)
+            with self.learning:
+                strangers = self._learn(buffer, unknown[:misses])
+            if misses == 0 or strangers:
+                return _Part(codes[:done], spans[:done], int(end), int(ending), strangers)
+
+    def _learn(self, buffer: Bytes, unknown: NDArray[np.int64]) -> list[Stranger]:
+        """Look up texts that are not known yet; what is no state is returned, with its row in the part."""
+        strangers: dict[tuple[str, str], Stranger] = {}
+        for at, start, end, row in unknown.tolist():
+            raw = buffer[start:end].tobytes()
+            text, lexicon = _text(raw), self.lexicons[at]
+            code = lexicon.code(text)
+            if code is None:
+                strangers.setdefault((lexicon.variable.name, text), (lexicon.variable, text, row))
+            else:
+                self.known[at][raw] = code
+        if len(unknown):
+            self.lookup = _hash_tables(len(self.header), self.known)
+        return list(strangers.values())
+
+    def _texts(self, buffer: Bytes, spans: NDArray[np.int64]) -> dict[str, pl.Series]:
+        """The fields that are kept as text."""
+        if not self.columns.others:
+            return {}
+        import polars as pl
+
+        raw = buffer.tobytes()
+        columns = {}
+        for i, name in enumerate(self.columns.others):
+            texts = [_text(raw[start:end]) for start, end in spans[:, i].tolist()]
+            columns[name] = pl.Series(
+                name, [None if text in MISSING_TEXTS else text for text in texts], dtype=pl.String
+            )
+        return columns
+
+
+Stranger = tuple[Variable, object, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one scan read, where it stopped and why; the spans point into the buffer."""
+
+    codes: Codes
+    spans: NDArray[np.int64]
+    stop: int
+    ending: int
+    strangers: list[Stranger]
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", errors="replace").replace('""', '"')
+
+
+def _pieces(buffer: Bytes) -> list[tuple[int, int]]:
+    """Cut a buffer behind line ends into pieces, one a thread; where quotes may hold line ends, into one."""
+    count = min(cpu_count() or 1, max(1, len(buffer) // SMALL_PIECE))
+    if count > 1 and (buffer == ord('"')).any():
+        count = 1
+    cuts = [0]
+    for i in range(1, count):
+        cut = max(cuts[-1], len(buffer) * i // count)
+        while cut < len(buffer) and buffer[cut - 1] != ord("\n"):
+            cut += 1
+        cuts.append(cut)
+    cuts.append(len(buffer))
+    return list(pairwise(cuts))
+
+
+def _hash_tables(fields: int, known: dict[int, dict[bytes, int]]) -> tuple[NDArray[Any], ...]:
+    """The kernel's lookup: for each field an open hash table of its known texts."""
+    sizes = {at: 1 << (4 * len(texts)).bit_length() for at, texts in known.items()}
+    slots = sum(sizes.values())
+    pool = np.frombuffer(b"".join(text for texts in known.values() for text in texts) + bytes(PADDING), dtype=np.uint8)
+    tables = np.zeros((fields, 2), dtype=np.int64)
+    keys, values = np.zeros(slots, dtype=np.uint64), np.full(slots, EMPTY, dtype=np.int32)
+    places = np.zeros((slots, 2), dtype=np.int64)
+    base = start = 0
+    for at, texts in known.items():
+        tables[at] = base, sizes[at] - 1
+        for text, code in texts.items():
+            insert(keys, values, places, pool, base, sizes[at] - 1, start, len(text), code)
+            start += len(text)
+        base += sizes[at]
+    return tables, keys, values, places, pool

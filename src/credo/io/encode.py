@@ -1,0 +1,52 @@
+"""A frame in memory becomes state numbers: each distinct value of a column is looked up once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.io.columns import Columns, unknown_states
+from credo.io.dataset import Dataset, code_type
+from credo.io.states import MISSING, Lexicon, text_of
+from credo.network import Network, Variable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def encode(frame: pl.DataFrame, columns: Columns, network: Network, first_row: int = 0) -> Dataset:
+    """The rows of a frame as a dataset; `first_row` is how many rows of the table came before, for messages."""
+    codes = np.full((len(frame), len(network)), MISSING, dtype=code_type(network))
+    unknown: list[tuple[Variable, object, int]] = []
+    for position, variable in enumerate(network.variables):
+        if variable.name in columns.variables:
+            codes[:, position] = _encode_column(frame[variable.name], variable, first_row, unknown)
+    if unknown:
+        raise unknown_states(unknown)
+    others = {name: frame[name] for name in columns.others}
+    return Dataset(network.names, codes, None, columns.hidden, others)
+
+
+def _encode_column(
+    column: pl.Series, variable: Variable, first_row: int, unknown: list[tuple[Variable, object, int]]
+) -> NDArray[np.int32]:
+    """State numbers of one column; values that are no state are added to `unknown`."""
+    import polars as pl
+
+    lexicon = Lexicon.of(variable)
+    if column.dtype == pl.Null:
+        return np.full(len(column), MISSING, dtype=np.int32)
+    if column.dtype == pl.Object:  # mixed Python values, as pandas keeps them
+        column = pl.Series([None if value is None else text_of(value) for value in column], dtype=pl.String)
+    values = column.unique()
+    codes = [lexicon.code(value) for value in values]
+    for value, code in zip(values, codes, strict=True):
+        if code is None:
+            row = (column == value).arg_max() or 0
+            unknown.append((variable, text_of(value), first_row + row + 1))
+    if unknown:
+        return np.full(len(column), MISSING, dtype=np.int32)
+    encoded = column.replace_strict(values, pl.Series(codes, dtype=pl.Int32), return_dtype=pl.Int32)
+    return encoded.to_numpy()

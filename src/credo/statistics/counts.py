@@ -1,0 +1,156 @@
+"""How often each family was seen in each state: sufficient statistics that can be added up.
+
+Counts are a monoid: `merge(count(x), count(y))` equals `count(x and y together)`, and `empty` changes nothing. So a
+table can be counted a part at a time, by several threads, on several machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import cpu_count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.errors import NetworkError
+from credo.io.dataset import Dataset
+from credo.statistics.families import Families, family
+
+Numbers = NDArray[np.float64]
+SMALL_PIECE = 20_000  # rows that are not worth a thread of their own
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """Weighted counts of every family. A row in which a family has a gap is left out of that family alone."""
+
+    families: Families
+    dense: Numbers  # (cells of all dense families,)
+    sparse: Mapping[str, tuple[NDArray[np.int64], Numbers]]  # cells that were seen, sorted, and their counts
+    incomplete: Numbers  # (variables,) the weight of the rows that each family could not use
+    total: float  # the weight of all rows
+    rows: int
+
+    def table(self, name: str) -> Numbers:
+        """The counts of one family as an array (configurations, states)."""
+        states = len(self.families.network.states(name))
+        cells = self.families.network.configurations(name) * states
+        if name in self.families.offsets:
+            start = self.families.offsets[name]
+            return self.dense[start : start + cells].reshape(-1, states)
+        table = np.zeros(cells)
+        keys, values = self.sparse[name]
+        table[keys] = values
+        return table.reshape(-1, states)
+
+    def row(self, name: str, row: int) -> Numbers:
+        """The counts of one configuration, (states,); cheap where the family is sparse."""
+        states = len(self.families.network.states(name))
+        if name in self.families.offsets:
+            return self.table(name)[row]
+        keys, values = self.sparse[name]
+        start, stop = np.searchsorted(keys, [row * states, (row + 1) * states])
+        counts = np.zeros(states)
+        counts[keys[start:stop] - row * states] = values[start:stop]
+        return counts
+
+    def gaps(self) -> dict[str, float]:
+        """The families that could not use every row, and the weight of the rows they missed."""
+        pairs = zip(self.families.network.names, self.incomplete, strict=True)
+        return {name: float(weight) for name, weight in pairs if weight}
+
+
+def empty(families: Families) -> Counts:
+    """The counts of no rows."""
+    nothing = {name: (np.zeros(0, dtype=np.int64), np.zeros(0)) for name in families.sparse}
+    return Counts(families, np.zeros(families.size), nothing, np.zeros(len(families.network)), 0.0, 0)
+
+
+def count(families: Families, dataset: Dataset) -> Counts:
+    """The counts of the rows of a dataset."""
+    if dataset.names != families.network.names:
+        raise NetworkError("The dataset was made for another network.")
+    dense, incomplete = _count_dense(families, dataset)
+    sparse = {}
+    for name in families.sparse:
+        keys, weights = _cells(families, name, dataset)
+        seen = keys >= 0
+        incomplete[families.network.names.index(name)] = weights[~seen].sum()
+        sparse[name] = _add_up(keys[seen], weights[seen])
+    total = float(len(dataset) if dataset.weights is None else dataset.weights.sum())
+    return Counts(families, dense, sparse, incomplete, total, len(dataset))
+
+
+def count_all(families: Families, datasets: Iterable[Dataset]) -> Counts:
+    """The counts of datasets that follow each other, one of them in memory at a time."""
+    counts = empty(families)
+    for dataset in datasets:
+        counts = merge(counts, count(families, dataset))
+    return counts
+
+
+def merge(left: Counts, right: Counts) -> Counts:
+    """The counts of the rows of both."""
+    if left.families.network != right.families.network or left.families.dense != right.families.dense:
+        raise NetworkError("Counts of two different networks cannot be merged.")
+    sparse = {}
+    for name in left.families.sparse:
+        pairs = zip(left.sparse[name], right.sparse[name], strict=True)
+        keys, values = (np.concatenate(both) for both in pairs)
+        sparse[name] = _add_up(keys, values)
+    return Counts(
+        left.families,
+        left.dense + right.dense,
+        sparse,
+        left.incomplete + right.incomplete,
+        left.total + right.total,
+        left.rows + right.rows,
+    )
+
+
+def _count_dense(families: Families, dataset: Dataset) -> tuple[Numbers, Numbers]:
+    from credo.statistics.count_kernel import count_rows
+
+    # Without weights each row counts one: an array of stride zero, which costs no memory.
+    ones = np.broadcast_to(np.int64(1), len(dataset))
+    weights = ones if dataset.weights is None else dataset.weights
+    offsets = np.array([families.offsets[name] for name in families.dense], dtype=np.int64)
+
+    def count_piece(piece: slice) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
+        counts = np.zeros(families.size, dtype=weights.dtype)
+        incomplete = np.zeros(len(offsets), dtype=weights.dtype)
+        layout = families.members, families.strides, families.starts, offsets
+        count_rows(dataset.codes[piece], weights[piece], *layout, counts, incomplete)
+        return counts, incomplete
+
+    threads = min(cpu_count() or 1, 1 + len(dataset) // SMALL_PIECE)
+    cuts = [len(dataset) * i // threads for i in range(threads + 1)]
+    with ThreadPoolExecutor(threads) as pool:
+        parts = list(pool.map(count_piece, (slice(cuts[i], cuts[i + 1]) for i in range(threads))))
+    dense = np.sum([part[0] for part in parts], axis=0, dtype=np.float64)
+    incomplete = np.zeros(len(families.network))
+    is_dense = [name in families.offsets for name in families.network.names]
+    incomplete[is_dense] = np.sum([part[1] for part in parts], axis=0, dtype=np.float64)
+    return dense, incomplete
+
+
+def _cells(families: Families, name: str, dataset: Dataset) -> tuple[NDArray[np.int64], Numbers]:
+    """The cell of each row in the table of one family, -1 where a member is missing; and the rows' weights."""
+    positions, strides = family(families.network, name)
+    keys = np.zeros(len(dataset), dtype=np.int64)
+    gap = np.zeros(len(dataset), dtype=bool)
+    for position, stride in zip(positions, strides, strict=True):
+        column = dataset.codes[:, position].astype(np.int64)
+        gap |= column < 0
+        keys += column * stride
+    keys[gap] = -1
+    weights = np.ones(len(dataset)) if dataset.weights is None else dataset.weights
+    return keys, weights
+
+
+def _add_up(keys: NDArray[np.int64], values: Numbers) -> tuple[NDArray[np.int64], Numbers]:
+    """The distinct keys, sorted, each with the sum of its values."""
+    distinct, where = np.unique(keys, return_inverse=True)
+    return distinct, np.bincount(where, weights=values, minlength=len(distinct))
