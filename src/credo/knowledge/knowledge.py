@@ -1,0 +1,111 @@
+"""Knowledge: statements that fit a network, from text, from Python, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from credo.knowledge.mistakes import Fault, KnowledgeError, Mistake, describe
+from credo.knowledge.orders import StateOrder, state_order
+from credo.knowledge.parse import parse, parse_line
+from credo.knowledge.resolve import PYTHON, resolve
+from credo.knowledge.syntax import STATEMENT_TYPES, Order, Statement
+from credo.knowledge.text import to_text
+from credo.network import Network
+
+MAX_BYTES = 10_000_000  # about a hundred thousand statements; a larger file is most likely the data
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Knowledge:
+    """Statements about a network, each checked against it.
+
+    `source` is text with one statement a line, a statement made in Python, or an iterable that mixes both.
+
+    >>> net = Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, parents={"lung": ["smoke"]})
+    >>> len(Knowledge("smoke raises lung", net))
+    1
+    """
+
+    statements: tuple[Statement, ...]
+    network: Network = field(repr=False)
+    orders: Mapping[str, StateOrder] = field(repr=False, compare=False)
+
+    def __init__(self, source: str | Statement | Iterable[str | Statement], network: Network, name: str = "") -> None:
+        statements, mistakes = _read(source, name)
+        mistakes = (*mistakes, *resolve(statements, network))
+        if mistakes:
+            raise KnowledgeError(sorted(mistakes, key=lambda each: (each.source, each.line, each.column)))
+        put = object.__setattr__
+        put(self, "statements", statements)
+        put(self, "network", network)
+        put(self, "orders", state_orders(network, statements))
+
+    def __len__(self) -> int:
+        return len(self.statements)
+
+    def __iter__(self) -> Iterator[Statement]:
+        return iter(self.statements)
+
+    def __add__(self, other: Knowledge) -> Knowledge:
+        if not isinstance(other, Knowledge):
+            return NotImplemented
+        if self.network != other.network:
+            facts = {"left": self.network.name, "right": other.network.name}
+            raise KnowledgeError([describe(Fault("two-networks", 1, 1, facts), 0, "", PYTHON)])
+        return Knowledge((*self.statements, *other.statements), self.network)
+
+    def __str__(self) -> str:
+        return "\n".join(to_text(statement) for statement in self.statements)
+
+
+def read_knowledge(path: str | Path, network: Network) -> Knowledge:
+    """The knowledge in a file: UTF-8, one statement a line."""
+    path = Path(path)
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise _file_error(path, "file-too-large", size=f"{path.stat().st_size / 1e6:,.1f}")
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise _file_error(path, "file-unreadable", reason=error.strerror or str(error)) from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise _file_error(path, "file-not-utf8", byte=f"0x{error.object[error.start]:02x}", line=line) from None
+    knowledge = Knowledge(text, network, path.name)
+    if not knowledge.statements:
+        raise _file_error(path, "file-empty")
+    return knowledge
+
+
+def state_orders(network: Network, statements: Iterable[Statement] = ()) -> Mapping[str, StateOrder]:
+    """The order of states of every variable, and why."""
+    said = [statement for statement in statements if isinstance(statement, Order)]
+    return MappingProxyType({variable.name: state_order(variable, said) for variable in network.variables})
+
+
+def _read(source: Any, name: str) -> tuple[tuple[Statement, ...], tuple[Mistake, ...]]:
+    if isinstance(source, str):
+        return parse(source, name)
+    statements: list[Statement] = []
+    mistakes: list[Mistake] = []
+    for item in [source] if isinstance(source, STATEMENT_TYPES) else source:
+        found, wrong = parse(item, name) if isinstance(item, str) else _from_python(item)
+        statements.extend(found)
+        mistakes.extend(wrong)
+    return tuple(statements), tuple(mistakes)
+
+
+def _from_python(item: Any) -> tuple[tuple[Statement, ...], tuple[Mistake, ...]]:
+    if isinstance(item, STATEMENT_TYPES) and item.span is not None:
+        return (item,), ()
+    # A statement without a place is written out and read back: so it is checked like text, and a message can point at it.
+    line = to_text(item)
+    statement, faults = parse_line(line, 0, PYTHON)
+    return (() if statement is None else (statement,)), tuple(describe(fault, 0, line, PYTHON) for fault in faults)
+
+
+def _file_error(path: Path, kind: str, **facts: Any) -> KnowledgeError:
+    return KnowledgeError([describe(Fault(kind, 1, 1, {"path": path.name, **facts}), 0, "", str(path.name))])

@@ -1,0 +1,122 @@
+"""Mistakes in knowledge, as data: their kinds stand in `mistakes.toml`, which drives the messages and their tests."""
+
+from __future__ import annotations
+
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from credo.errors import CredoError
+
+SHOWN = 20  # mistakes that one message spells out; a reader works through no more in one go
+WINDOW = 100  # characters of a long line that stand around the caret
+INDENT = "    "
+
+
+class Fault(NamedTuple):
+    """A mistake whose line is not known yet: its kind, its columns (from 1, the end excluded), and what to fill in."""
+
+    kind: str
+    column: int
+    end_column: int
+    facts: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One thing to correct: where it stands, what is wrong with it, what was expected, and what to write instead."""
+
+    kind: str
+    line: int
+    column: int
+    end_column: int
+    message: str
+    expected: str
+    suggestion: str
+    text: str
+    source: str = ""
+
+    def __str__(self) -> str:
+        return show_mistake(self)
+
+
+class KnowledgeError(CredoError):
+    """The knowledge cannot be read; `mistakes` holds every one that was found, in the order of the file."""
+
+    def __init__(self, mistakes: Iterable[Mistake]) -> None:
+        self.mistakes = tuple(mistakes)
+        super().__init__(show_mistakes(self.mistakes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KnowledgeError, (self.mistakes,)
+
+
+@cache
+def kinds() -> Mapping[str, Mapping[str, Any]]:
+    """The table of kinds: key → message, expected, suggestion, and the broken examples that the tests run."""
+    return tomllib.loads(Path(__file__).with_name("mistakes.toml").read_text(encoding="utf-8"))
+
+
+def describe(fault: Fault, line: int, text: str, source: str = "") -> Mistake:
+    """The mistake that a fault is, once its line is known."""
+    kind = kinds()[fault.kind]
+    column = max(1, min(fault.column, len(text) + 1))
+    end_column = max(column + 1, min(fault.end_column, len(text) + 1))
+    facts = {"found": text[column - 1 : end_column - 1], **fault.facts}
+    message, expected, suggestion = (
+        kind[part].format_map(facts).strip() for part in ("message", "expected", "suggestion")
+    )
+    return Mistake(fault.kind, line, column, end_column, message, expected, suggestion, text, source)
+
+
+def show_mistakes(mistakes: tuple[Mistake, ...]) -> str:
+    """Every mistake, or the first twenty and how many more."""
+    blocks = [show_mistake(mistake) for mistake in mistakes[:SHOWN]]
+    if len(mistakes) > SHOWN:
+        blocks.append(f"… and {len(mistakes) - SHOWN:,} more mistakes.")
+    return "\n\n".join(blocks)
+
+
+def show_mistake(mistake: Mistake) -> str:
+    """The place, what is wrong, the line with a caret under the place, what was expected, what to write."""
+    source = mistake.source or "knowledge"
+    place = f"{source}:{mistake.line}:{mistake.column}" if mistake.line else source
+    parts = [f"{place}: {mistake.message}"]
+    if mistake.text:
+        line, caret = caret_lines(mistake.text, mistake.column, mistake.end_column)
+        parts += [INDENT + line, INDENT + caret]
+    parts += [f"{INDENT}expected: {mistake.expected}"] if mistake.expected else []
+    parts += [f"{INDENT}suggestion: {mistake.suggestion}"] if mistake.suggestion else []
+    return "\n".join(parts)
+
+
+def caret_lines(text: str, column: int, end_column: int) -> tuple[str, str]:
+    """The line and its caret line; carets stand right under tabs, wide and combining characters too."""
+    start, end = column - 1, max(column, end_column - 1)
+    first = max(0, start - WINDOW // 2) if len(text) > WINDOW else 0
+    last = first + WINDOW
+    head, tail = ("…" if first else ""), ("…" if last < len(text) else "")
+    shown = head + _visible(text[first:last]) + tail
+    before = "".join("\t" if mark == "\t" else " " * _width(mark) for mark in head + text[first:start])
+    marked = sum(_width(mark) for mark in text[start : min(end, last)])
+    return shown, before + "^" * max(1, marked)
+
+
+def _visible(text: str) -> str:
+    # A control character would move the cursor of a terminal, or worse: its picture is shown in its place.
+    return "".join(chr(0x2400 + ord(mark)) if mark < " " and mark != "\t" else mark for mark in _printable(text))
+
+
+def _printable(text: str) -> str:
+    return "".join(mark if mark in "\t" or mark < " " or mark.isprintable() or mark == "\u3000" else "�" for mark in text)
+
+
+def _width(mark: str) -> int:
+    if unicodedata.combining(mark):
+        return 0
+    return 2 if unicodedata.east_asian_width(mark) in "WF" else 1

@@ -1,0 +1,67 @@
+"""Names in text: which ones stand bare, how the others are quoted, and how quotes are read back."""
+
+from __future__ import annotations
+
+import re
+
+from credo.knowledge.mistakes import Fault
+
+# Words that mean something to the grammar in one place or another; as names they are always written in quotes.
+KEYWORDS = frozenset(
+    "p in and raises raise lowers lower synergize synergizes synergise synergises sub on is a an of order rows with"
+    " without equal the same share by at least within confidence leak noisy or max min".split()
+)
+
+_BARE_NAME = re.compile(r"[^\W\d]\w*(?:[.\-/]\w+)*")
+_BARE_LABEL = re.compile(r"\w+(?:[.\-/]\w+)*\+?|-[0-9]+(?:\.[0-9]+)?")
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+
+
+def written_name(name: str) -> str:
+    """The name of a variable or a column as text: bare where that is clear, else in quotes."""
+    return name if _BARE_NAME.fullmatch(name) and not _has_keyword(name) else quoted(name)
+
+
+def written_label(label: str) -> str:
+    """A state as text: like a name, but it may begin with a digit or a sign."""
+    return label if _BARE_LABEL.fullmatch(label) and not _has_keyword(label) else quoted(label)
+
+
+def quoted(name: str) -> str:
+    """The name in quotes, with everything escaped that has no place on one line."""
+    return '"' + "".join(_ESCAPES.get(mark) or _escaped(mark) for mark in name) + '"'
+
+
+def unquoted(text: str) -> str:
+    """The name that stands in quotes."""
+    return _ESCAPE.sub(lambda match: _meaning(match[1]) or match[0], text[1:-1]) if "\\" in text else text[1:-1]
+
+
+def quote_faults(text: str, column: int) -> tuple[Fault, ...]:
+    """Escapes in a text that mean nothing; the text stands at `column`."""
+    if "\\" not in text:
+        return ()
+    return tuple(
+        Fault("unknown-escape", column + escape.start(), column + escape.end())
+        for escape in _ESCAPE.finditer(text)
+        if _meaning(escape[1]) is None
+    )
+
+
+def _meaning(escape: str) -> str | None:
+    if len(escape) == 1:
+        return _ESCAPED.get(escape)
+    code = int(escape[1:], 16)
+    return chr(code) if code < 0x110000 else None
+
+
+def _escaped(mark: str) -> str:
+    if mark.isprintable():
+        return mark
+    return f"\\u{ord(mark):04x}" if ord(mark) < 0x10000 else f"\\U{ord(mark):08x}"
+
+
+def _has_keyword(name: str) -> bool:
+    return any(word in KEYWORDS for word in re.split(r"[.\-/]", name.lower()))
