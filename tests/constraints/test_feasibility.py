@@ -1,0 +1,221 @@
+"""Blocks, feasibility, clashes and consequences against linprog on random knowledge, and against cases done by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from linprog_oracle import feasible, follows, largest
+from lowering_oracle import HandMade
+
+from credo.constraints.blocks import blocks_of
+from credo.constraints.conflicts import clashes, false_statements
+from credo.constraints.consequences import cannot_hold, constant_rows, freedom_of, pinned
+from credo.constraints.feasibility import interior_of, satisfied
+from credo.constraints.lower import lower
+from credo.constraints.program import Program
+from credo.constraints.redundancy import followers
+from credo.constraints.rows import Constraints
+from credo.knowledge.syntax import Comparison, Influence, Linear, Probability
+from credo.network import Network
+
+NET = Network(
+    {"b": ["1", "2"], "c": ["1", "2"], "a": ["x", "y", "z"], "d": ["x", "y"]}, parents={"a": ["b", "c"], "d": ["b"]}
+)
+
+
+def p(variable: str, state: str, **given: str) -> Linear:
+    return Linear(((1.0, Probability(variable, tuple(state.split()), tuple(given.items()))),))
+
+
+def n(value: float) -> Linear:
+    return Linear((), value)
+
+
+def says(left: Linear, relation: str, right: Linear, **more: object) -> Comparison:
+    return Comparison((left, right), (relation,), **more)  # type: ignore[arg-type]
+
+
+def random_knowledge(rng: np.random.Generator, count: int) -> Constraints:
+    def side() -> Linear:
+        name = str(rng.choice(["a", "a", "a", "d", "b"]))
+        given = tuple((q, str(rng.choice(NET.states(q)))) for q in NET.parents[name] if rng.random() < 0.7)
+        states = NET.states(name)
+        chosen = rng.choice(states, int(rng.integers(1, len(states))), replace=False)
+        return Linear(((1.0, Probability(name, tuple(str(s) for s in chosen), given)),))
+
+    statements: list[object] = []
+    for _ in range(count):
+        kind = rng.random()
+        margin = float(rng.choice([0.0, 0.0, 0.2, 0.4]))
+        if kind < 0.1:
+            statements.append(Influence(str(rng.choice(["b", "c"])), "a", "raises", margin))
+        elif kind < 0.5:
+            statements.append(says(side(), "<=", side(), margin=margin))
+        elif kind < 0.6:
+            statements.append(says(side(), "=", n(round(float(rng.random()), 1))))
+        elif kind < 0.65:
+            statements.append(says(side(), "=", side()))
+        else:
+            relation = str(rng.choice(["<=", ">="]))
+            statements.append(says(side(), relation, n(round(float(rng.random()), 1))))
+    return lower(HandMade(NET, tuple(statements)))
+
+
+def statement_numbers(constraints: Constraints) -> list[int]:
+    return sorted(set(constraints.linear.statements.tolist()))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_feasibility_and_clashes_agree_with_linprog(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    infeasible = 0
+    for _ in range(30):
+        constraints = random_knowledge(rng, int(rng.integers(3, 14)))
+        everything = statement_numbers(constraints)
+        expected = feasible(constraints, everything)
+        found = list(false_statements(constraints))
+        used = {member for clash in found for member in clash.statements}
+        for block in blocks_of(constraints):
+            inner = interior_of(block)
+            new = clashes(block, used)
+            if not used & set(block.statements):
+                assert (inner is None) == bool(new)
+            if inner is not None:
+                assert satisfied(block.linear, inner.point, 1e-8).all()
+            found += new
+            used |= {member for clash in new for member in clash.statements}
+        assert expected == (not found)
+        infeasible += not expected
+        members = [member for clash in found for member in clash.statements]
+        assert len(members) == len(set(members)), "clashes are disjoint"
+        assert feasible(constraints, set(everything) - set(members)), "nothing is left that clashes"
+        for clash in found:
+            assert not feasible(constraints, clash.statements)
+            assert all(feasible(constraints, set(clash.statements) - {member}) for member in clash.statements)
+            assert clash.gap > 0
+            assert len(clash.witnesses) == (0 if clash in false_statements(constraints) else len(clash.statements)) or (
+                len(clash.statements) == 1
+            )
+    assert infeasible >= 3
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_redundancy_and_pinned_numbers_agree_with_linprog(seed: int) -> None:
+    rng = np.random.default_rng(100 + seed)
+    seen = 0
+    for _ in range(12):
+        constraints = random_knowledge(rng, int(rng.integers(2, 10)))
+        everything = statement_numbers(constraints)
+        if not feasible(constraints, everything):
+            continue
+        implied: dict[int, list[tuple[int, ...]]] = {}
+        broken = set()
+        values: dict[int, float] = {}
+        for block in blocks_of(constraints):
+            inner, program = interior_of(block), Program(block)
+            assert inner is not None
+            result = followers(block, inner, program)
+            broken |= set(block.statements) - set(result.follows_from)
+            for statement, sources in result.follows_from.items():
+                implied.setdefault(statement, []).append(sources)
+            freedom = freedom_of(block, inner)
+            assert freedom is not None
+            for pin in pinned(block, inner, freedom, program):
+                values[pin.parameter] = pin.value
+                unit = np.zeros(constraints.parameters.size)
+                unit[pin.parameter] = 1.0
+                assert largest(constraints, pin.statements, unit) == pytest.approx(pin.value, abs=1e-7)
+                assert largest(constraints, pin.statements, -unit) == pytest.approx(-pin.value, abs=1e-7)
+        for statement in everything:
+            others = set(everything) - {statement}
+            assert follows(constraints, statement, others) == (statement not in broken), statement
+            if statement not in broken:
+                sources = {source for part in implied[statement] for source in part}
+                assert follows(constraints, statement, sources)
+        for parameter in set(constraints.linear.indices.tolist()):
+            unit = np.zeros(constraints.parameters.size)
+            unit[parameter] = 1.0
+            width = largest(constraints, everything, unit) + largest(constraints, everything, -unit)
+            assert (width < 1e-7) == (parameter in values)
+        seen += 1
+    assert seen >= 2
+
+
+def test_planted_clash_among_true_statements_is_found_in_one_piece() -> None:
+    chain = [says(p("a", "x", b="1", c="1"), "<=", p("a", "x", b="1", c="2")),
+             says(p("a", "x", b="1", c="2"), "<=", p("a", "x", b="2", c="1"), margin=0.1),
+             says(p("a", "x", b="2", c="1"), "<=", p("a", "x", b="1", c="1"))]  # fmt: skip
+    bystanders = [says(p("a", "x", b="1", c="1"), ">=", n(0.2)), says(p("a", "y", b="2", c="1"), "<=", n(0.5)),
+                  says(p("d", "x", b="1"), "<=", n(0.5))]  # fmt: skip
+    alone = says(p("d", "x y", b="2"), "<=", n(0.6))
+    constraints = lower(HandMade(NET, (*bystanders, *chain, alone)))
+    found = [clash for block in blocks_of(constraints) for clash in clashes(block)]
+    assert sorted(clash.statements for clash in found) == [(3, 4, 5), (6,)]
+    gaps = {clash.statements: clash.gap for clash in found}
+    assert gaps[(3, 4, 5)] == pytest.approx(0.1 / 3)
+    assert gaps[(6,)] == pytest.approx(0.4)
+
+
+def test_blocks_hold_what_hangs_together_and_lead_back() -> None:
+    statements = (
+        says(p("a", "x", b="1"), "<=", p("a", "x", b="2")),  # a block for each c
+        says(p("d", "x", b="2"), ">=", n(0.5)),
+        says(p("b", "1"), "<=", p("d", "y", b="1"), confidence=0.7),
+    )
+    constraints = lower(HandMade(NET, statements))
+    blocks = blocks_of(constraints)
+    assert [block.table_rows for block in blocks] == [
+        (("b", 0), ("d", 0)),
+        (("a", 0), ("a", 2)),
+        (("a", 1), ("a", 3)),
+        (("d", 1),),
+    ]
+    for block in blocks:
+        for name, row in block.table_rows:
+            assert constraints.parameters.index(name, row, 0) in block.parameters
+        for local, row in zip(block.linear, block.linear_rows.tolist(), strict=True):
+            whole = constraints.linear[row]
+            assert tuple(block.parameters[list(local.indices)].tolist()) == whole.indices
+            assert (local.coefficients, local.bound, local.confidence) == (
+                whole.coefficients,
+                whole.bound,
+                whole.confidence,
+            )
+
+
+def test_soft_statements_do_not_clash_but_are_named_where_they_cannot_hold() -> None:
+    statements = (
+        says(p("b", "1"), ">=", n(0.7)),
+        says(p("b", "2"), ">=", n(0.4), confidence=0.9),
+        says(p("b", "2"), ">=", n(0.1), confidence=0.9),
+    )
+    (block,) = blocks_of(lower(HandMade(NET, statements)))
+    assert clashes(block) == ()
+    inner = interior_of(block)
+    assert inner is not None
+    assert cannot_hold(block, inner, Program(block)) == {1: (0,)}
+
+
+def test_pinned_by_inequalities_and_numbers_that_cannot_differ() -> None:
+    statements = (
+        says(p("a", "x", b="1", c="1"), ">=", n(0.3)),
+        says(p("a", "x", b="1", c="1"), "<=", p("a", "x", b="1", c="2")),
+        says(p("a", "x", b="1", c="2"), "<=", n(0.3)),
+        says(p("a", "x", b="1", c="2"), "<=", p("a", "x", b="1", c="1")),
+        says(p("b", "1 2"), "<=", n(1.0)),
+    )
+    constraints = lower(HandMade(NET, statements))
+    first, second = blocks_of(constraints)
+    inner = interior_of(second)
+    assert inner is not None
+    freedom = freedom_of(second, inner)
+    assert freedom is not None
+    pins = pinned(second, inner, freedom, Program(second))
+    assert {(constraints.parameters.describe(pin.parameter), pin.value, pin.statements) for pin in pins} == {
+        ("P(a=x | b=1, c=1)", 0.3, (0, 1, 2)),
+        ("P(a=x | b=1, c=2)", 0.3, (0, 1, 2)),
+    }
+    assert constant_rows(first, None).tolist() == [True]
+    followed = followers(second, inner, Program(second)).follows_from
+    assert followed == {3: (0, 2)}
+    assert constant_rows(second, freedom)[second.linear.statements == 3].all()
