@@ -43,7 +43,7 @@ class Variable:
             raise NetworkError(f"Variable {self.name} has the state {twice} twice.")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Network:
     """A directed acyclic graph over variables; each may carry its table P(child | parents).
 
@@ -58,10 +58,10 @@ class Network:
 
     variables: tuple[Variable, ...]
     parents: Mapping[str, tuple[str, ...]]
-    tables: Mapping[str, Table] = field(repr=False)
+    tables: Mapping[str, Table]
     name: str
-    order: tuple[str, ...] = field(repr=False)
-    _by_name: Mapping[str, Variable] = field(repr=False)
+    order: tuple[str, ...]
+    _by_name: Mapping[str, Variable]
 
     def __init__(
         self,
@@ -148,6 +148,10 @@ class Network:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Network, (self.variables, dict(self.parents), dict(self.tables), self.name)
+
+    def __repr__(self) -> str:
+        arcs = sum(len(parents) for parents in self.parents.values())
+        return f"<Network {self.name!r}: {len(self)} variables, {arcs} arcs, {len(self.tables)} tables>"
 
     def __len__(self) -> int:
         return len(self.variables)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import cpu_count
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,11 +49,12 @@ class Counts:
     def row(self, name: str, row: int) -> Numbers:
         """The counts of one configuration, (states,); cheap where the family is sparse."""
         states = len(self.families.network.states(name))
+        counts = np.zeros(states)
         if name in self.families.offsets:
-            return self.table(name)[row]
+            counts[:] = self.table(name)[row]
+            return counts
         keys, values = self.sparse[name]
         start, stop = np.searchsorted(keys, [row * states, (row + 1) * states])
-        counts = np.zeros(states)
         counts[keys[start:stop] - row * states] = values[start:stop]
         return counts
 
@@ -118,7 +120,7 @@ def _count_dense(families: Families, dataset: Dataset) -> tuple[Numbers, Numbers
     weights = ones if dataset.weights is None else dataset.weights
     offsets = np.array([families.offsets[name] for name in families.dense], dtype=np.int64)
 
-    def count_piece(piece: slice) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
+    def count_piece(piece: slice) -> tuple[NDArray[Any], NDArray[Any]]:
         counts = np.zeros(families.size, dtype=weights.dtype)
         incomplete = np.zeros(len(offsets), dtype=weights.dtype)
         layout = families.members, families.strides, families.starts, offsets
@@ -129,10 +131,12 @@ def _count_dense(families: Families, dataset: Dataset) -> tuple[Numbers, Numbers
     cuts = [len(dataset) * i // threads for i in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:
         parts = list(pool.map(count_piece, (slice(cuts[i], cuts[i + 1]) for i in range(threads))))
-    dense = np.sum([part[0] for part in parts], axis=0, dtype=np.float64)
+    dense = np.zeros(families.size)
     incomplete = np.zeros(len(families.network))
     is_dense = [name in families.offsets for name in families.network.names]
-    incomplete[is_dense] = np.sum([part[1] for part in parts], axis=0, dtype=np.float64)
+    for part_counts, part_incomplete in parts:
+        dense += part_counts
+        incomplete[is_dense] += part_incomplete
     return dense, incomplete
 
 
@@ -153,4 +157,4 @@ def _cells(families: Families, name: str, dataset: Dataset) -> tuple[NDArray[np.
 def _add_up(keys: NDArray[np.int64], values: Numbers) -> tuple[NDArray[np.int64], Numbers]:
     """The distinct keys, sorted, each with the sum of its values."""
     distinct, where = np.unique(keys, return_inverse=True)
-    return distinct, np.bincount(where, weights=values, minlength=len(distinct))
+    return distinct, np.bincount(where, weights=values, minlength=len(distinct)).astype(np.float64)

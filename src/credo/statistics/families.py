@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from os import sysconf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,9 @@ class Families:
         cells = tuple(prod(network.shape(name)) for name in network.names)
         for name, count in zip(network.names, cells, strict=True):
             if count > MOST_CELLS:
-                raise TooLargeError(f"The table of {name} has {count:.1e} cells, too many even to number them.", 8 * count)
+                raise TooLargeError(
+                    f"The table of {name} has {count:.1e} cells, too many even to number them.", 8 * count
+                )
         dense = tuple(name for name, count in zip(network.names, cells, strict=True) if count <= dense_cells)
         sparse = tuple(name for name in network.names if name not in set(dense))
         offsets, size = {}, 0
@@ -64,15 +67,20 @@ def family(network: Network, name: str) -> tuple[list[int], list[int]]:
     return [position[member] for member in (*network.parents[name], name)], strides
 
 
-def check_size(network: Network, limit: int) -> None:
-    """Refuse a network whose tables, as arrays, would not fit: before anything is allocated."""
+def check_size(network: Network, limit: int | None = None) -> None:
+    """Refuse a network whose tables, as arrays, would not fit: before anything is allocated.
+
+    The limit, in bytes, is half of the machine's memory where none is given.
+    """
+    if limit is None:
+        limit = sysconf("SC_PAGE_SIZE") * sysconf("SC_PHYS_PAGES") // 2
     sizes = {name: 8 * prod(network.shape(name)) for name in network.names}
     largest = max(sizes, key=lambda name: sizes[name])
     total = sum(sizes.values())
     if total > limit:
         parents = network.parents[largest]
         raise TooLargeError(
-            f"The tables of this network would take {readable_bytes(total)}, more than the {readable_bytes(limit)} allowed. "
+            f"The tables of this network would take {readable_bytes(total)}; {readable_bytes(limit)} are allowed. "
             f"The largest is that of {largest} with {len(parents)} parents: {readable_bytes(sizes[largest])}. "
             "Give it fewer parents or parents with fewer states, or raise memory_limit.",
             total,

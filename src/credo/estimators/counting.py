@@ -1,0 +1,30 @@
+"""Estimates that only count: maximum likelihood, and the same with a prior's pseudo-counts added."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from credo.errors import Status
+from credo.estimators.solution import Finding, Numbers, Solution, rows_without_data
+from credo.network import Network
+from credo.statistics.counts import Counts
+from credo.statistics.prior import Priors, pseudo_counts
+
+
+def estimate_by_counting(network: Network, counts: Counts, prior: Priors, names: tuple[str, ...]) -> Solution:
+    """θ = (N + α) / Σ (N + α) for the tables of `names` [guo, section 3.2]; the uniform where that is 0/0.
+
+    With α = 0 this maximises the likelihood. With pseudo-counts α it is the mode of a Dirichlet(α + 1) posterior and
+    the mean of a Dirichlet(α) one.
+    """
+    tables: dict[str, Numbers] = {}
+    findings: list[Finding] = []
+    for name in names:
+        weights = counts.table(name) + pseudo_counts(prior, network, name)  # (configurations, states)
+        totals = weights.sum(axis=1, keepdims=True)
+        unseen = totals[:, 0] == 0
+        if unseen.any():
+            weights[unseen], totals[unseen] = 1.0, weights.shape[1]
+            findings.append(rows_without_data(network, name, np.flatnonzero(unseen), "the uniform distribution"))
+        tables[name] = (weights / totals).reshape(network.shape(name))
+    return Solution(tables, Status.EXACT, tuple(findings))

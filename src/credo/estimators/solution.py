@@ -1,0 +1,63 @@
+"""What every estimator returns: tables, how it ended, and what a reader should know about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.errors import Status
+from credo.network import Network
+from credo.statistics.counts import Counts
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that a user would want to be told, with the rows of the table that it is about."""
+
+    kind: str
+    message: str
+    variable: str | None = None
+    configurations: tuple[Mapping[str, str], ...] = field(default=(), repr=False)  # parents' states, by name
+
+    def __str__(self) -> str:
+        named = "; ".join(", ".join(f"{parent}={state}" for parent, state in c.items()) for c in self.configurations)
+        return f"{self.message} {named}." if named else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """Tables (parents…, child), the status, and the findings of one estimation."""
+
+    tables: Mapping[str, Numbers]
+    status: Status
+    findings: tuple[Finding, ...] = ()
+
+
+def rows_without_data(network: Network, name: str, rows: NDArray[np.int64], instead: str) -> Finding:
+    """The finding that some parent configurations were never seen, each by name."""
+    configurations = tuple(network.configuration(name, int(row)) for row in rows)
+    if not network.parents[name]:
+        return Finding("no data", f"{name}: there are no data; {instead} was taken.", name, configurations)
+    message = (
+        f"{name}: {len(rows)} of {network.configurations(name)} configurations of its parents have no data; "
+        f"{instead} was taken for:"
+    )
+    return Finding("no data", message, name, configurations)
+
+
+def rows_without_probability(network: Network, counts: Counts, names: Iterable[str]) -> list[Finding]:
+    """The findings that tables give probability zero to what the data hold; only tables that were kept can do so."""
+    findings = []
+    for name in names:
+        seen = counts.table(name)
+        impossible = (seen > 0) & (network.table(name).reshape(seen.shape) == 0)
+        if impossible.any():
+            cells = ", ".join(network.describe(name, int(row), int(state)) for row, state in np.argwhere(impossible))
+            message = f"{name}: the table that was kept gives probability zero to what the data hold: {cells} = 0."
+            findings.append(Finding("impossible data", message, name))
+    return findings
