@@ -13,6 +13,8 @@ from credo.constraints.addresses import Family, family_of, grid
 from credo.constraints.collect import Collector, reserve
 from credo.constraints.rows import Indices
 from credo.knowledge.syntax import Probability, Statement
+from credo.knowledge.text import to_text
+from credo.knowledge.together import Direction
 from credo.network import Network
 
 
@@ -42,6 +44,7 @@ class Context:
 
     knowledge: KnowledgeLike
     collector: Collector
+    directions: Mapping[tuple[str, str], Direction]  # (child, parent) → direction, for every parent in a synergy
     families: dict[str, Family] = field(default_factory=dict)
 
     def family(self, name: str) -> Family:
@@ -83,7 +86,11 @@ def term_indices(context: Context, terms: Sequence[Probability], statement: Stat
 
 
 def spoken(statement: Statement) -> str:
-    """A statement for a message, in the user's words where there are any."""
-    if statement.span is None:
-        return str(statement)
-    return f'line {statement.span.line}, "{statement.span.text.strip()}"'
+    """A statement for a message: its line, where it has one, and the user's words."""
+    line = statement.span.line if statement.span is not None else 0
+    return f"line {line}, “{words(statement)}”" if line else f"“{words(statement)}”"
+
+
+def words(statement: Statement) -> str:
+    """A statement as the user wrote it, or as they could have written it."""
+    return statement.span.text.strip() if statement.span is not None else to_text(statement)

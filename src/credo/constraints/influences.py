@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations
 from math import prod
-from typing import Literal
 
 import numpy as np
 
@@ -33,7 +32,7 @@ def lower_synergy(context: Context, number: int, statement: Synergy) -> None:
     and stronger means more negative: the row turns round. "sub-synergize" turns it round once more. Each parent's
     monotonicity is implied, with no margin.
     """
-    direction = direction_of(context, statement)
+    direction = context.directions[statement.child, statement.parents[0]]
     for parent in statement.parents:
         _monotone(context, number, statement, parent, direction, 0.0)
     sign = 1.0 if (direction == "raises") == (statement.kind == "synergize") else -1.0
@@ -41,16 +40,6 @@ def lower_synergy(context: Context, number: int, statement: Synergy) -> None:
         steps = {first: context.low_to_high(first), second: context.low_to_high(second)}
         corners = [(sign, (0, 0)), (sign, (1, 1)), (-sign, (1, 0)), (-sign, (0, 1))]
         _cumulative_rows(context, number, statement, steps, corners, -statement.margin)
-
-
-def direction_of(context: Context, statement: Synergy) -> Literal["raises", "lowers"]:
-    """Whether the parents of a synergy raise or lower the child: as influences on them say, raising where none does."""
-    said: set[Literal["raises", "lowers"]] = {
-        each.direction
-        for each in context.knowledge.statements
-        if isinstance(each, Influence) and each.child == statement.child and each.parent in statement.parents
-    }
-    return "lowers" if said == {"lowers"} else "raises"
 
 
 def _monotone(

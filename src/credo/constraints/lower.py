@@ -39,13 +39,14 @@ from credo.knowledge.syntax import (
     Statement,
     Synergy,
 )
+from credo.knowledge.together import synergy_directions
 
 
 def lower(knowledge: KnowledgeLike, *, row_limit: int = ROW_LIMIT) -> Constraints:
     """The rows of all statements; those on families that are no full tables are set aside, with the reason."""
     forms = {str(each.child): each.kind for each in knowledge.statements if isinstance(each, NoisyFamily)}
     collector = Collector(Parameters.of(knowledge.network, without=forms), row_limit)
-    context = Context(knowledge, collector)
+    context = Context(knowledge, collector, synergy_directions(knowledge.statements))
     for number, statement in enumerate(knowledge.statements):
         formed = [name for name in _targets(statement) if name in forms] if forms else []
         if formed:
