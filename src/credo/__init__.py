@@ -1,0 +1,67 @@
+"""credo learns the tables of a Bayesian network from data and from what experts know."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Where each public name lives. It is imported when it is first asked for, so that `import credo` costs nothing.
+_HOMES = {
+    "credo.network": ("Network", "Variable"),
+    "credo.io.networks": ("read_network", "write_network"),
+    "credo.io.tables": ("read_table",),
+    "credo.io.dataset": ("Dataset",),
+    "credo.fit": ("fit",),
+    "credo.result": ("Fit",),
+    "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
+    "credo.errors": (
+        "CredoError",
+        "DataError",
+        "FormatError",
+        "IncompleteDataError",
+        "MissingExtraError",
+        "NetworkError",
+        "OptionError",
+        "PriorError",
+        "Status",
+        "TooLargeError",
+        "UnknownStateError",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME_OF)]
+
+if TYPE_CHECKING:
+    from credo.errors import (
+        CredoError,
+        DataError,
+        FormatError,
+        IncompleteDataError,
+        MissingExtraError,
+        NetworkError,
+        OptionError,
+        PriorError,
+        Status,
+        TooLargeError,
+        UnknownStateError,
+    )
+    from credo.fit import fit
+    from credo.io.dataset import Dataset
+    from credo.io.networks import read_network, write_network
+    from credo.io.tables import read_table
+    from credo.network import Network, Variable
+    from credo.result import Fit
+    from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'credo' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

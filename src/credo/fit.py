@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from credo.errors import NetworkError, OptionError
 from credo.estimators.counting import estimate_by_counting
@@ -19,6 +19,9 @@ from credo.statistics.families import Families, check_size
 from credo.statistics.likelihood import log_likelihood_of_counts, require_complete
 from credo.statistics.prior import Priors, as_prior
 
+if TYPE_CHECKING:
+    from credo.io.csv import Progress
+
 
 def fit(
     network: Any,
@@ -29,7 +32,7 @@ def fit(
     fixed: Sequence[str] = (),
     weights: Any = None,
     memory_limit: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Fit:
     """Learn the tables of a network from data.
 

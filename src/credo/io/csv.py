@@ -36,14 +36,14 @@ UNKNOWN_AT_ONCE = 256  # texts that one scan may leave open before it is repeate
 SMALL_PIECE = 2**16  # bytes that are not worth a thread of their own
 
 Bytes = NDArray[np.uint8]
-Progress = Callable[[int], None]
+Progress = Callable[[float], None]
 
 
 def stream_csv(
     path: Path, network: Network, others: Sequence[str] = (), progress: Progress | None = None
 ) -> Iterator[Dataset]:
-    """The rows of a CSV file as datasets, a chunk at a time. `progress` is told how many bytes were read since."""
-    with _open(path) as file, ThreadPoolExecutor(cpu_count() or 1) as pool:
+    """The rows of a CSV file as datasets, a chunk at a time. `progress` is told the share of the file that was read."""
+    with path.open("rb") as raw, _unpacked(raw, path) as file, ThreadPoolExecutor(cpu_count() or 1) as pool:
         head = file.read(SMALL_PIECE)
         header, separator, start = _read_header(head, path, network)
         table = _CsvTable(str(path), network, match_columns(header, network, others), header, separator)
@@ -58,15 +58,15 @@ def stream_csv(
             if at_end and consumed < filled:
                 raise table.ragged(buffer[consumed:filled], rows + len(dataset))
             if progress is not None:
-                progress(consumed)
+                progress(raw.tell() / max(1, path.stat().st_size))
             if len(dataset):
                 rows += len(dataset)
                 yield dataset
             rest = buffer[consumed:filled].tobytes()
 
 
-def _open(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix.lower() == ".gz" else path.open("rb")
+def _unpacked(file: BinaryIO, path: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if path.suffix.lower() == ".gz" else file
 
 
 def _fill(file: BinaryIO, rest: bytes) -> tuple[Bytes, int]:

@@ -87,7 +87,7 @@ def _parts_of_path(path: Path, network: Network, others: Sequence[str], progress
         raise DataError(f"There is no file {path}." + (f" Did you mean {path.parent / near}?" if near else ""))
     name = path.name.lower()
     if path.is_dir() or name.endswith(PARQUET_ENDINGS):
-        yield from _parts_of_parquet(path, network, others)
+        yield from _parts_of_parquet(path, network, others, progress)
     elif name.endswith(CSV_ENDINGS):
         from credo.io.csv import stream_csv
 
@@ -99,7 +99,9 @@ def _parts_of_path(path: Path, network: Network, others: Sequence[str], progress
         )
 
 
-def _parts_of_parquet(path: Path, network: Network, others: Sequence[str]) -> Iterator[Dataset]:
+def _parts_of_parquet(
+    path: Path, network: Network, others: Sequence[str], progress: Progress | None
+) -> Iterator[Dataset]:
     import polars as pl
 
     files: Path | list[Path] = path
@@ -108,7 +110,13 @@ def _parts_of_parquet(path: Path, network: Network, others: Sequence[str]) -> It
         if not files:
             raise DataError(f"The folder {path} holds no Parquet files.")
     try:
-        yield from _parts_of_lazy(pl.scan_parquet(files), network, others)
+        frame, done = pl.scan_parquet(files), 0
+        total = frame.select(pl.len()).collect().item() if progress is not None else 0
+        for part in _parts_of_lazy(frame, network, others):
+            yield part
+            done += len(part)
+            if progress is not None:
+                progress(done / max(1, total))
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path} cannot be read as Parquet: {error}") from None
 

@@ -1,0 +1,43 @@
+# Everything a newcomer needs: `make demo` to see it, `make test` to trust it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help setup demo test test-all lint bench docs clean
+
+help:
+	@echo "make demo      set up, and learn an example"
+	@echo "make test      set up, check style, types and imports, run the tests"
+	@echo "make test-all  the same with the slow tests"
+	@echo "make bench     credo against its peers"
+	@echo "make setup     only set up: .venv with credo in it"
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "credo needs Python 3.11 or newer; set PYTHON=…"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,bench]'
+	@touch $(READY)
+
+demo: setup
+	$(BIN)/credo demo
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/pytest -n auto
+
+test-all: lint
+	$(BIN)/pytest -n auto -m ''
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

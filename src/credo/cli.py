@@ -1,0 +1,159 @@
+"""The command line: thin, and quick to start, because what is heavy is imported when it is needed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from credo import __version__
+from credo.errors import CredoError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from credo.io.csv import Progress
+    from credo.result import Fit
+
+app = typer.Typer(
+    name="credo",
+    help="Learn the tables of a Bayesian network from data and from what experts know.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+INTERRUPTED = 130  # what shells expect of a program that was stopped with Ctrl-C
+
+
+def main() -> None:
+    """Run the command line; a user's mistake ends in one clear paragraph, a traceback only with --debug."""
+    debug = "--debug" in sys.argv
+    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    try:
+        app(args=arguments)
+    except CredoError as error:
+        if debug:
+            raise
+        print(f"credo: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("credo: interrupted; nothing was written.", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"credo {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def credo(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error. Works in any place.")] = False,
+) -> None:
+    """Learn the tables of a Bayesian network from data and from what experts know."""
+
+
+@app.command()
+def learn(
+    network: Annotated[Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl")],
+    data: Annotated[Path, typer.Argument(help="The table: .csv, .parquet, or a folder of Parquet files")],
+    method: Annotated[str, typer.Option("--method", "-m", help="See `credo methods`.")] = "auto",
+    prior: Annotated[str | None, typer.Option(help="A number of pseudo-counts, k2, or bdeu:SIZE.")] = None,
+    prior_network: Annotated[Path | None, typer.Option(help="Take the prior from another network.")] = None,
+    prior_weight: Annotated[float, typer.Option(help="How many rows the prior network's word is worth.")] = 1.0,
+    fixed: Annotated[list[str] | None, typer.Option(help="Keep the table of this variable; may be repeated.")] = None,
+    weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the learned network here.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Learn the tables of NETWORK from DATA."""
+    from credo.fit import fit
+    from credo.io.networks import read_network, write_network
+
+    given = read_network(network)
+    believed = _prior(prior, prior_network, prior_weight)
+    with _progress("Reading and counting", quiet=as_json) as progress:
+        result = fit(
+            given, data, method=method, prior=believed, fixed=tuple(fixed or ()), weights=weights, progress=progress
+        )
+    if out is not None:
+        write_network(result.network, out)
+    _show(result, out, as_json)
+
+
+@app.command()
+def methods() -> None:
+    """Say which method to take when."""
+    from credo.report.terminal import methods_table
+
+    _console().print(methods_table())
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for what the demo writes.")] = Path("demo"),
+) -> None:
+    """Learn an example that ships with the package: a brain-tumour network from thirty patients."""
+    from credo.fit import fit
+    from credo.io.networks import read_network, write_network
+    from credo.shipped import example
+
+    folder = example("brain-tumour")
+    network = read_network(folder / "brain-tumour.bif").without_tables()
+    result = fit(network, folder / "patients.csv")
+    out.mkdir(parents=True, exist_ok=True)
+    write_network(result.network, out / "learned.bif")
+    _show(result, out / "learned.bif", as_json=False)
+
+
+def _prior(text: str | None, network: Path | None, weight: float) -> object:
+    if network is None:
+        return text
+    from credo.errors import OptionError
+    from credo.io.networks import read_network
+    from credo.statistics.prior import NetworkPrior
+
+    if text is not None:
+        raise OptionError("--prior and --prior-network exclude each other: there can be one prior.")
+    return NetworkPrior(read_network(network), weight)
+
+
+def _show(result: Fit, out: Path | None, as_json: bool) -> None:
+    if as_json:
+        import json
+
+        print(json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False))
+        return
+    from credo.report.terminal import fit_summary
+
+    _console().print(fit_summary(result, out))
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+@contextmanager
+def _progress(title: str, quiet: bool) -> Iterator[Progress | None]:
+    """A progress bar on the error stream, and none where that is no terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda share: bar.update(task, completed=share)

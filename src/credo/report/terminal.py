@@ -1,0 +1,71 @@
+"""What the command line shows: summaries and tables, made with rich."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from credo.estimators.methods import AUTO, METHODS
+from credo.network import Network
+from credo.result import Fit
+
+FEW_VARIABLES = 12  # networks up to this size are shown table by table
+FEW_ROWS = 16  # of one table
+FEW_FINDINGS = 8
+FINDING_WIDTH = 300
+
+
+def methods_table() -> RenderableType:
+    """Which method when."""
+    table = Table(title="Methods", title_justify="left")
+    for heading in ("method", "what it is", "when to take it"):
+        table.add_column(heading)
+    for method in METHODS.values():
+        name = f"{method.name} (auto)" if method.name == AUTO else method.name
+        table.add_row(name, method.title, method.when)
+    return table
+
+
+def fit_summary(fit: Fit, written_to: Path | None) -> RenderableType:
+    """The result of learning, on a page."""
+    parts: list[RenderableType] = [
+        Text.from_markup(
+            f"[bold]{escape(fit.network.name)}[/bold]: {len(fit.network)} variables learned from {fit.rows:,} rows "
+            f"with [bold]{fit.method}[/bold] in {fit.seconds:.2f} s."
+        ),
+        Text(f"{fit.status.value} Log-likelihood of the data: {fit.log_likelihood:.4f}."),
+    ]
+    if len(fit.network) <= FEW_VARIABLES:
+        parts += [cpt_table(fit.network, name) for name in fit.network.names]
+    if fit.findings:
+        parts.append(Text.from_markup("\n[bold]What you should know[/bold]"))
+        parts += [Text(f"• {_shortened(str(finding))}") for finding in fit.findings[:FEW_FINDINGS]]
+        if len(fit.findings) > FEW_FINDINGS:
+            parts.append(Text(f"  and {len(fit.findings) - FEW_FINDINGS} more findings (all of them with --json)."))
+    if written_to is not None:
+        parts.append(Text(f"\nThe learned network is in {written_to}."))
+    return Group(*parts)
+
+
+def cpt_table(network: Network, name: str) -> RenderableType:
+    """One table of the network, a row for each configuration of the parents."""
+    parents, states = network.parents[name], network.states(name)
+    title = f"P({name} | {', '.join(parents)})" if parents else f"P({name})"
+    table = Table(title=Text(title), title_justify="left", title_style="bold")
+    for heading in (*parents, *(f"{name}={state}" for state in states)):
+        table.add_column(Text(heading), justify="left" if heading in parents else "right")
+    rows = network.table(name).reshape(-1, len(states))
+    for row in range(min(len(rows), FEW_ROWS)):
+        labels = [Text(state) for state in network.configuration(name, row).values()]
+        table.add_row(*labels, *(f"{number:.3f}" for number in rows[row]))
+    if len(rows) > FEW_ROWS:
+        table.caption = f"{len(rows) - FEW_ROWS} more rows"
+    return table
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= FINDING_WIDTH else f"{text[:FINDING_WIDTH]}…"
