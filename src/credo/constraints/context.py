@@ -93,4 +93,6 @@ def spoken(statement: Statement) -> str:
 
 def words(statement: Statement) -> str:
     """A statement as the user wrote it, or as they could have written it."""
-    return statement.span.text.strip() if statement.span is not None else to_text(statement)
+    if statement.span is None:
+        return to_text(statement)
+    return statement.span.text[statement.span.column - 1 : statement.span.end_column - 1].strip()

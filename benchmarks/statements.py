@@ -1,0 +1,105 @@
+"""True statements about a network, drawn at random from its own tables: knowledge of an expert who is never wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from credo.knowledge.syntax import Approximation, Comparison, Linear, Probability, Statement
+from credo.network import Network
+
+
+def true_statements(
+    network: Network, per_node: int, seed: int = 0, *, across_nodes: float = 0.0
+) -> tuple[Statement, ...]:
+    """`per_node` statements on each variable's table, all true, of types 1, 4, 5, 6 and 7 of [guo, table 1].
+
+    With probability `across_nodes` a statement compares with another variable's table (type 2): such statements
+    tie blocks of different variables together. Types that a table is too small for are not drawn for it.
+    """
+    rng = np.random.default_rng(seed)
+    drawn: list[Statement] = []
+    for name in network.names:
+        rows, states = network.configurations(name), len(network.states(name))
+        kinds: list[Callable[[np.random.Generator, Network, str], Statement]] = [_range]
+        if states > 1:
+            kinds.append(_within)
+        if rows > 1:
+            kinds += [_across, _about]
+        if rows > 3:
+            kinds.append(_additive)
+        for _ in range(per_node):
+            draw = _other if rng.random() < across_nodes and len(network) > 1 else kinds[rng.integers(len(kinds))]
+            drawn.append(draw(rng, network, name))
+    return tuple(drawn)
+
+
+def _range(rng: np.random.Generator, network: Network, name: str) -> Statement:
+    term, value = _term(rng, network, name, *_cell(rng, network, name))
+    width = float(rng.choice([0.05, 0.1, 0.2]))
+    low, high = max(0.0, value - width * rng.random()), min(1.0, value + width * rng.random())
+    bounds = Linear((), _down(low)), Linear((), _up(high))
+    if rng.random() < 0.3:
+        return Comparison((bounds[0], term, bounds[1]), ("<=", "<="))
+    return Comparison((term, bounds[0]), (">=",)) if rng.random() < 0.5 else Comparison((term, bounds[1]), ("<=",))
+
+
+def _within(rng: np.random.Generator, network: Network, name: str) -> Statement:
+    row, _ = _cell(rng, network, name)
+    first, second = rng.choice(len(network.states(name)), 2, replace=False)
+    return _ordered(_term(rng, network, name, row, first), _term(rng, network, name, row, second))
+
+
+def _across(rng: np.random.Generator, network: Network, name: str) -> Statement:
+    _, state = _cell(rng, network, name)
+    first, second = rng.choice(network.configurations(name), 2, replace=False)
+    return _ordered(_term(rng, network, name, first, state), _term(rng, network, name, second, state))
+
+
+def _about(rng: np.random.Generator, network: Network, name: str) -> Statement:
+    _, state = _cell(rng, network, name)
+    rows = rng.choice(network.configurations(name), 2, replace=False)
+    (left, first), (right, second) = (_term(rng, network, name, row, state) for row in rows)
+    if abs(first - second) > 0.9:  # "about the same" would say nothing
+        return _ordered((left, first), (right, second))
+    return Approximation(left, right, _up(abs(first - second) + 0.05))
+
+
+def _additive(rng: np.random.Generator, network: Network, name: str) -> Statement:
+    _, state = _cell(rng, network, name)
+    rows = rng.choice(network.configurations(name), 4, replace=False)
+    terms = [_term(rng, network, name, row, state) for row in rows]
+    left = Linear(terms[0][0].terms + terms[1][0].terms), terms[0][1] + terms[1][1]
+    right = Linear(terms[2][0].terms + terms[3][0].terms), terms[2][1] + terms[3][1]
+    return _ordered(left, right)
+
+
+def _other(rng: np.random.Generator, network: Network, name: str) -> Statement:
+    other = str(rng.choice([each for each in network.names if each != name]))
+    own, foreign = _cell(rng, network, name), _cell(rng, network, other)
+    return _ordered(_term(rng, network, name, *own), _term(rng, network, other, *foreign))
+
+
+def _ordered(one: tuple[Linear, float], two: tuple[Linear, float]) -> Statement:
+    low, high = (one, two) if one[1] <= two[1] else (two, one)
+    return Comparison((low[0], high[0]), ("<=",))
+
+
+def _cell(rng: np.random.Generator, network: Network, name: str) -> tuple[int, int]:
+    return int(rng.integers(network.configurations(name))), int(rng.integers(len(network.states(name))))
+
+
+def _term(rng: np.random.Generator, network: Network, name: str, row: int, state: int) -> tuple[Linear, float]:
+    given = tuple(network.configuration(name, int(row)).items())
+    probability = Probability(name, (network.states(name)[state],), given)
+    value = float(network.table(name).reshape(-1, len(network.states(name)))[row, state])
+    return Linear(((1.0, probability),)), value
+
+
+def _down(value: float) -> float:
+    return float(np.floor(value * 1000) / 1000)
+
+
+def _up(value: float) -> float:
+    return float(np.ceil(value * 1000) / 1000)

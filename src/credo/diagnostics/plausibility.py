@@ -1,0 +1,244 @@
+"""How much the data alone agree with each statement, before it does good or harm.
+
+Rows of tables are independent Dirichlet(prior + counts). A statement's probability under them, against its
+probability before any data (the share of the volume that it keeps), is the Bayes factor of the statement against no
+statement at all [Klugkist and Hoijtink, 2007]. It may break up over blocks: these are independent, so chances multiply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from math import inf, nan, prod, sqrt
+
+import numpy as np
+
+from credo.constraints.blocks import Block, blocks_of
+from credo.constraints.program import rows_of_statements
+from credo.constraints.rows import Constraints, Flags, Indices, Numbers, ProductRow
+
+RowCounts = Callable[[str, int], Numbers]
+
+EQUALITY_REGION = 0.01  # an equality has probability zero: what is asked is |difference| ≤ this
+_CELLS = 2_000_000  # numbers held at a time
+_HOLDS = 1e-12
+
+
+class Verdict(Enum):
+    """What the data say about a statement; the value is what a user reads."""
+
+    CONTRADICTED = "contradict it"
+    DOUBTED = "speak against it"
+    OPEN = "say little"
+    SUPPORTED = "agree"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A probability: worked out exactly, or as the share of draws in which a statement held, with standard error.
+
+    Where no draw held, `value` is 0 and the truth is somewhere below `below`.
+    """
+
+    value: float
+    error: float
+    below: float | None = None
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plausibility:
+    """A statement before and after the data.
+
+    `volume` is its probability before any data, `probability` after (None without data); `bayes_factor` is their
+    ratio. `relation` is "<" where the factor is only known to be below, "" where it is an estimate, and `region` is
+    the width that equalities were read with, where there are any.
+    """
+
+    volume: Share
+    probability: Share | None
+    bayes_factor: float | None
+    relation: str
+    region: float | None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the data say, by the odds of the statement against its opposite after and before the data.
+
+        Their ratio below 1/20 contradicts, below 1/3 speaks against, above 3 agrees [Kass and Raftery, 1995].
+        """
+        if self.probability is None:
+            return None
+        after = self.probability.below if self.probability.below is not None else self.probability.value
+        before = self.volume.below if self.volume.below is not None else self.volume.value
+        if before <= 0.0 or before >= 1.0:
+            return Verdict.OPEN
+        ratio = inf if after >= 1.0 else after / (1.0 - after) * (1.0 - before) / before
+        if ratio < 1 / 20:
+            return Verdict.CONTRADICTED
+        if ratio < 1 / 3:
+            return Verdict.DOUBTED
+        return Verdict.SUPPORTED if ratio > 3 else Verdict.OPEN
+
+
+def plausibilities(
+    constraints: Constraints,
+    row_counts: RowCounts | None = None,
+    *,
+    blocks: Sequence[Block] | None = None,
+    prior: float = 1.0,
+    draws: int = 4_000,
+    seed: int = 0,
+) -> dict[int, Plausibility]:
+    """The plausibility of every statement that has rows; the same seed gives the same answer."""
+    blocks = blocks_of(constraints) if blocks is None else blocks
+    before: dict[int, list[Share]] = {}
+    after: dict[int, list[Share]] = {}
+    for block in blocks:
+        uniform = np.full(block.size, prior)
+        _gather(before, shares(block, uniform, draws, seed))
+        if row_counts is not None:
+            counts = np.concatenate(
+                [np.asarray(row_counts(name, row), dtype=np.float64) for name, row in block.table_rows]
+            )
+            _gather(after, shares(block, uniform + counts, draws, seed))
+    linear = constraints.linear
+    for statement in linear.statements[linear.lengths == 0].tolist():  # false whatever the numbers are
+        before[statement] = after[statement] = [Share(0.0, 0.0, exact=True)]
+    with_equalities = set(linear.statements[linear.equality].tolist())
+    found = {}
+    for statement, parts in sorted(before.items()):
+        volume = _product(parts)
+        probability = _product(after[statement]) if row_counts is not None else None
+        region = EQUALITY_REGION if statement in with_equalities else None
+        found[statement] = Plausibility(volume, probability, *_bayes_factor(volume, probability), region)
+    return found
+
+
+def shares(block: Block, concentration: Numbers, draws: int, seed: int) -> dict[int, Share]:
+    """The probability of each of a block's statements under independent Dirichlet distributions."""
+    rows = rows_of_statements(block.linear)
+    with_products = {row.statement for row in block.products}
+    found: dict[int, Share] = {}
+    for statement, own in rows.items():
+        exact = None if statement in with_products else _exact(block, own, concentration)
+        if exact is not None:
+            found[statement] = Share(exact, 0.0, exact=True)
+    open_statements = [statement for statement in block.statements if statement not in found]
+    if open_statements:
+        held = _draws_that_hold(block, open_statements, concentration, draws, seed)
+        for statement, count in held.items():
+            value = count / draws
+            error = sqrt(value * (1.0 - value) / draws)
+            found[statement] = Share(value, error, below=None if count else 1.0 / draws)
+    return found
+
+
+def _exact(block: Block, rows: Indices, concentration: Numbers) -> float | None:
+    """P(low ≤ Σ_S θ ≤ high), where a statement's rows all bound one sum in one distribution: that sum is a Beta."""
+    from scipy.special import betainc
+
+    linear = block.linear
+    entries = slice(linear.starts[rows[0]], linear.starts[rows[0] + 1])
+    states = frozenset(linear.indices[entries].tolist())
+    low, high = 0.0, 1.0
+    for row in rows.tolist():
+        entries = slice(linear.starts[row], linear.starts[row + 1])
+        coefficients = linear.coefficients[entries]
+        if frozenset(linear.indices[entries].tolist()) != states or np.ptp(coefficients) > 0.0:
+            return None
+        bound, width = linear.bounds[row] / coefficients[0], EQUALITY_REGION / abs(coefficients[0])
+        if linear.equality[row]:
+            low, high = max(low, bound - width), min(high, bound + width)
+        elif coefficients[0] > 0.0:
+            high = min(high, bound)
+        else:
+            low = max(low, bound)
+    owners = set(block.distribution_of[list(states)].tolist())
+    if len(owners) > 1:
+        return None
+    owner = owners.pop()
+    whole = float(concentration[block.distributions[owner] : block.distributions[owner + 1]].sum())
+    part = float(concentration[list(states)].sum())
+    if whole - part <= 1e-12:  # all states: the sum is one
+        return float(low <= 1.0 <= high + _HOLDS)
+    if low > high:
+        return 0.0
+    low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+    return float(betainc(part, whole - part, high) - betainc(part, whole - part, low))
+
+
+def _draws_that_hold(
+    block: Block, statements: Sequence[int], concentration: Numbers, draws: int, seed: int
+) -> dict[int, int]:
+    """In how many draws all rows of each statement hold."""
+    wanted = np.isin(block.linear.statements, statements)
+    linear = block.linear.take(wanted)
+    products = [row for row in block.products if row.statement in set(statements)]
+    owner = np.concatenate((linear.statements, np.array([row.statement for row in products], dtype=np.int64)))
+    order = np.argsort(owner, kind="stable")
+    numbers, firsts = np.unique(owner[order], return_index=True)
+    matrix = linear.matrix(block.size)
+    rng = np.random.default_rng([seed, int(block.parameters[0])])
+    held = np.zeros(len(numbers), dtype=np.int64)
+    piece = max(1, min(draws, _CELLS // (block.size + len(owner))))
+    for start in range(0, draws, piece):
+        theta = dirichlet(rng, block, concentration, min(piece, draws - start))
+        values = matrix @ theta.T  # (rows, draws)
+        bounds = linear.bounds[:, None]
+        region = np.abs(values - bounds) <= EQUALITY_REGION
+        true = np.where(linear.equality[:, None], region, values <= bounds + _HOLDS)
+        logs = np.log(theta, where=theta > 0.0, out=np.full_like(theta, -inf)) if products else theta
+        true = np.concatenate((true, *(_product_holds(row, logs)[None, :] for row in products)))
+        held += np.logical_and.reduceat(true[order], firsts, axis=0).sum(axis=1)
+    return dict(zip(numbers.tolist(), held.tolist(), strict=True))
+
+
+def dirichlet(rng: np.random.Generator, block: Block, concentration: Numbers, draws: int) -> Numbers:
+    """Draws of all parameters of a block, (draws, parameters): gammas, divided by their sum in each distribution."""
+    gammas = rng.standard_gamma(concentration, size=(draws, block.size))
+    sums = np.add.reduceat(gammas, block.distributions[:-1], axis=1)
+    return np.asarray(gammas / np.repeat(sums, np.diff(block.distributions), axis=1), dtype=np.float64)
+
+
+def _product_holds(row: ProductRow, logs: Numbers) -> Flags:
+    """Σ exponents · log θ ≤ log bound, both sides kept apart so that zeros compare as they should."""
+    indices, exponents, bound = np.array(row.indices), np.array(row.exponents), row.log_bound
+    above, below = exponents > 0.0, exponents < 0.0
+    left = logs[:, indices[above]] @ exponents[above]
+    right = logs[:, indices[below]] @ -exponents[below]
+    return np.asarray(left <= bound + right + _HOLDS, dtype=np.bool_)
+
+
+def _gather(into: dict[int, list[Share]], parts: Mapping[int, Share]) -> None:
+    for statement, share in parts.items():
+        into.setdefault(statement, []).append(share)
+
+
+def _product(parts: Sequence[Share]) -> Share:
+    """The chance that independent parts all hold; relative variances add up."""
+    value = prod(part.value for part in parts)
+    exact = all(part.exact for part in parts)
+    if value == 0.0 and any(part.value == 0.0 and part.below is None for part in parts):
+        return Share(0.0, 0.0, exact=True)
+    if any(part.below is not None for part in parts):
+        return Share(0.0, 0.0, prod(part.value if part.below is None else part.below for part in parts))
+    relative = sum((part.error / part.value) ** 2 for part in parts if part.error)
+    return Share(value, value * sqrt(relative), exact=exact)
+
+
+def _bayes_factor(volume: Share, probability: Share | None) -> tuple[float | None, str]:
+    if probability is None or volume.below is not None or volume.value == 0.0:
+        return None, ""
+    if probability.below is not None:
+        return probability.below / volume.value, "<"
+    return probability.value / volume.value, ""
+
+
+def bayes_factor_error(plausibility: Plausibility) -> float:
+    """The standard error of the Bayes factor; NaN where it is only a bound."""
+    factor, after, before = plausibility.bayes_factor, plausibility.probability, plausibility.volume
+    if factor is None or plausibility.relation or after is None or after.value == 0.0:
+        return nan
+    return factor * sqrt((after.error / after.value) ** 2 + (before.error / before.value) ** 2)
