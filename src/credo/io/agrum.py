@@ -42,10 +42,8 @@ def from_pyagrum(model: Any) -> Network:
         name = variable.name()
         variables.append(Variable(name, tuple(variable.labels())))
         parents[name] = tuple(cpt.names[1:])
-        values = np.array(cpt.toarray(), dtype=np.float64)
+        axes, values = array_of(cpt)
         if values.any():
-            # The array's axes run backwards through the names of the table.
-            axes = tuple(reversed(cpt.names))
             tables[name] = values.transpose([axes.index(axis) for axis in (*parents[name], name)])
     return Network(variables, parents, tables, model.propertyWithDefault("name", "network"))
 
@@ -72,6 +70,14 @@ def to_pyagrum(network: Network) -> Any:
         cpt = model.cpt(name)
         cpt[:] = _in_axes(table, (*network.parents[name], name), tuple(reversed(cpt.names)))
     return model
+
+
+def array_of(tensor: Any) -> tuple[tuple[str, ...], Table]:
+    """The numbers of a pyAgrum tensor, and the names of the array's axes, which run backwards through the tensor's."""
+    names = tuple(reversed(tensor.names))
+    shape = [tensor.variable(name).domainSize() for name in names]
+    # Where every variable has one state pyAgrum gives the axes up.
+    return names, np.array(tensor.toarray(), dtype=np.float64).reshape(shape)
 
 
 def _in_axes(table: Table, axes: tuple[str, ...], wanted: tuple[str, ...]) -> Table:

@@ -1,4 +1,4 @@
-"""Hugin's NET and GeNIe's old DSL through pyAgrum; what it writes is read again, so that no label is lost in silence."""
+"""Hugin's NET and GeNIe's old DSL through pyAgrum; what it writes is read again, so that no label is lost unseen."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from credo.io.agrum import from_pyagrum, load_pyagrum, to_pyagrum
 from credo.io.atomic import replacing
 from credo.network import Network
 
-# pyAgrum writes DSL with six digits and reads NET in single precision.
+# pyAgrum writes DSL with six digits and reads both formats in single precision.
 LARGEST_DIFFERENCE = 1e-5
 
 
 def read_with_pyagrum(path: str | os.PathLike[str]) -> Network:
-    """The network in a file that pyAgrum can read. NET comes in single precision (errors up to 3e-8)."""
+    """The network in a file that pyAgrum can read. Its parsers keep single precision (errors up to 3e-8)."""
     pyagrum = load_pyagrum(f"Reading {Path(path).name}")
     try:
         return from_pyagrum(_load(pyagrum, path))
@@ -30,8 +30,9 @@ def read_with_pyagrum(path: str | os.PathLike[str]) -> Network:
 def write_with_pyagrum(network: Network, path: str | os.PathLike[str]) -> None:
     """Write the network in the format of the file's ending, and make sure that it can be read again.
 
-    DSL keeps six digits. The order of variables and parents may change; names and the order of states may not: a name
-    that the format cannot hold is an error, and the old file stays.
+    DSL keeps six digits, which is an error where rows then no longer sum to one. The order of variables and parents
+    may change; names and the order of states may not: a name that the format cannot hold is an error, and the old file
+    stays.
     """
     pyagrum = load_pyagrum(f"Writing {Path(path).name}")
     missing = [name for name in network.names if name not in network.tables]

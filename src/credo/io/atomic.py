@@ -19,7 +19,10 @@ def replacing(path: str | os.PathLike[str], ending: str = ".tmp") -> Iterator[Pa
     It carries `ending`, for writers that choose their format by it. What the system refuses (no such folder, no
     permission, disk full) is a `FormatError` about `path`.
     """
-    target = Path(os.path.realpath(path))  # a link stays a link: its target is replaced
+    try:
+        target = Path(os.path.realpath(path))  # a link stays a link: its target is replaced
+    except (OSError, ValueError) as error:  # ValueError: a null character
+        raise FormatError(f"This file cannot be written: {error}.", str(path)) from None
     draft = target.with_name(f".{secrets.token_hex(8)}{ending}")
     try:
         yield draft

@@ -24,7 +24,7 @@ def labelled_table(network: Network, name: str) -> pl.DataFrame:
     if (twice := first_twice(columns)) is not None:
         raise NetworkError(f'The table of {name} would have two columns "{twice}": a parent is called like a state.')
     # The last parent runs fastest, as in the array.
-    indices = np.indices(table.shape[:-1]).reshape(len(parents), -1)
+    indices = np.indices(table.shape[:-1]).reshape(len(parents), len(numbers))
     labels = [
         pl.Series(parent, network.states(parent), dtype=pl.String).gather(index)
         for parent, index in zip(parents, indices, strict=True)

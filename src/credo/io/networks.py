@@ -42,8 +42,8 @@ def read_network(source: Any) -> Network:
     """A network from a file, a pgmpy model or a pyAgrum `BayesNet`; a `Network` is returned as it is.
 
     The ending says the format: `.bif`, `.bif.gz`, `.xmlbif`, `.bifxml`, `.xdsl`, `.uai`, and with pyAgrum `.net` and
-    `.dsl`. Numbers are read exactly as they are written, except from `.net`: there pyAgrum keeps single precision
-    (errors up to 3e-8). UAI has no names: its variables are called `x0`, `x1`, … and their states `0`, `1`, ….
+    `.dsl`. Numbers are read exactly as they are written, except from `.net` and `.dsl`: there pyAgrum keeps single
+    precision (errors up to 3e-8). UAI has no names: its variables are `x0`, `x1`, … and their states `0`, `1`, ….
     """
     if isinstance(source, Network):
         return source
@@ -69,8 +69,9 @@ def write_network(network: Network, path: str | os.PathLike[str]) -> None:
     - `.xdsl`: every bit, the order of states and parents; variables are put in an order with parents first. Names that
       are no identifiers, and variables without a table, are an error.
     - `.uai`: every bit and every order, but no names at all. Variables without a table are an error.
-    - `.net` (pyAgrum): 17 digits; reading it gives single precision. `.dsl` (pyAgrum): 6 digits. The order of variables
-      and parents may change. What these formats cannot hold otherwise is an error.
+    - `.net` (pyAgrum): every digit, but reading it gives single precision. `.dsl` (pyAgrum): six digits, which is an
+      error where rows then no longer sum to one. The order of variables and parents may change; whatever else these
+      two cannot hold is an error.
     """
     file_format = _format_of(Path(path))
     try:

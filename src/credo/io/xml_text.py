@@ -35,7 +35,8 @@ def read_tree(path: str | os.PathLike[str]) -> Element:
 def tree_bytes(root: Element) -> bytes:
     """The tree as a file, indented."""
     ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+    content: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return content + b"\n"
 
 
 def checked_text(text: str) -> str:

@@ -1,6 +1,7 @@
-"""XMLBIF 0.3, read and written exactly. (pyAgrum writes six digits, and takes states that look like numbers for ranges.)
+"""XMLBIF 0.3, read and written exactly.
 
 A `TABLE` has axes (givens…, child), the child running fastest. A `DEFINITION` without a `TABLE` is structure.
+pyAgrum 3.3 writes six digits, escapes nothing and sorts states that look like numbers, so it is not used here.
 """
 
 from __future__ import annotations

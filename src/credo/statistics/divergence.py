@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from credo.errors import NetworkError, listing
-from credo.io.agrum import load_pyagrum
+from credo.io.agrum import array_of, load_pyagrum
 from credo.network import Network, Table
 
 
@@ -74,37 +75,42 @@ def _row_divergences(table: Table, other: Table) -> Table:
 
 def _parent_marginals(network: Network, names: list[str]) -> dict[str, Table]:
     """P(parents of each of these variables), axes in the order of the parents."""
-    if not names:
-        return {}
+    marginals = {name: np.ones(network.shape(name)[:-1]) for name in names}
+    # A variable with one state is a constant; pyAgrum's posteriors trip over them, so they are left out.
+    number = {name: str(index) for index, name in enumerate(network.names) if len(network.states(name)) > 1}
+    wanted = {name: [number[parent] for parent in network.parents[name] if parent in number] for name in names}
+    wanted = {name: parents for name, parents in wanted.items() if parents}
+    if not wanted:
+        return marginals
     pyagrum = load_pyagrum("The divergence of two networks")
-    model = _model(pyagrum, network)
-    number = {name: str(index) for index, name in enumerate(network.names)}
+    model = _model(pyagrum, network, number)
     inference = pyagrum.LazyPropagation(model)
-    wanted = {name: [number[parent] for parent in network.parents[name]] for name in names}
     for parents in wanted.values():
         if len(parents) == 1:
             inference.addTarget(parents[0])
         else:
             inference.addJointTarget(set(parents))
     inference.makeInference()
-    marginals: dict[str, Table] = {}
     for name, parents in wanted.items():
         joint = inference.posterior(parents[0]) if len(parents) == 1 else inference.jointPosterior(set(parents))
-        axes = tuple(reversed(joint.names))  # the axes of the array run backwards through the names
-        marginals[name] = np.array(joint.toarray()).transpose([axes.index(parent) for parent in parents])
+        axes, values = array_of(joint)
+        marginals[name][...] = values.transpose([axes.index(parent) for parent in parents]).reshape(
+            marginals[name].shape
+        )
     return marginals
 
 
-def _model(pyagrum: Any, network: Network) -> Any:
+def _model(pyagrum: Any, network: Network, number: Mapping[str, str]) -> Any:
     """The network for pyAgrum with numbers for names, so that no name can trouble it."""
     model = pyagrum.BayesNet()
-    number = {name: str(index) for index, name in enumerate(network.names)}
-    for name in network.names:
+    for name in number:
         model.add(pyagrum.RangeVariable(number[name], "", 0, len(network.states(name)) - 1))
-    for name in network.names:
-        for parent in network.parents[name]:
-            model.addArc(number[parent], number[name])
+    for name in number:
+        parents = [number[parent] for parent in network.parents[name] if parent in number]
+        for parent in parents:
+            model.addArc(parent, number[name])
+        axes = (*parents, number[name])
+        table = network.table(name).reshape([model.variable(axis).domainSize() for axis in axes])
         cpt = model.cpt(number[name])
-        axes = [number[member] for member in (*network.parents[name], name)]
-        cpt[:] = np.ascontiguousarray(network.table(name).transpose([axes.index(a) for a in reversed(cpt.names)]))
+        cpt[:] = np.ascontiguousarray(table.transpose([axes.index(axis) for axis in reversed(cpt.names)]))
     return model
