@@ -44,11 +44,9 @@ def stream_csv(
 ) -> Iterator[Dataset]:
     """The rows of a CSV file as datasets, a chunk at a time. `progress` is told the share of the file that was read."""
     with path.open("rb") as raw, _unpacked(raw, path) as file, ThreadPoolExecutor(cpu_count() or 1) as pool:
-        head = file.read(SMALL_PIECE)
-        header, separator, start = _read_header(head, path, network)
+        header, separator = _read_header(file.readline(CHUNK_BYTES), path, network)
         table = _CsvTable(str(path), network, match_columns(header, network, others), header, separator)
-        rest, rows = head[start:], 0
-        at_end = False
+        rest, rows, at_end = b"", 0, False
         while not at_end:
             buffer, filled = _fill(file, rest)
             at_end = filled == len(rest)
@@ -79,26 +77,23 @@ def _fill(file: BinaryIO, rest: bytes) -> tuple[Bytes, int]:
     return buffer, filled
 
 
-def _read_header(head: bytes, path: Path, network: Network) -> tuple[list[str], str, int]:
-    """The column names, the separator, and where the first record starts."""
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in head:
+def _read_header(line: bytes, path: Path, network: Network) -> tuple[list[str], str]:
+    """The column names and the separator, from the first line."""
+    if line[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in line:
         raise DataError(
             f"{path}: this is no CSV file in UTF-8. If it comes from a spreadsheet, save it as “CSV UTF-8”."
         )
-    start = 3 if head.startswith(b"\xef\xbb\xbf") else 0
-    end = head.find(b"\n", start)
-    end = len(head) if end < 0 else end
     try:
-        line = head[start:end].decode("utf-8").rstrip("\r")
+        text = line.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
         raise DataError(f"{path}: the header is not UTF-8. Save the file as “CSV UTF-8”.") from None
-    if not line.strip():
+    if not text.strip():
         raise DataError(f"{path}: the table is empty. Its first line must hold the names of the columns.")
-    split = {separator: next(csv.reader(StringIO(line), delimiter=separator)) for separator in ",;\t"}
+    split = {separator: next(csv.reader(StringIO(text), delimiter=separator)) for separator in ",;\t"}
     names = {separator: [name.strip() for name in header] for separator, header in split.items()}
     # The separator is the one that finds most variables in the header, and a comma where none finds any.
     separator = max(names, key=lambda s: (sum(name in network for name in names[s]), len(names[s]) > 1, s == ","))
-    return names[separator], separator, min(end + 1, len(head))
+    return names[separator], separator
 
 
 @dataclass(slots=True)
@@ -157,7 +152,7 @@ class _CsvTable:
         """The error for a record that does not have as many fields as the header."""
         record = _text(rest[:2000].tobytes()).split("\n")[0].rstrip("\r")
         count = len(next(csv.reader([record], delimiter=self.separator), []))
-        if count == len(self.header):
+        if record.count('"') % 2:
             return DataError(
                 f"{self.path}, row {rows_before + 1}: a double quote is opened and not closed: {record[:80]}"
             )

@@ -1,0 +1,165 @@
+"""Paths and frames become datasets; nothing is dropped, nothing is guessed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from credo.errors import DataError, UnknownStateError
+from credo.io import tables
+from credo.io.tables import read_table, stream_table
+from credo.network import Network
+
+NET = Network({"smoke": ("no", "yes"), "lung": ("false", "true"), "grade": ("1", "2", "3")}, {"lung": ["smoke"]})
+ROWS = {"smoke": ["no", "yes", None], "lung": [True, None, False], "grade": [1.0, float("nan"), 3.0], "id": [1, 2, 3]}
+CODES = [[0, 1, 0], [1, -1, -1], [-1, 0, 2]]
+
+
+@pytest.fixture
+def frame() -> pl.DataFrame:
+    return pl.DataFrame(ROWS)
+
+
+FRAMES = {
+    "polars": lambda: pl.DataFrame(ROWS),
+    "polars lazy": lambda: pl.LazyFrame(ROWS),
+    "polars categories": lambda: pl.DataFrame(ROWS).with_columns(pl.col("smoke").cast(pl.Categorical)),
+    "polars enum": lambda: pl.DataFrame(ROWS).with_columns(pl.col("smoke").cast(pl.Enum(["yes", "no"]))),
+    "polars objects": lambda: pl.DataFrame(
+        {"smoke": ROWS["smoke"], "lung": pl.Series([True, None, 0], dtype=pl.Object), "grade": [1, None, 3]}
+    ),
+    "pandas": lambda: pd.DataFrame(ROWS),
+    "pandas objects": lambda: pd.DataFrame({key: pd.Series(values, dtype=object) for key, values in ROWS.items()}),
+    "pandas categories": lambda: pd.DataFrame(ROWS).astype({"smoke": "category"}),
+    "pandas mixed": lambda: pd.DataFrame(
+        {"smoke": ["no", "yes", "?"], "lung": pd.Series([True, "*", 0], dtype=object), "grade": ["1", "", 3.0]}
+    ),
+    "pyarrow": lambda: pa.table({key: pa.array(values, from_pandas=True) for key, values in ROWS.items()}),
+    "pyarrow dictionary": lambda: pa.table(
+        {"smoke": pa.array(ROWS["smoke"]).dictionary_encode(), "lung": ["true", None, "false"], "grade": [1, None, 3]}
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_the_same_table_from_every_library(kind: str) -> None:
+    dataset = read_table(FRAMES[kind](), NET)
+    assert dataset.codes.tolist() == CODES
+    assert not dataset.is_complete
+    assert dataset.missing() == {"smoke": 1, "lung": 1, "grade": 1}
+
+
+def test_parquet_files_and_folders(tmp_path: Path, frame: pl.DataFrame) -> None:
+    frame.write_parquet(tmp_path / "one.parquet")
+    assert read_table(tmp_path / "one.parquet", NET).codes.tolist() == CODES
+    folder = tmp_path / "folder"
+    (folder / "sub").mkdir(parents=True)
+    frame.head(1).write_parquet(folder / "a.parquet")
+    frame.tail(2).write_parquet(folder / "sub" / "b.parquet")
+    assert read_table(str(folder), NET).codes.tolist() == CODES
+
+
+def test_parquet_is_streamed_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = np.random.default_rng(0).choice(["no", "yes"], 1000)
+    pl.DataFrame({"smoke": labels}).write_parquet(tmp_path / "t.parquet", row_group_size=100)
+    monkeypatch.setattr(tables, "BATCH_ROWS", 100)
+    shares: list[float] = []
+    parts = list(stream_table(tmp_path / "t.parquet", NET, progress=shares.append))
+    assert len(parts) > 1
+    assert shares[-1] == 1.0
+    assert np.concatenate([part.codes[:, 0] for part in parts]).tolist() == (labels == "yes").astype(int).tolist()
+
+
+def test_a_dataset_passes_through(frame: pl.DataFrame) -> None:
+    dataset = read_table(frame, NET)
+    assert read_table(dataset, NET) is dataset
+    other = Network({"x": ("0", "1")})
+    with pytest.raises(DataError, match="another network"):
+        read_table(dataset, other)
+    with pytest.raises(DataError, match='without the column "id"'):
+        read_table(dataset, NET, others=("id",))
+
+
+def test_weights_from_a_column_and_from_an_array(tmp_path: Path, frame: pl.DataFrame) -> None:
+    assert read_table(frame, NET, weights="id").weights.tolist() == [1, 2, 3]
+    assert read_table(frame, NET, weights=[0.5, 0, 2]).weights.tolist() == [0.5, 0, 2]
+    frame.write_csv(tmp_path / "t.csv")
+    assert read_table(tmp_path / "t.csv", NET, weights="id").weights.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ("idd", 'no column "idd"'),
+        ("smoke", "variable of the network"),
+        ([1, 2], "3 rows"),
+        ([1, 2, 3, 4], "4 weights"),
+        ([1, -1, 1], "row 2"),
+        ([1, np.nan, 1], "row 2"),
+        (["a", "b", "c"], "not numbers"),
+        (3.0, "one number a row"),
+    ],
+)
+def test_weights_that_cannot_be(frame: pl.DataFrame, weights: object, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        read_table(frame, NET, weights=weights)
+
+
+def test_a_weight_that_is_no_number_is_named() -> None:
+    frame = pl.DataFrame({"smoke": ["no", "yes"], "w": ["1", "many"]})
+    with pytest.raises(DataError, match='Column w, row 2: "many"'):
+        read_table(frame, NET, weights="w")
+
+
+def test_columns_that_a_statement_needs(frame: pl.DataFrame) -> None:
+    assert read_table(frame, NET, others=("id",)).others["id"].to_list() == [1, 2, 3]
+    with pytest.raises(DataError, match='no column "ids".*mean "id"'):
+        read_table(frame, NET, others=("ids",))
+
+
+@pytest.mark.parametrize(
+    ("frame", "error", "words"),
+    [
+        (pl.DataFrame({"smoke": ["yes", "maybe"]}), UnknownStateError, 'row 2: "maybe" is no state of smoke'),
+        (pl.DataFrame({"grade": [1, 7]}), UnknownStateError, '"7" is no state of grade'),
+        (pl.DataFrame({"smoke": [1, 0]}), UnknownStateError, "Known: no, yes"),
+        (pl.DataFrame({"Smoke": ["no"]}), DataError, '"Smoke" comes closest to the variable "smoke"'),
+        (pl.DataFrame({"smoke": []}), DataError, "no rows"),
+        (pd.DataFrame([["no", "yes"]], columns=["smoke", "smoke"]), DataError, 'two columns named "smoke"'),
+        ({"smoke": ["no"]}, DataError, "dict is neither"),
+        (np.zeros((2, 2)), DataError, "ndarray is neither"),
+        (7, DataError, "int is neither"),
+    ],
+)
+def test_frames_that_do_not_fit(frame: object, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        read_table(frame, NET)
+
+
+def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "patients.csv").write_text("smoke\nno\n")
+    with pytest.raises(DataError, match="Did you mean .*patients.csv"):
+        read_table(tmp_path / "patient.csv", NET)
+    (tmp_path / "table.xlsx").write_text("x")
+    with pytest.raises(DataError, match="ending"):
+        read_table(tmp_path / "table.xlsx", NET)
+    (tmp_path / "broken.parquet").write_text("x" * 100)
+    with pytest.raises(DataError, match="cannot be read as Parquet"):
+        read_table(tmp_path / "broken.parquet", NET)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(DataError, match="no Parquet files"):
+        read_table(tmp_path / "folder", NET)
+    (tmp_path / "none.csv").write_text("smoke\n")
+    with pytest.raises(DataError, match="no rows"):
+        read_table(tmp_path / "none.csv", NET)
+
+
+def test_many_states_need_wider_numbers() -> None:
+    network = Network({"word": tuple(f"w{i}" for i in range(40_000))})
+    dataset = read_table(pl.DataFrame({"word": ["w39999", "w0", None]}), network)
+    assert dataset.codes[:, 0].tolist() == [39_999, 0, -1]

@@ -1,0 +1,36 @@
+"""The log-likelihood of complete rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from credo.errors import IncompleteDataError
+from credo.io.tables import read_table
+from credo.network import Network
+
+
+def test_by_hand(smoking: Network) -> None:
+    frame = pl.DataFrame({"lung": ["yes", "no"], "smoke": ["yes", "no"]})
+    assert smoking.log_likelihood(frame) == pytest.approx(math.log(0.5 * 0.1) + math.log(0.5 * 0.99))
+
+
+def test_against_the_joint(mixed: Network) -> None:
+    frame = mixed.sample(500, 2)
+    joint = np.einsum("a,ab,bac->abc", mixed.table("a"), mixed.table("b"), mixed.table("c"))
+    codes = read_table(frame, mixed).codes
+    assert mixed.log_likelihood(frame) == pytest.approx(np.log(joint[tuple(codes.T)]).sum())
+
+
+def test_an_impossible_row_has_likelihood_zero() -> None:
+    network = Network({"x": ("a", "b")}, tables={"x": [1.0, 0.0]})
+    assert network.log_likelihood(pl.DataFrame({"x": ["b"]})) == -math.inf
+    assert network.log_likelihood(pl.DataFrame({"x": ["a"]})) == 0.0
+
+
+def test_gaps_are_refused(smoking: Network) -> None:
+    with pytest.raises(IncompleteDataError, match="lung"):
+        smoking.log_likelihood(pl.DataFrame({"smoke": ["yes"]}))

@@ -1,0 +1,38 @@
+"""Drawing rows: the right frequencies, the same rows for the same seed, nothing impossible."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from credo.errors import NetworkError, OptionError
+from credo.io.tables import read_table
+from credo.network import Network
+
+
+def test_frequencies_are_those_of_the_joint(mixed: Network) -> None:
+    rows = 200_000
+    codes = read_table(mixed.sample(rows, seed=1), mixed).codes
+    joint = np.einsum("a,ab,bac->abc", mixed.table("a"), mixed.table("b"), mixed.table("c"))
+    seen = np.zeros(joint.shape)
+    np.add.at(seen, tuple(codes.T), 1)
+    error = (seen / rows - joint) / np.sqrt(joint * (1 - joint) / rows)
+    assert np.abs(error).max() < 5
+
+
+def test_the_same_seed_gives_the_same_rows(mixed: Network) -> None:
+    assert mixed.sample(50, 3).equals(mixed.sample(50, 3))
+    assert not mixed.sample(50, 3).equals(mixed.sample(50, 4))
+
+
+def test_impossible_states_are_never_drawn() -> None:
+    network = Network({"x": ("a", "b", "c", "d")}, tables={"x": [0.0, 0.5, 0.5, 0.0]})
+    assert set(network.sample(10_000).get_column("x").unique()) == {"b", "c"}
+
+
+def test_no_rows_and_fewer_than_none(mixed: Network) -> None:
+    assert mixed.sample(0).shape == (0, 3)
+    with pytest.raises(OptionError):
+        mixed.sample(-1)
+    with pytest.raises(NetworkError, match="no table"):
+        mixed.without_tables().sample(1)

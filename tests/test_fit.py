@@ -1,0 +1,146 @@
+"""The pipeline from a table to a learned network."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import credo
+from credo.errors import IncompleteDataError, NetworkError, OptionError, TooLargeError
+from credo.network import Network
+from tests.conftest import random_network
+
+PATIENTS = pl.DataFrame({"smoke": ["no", "no", "no", "yes", "yes"], "lung": ["no", "no", "no", "no", "yes"]})
+
+
+def test_maximum_likelihood_by_hand(smoking: Network) -> None:
+    fit = credo.fit(smoking.without_tables(), PATIENTS, method="ml")
+    assert fit.network.table("smoke").tolist() == [0.6, 0.4]
+    assert fit.network.table("lung").tolist() == [[1.0, 0.0], [0.5, 0.5]]
+    assert fit.log_likelihood == pytest.approx(3 * math.log(0.6) + 2 * math.log(0.4) + 2 * math.log(0.5))
+    assert fit.status is credo.Status.EXACT
+    assert (fit.method, fit.rows, fit.findings) == ("ml", 5, ())
+    assert fit.history == (fit.log_likelihood,)
+    assert fit.seconds > 0
+
+
+def test_pseudo_counts_by_hand(smoking: Network) -> None:
+    fit = credo.fit(smoking, PATIENTS, method="map")
+    assert fit.network.table("smoke") == pytest.approx(np.array([4 / 7, 3 / 7]))
+    assert fit.network.table("lung") == pytest.approx(np.array([[4 / 5, 1 / 5], [0.5, 0.5]]))
+
+
+@pytest.mark.parametrize(
+    ("prior", "lung_of_smokers"),
+    [(0, 1 / 2), (2, 3 / 6), ("bdeu:8", 3 / 6), ({"lung": 3}, 4 / 8), ("k2", 2 / 4)],
+)
+def test_priors(smoking: Network, prior: object, lung_of_smokers: float) -> None:
+    fit = credo.fit(smoking, PATIENTS, method="map", prior=prior)
+    assert fit.network.table("lung")[1, 1] == pytest.approx(lung_of_smokers)
+
+
+def test_another_network_as_prior(smoking: Network) -> None:
+    fit = credo.fit(smoking, PATIENTS, method="map", prior=credo.NetworkPrior(smoking, 10))
+    assert fit.network.table("lung")[1, 1] == pytest.approx((1 + 10 * 0.1) / 12)
+
+
+def test_maximum_likelihood_finds_the_truth_with_many_data() -> None:
+    truth = random_network({"a": 2, "b": 3, "c": 3}, {"c": ("a", "b")}, seed=2)
+    fit = credo.fit(truth.without_tables(), truth.sample(200_000, 1), method="ml")
+    for name in truth.names:
+        np.testing.assert_allclose(fit.network.table(name), truth.table(name), atol=0.02)
+
+
+def test_no_other_tables_are_more_likely(mixed: Network) -> None:
+    frame = mixed.sample(300, 1)
+    fit = credo.fit(mixed.without_tables(), frame, method="ml")
+    for seed in range(20):
+        other = random_network({"a": 2, "b": 3, "c": 4}, {"c": ("b", "a"), "b": ("a",)}, seed)
+        assert other.log_likelihood(frame) < fit.log_likelihood
+    assert fit.log_likelihood == pytest.approx(fit.network.log_likelihood(frame))
+
+
+def test_the_names_of_states_and_their_order_change_nothing(mixed: Network) -> None:
+    frame = mixed.sample(100, 1)
+    turned = Network({name: mixed.states(name)[::-1] for name in reversed(mixed.names)}, {"c": ("a", "b"), "b": ("a",)})
+    fit = credo.fit(mixed.without_tables(), frame, method="map")
+    other = credo.fit(turned, frame, method="map")
+    expected = fit.network.table("c").transpose(1, 0, 2)[::-1, ::-1, ::-1]
+    np.testing.assert_array_equal(other.network.table("c"), expected)
+
+
+def test_rows_without_data_are_named(smoking: Network) -> None:
+    fit = credo.fit(smoking.without_tables(), PATIENTS.filter(pl.col("smoke") == "no"), method="ml")
+    assert fit.network.table("lung")[1].tolist() == [0.5, 0.5]
+    (finding,) = fit.findings
+    assert (finding.kind, finding.variable) == ("no data", "lung")
+    assert finding.configurations == ({"smoke": "yes"},)
+    assert "1 of 2 configurations" in str(finding)
+    assert "smoke=yes" in str(finding)
+
+
+def test_fixed_tables_stay(smoking: Network) -> None:
+    fit = credo.fit(smoking, PATIENTS, method="ml", fixed=("lung",))
+    assert fit.network.table("lung") is smoking.table("lung")
+    assert fit.network.table("smoke").tolist() == [0.6, 0.4]
+
+
+def test_a_fixed_table_that_the_data_contradict_is_reported(smoking: Network) -> None:
+    network = smoking.with_tables({"lung": [[1.0, 0.0], [1.0, 0.0]]})
+    fit = credo.fit(network, PATIENTS, method="ml", fixed=["lung"])
+    assert fit.log_likelihood == -math.inf
+    assert "P(lung=yes | smoke=yes) = 0" in str(fit.findings[-1])
+    json.dumps(fit.to_dict(), allow_nan=False)
+
+
+def test_weights_count_rows(smoking: Network) -> None:
+    heavy = credo.fit(smoking, PATIENTS, method="ml", weights=[1, 1, 1, 1, 3])
+    repeated = credo.fit(smoking, pl.concat([PATIENTS, PATIENTS.tail(1), PATIENTS.tail(1)]), method="ml")
+    assert heavy.network == repeated.network
+
+
+def test_the_data_may_be_a_file(smoking: Network, tmp_path: Path) -> None:
+    PATIENTS.write_csv(tmp_path / "p.csv")
+    PATIENTS.write_parquet(tmp_path / "p.parquet")
+    credo.write_network(smoking, tmp_path / "n.bif")
+    fits = [credo.fit(tmp_path / "n.bif", tmp_path / name) for name in ("p.csv", "p.parquet")]
+    assert fits[0].network == fits[1].network
+
+
+def test_the_labelled_table(smoking: Network) -> None:
+    table = credo.fit(smoking, PATIENTS, method="ml").cpt("lung")
+    assert table.columns == ["smoke", "lung=no", "lung=yes"]
+    assert table.rows() == [("no", 1.0, 0.0), ("yes", 0.5, 0.5)]
+    assert credo.fit(smoking, PATIENTS, method="ml").cpt("smoke").rows() == [(0.6, 0.4)]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"method": "mapp"}, OptionError, 'no method "mapp".*mean "map"'),
+        ({"method": "ml", "prior": 1}, OptionError, "takes no prior"),
+        ({"fixed": ["lungs"]}, NetworkError, '"lungs".*mean "lung"'),
+        ({"fixed": "lung"}, OptionError, "list of names"),
+        ({"memory_limit": 10}, TooLargeError, "10 bytes"),
+    ],
+)
+def test_options_that_make_no_sense(smoking: Network, options: dict, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        credo.fit(smoking, PATIENTS, **options)
+
+
+def test_a_fixed_table_must_be_there(smoking: Network) -> None:
+    with pytest.raises(NetworkError, match="the network has none"):
+        credo.fit(smoking.without_tables(), PATIENTS, fixed=["lung"])
+
+
+def test_gaps_are_refused_and_no_row_is_dropped(smoking: Network) -> None:
+    with pytest.raises(IncompleteDataError, match="lung"):
+        credo.fit(smoking, pl.DataFrame({"smoke": ["no", "yes"], "lung": ["no", None]}))
+    with pytest.raises(IncompleteDataError):
+        credo.fit(smoking, pl.DataFrame({"smoke": ["no"]}))
