@@ -13,7 +13,8 @@ QUOTED = r'"(?:[^"\\\r\n]|\\[^\r\n])*+"'
 BARE = r'(?:[^\s,;|(){}\[\]"/]|/(?![/*]))++'
 
 _WORD = re.compile(rf"{QUOTED}|{BARE}")
-_BLANK = re.compile(r"\s*+")
+_NEXT_WORD = re.compile(rf"\s*+({_WORD.pattern})")
+_BLANKS = re.compile(r"\s++")
 _PROPERTY_END = re.compile(r'(?:"[^"\r\n]*+"|[^;])*+;')
 # A comment sign inside a quoted name or a property is text; both come first, so that they are stepped over.
 _COMMENT = re.compile(
@@ -42,9 +43,10 @@ class Scanner:
 
     def skip_blanks(self) -> int:
         """Go to the next word or symbol; its position."""
-        match = _BLANK.match(self.text, self.position)
-        assert match is not None
-        self.position = match.end()
+        if self.text[self.position : self.position + 1].isspace():
+            match = _BLANKS.match(self.text, self.position)
+            assert match is not None
+            self.position = match.end()
         return self.position
 
     def next_symbol(self) -> str:
@@ -65,13 +67,13 @@ class Scanner:
 
     def word(self, what: str) -> str:
         """The next name, without its quotes."""
-        match = _WORD.match(self.text, self.skip_blanks())
+        match = _NEXT_WORD.match(self.text, self.position)
         if match is None:
             if self.next_symbol() == '"':
                 self.fail(f"Expected {what}; this quoted name is not closed on its line.")
             self.fail(f"Expected {what}, not {self.found()}.")
         self.position = match.end()
-        return unquoted(match.group())
+        return unquoted(match[1])
 
     def skip_property(self) -> None:
         """Step over the rest of a property, which ends with `;`."""

@@ -1,0 +1,123 @@
+"""How long credo, pyAgrum and pgmpy take to read the same BIF files: `python -m benchmarks.read_bif`.
+
+The published networks are taken from `../shared/networks` where that folder is there; otherwise networks are made up
+and written to a temporary folder. Each reader gets the same plain text file (pgmpy reads no `.gz`, so all are unpacked
+first), in turns, and its best time counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import logging
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from credo.io.agrum import load_pyagrum
+from credo.io.bif_read import read_bif
+from credo.io.bif_write import write_bif
+from credo.network import Network
+
+PUBLISHED = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
+REPEATS = 3
+# (variables, states, parents) of the networks that are made up; the last has about 400,000 numbers.
+MADE_UP = ((10, 2, 2), (100, 3, 2), (500, 3, 3), (400, 10, 2))
+
+Reader = Callable[[Path], Any]
+
+
+def main() -> None:
+    """Time all readers on all files and print one line a file."""
+    readers = all_readers()
+    print(f"Reading BIF: best of {REPEATS}, seconds; in brackets how many times as long as credo.\n")
+    print(f"{'file':<20}{'numbers':>9}{'credo':>10}" + "".join(f"{name:>20}" for name in readers if name != "credo"))
+    with tempfile.TemporaryDirectory() as folder:
+        for path in plain_files(Path(folder)):
+            print(line(path, readers), flush=True)
+
+
+def all_readers() -> dict[str, Reader]:
+    """Each package's function that makes its own model from a file."""
+    pyagrum = load_pyagrum("This benchmark")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pgmpy.readwrite import BIFReader
+    logging.disable(logging.WARNING)
+    return {
+        "credo": read_bif,
+        "pyAgrum": lambda path: pyagrum.loadBN(str(path)),
+        "pgmpy": lambda path: BIFReader(str(path)).get_model(),
+    }
+
+
+def plain_files(folder: Path) -> Iterator[Path]:
+    """The files to read, as plain text, smallest first."""
+    if PUBLISHED.is_dir():
+        for path in PUBLISHED.glob("*.bif*"):
+            content = path.read_bytes()
+            text = gzip.decompress(content) if path.suffix == ".gz" else content
+            (folder / path.name.removesuffix(".gz")).write_bytes(text)
+    else:
+        for variables, states, parents in MADE_UP:
+            network = made_up(variables, states, parents)
+            write_bif(network, folder / f"{variables}x{states}_{parents}_parents.bif")
+    yield from sorted(folder.glob("*.bif"), key=lambda path: path.stat().st_size)
+
+
+def made_up(variables: int, states: int, parents: int, seed: int = 0) -> Network:
+    """A random network in which almost every variable has that many parents."""
+    random = np.random.default_rng(seed)
+    names = [f"v{i}" for i in range(variables)]
+    graph = {name: random.choice(names[:i], min(i, parents), replace=False).tolist() for i, name in enumerate(names)}
+    structure = Network({name: [f"s{k}" for k in range(states)] for name in names}, graph)
+    tables = {name: random.dirichlet(np.ones(states), structure.shape(name)[:-1]) for name in names}
+    return structure.with_tables(tables)
+
+
+def line(path: Path, readers: dict[str, Reader]) -> str:
+    """What each reader took for one file."""
+    numbers = sum(table.size for table in read_bif(path).tables.values())
+    best = best_times(path, readers)
+    ours = best.pop("credo")
+    assert isinstance(ours, float)
+    cells = [f"{path.stem:<20}{numbers:>9,}{ours:>10.4f}"]
+    for outcome in best.values():
+        cell = f"{outcome:.4f} ({outcome / ours:.1f}x)" if isinstance(outcome, float) else "cannot read"
+        cells.append(f"{cell:>20}")
+    reasons = [f"\n{'':<6}{name} {outcome}" for name, outcome in best.items() if isinstance(outcome, str)]
+    return "".join(cells + reasons)
+
+
+def best_times(path: Path, readers: dict[str, Reader]) -> dict[str, float | str]:
+    """The best time of each reader, taken in turns so that a busy moment hits them all; or why it cannot read."""
+    best: dict[str, float | str] = {}
+    for _ in range(REPEATS):
+        for name, read in readers.items():
+            before = best.get(name, float("inf"))
+            if isinstance(before, float):
+                outcome = seconds(read, path)
+                best[name] = min(before, outcome) if isinstance(outcome, float) else outcome
+    return best
+
+
+def seconds(read: Reader, path: Path) -> float | str:
+    """How long a reader takes, or its complaint."""
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        try:
+            read(path)
+        except Exception as error:  # whatever a peer raises is its answer
+            return f"cannot read: {' '.join(str(error).split())[:300]}"
+        return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()
