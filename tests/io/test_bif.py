@@ -205,7 +205,11 @@ def test_what_is_no_text_is_a_format_error(tmp_path: Path, content: bytes, messa
     assert caught.value.line is not None
 
 
-@pytest.mark.parametrize("content", [b"not packed", gzip.compress(TWO.encode())[:-20], gzip.compress(b"")])
+@pytest.mark.parametrize(
+    "content",
+    [b"not packed", gzip.compress(TWO.encode())[:-20], gzip.compress(b"")],
+    ids=["not packed", "cut off", "nothing in it"],
+)
 def test_a_broken_packed_file_is_a_format_error(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "net.bif.gz"
     path.write_bytes(content)

@@ -21,6 +21,8 @@ _COMMENT = re.compile(
     rf"{QUOTED}|(?<![^\s;{{}}])property\s{_PROPERTY_END.pattern}|(//[^\r\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?+)"
 )
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\nrt]))')
+# This reader knows them by their place, but others stumble over `network network {`.
+_KEYWORDS = {"network", "variable", "probability", "property", "type", "discrete", "table", "default"}
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -119,7 +121,7 @@ def _resolved(match: re.Match[str]) -> str:
 
 def quoted(name: str) -> str:
     """A name as a file can hold it: bare where that is safe, else in quotes with escapes."""
-    if re.fullmatch(BARE, name) and name.isprintable():
+    if re.fullmatch(BARE, name) and name.isprintable() and name not in _KEYWORDS:
         return name
     return '"' + "".join(map(_escaped, name)) + '"'
 
