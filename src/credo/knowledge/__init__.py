@@ -1,8 +1,22 @@
 """What experts know: a language of statements, its Python form, and what is wrong with what they wrote."""
 
+from credo.knowledge.build import (
+    P,
+    lowers,
+    noisy_and,
+    noisy_max,
+    noisy_min,
+    noisy_or,
+    order,
+    raises,
+    same,
+    sub_synergize,
+    synergize,
+)
 from credo.knowledge.knowledge import Knowledge, read_knowledge
 from credo.knowledge.mistakes import KnowledgeError, Mistake
 from credo.knowledge.orders import StateOrder
+from credo.knowledge.resolve import check_columns
 from credo.knowledge.text import to_text
 from credo.knowledge.together import synergy_direction, synergy_directions
 
@@ -10,8 +24,20 @@ __all__ = [
     "Knowledge",
     "KnowledgeError",
     "Mistake",
+    "P",
     "StateOrder",
+    "check_columns",
+    "lowers",
+    "noisy_and",
+    "noisy_max",
+    "noisy_min",
+    "noisy_or",
+    "order",
+    "raises",
     "read_knowledge",
+    "same",
+    "sub_synergize",
+    "synergize",
     "synergy_direction",
     "synergy_directions",
     "to_text",

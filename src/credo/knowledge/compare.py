@@ -27,6 +27,8 @@ def compare(
     """The statement, if its relations can be read, and its faults; a `broken` one is not looked at for its meaning."""
     compared: Compared = body.value
     sides, relations = compared
+    if not said and not broken and _is_plain(compared):
+        return Comparison((sides[0].value, sides[1].value), (RELATIONS[relations[0].value],)), ()
     if not relations:
         return None, (Fault("no-relation", body.column, body.end),)
     faults = [fault for relation in relations for fault in _relation_faults(relation)]
@@ -34,13 +36,24 @@ def compare(
         return None, tuple(faults)
     expressions = tuple(side.value for side in sides)
     if any(relation.value in APPROXIMATE for relation in relations):
-        return _approximation(compared, said, broken)
+        return _approximation(compared, said, broken) if not body.faults else (None, ())
     statement = Comparison(expressions, tuple(RELATIONS[relation.value] for relation in relations))
+    if body.faults:
+        return statement, ()
     margin = said["margin"].value.amount if "margin" in said else 0.0
     faults += _form_faults(statement, compared, said)
     if not faults and not broken:
         faults += _meaning_faults(statement, compared, margin)
     return statement, tuple(faults)
+
+
+def _is_plain(compared: Compared) -> bool:
+    """One probability against another: most lines of most files, and nothing to check."""
+    sides, relations = compared
+    if len(relations) != 1 or relations[0].value not in RELATIONS:
+        return False
+    left, right = algebra.single(sides[0].value), algebra.single(sides[1].value)
+    return left is not None and right is not None and left[0] == right[0] == 1 and left[1] != right[1]
 
 
 def _relation_faults(relation: Part) -> Iterator[Fault]:
@@ -177,7 +190,9 @@ def _never_faults(left: Part, relation: str, right: Part, margin: float) -> Iter
     if isinstance(left.value, Product) or isinstance(right.value, Product):
         return
     low, high = _range(algebra.add(left.value, algebra.negate(right.value)))
-    if (relation in (*UPWARD, "=") and low + margin > SLACK) or (relation in (*DOWNWARD, "=") and high - margin < -SLACK):
+    if (relation in (*UPWARD, "=") and low + margin > SLACK) or (
+        relation in (*DOWNWARD, "=") and high - margin < -SLACK
+    ):
         facts = {"low": f"{low:.6g}", "high": f"{high:.6g}"}
         yield Fault("never-true", left.column, right.end, facts)
 

@@ -1,14 +1,173 @@
-"""From a parser's refusal to a kind of mistake."""
+"""From the parser's refusal to a kind of mistake: a table of what stands before, what was found, what was expected."""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
+from credo.errors import closest
 from credo.knowledge.mistakes import Fault
+from credo.knowledge.names import quoted
+
+# What the terminals of the grammar are called in messages; several may share a name.
+WORDS = {
+    "NAME": "a variable",
+    "LABEL": "a state",
+    "QUOTED": "",
+    "NUMBER": "a number",
+    "PROBABILITY": "P(…)",
+    "P_OPEN": "P(…)",
+    "RELATION": "a relation (<=, >=, <, >, =, ~)",
+    "PLUS": "",
+    "MINUS": "",
+    "TIMES": "",
+    "SLASH": "",
+    "POWER": "",
+    "LPAR": "",
+    "RPAR": ")",
+    "LBRACE": "{",
+    "RBRACE": "}",
+    "BAR": "| and conditions",
+    "COLON": ":",
+    "SEPARATOR": "a comma",
+    "VERB": "raises or lowers",
+    "SYNERGIZE": "synergize or sub-synergize",
+    "ON": "on",
+    "IN": "in {…}",
+    "IS": "is noisy-or of",
+    "OF": "of",
+    "ORDER": "order",
+    "ROWS": "rows",
+    "NOISY": "noisy-or, noisy-and, noisy-max or noisy-min",
+    "SHARE": "share",
+    "WITH_EQUAL": "with equal",
+    "BY_AT_LEAST": "by at least",
+    "WITHIN": "within",
+    "WITH_CONFIDENCE": "with confidence",
+    "LEAK": "with leak",
+    "$END": "the end of the line",
+}
+
+# Verbs that people write, and what they are called here.
+SYNONYMS = {
+    "raises": "increases increase causes cause promotes favours favors elevates boosts worsens up rises raising raised",
+    "lowers": "decreases decrease reduces reduce prevents prevent inhibits protects lessens down lowering lowered",
+    "synergize on": "interact synergy reinforce amplify cooperate synergistically",
+}
+_MEANT = {word: verb for verb, words in SYNONYMS.items() for word in words.split()}
+_VERBS = ("raises", "lowers", "synergize", "sub-synergize", "is")
+
+
+class Diagnosis(NamedTuple):
+    """A kind, and when it is the one: `before` and `found` must match, one of `accepts` be accepted, none of `refuses`.
+
+    The caret stands under what `found` matched, or from the group `mark` of `before` on.
+    """
+
+    kind: str
+    before: str = ""
+    found: str = ""
+    accepts: str = ""
+    refuses: str = ""
+
+
+_IN_EVENT = r"(?<!\w)P\s*\([^()|]*"
+_IN_CONDITION = r"(?<!\w)P\s*\([^()|]*\|[^()]*"
+_NAME = r"[^\W\d][\w.\-/]*"
+
+DIAGNOSES: tuple[Diagnosis, ...] = (
+    Diagnosis("quote-open", found=r"[\"'].*"),
+    Diagnosis("curly-quote", found=r"[“”„‟‘’‚«»]"),
+    Diagnosis("invisible-character", found="[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"),
+    Diagnosis("semicolon", found=r";"),
+    Diagnosis("full-stop", found=r"[.!]\s*(?=$|#)"),
+    Diagnosis("bullet", before=r"^\s*(?P<mark>[\-−–*•·]|[0-9]+[.)])\s*$", found=r"(?=\w|\")"),
+    Diagnosis("bullet", before=r"^\s*$", found=r"[*•·–](?=\s)"),
+    Diagnosis("bullet", before=r"^\s*(?P<mark>[0-9]+)$", found=r"\)(?=\s)"),
+    Diagnosis("lowercase-p", before=r"(?<!\w)(?P<mark>p|[Pp]r|[Pp]rob(?:ability)?|Prob|pr)\s*$", found=r"\("),
+    Diagnosis("bare-event", before=rf"(?:^|\s)(?P<mark>{_NAME})\s*$", found=r"=\s*\w*", accepts="VERB"),
+    Diagnosis("decimal-comma", before=r"(?<![\w.])(?P<mark>[0-9]+)$", found=r",[0-9]+"),
+    Diagnosis("bad-number", found=r"[0-9][\w.,%]*|\.[0-9][\w.,%]*", accepts="NUMBER"),
+    Diagnosis("amount-missing", before=r"(?:least|within|confidence)\s*$", accepts="NUMBER", refuses="PROBABILITY"),
+    Diagnosis("missing-times", before=r"(?P<mark>[0-9.]+)\s*$", found=r"P\s*\(", accepts="TIMES"),
+    Diagnosis("missing-relation", before=r"\)\s*$", found=r"P\s*\(|[0-9.]+", accepts="RELATION", refuses="LABEL"),
+    Diagnosis("second-bar", before=rf"{_IN_CONDITION}$", found=r"\|"),
+    Diagnosis("empty-probability", before=r"(?<!\w)(?P<mark>P\s*\(\s*)$", found=r"\)"),
+    Diagnosis("empty-condition", before=r"(?P<mark>\|\s*)$", found=r"\)"),
+    Diagnosis("condition-without-state", before=rf"{_IN_CONDITION}$", found=r"[),|]|$", accepts="IN"),
+    Diagnosis("event-without-state", before=rf"{_IN_EVENT}$", found=r"[),|]|$", accepts="IN"),
+    Diagnosis("joint", before=rf"{_IN_EVENT}$", found=r",|and(?!\w)|&"),
+    Diagnosis("state-missing", before=rf"(?:{_IN_EVENT}|{_IN_CONDITION})[=<>]\s*$", accepts="LABEL"),
+    Diagnosis("missing-open-brace", before=r"(?<!\w)in\s*$", accepts="LBRACE"),
+    Diagnosis("missing-brace", found=r"[)|:<>=]|$|in(?!\w)|with(?!\w)|\{", accepts="RBRACE", refuses="NAME LABEL"),
+    Diagnosis("set-member-missing", before=r"[{,]\s*$", accepts="RBRACE NAME LABEL", refuses="SHARE P_OPEN ROWS"),
+    Diagnosis("square-bracket", found=r"[\[\]]"),
+    Diagnosis("extra-bracket", found=r"[)}]", refuses="RPAR RBRACE NUMBER NAME LABEL"),
+    Diagnosis("name-with-space", before=rf"(?P<mark>{_NAME})\s+$", found=_NAME, accepts="IN"),
+    Diagnosis("missing-bracket", found=r"[<>=~≤≥≈+\-*/|].*|$|with.*|by.*", accepts="RPAR", refuses="NUMBER"),
+    Diagnosis("verb-missing", before=r"[\w\"']\s*$", found=r"$", accepts="VERB"),
+    Diagnosis("unknown-verb", found=_NAME, accepts="VERB"),
+    Diagnosis("on-missing", accepts="ON"),
+    Diagnosis("colon-missing", accepts="COLON"),
+    Diagnosis("order-empty", before=r":\s*$", found=r"$", accepts="LABEL"),
+    Diagnosis("order-separator", before=r"[Oo]rder.*:.*$", found=r",|and(?!\w)|;|[^\W\d]\w*", accepts="RELATION"),
+    Diagnosis("rows-what", before=r"[Rr]ows\s*$", accepts="WITH_EQUAL"),
+    Diagnosis("share-missing", accepts="SHARE"),
+    Diagnosis("noisy-kind", accepts="NOISY"),
+    Diagnosis("of-missing", accepts="OF"),
+    Diagnosis("bare-name", before=r"[<>=~≤≥≈+\-−*×·/(]\s*$", found=_NAME, accepts="PROBABILITY"),
+    Diagnosis("side-missing", before=r"[<>=~≤≥≈+\-−*×·/(]\s*$", accepts="PROBABILITY"),
+    Diagnosis("side-missing", before=r"^\s*$", found=r"[<>=~≤≥≈]+|[+*×·/]", accepts="PROBABILITY"),
+    Diagnosis("unknown-ending", found=rf",?\s*{_NAME}(?:\s+{_NAME})*", accepts="WITH_CONFIDENCE"),
+    Diagnosis("unfinished", found=r"$", refuses="$END"),
+    Diagnosis("trailing-text", found=r".+?(?=\s*$)", accepts="$END"),
+    Diagnosis("unexpected-character", found=r"[^\w\s<>=~(){}|,:+\-*/&^!%.]"),
+)
+_TABLE = tuple(
+    (each, re.compile(each.before), re.compile(each.found), each.accepts.split(), each.refuses.split())
+    for each in DIAGNOSES
+)
+_FOUND = re.compile(r"[\w.\-/]+|[<>=~!≤≥≈]+|.|$")
+_CODE = re.compile(r"""(?:[^"'#]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|["'])*""")
 
 
 def diagnose(error: Any, line: str) -> Fault:
     """The fault at the place where the parser stopped."""
-    position = getattr(error, "pos_in_stream", None)
-    column = (position if position is not None and position >= 0 else len(line.rstrip())) + 1
-    return Fault("unexpected", column, column + 1, {"expectation": ""})
+    code = _CODE.match(line)[0].rstrip()  # type: ignore[index]
+    token = getattr(error, "token", None)
+    at_end = (token is None and not hasattr(error, "allowed")) or getattr(token, "type", "") == "$END"
+    position = len(code) if at_end else min(error.pos_in_stream, len(line))
+    before, found = line[:position], "" if at_end else line[position:]
+    accepted = _accepted(error)
+    facts = {"expectation": expectation(accepted), **_word_facts(before, found)}
+    for diagnosis, before_pattern, found_pattern, accepts, refuses in _TABLE:
+        if (accepts and accepted.isdisjoint(accepts)) or not accepted.isdisjoint(refuses):
+            continue
+        head, tail = before_pattern.search(before), found_pattern.match(found)
+        if head and tail:
+            start = head.start("mark") if "mark" in before_pattern.groupindex else position
+            end = position + (tail.end() if diagnosis.found else _FOUND.match(found).end())  # type: ignore[union-attr]
+            return Fault(diagnosis.kind, start + 1, max(end, start + 1) + 1, facts)
+    end = position + _FOUND.match(found).end()  # type: ignore[union-attr]
+    return Fault("unexpected", position + 1, end + 1, facts)
+
+
+def expectation(accepted: Iterable[str]) -> str:
+    """The accepted terminals in words, in the order of the table."""
+    words = dict.fromkeys(WORDS[name] for name in WORDS if name in set(accepted))
+    return " or ".join(word for word in words if word)
+
+
+def _accepted(error: Any) -> set[str]:
+    found = getattr(error, "accepts", None) or getattr(error, "expected", None) or getattr(error, "allowed", None)
+    return {str(name) for name in found or ()}
+
+
+def _word_facts(before: str, found: str) -> dict[str, str]:
+    word = _FOUND.match(found)[0]  # type: ignore[index]
+    last = re.search(rf"({_NAME})\s*$", before)
+    both = quoted(f"{last[1]} {word}") if last else quoted(word)
+    meant = _MEANT.get(word.lower()) or closest(word, _VERBS)
+    hint = f"Write {meant}." if meant else f"If this is one name, put it in quotes: {both}."
+    return {"word": word, "quoted": both, "hint": hint}

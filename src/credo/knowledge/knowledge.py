@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
+from credo.knowledge.build import Quantity
+from credo.knowledge.chain import PYTHON, check_nothing_lost
 from credo.knowledge.mistakes import Fault, KnowledgeError, Mistake, describe
 from credo.knowledge.orders import StateOrder, state_order
 from credo.knowledge.parse import parse, parse_line
-from credo.knowledge.resolve import PYTHON, resolve
-from credo.knowledge.syntax import STATEMENT_TYPES, Order, Statement
-from credo.knowledge.text import to_text
+from credo.knowledge.resolve import resolve
+from credo.knowledge.syntax import Order, Statement
+from credo.knowledge.text import expression_text, to_text
 from credo.network import Network
 
 MAX_BYTES = 10_000_000  # about a hundred thousand statements; a larger file is most likely the data
@@ -35,12 +38,14 @@ class Knowledge:
     orders: Mapping[str, StateOrder] = field(repr=False, compare=False)
 
     def __init__(self, source: str | Statement | Iterable[str | Statement], network: Network, name: str = "") -> None:
-        statements, mistakes = _read(source, name)
-        mistakes = (*mistakes, *resolve(statements, network))
+        items = _items(source)
+        check_nothing_lost(sys._getframe(1), items)
+        statements, mistakes = _read(items, name)
+        mistakes.extend([*_new(resolve(statements, network), mistakes)])
         if mistakes:
             raise KnowledgeError(sorted(mistakes, key=lambda each: (each.source, each.line, each.column)))
         put = object.__setattr__
-        put(self, "statements", statements)
+        put(self, "statements", tuple(statements))
         put(self, "network", network)
         put(self, "orders", state_orders(network, statements))
 
@@ -86,25 +91,53 @@ def state_orders(network: Network, statements: Iterable[Statement] = ()) -> Mapp
     return MappingProxyType({variable.name: state_order(variable, said) for variable in network.variables})
 
 
-def _read(source: Any, name: str) -> tuple[tuple[Statement, ...], tuple[Mistake, ...]]:
-    if isinstance(source, str):
-        return parse(source, name)
+def _read(source: Any, name: str) -> tuple[list[Statement], list[Mistake]]:
     statements: list[Statement] = []
     mistakes: list[Mistake] = []
-    for item in [source] if isinstance(source, STATEMENT_TYPES) else source:
+    for item in source:
         found, wrong = parse(item, name) if isinstance(item, str) else _from_python(item)
         statements.extend(found)
         mistakes.extend(wrong)
-    return tuple(statements), tuple(mistakes)
+    return statements, mistakes
+
+
+def _items(source: Any) -> list[Any]:
+    one = isinstance(source, (str, bytes, Mapping)) or not isinstance(source, Iterable)
+    return [source] if one else list(source)
 
 
 def _from_python(item: Any) -> tuple[tuple[Statement, ...], tuple[Mistake, ...]]:
-    if isinstance(item, STATEMENT_TYPES) and item.span is not None:
+    if isinstance(item, get_args(Statement)) and item.span is not None:
         return (item,), ()
-    # A statement without a place is written out and read back: so it is checked like text, and a message can point at it.
-    line = to_text(item)
+    # A statement without a place is written out and read back: it is checked like text, and messages can point at it.
+    try:
+        line = expression_text(item.expression) if isinstance(item, Quantity) else to_text(item)
+    except (TypeError, ValueError, AttributeError, LookupError):
+        return (), (_no_statement(item),)
     statement, faults = parse_line(line, 0, PYTHON)
     return (() if statement is None else (statement,)), tuple(describe(fault, 0, line, PYTHON) for fault in faults)
+
+
+def _no_statement(item: Any) -> Mistake:
+    hint = "The forms of all statements are in the language guide."
+    if isinstance(item, bool):
+        hint = "Python compared two numbers with each other; put P(…) between them, or use .between(low, high)."
+    shown = repr(item)
+    facts = {"what": shown if len(shown) <= 60 else f"{shown[:60]}…", "hint": hint}
+    return describe(Fault("not-a-statement", 1, 1, facts), 0, "", PYTHON)
+
+
+def _new(found: Iterable[Mistake], before: Iterable[Mistake]) -> Iterator[Mistake]:
+    """Mistakes at names in which no mistake was found before: one a name is enough."""
+    places: dict[tuple[str, int], list[Mistake]] = {}
+    for mistake in before:
+        places.setdefault((mistake.source, mistake.line), []).append(mistake)
+    for mistake in found:
+        if not any(
+            mistake.column <= other.column and other.end_column <= mistake.end_column
+            for other in places.get((mistake.source, mistake.line), ())
+        ):
+            yield mistake
 
 
 def _file_error(path: Path, kind: str, **facts: Any) -> KnowledgeError:

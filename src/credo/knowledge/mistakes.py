@@ -113,7 +113,9 @@ def _visible(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    return "".join(mark if mark in "\t" or mark < " " or mark.isprintable() or mark == "\u3000" else "�" for mark in text)
+    return "".join(
+        mark if mark in "\t" or mark < " " or mark.isprintable() or mark == "\u3000" else "�" for mark in text
+    )
 
 
 def _width(mark: str) -> int:

@@ -6,10 +6,9 @@ import re
 
 from credo.knowledge.mistakes import Fault
 
-# Words that mean something to the grammar in one place or another; as names they are always written in quotes.
+# Words of the grammar: as names they are written in quotes, so that nobody has to think about which is meant.
 KEYWORDS = frozenset(
-    "p in and raises raise lowers lower synergize synergizes synergise synergises sub on is a an of order rows with"
-    " without equal the same share by at least within confidence leak noisy or max min".split()
+    ("p", "and", "by", "in", "is", "lowers", "of", "on", "order", "raises", "rows", "share", "with", "within")
 )
 
 _BARE_NAME = re.compile(r"[^\W\d]\w*(?:[.\-/]\w+)*")
@@ -21,12 +20,12 @@ _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 def written_name(name: str) -> str:
     """The name of a variable or a column as text: bare where that is clear, else in quotes."""
-    return name if _BARE_NAME.fullmatch(name) and not _has_keyword(name) else quoted(name)
+    return name if _BARE_NAME.fullmatch(name) and name.lower() not in KEYWORDS else quoted(name)
 
 
 def written_label(label: str) -> str:
     """A state as text: like a name, but it may begin with a digit or a sign."""
-    return label if _BARE_LABEL.fullmatch(label) and not _has_keyword(label) else quoted(label)
+    return label if _BARE_LABEL.fullmatch(label) and label.lower() not in KEYWORDS else quoted(label)
 
 
 def quoted(name: str) -> str:
@@ -61,7 +60,3 @@ def _escaped(mark: str) -> str:
     if mark.isprintable():
         return mark
     return f"\\u{ord(mark):04x}" if ord(mark) < 0x10000 else f"\\U{ord(mark):08x}"
-
-
-def _has_keyword(name: str) -> bool:
-    return any(word in KEYWORDS for word in re.split(r"[.\-/]", name.lower()))

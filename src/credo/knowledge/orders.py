@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf
 
 from credo.knowledge.syntax import Order, Statement
@@ -145,7 +146,7 @@ def _numeric_ranks(states: tuple[str, ...]) -> list[Interval] | None:
         found.append(read[0])
         units.add(read[1])
     inside = sorted(found)
-    if any(before[1] > after[0] for before, after in zip(inside, inside[1:], strict=False)):
+    if any(before[1] > after[0] for before, after in pairwise(inside)):
         return None
     return found if len(units - {""}) <= 1 else None
 

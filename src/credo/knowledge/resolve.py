@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from credo.errors import closest, listing
+from credo.knowledge.chain import PYTHON
 from credo.knowledge.mistakes import Fault, Mistake, describe
 from credo.knowledge.syntax import (
     Approximation,
@@ -23,8 +25,6 @@ from credo.knowledge.syntax import (
 from credo.knowledge.text import to_text
 from credo.knowledge.together import together_faults
 from credo.network import Network
-
-PYTHON = "written in Python"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,28 @@ def placed(fault: Fault, statement: Statement) -> Mistake:
     if not fault.column:  # a name without columns: made by hand and put into a statement that was read from text
         fault = fault._replace(column=span.column, end_column=span.end_column)
     return describe(fault, span.line, span.text, span.source)
+
+
+def check_columns(
+    statements: Iterable[Statement], columns: Sequence[str], rows: int | None = None
+) -> tuple[Mistake, ...]:
+    """Ties that name a column or a row which the data do not have; call it when the data are known."""
+    ties = [statement for statement in statements if isinstance(statement, SharedRows)]
+    return tuple(placed(fault, tie) for tie in ties for fault in _data_faults(tie, columns, rows))
+
+
+def _data_faults(tie: SharedRows, columns: Sequence[str], rows: int | None) -> Iterator[Fault]:
+    if tie.by is not None and tie.by not in columns:
+        near = closest(tie.by, columns)
+        hint = f'Did you mean "{near}"?' if near else "Name the column that tells which rows belong together."
+        yield _at(tie.by, "unknown-column", name=tie.by, known=listing(columns), hint=hint)
+    for row in tie.rows:
+        if rows is not None and row > rows:
+            # Row numbers are plain numbers without a place; each stands in the line as a word of its own.
+            text = to_text(tie) if tie.span is None else tie.span.text
+            word = re.search(rf"(?<!\w){row}(?!\w)", text)
+            column = word.start() + 1 if word else 0
+            yield Fault("row-outside", column, column + len(str(row)), {"rows": rows, "found": row})
 
 
 # One rule a kind of statement -----------------------------------------------------------------------------------------
@@ -207,7 +229,9 @@ def _parent_facts(parent: str, child: str, names: Names) -> dict[str, str]:
 def _unknown_variable(name: str, names: Names) -> Fault:
     known = names.network.names
     near = closest(name, known)
-    hint = f'Did you mean "{near}"?' if near else "Names are written as in the network, in quotes where they hold spaces."
+    hint = (
+        f'Did you mean "{near}"?' if near else "Names are written as in the network, in quotes where they hold spaces."
+    )
     return _at(name, "unknown-variable", name=name, known=listing(known), hint=hint)
 
 
@@ -225,11 +249,11 @@ def _same_number(left: str, right: str) -> bool:
         return False
 
 
-def _at(name: str, kind: str, **facts: object) -> Fault:
-    return Fault(kind, getattr(name, "column", 0), getattr(name, "end_column", 0), facts)
+def _at(place: str, kind: str, /, **facts: object) -> Fault:
+    return Fault(kind, getattr(place, "column", 0), getattr(place, "end_column", 0), facts)
 
 
-def _between(first: str, last: str, kind: str, **facts: object) -> Fault:
+def _between(first: str, last: str, kind: str, /, **facts: object) -> Fault:
     columns = [getattr(each, "column", 0) for each in (first, last)]
     ends = [getattr(each, "end_column", 0) for each in (first, last)]
     return Fault(kind, min(columns), max(ends), facts)

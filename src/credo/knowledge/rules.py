@@ -71,7 +71,7 @@ def family(children: Children) -> Part:
     child, kind, sets = children[0], children[2], children[4::2]
     spelled = kind.lower().replace(" ", "-")
     faults = shape.separate_sets(child, sets)
-    return _joined(NoisyFamily(child.value, spelled, tuple(each.value for each in sets)), [child, *sets], faults)  # type: ignore[arg-type]
+    return _joined(NoisyFamily(child.value, spelled, tuple(each.value for each in sets)), [child, *sets], faults)
 
 
 def shared_by_column(children: Children) -> Part:
@@ -139,12 +139,12 @@ divide = _binary(algebra.divide)
 
 def negate(children: Children) -> Part:
     sign, part = children
-    return part._replace(value=algebra.negate(part.value), column=sign.start_pos + 1)
+    return Part(algebra.negate(part.value), sign.start_pos + 1, part.end, part.faults)
 
 
 def keep(children: Children) -> Part:
     sign, part = children
-    return part._replace(column=sign.start_pos + 1)
+    return Part(part.value, sign.start_pos + 1, part.end, part.faults)
 
 
 def power(children: Children) -> Part:
@@ -155,7 +155,7 @@ def power(children: Children) -> Part:
 
 def group(children: Children) -> Part:
     left, part, right = children
-    return part._replace(column=left.start_pos + 1, end=right.end_pos + 1)
+    return Part(part.value, left.start_pos + 1, right.end_pos + 1, part.faults)
 
 
 # Probabilities --------------------------------------------------------------------------------------------------------
@@ -182,7 +182,12 @@ def whole_probability(children: Children) -> Part:
     else:
         (variable, state), *given = pairs  # type: ignore[assignment]
         states = (state,)
-    return Part(Linear(((1.0, Probability(variable, states, tuple(given))),)), start, token.end_pos + 1, quote_faults(text, start))
+    return Part(
+        Linear(((1.0, Probability(variable, states, tuple(given))),)),
+        start,
+        token.end_pos + 1,
+        quote_faults(text, start),
+    )
 
 
 def probability(children: Children) -> Part:
@@ -225,7 +230,7 @@ def names(children: Children) -> Part:
     return _joined(tuple(each.value for each in children[::2]), children[::2])
 
 
-def set(children: Children) -> Part:  # noqa: A001  (the rule of that name)
+def set(children: Children) -> Part:
     members = [each for each in children if isinstance(each, Part)]
     marks = [_token(each) for each in children if not isinstance(each, Part)]
     return _joined(tuple(each.value for each in members), sorted([*members, *marks], key=lambda each: each.column))

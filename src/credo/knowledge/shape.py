@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from credo.knowledge.compare import compare
 from credo.knowledge.mistakes import Fault
-from credo.knowledge.parts import Compared, Modifier, Part
+from credo.knowledge.parts import Compared, Part
 from credo.knowledge.syntax import (
     Approximation,
     Comparison,
@@ -157,9 +157,7 @@ def event_faults(event: Part, conditions: Sequence[Part]) -> tuple[Fault, ...]:
             elif not states:
                 faults.append(Fault("no-states", part.column, part.end, {"name": name}))
         elif relation.value not in ("=", "=="):
-            faults.append(
-                Fault("event-relation", relation.column, relation.end, {"name": name, "state": states[0]})
-            )
+            faults.append(Fault("event-relation", relation.column, relation.end, {"name": name, "state": states[0]}))
         if part is not event:
             faults.extend(part.faults)
     return tuple(faults)
@@ -174,6 +172,4 @@ def _twice(names: Sequence[Any], kind: str) -> tuple[Fault, ...]:
 
 
 def _own_parent(parents: Sequence[Any], child: str) -> tuple[Fault, ...]:
-    return tuple(
-        Fault("own-parent", name.column, name.end_column, {"name": name}) for name in parents if name == child
-    )
+    return tuple(Fault("own-parent", name.column, name.end_column, {"name": name}) for name in parents if name == child)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
 
 Relation = Literal["<=", "<", ">=", ">", "="]
 
@@ -61,8 +61,27 @@ class Product:
 Expression = Linear | Product
 
 
+class _Qualified:
+    """What can be said of a statement that compares: how sure one is, and by how much it holds."""
+
+    __slots__ = ()
+
+    def with_confidence(self, confidence: float) -> Self:
+        """The same statement, soft."""
+        return _with(self, confidence=confidence)  # type: ignore[no-any-return]
+
+    def by_at_least(self, margin: float) -> Self:
+        """The same statement with a margin."""
+        return _with(self, margin=margin)  # type: ignore[no-any-return]
+
+
+def _with(statement: Any, **changes: Any) -> Any:
+    # The place is left behind: what stood there says something else now.
+    return replace(statement, span=None, **changes)
+
+
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(_Qualified):
     """`0.1 <= P(…) <= 0.3`, `P(…) > P(…) by at least 0.05`: expressions in a chain of relations."""
 
     sides: tuple[Expression, ...]
@@ -82,9 +101,13 @@ class Approximation:
     confidence: float | None = None
     span: Span | None = field(default=None, compare=False)
 
+    def with_confidence(self, confidence: float) -> Self:
+        """The same statement, soft."""
+        return _with(self, confidence=confidence)  # type: ignore[no-any-return]
+
 
 @dataclass(frozen=True, slots=True)
-class Influence:
+class Influence(_Qualified):
     """`smoke raises lung by at least 0.05`, `exercise lowers risk`."""
 
     parent: str
@@ -96,7 +119,7 @@ class Influence:
 
 
 @dataclass(frozen=True, slots=True)
-class Synergy:
+class Synergy(_Qualified):
     """`chol and bp synergize on attack`, `sex and age sub-synergize on chd`; every pair of the parents is meant."""
 
     parents: tuple[str, ...]

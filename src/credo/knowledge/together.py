@@ -19,7 +19,7 @@ def together_faults(statements: Sequence[Statement]) -> Iterator[tuple[Statement
 
 
 def synergy_direction(statements: Iterable[Statement], synergy: Synergy) -> Direction:
-    """The direction in which a synergy's parents move its child: lowers if one of them is said to lower it, else raises.
+    """The direction in which a synergy's parents move its child: lowers if one is said to lower it, else raises.
 
     A synergy implies one direction for all its parents [yang, section 3]; so parents that other synergies on the same
     child link to these count too. Where several synergies are asked about, `synergy_directions` does it once.
@@ -63,8 +63,8 @@ def _synergy_faults(statements: Sequence[Statement]) -> Iterator[tuple[Statement
     if not group:
         return
     said: dict[tuple[str, str], dict[str, Influence]] = {}
-    for key, each in _stated(statements, group):
-        said.setdefault(group[key], {}).setdefault(each.direction, each)
+    for key, influence in _stated(statements, group):
+        said.setdefault(group[key], {}).setdefault(influence.direction, influence)
     for each in statements:
         if isinstance(each, Synergy):
             directions = said.get(group[each.child, each.parents[0]], {})
