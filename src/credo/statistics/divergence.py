@@ -10,6 +10,7 @@ import numpy as np
 from credo.errors import NetworkError, listing
 from credo.io.agrum import array_of, load_pyagrum
 from credo.network import Network, Table
+from credo.statistics.align import aligned_table
 
 
 def kl(network: Network, other: Network) -> float:
@@ -32,29 +33,6 @@ def kl(network: Network, other: Network) -> float:
         reached = weights > 0  # an impossible configuration adds nothing, even where its rows are infinitely apart
         total += float((weights[reached] * divergences[reached]).sum())
     return total
-
-
-def aligned_table(network: Network, other: Network, name: str) -> Table:
-    """The table of `other` for a variable, with axes and states in the order of `network`."""
-    if name not in other:
-        raise NetworkError(f"The other network has no variable {name}: the two must have one structure.")
-    mine, theirs = network.parents[name], other.parents[name]
-    if set(mine) != set(theirs):
-        raise NetworkError(
-            f"Variable {name} has the parents {listing(mine) or 'none'} here and {listing(theirs) or 'none'} there: "
-            "the two networks must have one structure."
-        )
-    table = other.table(name).transpose([*(theirs.index(parent) for parent in mine), len(mine)])
-    for axis, member in enumerate((*mine, name)):
-        states, other_states = network.states(member), other.states(member)
-        if states == other_states:
-            continue
-        if set(states) != set(other_states):
-            raise NetworkError(
-                f"Variable {member} has the states {listing(states)} here and {listing(other_states)} there."
-            )
-        table = table.take([other_states.index(state) for state in states], axis=axis)
-    return table
 
 
 def _check_names(network: Network, other: Network) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.errors import PriorError, suggestion
+from credo.errors import NetworkError, PriorError, suggestion
 from credo.network import Network
+from credo.statistics.align import aligned_table
 
 Numbers = NDArray[np.float64]
 
@@ -97,22 +98,8 @@ def pseudo_counts(prior: Priors, network: Network, name: str) -> Numbers:
     if isinstance(prior, BDeu):
         cells = network.configurations(name) * len(network.states(name))
         return np.full((1, 1), prior.equivalent_sample_size / cells)
-    return prior.weight * aligned_table(prior.network, network, name).reshape(-1, len(network.states(name)))
-
-
-def aligned_table(source: Network, target: Network, name: str) -> Numbers:
-    """The table of `name` in `source`, its axes and states in the order that `target` has them."""
-    members = (*target.parents[name], name)
-    if name not in source or set(source.parents[name]) != set(target.parents[name]):
-        raise PriorError(
-            f"The network of the prior has no table for {name} given {', '.join(members[:-1]) or 'nothing'}."
-        )
-    for member in members:
-        if set(source.states(member)) != set(target.states(member)):
-            raise PriorError(
-                f"The network of the prior has other states for {member}: {', '.join(source.states(member))}."
-            )
-    own = (*source.parents[name], name)
-    table = source.table(name).transpose([own.index(member) for member in members])
-    picks = [[source.states(member).index(state) for state in target.states(member)] for member in members]
-    return table[np.ix_(*picks)]
+    try:
+        table = aligned_table(network, prior.network, name)
+    except NetworkError as error:
+        raise PriorError(f"The network of the prior does not fit. {error}") from None
+    return prior.weight * table.reshape(-1, len(network.states(name)))

@@ -1,0 +1,29 @@
+"""One network's table in the order of another: variables, parents and states matched by name."""
+
+from __future__ import annotations
+
+from credo.errors import NetworkError, listing
+from credo.network import Network, Table
+
+
+def aligned_table(network: Network, other: Network, name: str) -> Table:
+    """The table of `other` for a variable, with axes and states in the order of `network`."""
+    if name not in other:
+        raise NetworkError(f"The other network has no variable {name}: the two must have one structure.")
+    mine, theirs = network.parents[name], other.parents[name]
+    if set(mine) != set(theirs):
+        raise NetworkError(
+            f"Variable {name} has the parents {listing(mine) or 'none'} here and {listing(theirs) or 'none'} there: "
+            "the two networks must have one structure."
+        )
+    table = other.table(name).transpose([*(theirs.index(parent) for parent in mine), len(mine)])
+    for axis, member in enumerate((*mine, name)):
+        states, other_states = network.states(member), other.states(member)
+        if states == other_states:
+            continue
+        if set(states) != set(other_states):
+            raise NetworkError(
+                f"Variable {member} has the states {listing(states)} here and {listing(other_states)} there."
+            )
+        table = table.take([other_states.index(state) for state in states], axis=axis)
+    return table
