@@ -38,11 +38,14 @@ def true_statements(
 def _range(rng: np.random.Generator, network: Network, name: str) -> Statement:
     term, value = _term(rng, network, name, *_cell(rng, network, name))
     width = float(rng.choice([0.05, 0.1, 0.2]))
-    low, high = max(0.0, value - width * rng.random()), min(1.0, value + width * rng.random())
+    low, high = max(0.0, value - width * rng.random()), min(1.0, value + width * max(rng.random(), 0.01))
     bounds = Linear((), _down(low)), Linear((), _up(high))
-    if rng.random() < 0.3:
+    from_below, from_above = bounds[0].constant > 0.0, bounds[1].constant < 1.0  # else the bound says nothing
+    if from_below and from_above and rng.random() < 0.3:
         return Comparison((bounds[0], term, bounds[1]), ("<=", "<="))
-    return Comparison((term, bounds[0]), (">=",)) if rng.random() < 0.5 else Comparison((term, bounds[1]), ("<=",))
+    if from_below and (not from_above or rng.random() < 0.5):
+        return Comparison((term, bounds[0]), (">=",))
+    return Comparison((term, bounds[1]), ("<=",))
 
 
 def _within(rng: np.random.Generator, network: Network, name: str) -> Statement:
@@ -82,6 +85,8 @@ def _other(rng: np.random.Generator, network: Network, name: str) -> Statement:
 
 
 def _ordered(one: tuple[Linear, float], two: tuple[Linear, float]) -> Statement:
+    if abs(one[1] - two[1]) < 1e-9:  # no expert would rank what is the same
+        return Approximation(one[0], two[0], 0.05)
     low, high = (one, two) if one[1] <= two[1] else (two, one)
     return Comparison((low[0], high[0]), ("<=",))
 

@@ -8,6 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import beta
 
 from credo.constraints.lower import lower
+from credo.diagnostics.betas import difference_chance
 from credo.diagnostics.plausibility import EQUALITY_REGION, Plausibility, Verdict, bayes_factor_error, plausibilities
 from credo.knowledge import Knowledge
 from credo.network import Network
@@ -48,15 +49,46 @@ def test_ranges_are_exact_betas() -> None:
     assert three.probability.value == pytest.approx(beta(8, 10).cdf(0.4))
 
 
-def test_relations_by_sampling_agree_with_an_integral() -> None:
-    (one,) = found("P(a=yes | b=no, c=no) <= P(a=yes | b=no, c=yes)")
+def test_relations_between_two_rows_are_exact() -> None:
+    less, margin, about = found(
+        "P(a=yes | b=no, c=no) <= P(a=yes | b=no, c=yes)\n"
+        "P(a=yes | b=no, c=no) >= P(a=yes | b=no, c=yes) by at least 0.1\n"
+        "P(a=yes | b=no, c=no) ~ P(a=yes | b=no, c=yes) within 0.05"
+    )
     low, high = beta(3, 21), beta(6, 16)
-    exact = quad(lambda x: low.cdf(x) * high.pdf(x), 0, 1)[0]
-    assert one.probability is not None
-    assert not one.probability.exact
-    assert abs(one.probability.value - exact) < 4 * one.probability.error
+
+    def integral(shift: float) -> float:
+        return float(quad(lambda x: low.cdf(x + shift) * high.pdf(x), 0, 1, epsabs=1e-12)[0])
+
+    assert less.probability is not None
+    assert less.probability.exact
+    assert less.probability.value == pytest.approx(integral(0.0), rel=1e-8)
+    assert less.volume.value == pytest.approx(0.5, rel=1e-10)
+    assert margin.probability is not None
+    assert margin.probability.value == pytest.approx(1 - integral(0.1), rel=1e-6)
+    assert margin.volume.value == pytest.approx(0.9**2 / 2, rel=1e-6)
+    assert about.probability is not None
+    assert about.probability.value == pytest.approx(integral(0.05) - integral(-0.05), rel=1e-6)
+
+
+def test_sampling_agrees_with_what_is_known() -> None:
+    (one,) = found("P(t=x | b=no) <= P(t=y | b=no)")
+    assert not one.volume.exact
     assert abs(one.volume.value - 0.5) < 4 * one.volume.error
-    assert bayes_factor_error(one) == pytest.approx(one.bayes_factor * 0.005, rel=0.5)
+    assert one.probability is not None
+    assert abs(one.probability.value - beta(11, 6).cdf(0.5)) < 4 * one.probability.error  # x / (x + y) is a Beta
+    assert bayes_factor_error(one) == pytest.approx(
+        one.bayes_factor * one.probability.error / one.probability.value, rel=0.1
+    )
+
+
+@pytest.mark.parametrize("size", [1, 10, 1_000, 100_000])
+def test_difference_of_betas_keeps_its_digits(size: int) -> None:
+    first, second = (1 + 0.3 * size, 1 + 0.7 * size), (1 + 0.31 * size, 1 + 0.69 * size)
+    there, back = difference_chance(first, second, -1.0, 0.0), difference_chance(second, first, -1.0, 0.0)
+    assert there + back == pytest.approx(1.0, abs=1e-9)
+    exact = quad(lambda x: beta(*first).cdf(x) * beta(*second).pdf(x), 0, 1, points=[0.3, 0.31], limit=500)[0]
+    assert there == pytest.approx(exact, rel=1e-6)
 
 
 def test_left_out_parents_multiply_over_independent_blocks() -> None:
@@ -91,7 +123,8 @@ def test_products_and_influences_are_just_evaluated() -> None:
 
 
 def test_what_no_draw_fulfils_is_below_one_in_so_many() -> None:
-    wrong, fine = found("P(a=yes | b=no, c=no) >= P(a=yes | b=yes, c=yes) by at least 0.6\nb raises a", draws=1_000)
+    text = "P(a=yes | b=no, c=no) - P(a=yes | b=yes, c=yes) >= P(a=yes | b=no, c=yes) + 0.1\nb raises a"
+    wrong, fine = found(text, draws=1_000)
     assert wrong.probability is not None
     assert wrong.probability.value == 0.0
     assert wrong.probability.below == pytest.approx(1e-3)

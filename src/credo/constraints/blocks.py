@@ -25,6 +25,7 @@ class Block:
     table_rows: tuple[tuple[str, int], ...]  # (variable, row of its table) of each distribution
     parameters: Indices  # (parameters,) local → global
     distributions: Indices  # (distributions + 1,)
+    distribution_of: Indices  # (parameters,) the distribution that each local parameter belongs to
     linear: LinearRows
     linear_rows: Indices  # which rows of the knowledge's linear rows these are
     products: tuple[ProductRow, ...] = ()
@@ -33,11 +34,6 @@ class Block:
     def size(self) -> int:
         """How many parameters the block has."""
         return len(self.parameters)
-
-    @property
-    def distribution_of(self) -> Indices:
-        """The distribution that each local parameter belongs to."""
-        return np.repeat(np.arange(len(self.table_rows)), np.diff(self.distributions))
 
     @property
     def statements(self) -> tuple[int, ...]:
@@ -153,6 +149,7 @@ def _block(
         names,
         parameters,
         distributions,
+        np.repeat(np.arange(len(sizes)), sizes),
         replace(own, indices=np.searchsorted(parameters, own.indices).astype(np.int64)),
         rows,
         tuple(_localised(row, parameters) for row in products),

@@ -10,7 +10,7 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.feasibility import NO_SLACK, Interior
 from credo.constraints.program import FEASIBILITY_TOLERANCE, Program, rows_of_statements
-from credo.constraints.rows import Flags, LinearRows, Numbers
+from credo.constraints.rows import Flags, Indices, LinearRows, Numbers
 
 IMPLIED_TOLERANCE = 1e-8  # a little above what HiGHS is right to
 PROGRAM_LIMIT = 5_000  # programs spent on one statement in one block
@@ -33,6 +33,7 @@ def followers(block: Block, interior: Interior, program: Program) -> Followers:
     always = implied_by_simplex(linear, lowest, highest)
     hard_statements = set(linear.statements[hard].tolist())
     needed = shown_needed(block, interior) if len(hard_statements) > 1 else set()
+    parallel = implied_by_parallel(block)
     follows_from: dict[int, tuple[int, ...]] = {}
     undecided: list[int] = []
     for statement, rows in rows_of_statements(linear).items():
@@ -40,12 +41,15 @@ def followers(block: Block, interior: Interior, program: Program) -> Followers:
             follows_from[statement] = ()
         elif statement in needed or not hard_statements - {statement}:
             continue
+        elif np.all(always[rows] | (parallel[rows] >= 0)):
+            found = set(parallel[rows[~always[rows]]].tolist())
+            follows_from[statement] = _fewest(program, rows[~always[rows]], found)
         elif np.count_nonzero(~always[rows]) > PROGRAM_LIMIT:
             undecided.append(statement)
         else:
-            sources = _sources(program, statement, rows[~always[rows]], hard_statements - {statement})
-            if sources is not None:
-                follows_from[statement] = sources
+            used = _implied(program, rows[~always[rows]], hard_statements - {statement})
+            if used is not None:
+                follows_from[statement] = _fewest(program, rows[~always[rows]], used)
     return Followers(follows_from, tuple(undecided))
 
 
@@ -104,21 +108,60 @@ def shown_needed(block: Block, interior: Interior) -> set[int]:
     return set(owner[first[alone]].tolist()) - {-1}
 
 
-def _sources(program: Program, statement: int, rows: np.ndarray, others: Collection[int]) -> tuple[int, ...] | None:
-    """The statements that these rows follow from, as few as can be found cheaply; None where they do not follow."""
-    found = _implied(program, rows, others)
-    if found is None:
-        return None
-    members = sorted(found)
-    if len(members) * len(rows) <= _REDUCTION_LIMIT:
-        for candidate in list(reversed(members)):
-            rest = [member for member in members if member != candidate]
-            if _implied(program, rows, rest) is not None:
-                members = rest
-    return tuple(members)
+def implied_by_parallel(block: Block) -> Indices:
+    """For each row, a hard statement other than its own with a row in the same direction and a bound no larger; or −1.
+
+    A constant added to the coefficients of a whole distribution only moves the bound: `P(a=no) >= 0.7` and
+    `P(a=yes) <= 0.3` are parallel. Equalities count as two rows for others, but are not settled here themselves.
+    """
+    linear, found = block.linear, np.full(len(block.linear), -1, dtype=np.int64)
+    if len(linear) * block.size > _RAY_CELLS:
+        return found
+    keys, bounds = _directions(block, linear.matrix(block.size).toarray(), linear.bounds)
+    back = np.flatnonzero(linear.equality & linear.hard)
+    back_keys, back_bounds = _directions(block, -linear.matrix(block.size).toarray()[back], -linear.bounds[back])
+    tightest: dict[bytes, list[tuple[float, int]]] = {}  # the tightest bounds, of two different statements
+    hard = np.flatnonzero(linear.hard)
+    for key, bound, statement in (
+        *((keys[row], float(bounds[row]), int(linear.statements[row])) for row in hard.tolist()),
+        *zip(back_keys, back_bounds.tolist(), linear.statements[back].tolist(), strict=True),
+    ):
+        best = tightest.setdefault(key, [])
+        best.append((bound, statement))
+        best.sort()
+        others = [each for each in best[1:] if each[1] != best[0][1]]
+        best[1:] = others[:1]
+    for row in np.flatnonzero(~linear.equality).tolist():
+        for bound, statement in tightest.get(keys[row], []):
+            if statement != linear.statements[row] and bound <= bounds[row] + FEASIBILITY_TOLERANCE:
+                found[row] = statement
+                break
+    return found
 
 
-def _implied(program: Program, rows: np.ndarray, others: Collection[int]) -> set[int] | None:
+def _directions(block: Block, dense: Numbers, bounds: Numbers) -> tuple[list[bytes], Numbers]:
+    """Each row with the least coefficient of every distribution moved to 0 and the largest of all to 1, as a key."""
+    if not len(dense):
+        return [], bounds
+    least = np.minimum.reduceat(dense, block.distributions[:-1], axis=1)
+    moved = dense - np.repeat(least, np.diff(block.distributions), axis=1)
+    scale = np.maximum(moved.max(axis=1), 1e-300)
+    rounded = np.round(moved / scale[:, None], 9) + 0.0
+    return [row.tobytes() for row in rounded], (bounds - least.sum(axis=1)) / scale
+
+
+def _fewest(program: Program, rows: Indices, members: Collection[int]) -> tuple[int, ...]:
+    """As few of the statements as can be found cheaply from which the rows still follow."""
+    kept = sorted(members)
+    if len(kept) > 1 and len(kept) * len(rows) <= _REDUCTION_LIMIT:
+        for candidate in list(reversed(kept)):
+            rest = [member for member in kept if member != candidate]
+            if rest and _implied(program, rows, rest) is not None:
+                kept = rest
+    return tuple(kept)
+
+
+def _implied(program: Program, rows: Indices, others: Collection[int]) -> set[int] | None:
     """The statements among `others` that carry a price where the rows are largest; None where a row can be broken."""
     program.switch_statements(others)
     linear, used = program.linear, set()

@@ -17,6 +17,7 @@ import numpy as np
 from credo.constraints.blocks import Block, blocks_of
 from credo.constraints.program import rows_of_statements
 from credo.constraints.rows import Constraints, Flags, Indices, Numbers, ProductRow
+from credo.diagnostics.betas import Beta, difference_chance, interval_chance
 
 RowCounts = Callable[[str, int], Numbers]
 
@@ -66,7 +67,8 @@ class Plausibility:
     def verdict(self) -> Verdict | None:
         """What the data say, by the odds of the statement against its opposite after and before the data.
 
-        Their ratio below 1/20 contradicts, below 1/3 speaks against, above 3 agrees [Kass and Raftery, 1995].
+        Their ratio below 1/20 contradicts, below 1/3 speaks against, above 3 agrees [Kass and Raftery, 1995]. But
+        what still has a chance of 1/20 is not contradicted, and what is likely true is not spoken against.
         """
         if self.probability is None:
             return None
@@ -75,10 +77,8 @@ class Plausibility:
         if before <= 0.0 or before >= 1.0:
             return Verdict.OPEN
         ratio = inf if after >= 1.0 else after / (1.0 - after) * (1.0 - before) / before
-        if ratio < 1 / 20:
-            return Verdict.CONTRADICTED
-        if ratio < 1 / 3:
-            return Verdict.DOUBTED
+        if ratio < 1 / 3 and after < 0.5:
+            return Verdict.CONTRADICTED if ratio < 1 / 20 and after < 1 / 20 else Verdict.DOUBTED
         return Verdict.SUPPORTED if ratio > 3 else Verdict.OPEN
 
 
@@ -136,37 +136,57 @@ def shares(block: Block, concentration: Numbers, draws: int, seed: int) -> dict[
 
 
 def _exact(block: Block, rows: Indices, concentration: Numbers) -> float | None:
-    """P(low ≤ Σ_S θ ≤ high), where a statement's rows all bound one sum in one distribution: that sum is a Beta."""
-    from scipy.special import betainc
+    """The chance of a statement whose rows all bound one sum in one distribution, or one difference of two such sums.
 
+    Such a sum is a Beta variable, and sums in different distributions are independent; None for any other form.
+    """
     linear = block.linear
-    entries = slice(linear.starts[rows[0]], linear.starts[rows[0] + 1])
-    states = frozenset(linear.indices[entries].tolist())
-    low, high = 0.0, 1.0
+    shape, low, high = None, -inf, inf
     for row in rows.tolist():
         entries = slice(linear.starts[row], linear.starts[row + 1])
-        coefficients = linear.coefficients[entries]
-        if frozenset(linear.indices[entries].tolist()) != states or np.ptp(coefficients) > 0.0:
+        indices, coefficients = linear.indices[entries], linear.coefficients[entries]
+        scale = abs(coefficients[0])
+        if np.ptp(np.abs(coefficients)) > 0.0:
             return None
-        bound, width = linear.bounds[row] / coefficients[0], EQUALITY_REGION / abs(coefficients[0])
+        plus, minus = frozenset(indices[coefficients > 0].tolist()), frozenset(indices[coefficients < 0].tolist())
+        first, second = (plus, minus) if shape is None or (plus, minus) == shape else (minus, plus)
+        shape = shape or (first, second)
+        if (first, second) != shape:
+            return None
+        bound, width = linear.bounds[row] / scale, EQUALITY_REGION / scale
+        sign = 1.0 if (plus, minus) == shape else -1.0
         if linear.equality[row]:
-            low, high = max(low, bound - width), min(high, bound + width)
-        elif coefficients[0] > 0.0:
+            low, high = max(low, sign * bound - width), min(high, sign * bound + width)
+        elif sign > 0.0:
             high = min(high, bound)
         else:
-            low = max(low, bound)
-    owners = set(block.distribution_of[list(states)].tolist())
-    if len(owners) > 1:
-        return None
-    owner = owners.pop()
-    whole = float(concentration[block.distributions[owner] : block.distributions[owner + 1]].sum())
-    part = float(concentration[list(states)].sum())
-    if whole - part <= 1e-12:  # all states: the sum is one
-        return float(low <= 1.0 <= high + _HOLDS)
+            low = max(low, -bound)
+    assert shape is not None
     if low > high:
         return 0.0
-    low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
-    return float(betainc(part, whole - part, high) - betainc(part, whole - part, low))
+    betas = [_beta(block, states, concentration) for states in shape]
+    first_beta, second_beta = betas
+    if shape[0] and shape[1]:
+        owners = {int(block.distribution_of[next(iter(states))]) for states in shape}
+        if first_beta is None or second_beta is None or len(owners) == 1:
+            return None
+        return difference_chance(first_beta, second_beta, low, high)
+    if first_beta is not None:
+        return interval_chance(first_beta, low, high)
+    return None if second_beta is None else interval_chance(second_beta, -high, -low)
+
+
+def _beta(block: Block, states: frozenset[int], concentration: Numbers) -> Beta | None:
+    """The Beta distribution of a sum of states of one distribution; None for none, all, or states of several."""
+    owners = set(block.distribution_of[sorted(states)].tolist())
+    if len(owners) != 1:
+        return None
+    owner = owners.pop()
+    start, stop = block.distributions[owner], block.distributions[owner + 1]
+    if len(states) == stop - start:
+        return None
+    part = float(concentration[sorted(states)].sum())
+    return part, float(concentration[start:stop].sum()) - part
 
 
 def _draws_that_hold(

@@ -1,0 +1,272 @@
+"""The check: can all that was said hold together, what follows from it, and what do the data say of each statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from math import isfinite
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from credo.check_result import (
+    CannotDiffer,
+    CannotHold,
+    Check,
+    Conflict,
+    Follows,
+    OrderUsed,
+    PinnedNumber,
+    Said,
+    StatementCheck,
+    WithoutOne,
+)
+from credo.constraints.blocks import Block, blocks_of
+from credo.constraints.conflicts import Clash, ConflictError, clashes, false_statements
+from credo.constraints.consequences import Pinned, cannot_hold, constant_rows, freedom_of, pinned
+from credo.constraints.context import words
+from credo.constraints.feasibility import Interior, interior_of
+from credo.constraints.kinds import kind_of
+from credo.constraints.lower import lower
+from credo.constraints.product_points import product_finding
+from credo.constraints.program import Program, rows_of_statements
+from credo.constraints.redundancy import followers
+from credo.constraints.rows import Constraints
+from credo.diagnostics.plausibility import RowCounts, plausibilities
+from credo.knowledge import Knowledge
+from credo.knowledge.syntax import Influence, NoisyFamily, Statement, Synergy
+from credo.network import Network
+
+_EXAMPLE_NUMBERS = 12  # numbers shown to prove that a conflict is as small as can be
+
+
+def check(network: Network, knowledge: Any, data: RowCounts | None = None, *, seed: int = 0) -> Check:
+    """Whether the knowledge can hold, and what it amounts to.
+
+    `knowledge` is a `Knowledge`, or text or statements to make one of. `data` gives the counts of one row of a table,
+    `data(name, row)` → one number a state; with it, each statement is held against the data alone.
+    """
+    started = perf_counter()
+    if not isinstance(knowledge, Knowledge):
+        knowledge = Knowledge(knowledge, network)
+    constraints = lower(knowledge)
+    blocks = blocks_of(constraints)
+    said = tuple(_said(number, statement) for number, statement in enumerate(knowledge.statements))
+    story = _Story()
+    for clash in false_statements(constraints):
+        story.add_clash(clash)
+    for block in blocks:
+        _check_block(block, story)
+    plausible = plausibilities(constraints, data, blocks=blocks, seed=seed)
+    rows = _row_counts(constraints, len(said))
+    aside = {each.statement: each.reason for each in constraints.unlowered}
+    statements = []
+    for each, statement in zip(said, knowledge.statements, strict=True):
+        kind = kind_of(statement, knowledge.network)
+        statements.append(
+            StatementCheck(
+                each,
+                kind.name,
+                kind.guo_type,
+                rows[each.number],
+                getattr(statement, "confidence", None),
+                plausible.get(each.number),
+                aside.get(each.number, ""),
+            )
+        )
+    fixed = _cannot_differ(story, constraints, knowledge.statements, rows)
+    fixed_numbers = {number for number, _ in fixed}
+
+    def all_said(numbers: Iterable[int]) -> tuple[Said, ...]:
+        return tuple(said[number] for number in sorted(set(numbers)))
+
+    return Check(
+        feasible=not story.clashes,
+        conflicts=tuple(_conflict(clash, all_said, constraints) for clash in story.clashes),
+        redundant=tuple(
+            Follows(said[number], all_said(sources))
+            for number, sources in sorted(story.followers(constraints).items())
+            if number not in fixed_numbers
+        ),
+        pinned=tuple(
+            PinnedNumber(constraints.parameters.describe(pin.parameter), pin.value, all_said(pin.statements))
+            for pin in sorted(story.pins, key=lambda pin: pin.parameter)
+        ),
+        cannot_differ=tuple(CannotDiffer(said[number], reason) for number, reason in fixed),
+        cannot_hold=tuple(
+            CannotHold(said[number], all_said(because)) for number, because in sorted(story.impossible.items())
+        ),
+        statements=tuple(statements),
+        orders=_orders_used(knowledge),
+        notes=tuple(f"{_place(said[number])} {sentence}" for number, sentence in story.notes),
+        not_checked=_not_checked(story, constraints, said),
+        rows=len(constraints.linear) + len(constraints.products),
+        blocks=len(blocks),
+        with_data=data is not None,
+        seconds=perf_counter() - started,
+    )
+
+
+def require_consistent(found: Check) -> None:
+    """Raise a ConflictError, with the conflicts in the user's words, where the knowledge contradicts itself."""
+    if found.feasible:
+        return
+    lines = ["The knowledge contradicts itself."]
+    for conflict in found.conflicts:
+        lines.append("These statements cannot hold together:" if len(conflict.statements) > 1 else "This cannot hold:")
+        lines += [f"  {each}" for each in conflict.statements]
+    raise ConflictError("\n".join(lines), found.conflicts)
+
+
+@dataclass(slots=True)
+class _Story:
+    """What the blocks tell, one after the other."""
+
+    clashes: list[Clash] = field(default_factory=list)
+    clashing: set[int] = field(default_factory=set)
+    follows: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)
+    needed: set[int] = field(default_factory=set)  # statements with a row that does not follow, or was not decided
+    undecided: set[int] = field(default_factory=set)
+    varying: set[int] = field(default_factory=set)  # statements with a row whose value is not settled without it
+    pins: list[Pinned] = field(default_factory=list)
+    impossible: dict[int, set[int]] = field(default_factory=dict)
+    notes: list[tuple[int, str]] = field(default_factory=list)
+    open_products: set[int] = field(default_factory=set)
+
+    def add_clash(self, clash: Clash) -> None:
+        self.clashes.append(clash)
+        self.clashing |= set(clash.statements)
+
+    def followers(self, constraints: Constraints) -> dict[int, set[int]]:
+        """Statements whose rows follow in every block, with all they follow from."""
+        with_products = {row.statement for row in constraints.products}
+        closed = self.needed | self.clashing | with_products
+        return {number: set().union(*parts) for number, parts in self.follows.items() if number not in closed}
+
+
+def _check_block(block: Block, story: _Story) -> None:
+    interior = interior_of(block)
+    if interior is None:
+        for clash in clashes(block, story.clashing):
+            story.add_clash(clash)
+        story.needed |= set(block.statements)  # nothing is said of what follows where nothing can hold
+        story.varying |= set(block.statements)
+        return
+    program = Program(block)
+    found = followers(block, interior, program)
+    for number, sources in found.follows_from.items():
+        story.follows.setdefault(number, []).append(sources)
+    story.needed |= set(block.statements) - set(found.follows_from)
+    story.undecided |= set(found.undecided)
+    freedom = freedom_of(block, interior)
+    if freedom is not None and len(freedom.parameters):
+        story.pins += pinned(block, interior, freedom, program)
+    constant = constant_rows(block, freedom)
+    for number, rows in rows_of_statements(block.linear).items():
+        if number not in found.follows_from or not constant[rows].all():
+            story.varying.add(number)
+    for number, because in cannot_hold(block, interior, program).items():
+        story.impossible.setdefault(number, set()).update(because)
+    _check_products(block, interior, program, story)
+
+
+def _check_products(block: Block, interior: Interior, program: Program, story: _Story) -> None:
+    numbers = sorted({row.statement for row in block.products if row.confidence is None})
+    story.varying |= {row.statement for row in block.products}
+    if not numbers:
+        return
+    finding = product_finding(block, interior, program)
+    if finding.clash is not None:
+        story.add_clash(finding.clash)
+    elif finding.point is None:
+        story.open_products |= set(numbers)
+    else:
+        sentence = "compares products, which is not convex: tables were found where it holds with all the others."
+        story.notes += [(number, sentence) for number in numbers if (number, sentence) not in story.notes]
+
+
+def _said(number: int, statement: Statement) -> Said:
+    span = statement.span
+    return Said(number, 0 if span is None else span.line, words(statement), "" if span is None else span.source)
+
+
+def _conflict(
+    clash: Clash, all_said: Callable[[Iterable[int]], tuple[Said, ...]], constraints: Constraints
+) -> Conflict:
+    linear = constraints.linear
+    named = np.unique(linear.take(np.isin(linear.statements, clash.statements)).indices)
+    proofs = []
+    for witness in clash.witnesses:
+        shown = np.flatnonzero(np.isin(witness.parameters, named))[:_EXAMPLE_NUMBERS]
+        numbers = tuple(
+            (
+                constraints.parameters.describe(int(witness.parameters[place])),
+                round(float(witness.point[place]), 9) + 0.0,
+            )
+            for place in shown
+        )
+        proofs.append(WithoutOne(all_said([witness.left_out])[0], numbers))
+    return Conflict(all_said(clash.statements), clash.gap if isfinite(clash.gap) else None, tuple(proofs))
+
+
+def _row_counts(constraints: Constraints, count: int) -> list[int]:
+    rows = np.bincount(constraints.linear.statements, minlength=count)
+    rows += np.bincount([row.statement for row in constraints.products], minlength=count)
+    return [int(each) for each in rows]
+
+
+def _cannot_differ(
+    story: _Story, constraints: Constraints, statements: Iterable[Statement], rows: list[int]
+) -> list[tuple[int, str]]:
+    aside = {each.statement for each in constraints.unlowered}
+    found = []
+    for number, statement in enumerate(statements):
+        if number in aside or number in story.clashing:
+            continue
+        if not rows[number] and isinstance(statement, Influence | Synergy):
+            found.append((number, "one of its variables has a single state, so there is nothing to compare"))
+        elif not rows[number] and constraints.always_true.get(number):
+            found.append((number, "it compares numbers with themselves, and always holds"))
+        elif rows[number] and number not in story.varying:
+            only_simplex = not any(story.follows.get(number, []))
+            reason = (
+                "probabilities sum to one, and so it" if only_simplex else "other statements settle its numbers: it"
+            )
+            found.append((number, f"{reason} always holds"))
+    return found
+
+
+def _orders_used(knowledge: Knowledge) -> tuple[OrderUsed, ...]:
+    used: dict[str, None] = {}
+    for statement in knowledge.statements:
+        if isinstance(statement, Influence):
+            used.update(dict.fromkeys((statement.parent, statement.child)))
+        elif isinstance(statement, Synergy):
+            used.update(dict.fromkeys((*statement.parents, statement.child)))
+        elif isinstance(statement, NoisyFamily):
+            used.update(dict.fromkeys((*(name for each in statement.sets for name in each), statement.child)))
+    orders = (knowledge.orders[str(name)] for name in used)
+    return tuple(OrderUsed(str(order.variable), tuple(map(str, order.states)), order.reason) for order in orders)
+
+
+def _not_checked(story: _Story, constraints: Constraints, said: tuple[Said, ...]) -> tuple[str, ...]:
+    sentences = []
+    for number in sorted(story.open_products):
+        sentences.append(
+            f"{_place(said[number])} compares products, which is not convex. Its factors' ranges leave room for it, "
+            "but no tables were found where it holds with all the others: whether it can was not settled."
+        )
+    for number in sorted({row.statement for row in constraints.products}):
+        sentences.append(f"{_place(said[number])} compares products: whether it follows from others was not checked.")
+    for each in constraints.unlowered:
+        sentences.append(f"{_place(said[each.statement])} was not checked against the others, since {each.reason}.")
+    for tie in constraints.ties:
+        sentences.append(f"{_place(said[tie.statement])} ties rows of the data: it says nothing about tables to check.")
+    for number in sorted(story.undecided - story.clashing):
+        sentences.append(f"{_place(said[number])} became so many rows that whether it follows was not checked.")
+    return tuple(sentences)
+
+
+def _place(said: Said) -> str:
+    return f"Line {said.line}" if said.line else f"“{said.text}”"

@@ -1,0 +1,150 @@
+"""What the check of a knowledge found, in the user's words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from math import isfinite
+from typing import Any
+
+from credo.diagnostics.plausibility import Plausibility
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A statement as it was written: its number from 0, its line (0 where it was made in Python), and its words."""
+
+    number: int
+    line: int
+    text: str
+    source: str = ""
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.text}" if self.line else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutOne:
+    """The proof that a statement belongs to a conflict: without it all the others hold, for one with these numbers."""
+
+    statement: Said
+    numbers: tuple[tuple[str, float], ...]  # P(…) and its value, for the numbers that the conflict names
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Statements that cannot hold together; leave out any one of them, and the others can.
+
+    `gap` is how far each of their rows must give way for all of them to hold; None where it was not worked out.
+    """
+
+    statements: tuple[Said, ...]
+    gap: float | None
+    without_one: tuple[WithoutOne, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Follows:
+    """A statement that follows from others; from none, where it holds for all probabilities."""
+
+    statement: Said
+    sources: tuple[Said, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedNumber:
+    """A number of a table that can have one value only."""
+
+    parameter: str
+    value: float
+    statements: tuple[Said, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CannotDiffer:
+    """A statement about numbers that are what they are without it."""
+
+    statement: Said
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CannotHold:
+    """A statement with a confidence that the statements without one rule out."""
+
+    statement: Said
+    because: tuple[Said, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderUsed:
+    """The order of states, from low to high, that an influence was read with."""
+
+    variable: str
+    states: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatementCheck:
+    """One statement: its kind (with its number in Guo's table 1), how many rows it became, and what data say of it."""
+
+    said: Said
+    kind: str
+    guo_type: int | None
+    rows: int
+    confidence: float | None
+    plausibility: Plausibility | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Whether a knowledge can hold, and what it amounts to. Printing it gives the whole story."""
+
+    feasible: bool
+    conflicts: tuple[Conflict, ...]
+    redundant: tuple[Follows, ...]
+    pinned: tuple[PinnedNumber, ...]
+    cannot_differ: tuple[CannotDiffer, ...]
+    cannot_hold: tuple[CannotHold, ...]
+    statements: tuple[StatementCheck, ...]
+    orders: tuple[OrderUsed, ...]
+    notes: tuple[str, ...]  # what was checked by other means than linear programs
+    not_checked: tuple[str, ...]
+    rows: int
+    blocks: int
+    with_data: bool
+    seconds: float
+
+    @property
+    def exit_code(self) -> int:
+        """0 where the knowledge can hold, 3 where it contradicts itself."""
+        return 0 if self.feasible else 3
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as dictionaries, lists, texts and finite numbers: what JSON can hold."""
+        found = plain(self)
+        assert isinstance(found, dict)
+        return found
+
+    def __str__(self) -> str:
+        from credo.report.check_text import check_plain_text
+
+        return check_plain_text(self)
+
+
+def plain(value: Any) -> Any:
+    """A result as JSON can hold it; numbers that are not finite become null."""
+    if is_dataclass(value) and not isinstance(value, type):
+        found = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        if isinstance(value, Plausibility):
+            found["data_say"] = None if value.verdict is None else value.verdict.value
+        return found
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, tuple | list):
+        return [plain(each) for each in value]
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return str(value) if isinstance(value, str) else value

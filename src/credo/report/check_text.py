@@ -1,0 +1,191 @@
+"""The check of a knowledge as people read it: the verdict first, then conflicts, then each statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import StringIO
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from credo.check_result import Check, Conflict, Said, StatementCheck
+from credo.diagnostics.plausibility import Plausibility, Share, Verdict
+
+FEW = 12  # entries of one kind that are listed; the rest is counted
+FEW_STATEMENTS = 60
+STYLES = {
+    Verdict.CONTRADICTED: "bold red",
+    Verdict.DOUBTED: "yellow",
+    Verdict.OPEN: "dim",
+    Verdict.SUPPORTED: "green",
+}
+
+
+def check_summary(check: Check) -> RenderableType:
+    """The whole check, for a terminal."""
+    parts: list[RenderableType] = [_verdict(check)]
+    parts += [_conflict(number, conflict) for number, conflict in enumerate(check.conflicts[:FEW], start=1)]
+    if len(check.conflicts) > FEW:
+        parts.append(Text(f"… and {len(check.conflicts) - FEW} more conflicts."))
+    if check.statements:
+        parts += [Text(""), _statements(check)]
+    for title, lines in _sections(check):
+        parts += _section(title, lines)
+    return Group(*parts)
+
+
+def _sections(check: Check) -> list[tuple[str, Sequence[str]]]:
+    pinned = [f"{each.parameter} = {each.value:g}, by {_lines(each.statements)}" for each in check.pinned]
+    fixed = [f"{_place(each.statement)}: {each.reason}" for each in check.cannot_differ]
+    orders = [f"{each.variable}: {' < '.join(each.states)} ({each.reason})" for each in check.orders]
+    return [
+        ("Soft statements that cannot hold", [_because(each.statement, each.because) for each in check.cannot_hold]),
+        ("Numbers that can have one value only", pinned),
+        ("Statements that follow from others", [_follows(each.statement, each.sources) for each in check.redundant]),
+        ("Statements on numbers that cannot differ", fixed),
+        ("How states are ordered, from low to high", orders),
+        ("Checked by other means", check.notes),
+        ("Not checked", check.not_checked),
+    ]
+
+
+def check_plain_text(check: Check, width: int = 110) -> str:
+    """The same, without colours: what `print(check)` shows."""
+    stream = StringIO()
+    console = Console(
+        file=stream, width=width, no_color=True, highlight=False, force_terminal=False, legacy_windows=False
+    )
+    console.print(check_summary(check))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
+def _verdict(check: Check) -> Text:
+    size = f"{_count(len(check.statements), 'statement')}, {_count(check.rows, 'row')}, {_count(check.blocks, 'block')}"
+    if check.feasible:
+        found = Text(f"The knowledge is consistent: {size}.", style="bold green")
+    else:
+        clashes = "one conflict" if len(check.conflicts) == 1 else f"{len(check.conflicts)} conflicts"
+        found = Text(f"The knowledge contradicts itself: {clashes} among {size}.", style="bold red")
+    against = [each for each in check.statements if _worry(each) is Verdict.CONTRADICTED]
+    if against:
+        verb = "contradict one statement" if len(against) == 1 else f"contradict {len(against)} statements"
+        found.append(f" The data {verb}.", style="bold red")
+    elif check.with_data:
+        found.append(" The data contradict none of it.", style="green")
+    return found
+
+
+def _conflict(number: int, conflict: Conflict) -> Text:
+    if len(conflict.statements) == 1:
+        text = Text(f"\nConflict {number}: this statement cannot hold.\n", style="bold")
+    else:
+        text = Text(f"\nConflict {number}: these statements cannot hold together.\n", style="bold")
+    width = max(len(str(each.line)) for each in conflict.statements)
+    for each in conflict.statements:
+        text.append(f"  line {each.line:>{width}}  " if each.line else "  ", style="dim")
+        text.append(f"{each.text}\n", style="not bold")
+    together = len(conflict.statements) > 1
+    sentences = ["Without any one of them, the others can hold."] if together else []
+    if conflict.gap is not None:
+        who, end = ("Each", " for all to hold") if together else ("It", "")
+        sentences.append(f"{who} would have to give way by {conflict.gap:.2g}{end}.")
+    return text.append(f"  {' '.join(sentences)}", style="not bold")
+
+
+def _statements(check: Check) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    headings = ("chance", "factor", "data say") if check.with_data else ("kind",)
+    for heading in ("line", "statement", "rows", "keeps", *headings):
+        words = heading in ("statement", "kind", "data say")
+        table.add_column(heading, justify="left" if words else "right", overflow="fold", no_wrap=not words)
+    rows: Sequence[StatementCheck] = check.statements
+    if check.with_data:
+        rows = sorted(rows, key=_chance)
+    clashing = {each.number for conflict in check.conflicts for each in conflict.statements}
+    for each in rows[:FEW_STATEMENTS]:
+        kind = each.kind if each.guo_type is None else f"{each.kind} (type {each.guo_type})"
+        cells = [
+            Text(str(each.said.line or "")),
+            Text(each.said.text, style="red" if each.said.number in clashing else ""),
+            Text(str(each.rows) if each.rows else "–"),
+            Text("–" if each.plausibility is None else _share(each.plausibility.volume)),
+        ]
+        table.add_row(*cells, *(_data_cells(each.plausibility) if check.with_data else [Text(kind, style="dim")]))
+    left = len(rows) - FEW_STATEMENTS
+    caption = "keeps: the share of all tables that a statement allows."
+    if check.with_data:
+        caption += " chance: its probability by the data alone. factor: chance by keeps, the Bayes factor."
+    if any(each.plausibility is not None and each.plausibility.region for each in rows):
+        caption += " Equalities are read as equal within 0.01."
+    table.caption = f"… and {left:,} more statements (all of them with --json). {caption}" if left > 0 else caption
+    table.caption_justify = "left"
+    return table
+
+
+def _data_cells(found: Plausibility | None) -> list[Text]:
+    if found is None or found.probability is None:
+        return [Text("–"), Text("–"), Text("")]
+    factor = "–" if found.bayes_factor is None else f"{found.relation}{_number(found.bayes_factor)}"
+    verdict = found.verdict or Verdict.OPEN
+    return [Text(_share(found.probability)), Text(factor), Text(verdict.value, style=STYLES[verdict])]
+
+
+def _worry(each: StatementCheck) -> Verdict | None:
+    return None if each.plausibility is None else each.plausibility.verdict
+
+
+def _chance(each: StatementCheck) -> tuple[int, float]:
+    """What the data contradict comes first; what they say nothing about last."""
+    found = each.plausibility
+    if found is None or found.probability is None:
+        return len(Verdict), 0.0
+    return list(Verdict).index(found.verdict or Verdict.OPEN), found.bayes_factor or 0.0
+
+
+def _section(title: str, lines: Sequence[str]) -> list[RenderableType]:
+    if not lines:
+        return []
+    shown: list[RenderableType] = [Text(f"\n{title}", style="bold")]
+    shown += [Text(f"• {line}") for line in lines[:FEW]]
+    if len(lines) > FEW:
+        shown.append(Text(f"  … and {len(lines) - FEW:,} more (all of them with --json).", style="dim"))
+    return shown
+
+
+def _follows(statement: Said, sources: Sequence[Said]) -> str:
+    if not sources:
+        return f"{_place(statement)} holds for all probabilities: it says nothing"
+    return f"{_place(statement)} follows from {_lines(sources)}"
+
+
+def _because(statement: Said, because: Sequence[Said]) -> str:
+    if not because:
+        return f"{_place(statement)} holds for no probabilities at all"
+    return f"{_place(statement)} is ruled out by {_lines(because)}"
+
+
+def _lines(statements: Sequence[Said]) -> str:
+    """`lines 2, 5 and 7`, or the words of statements that have no line."""
+    if all(each.line for each in statements):
+        numbers = [str(each.line) for each in statements]
+        return f"line {numbers[0]}" if len(numbers) == 1 else f"lines {', '.join(numbers[:-1])} and {numbers[-1]}"
+    return "; ".join(f"“{each.text}”" for each in statements)
+
+
+def _place(said: Said) -> str:
+    return f"Line {said.line} (“{said.text}”)" if said.line else f"“{said.text}”"
+
+
+def _share(share: Share) -> str:
+    return f"<{_number(share.below)}" if share.below is not None else _number(share.value)
+
+
+def _number(value: float) -> str:
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if value >= 0.095 or value == 0.0 else f"{value:.1g}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

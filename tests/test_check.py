@@ -1,0 +1,262 @@
+"""The check as a user meets it: consistent or not, why, what follows, and what the data say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import pytest
+from benchmarks.statements import true_statements
+from rich.console import Console
+
+from credo.check import check, require_consistent
+from credo.constraints.conflicts import ConflictError
+from credo.constraints.lower import lower
+from credo.io.bif_read import read_bif
+from credo.knowledge import Knowledge, KnowledgeError, to_text
+from credo.network import Network
+from credo.report.check_text import check_summary
+
+ANDES = Path(__file__).resolve().parents[2] / "shared" / "networks" / "andes.bif"
+
+
+@pytest.fixture
+def clinic() -> Network:
+    return Network(
+        {
+            "smoke": ["yes", "no"],
+            "asia": ["yes", "no"],
+            "lung": ["yes", "no"],
+            "tub": ["yes", "no"],
+            "severity": ["severe", "mild", "moderate"],
+            "only": ["here"],
+        },
+        parents={"lung": ["smoke"], "tub": ["asia", "smoke"], "severity": ["lung", "tub"]},
+    )
+
+
+def test_consistent_knowledge_says_so_with_rows_and_orders(clinic: Network) -> None:
+    found = check(
+        clinic,
+        """
+        # a comment
+        order severity: mild < moderate < severe
+        smoke raises lung
+        lung raises severity   by at least 0.05
+        P(tub=yes | asia=yes) >= 0.05
+        """,
+    )
+    assert found.feasible
+    assert found.exit_code == 0
+    assert [each.rows for each in found.statements] == [0, 1, 4, 2]
+    assert [each.said.line for each in found.statements] == [3, 4, 5, 6]
+    orders = {each.variable: each.states for each in found.orders}
+    assert orders["smoke"] == ("no", "yes")
+    assert orders["severity"] == ("mild", "moderate", "severe")
+    assert "line 3" in next(each.reason for each in found.orders if each.variable == "severity")
+    text = str(found)
+    assert text.startswith("The knowledge is consistent: 4 statements, 7 rows, 5 blocks.")
+    assert "severity: mild < moderate < severe" in text
+    require_consistent(found)
+
+
+def test_conflicts_are_told_in_the_users_words(clinic: Network) -> None:
+    found = check(
+        clinic,
+        "smoke raises lung\n"
+        "P(lung=yes | smoke=yes) <= 0.1   # from a textbook\n"
+        "P(lung=yes | smoke=no) >= 0.2\n"
+        "P(tub=yes | asia=yes) >= 0.3\n"
+        "P(tub=yes | asia=yes, smoke=no) <= 0.2\n"
+        "P(smoke=yes) + P(smoke=no) <= 0.9",
+    )
+    assert not found.feasible
+    assert found.exit_code == 3
+    sets = [[(each.line, each.text) for each in conflict.statements] for conflict in found.conflicts]
+    assert sorted(sets) == [
+        [
+            (1, "smoke raises lung"),
+            (2, "P(lung=yes | smoke=yes) <= 0.1"),
+            (3, "P(lung=yes | smoke=no) >= 0.2"),
+        ],
+        [(4, "P(tub=yes | asia=yes) >= 0.3"), (5, "P(tub=yes | asia=yes, smoke=no) <= 0.2")],
+        [(6, "P(smoke=yes) + P(smoke=no) <= 0.9")],
+    ]
+    first = next(conflict for conflict in found.conflicts if len(conflict.statements) == 3)
+    assert first.gap == pytest.approx(0.1 / 3)
+    assert [each.statement.line for each in first.without_one] == [1, 2, 3]
+    without_second = dict(first.without_one[1].numbers)
+    assert without_second["P(lung=yes | smoke=no)"] >= 0.2 - 1e-9
+    text = str(found)
+    assert "contradicts itself: 3 conflicts" in text
+    assert "line 2  P(lung=yes | smoke=yes) <= 0.1" in text
+    with pytest.raises(ConflictError, match="line 3: P\\(lung=yes") as caught:
+        require_consistent(found)
+    assert caught.value.exit_code == 3
+    assert caught.value.conflicts == found.conflicts
+
+
+def test_what_follows_what_is_pinned_and_what_cannot_be(clinic: Network) -> None:
+    found = check(
+        clinic,
+        "P(lung=yes | smoke=yes) = 0.1\n"
+        "P(lung=yes | smoke=yes) <= 0.2\n"
+        "P(lung=yes | smoke=no) <= 0.3\n"
+        "P(lung=no | smoke=no) >= 0.6\n"
+        "P(lung=yes | smoke=yes) >= 0.5 with confidence 0.7\n"
+        "P(asia=yes) <= 1\n"
+        "P(only=here) >= 0.5\n"
+        "P(asia=yes) + P(asia=no) >= 0.8",
+    )
+    assert found.feasible
+    assert {each.statement.line: [source.line for source in each.sources] for each in found.redundant} == {
+        2: [1],
+        4: [3],
+        6: [],
+    }
+    assert [(pin.parameter, pin.value, pin.statements[0].line) for pin in found.pinned] == [
+        ("P(lung=yes | smoke=yes)", 0.1, 1)
+    ]
+    assert [(each.statement.line, [b.line for b in each.because]) for each in found.cannot_hold] == [(5, [1])]
+    assert [each.statement.line for each in found.cannot_differ] == [7, 8]
+
+
+def test_influence_of_a_single_state_compares_nothing() -> None:
+    net = Network({"a": ["only"], "b": ["no", "yes"]}, parents={"b": ["a"]})
+    found = check(net, "a raises b")
+    assert found.statements[0].rows == 0
+    assert found.cannot_differ[0].statement.line == 1
+
+
+def test_products_are_shown_excluded_or_left_open(clinic: Network) -> None:
+    shown = check(clinic, "P(lung=yes | smoke=yes) * P(lung=yes | smoke=no) <= P(smoke=yes) * P(asia=yes)")
+    assert shown.feasible
+    assert "tables were found" in shown.notes[0]
+    assert "product synergy (type 8)" in str(shown)
+    excluded = check(
+        clinic,
+        "P(lung=yes | smoke=yes) >= 0.8\n"
+        "P(lung=yes | smoke=no) >= 0.8\n"
+        "P(asia=yes) <= 0.9\n"
+        "P(smoke=yes) <= 0.5\n"
+        "P(lung=yes | smoke=yes) * P(lung=yes | smoke=no) <= P(smoke=yes) * P(asia=yes)",
+    )
+    assert not excluded.feasible
+    assert [each.line for each in excluded.conflicts[0].statements] == [1, 2, 4, 5]
+
+
+def test_products_far_from_the_middle_are_reached() -> None:
+    net = Network({"b": "1234", "a": "xy"}, parents={"a": ["b"]})
+    found = check(
+        net,
+        "P(a=x | b=1) >= 0.3\nP(a=x | b=2) >= 0.3\nP(a=x | b=3) <= 0.4\n"
+        "P(a=x | b=1) * P(a=x | b=2) <= 0.26 * P(a=x | b=3) * P(a=x | b=4)",
+    )
+    assert found.feasible
+    assert found.notes
+
+
+def test_families_ties_and_noise_are_named_as_not_checked(clinic: Network) -> None:
+    found = check(
+        clinic,
+        "tub is noisy-or of {asia}, {smoke}\nsmoke raises tub\nP(tub=yes | asia=yes) >= 0.2\nrows 1, 2 share lung",
+    )
+    assert found.feasible
+    assert [each.rows for each in found.statements] == [0, 0, 0, 0]
+    assert any("Line 2" in each and "noisy-or" in each for each in found.not_checked)
+    assert any("Line 4 ties rows" in each for each in found.not_checked)
+    assert found.statements[1].note
+
+
+def test_data_put_what_they_contradict_on_top(clinic: Network) -> None:
+    tables = {"smoke": [[40, 60]], "asia": [[1, 99]], "lung": [[12, 28], [1, 59]]}
+
+    def row_counts(name: str, row: int) -> np.ndarray:
+        return np.array(tables[name][row], dtype=float)
+
+    knowledge = "P(asia=yes) <= 0.1\nsmoke lowers lung\nP(smoke=yes) = 0.4"
+    found = check(clinic, knowledge, row_counts)
+    assert found.with_data
+    by_line = {each.said.line: each.plausibility for each in found.statements}
+    assert by_line[2] is not None
+    assert by_line[2].probability is not None
+    assert by_line[2].probability.value < 1e-3
+    text = str(found)
+    assert "The data contradict one statement." in text
+    assert text.index("smoke lowers lung") < text.index("P(asia=yes) <= 0.1")
+    assert check(clinic, knowledge, row_counts, seed=4).statements[1] == found.statements[1]
+
+
+def test_a_check_fits_into_json_and_onto_a_terminal(clinic: Network) -> None:
+    found = check(clinic, "smoke raises lung\nP(lung=yes | smoke=yes) < P(lung=yes | smoke=no) by at least 0.1")
+    record = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert record["feasible"] is False
+    assert record["conflicts"][0]["statements"][1]["line"] == 2
+    console = Console(record=True, width=80, file=open("/dev/null", "w"))  # noqa: SIM115
+    console.print(check_summary(found))
+    assert "Conflict 1" in console.export_text()
+    console.file.close()
+
+
+def test_what_does_not_parse_is_bad_input(clinic: Network) -> None:
+    with pytest.raises(KnowledgeError) as caught:
+        check(clinic, "smoke raises lunk")
+    assert caught.value.exit_code == 2
+
+
+def test_statements_made_in_python_are_quoted_without_a_line(clinic: Network) -> None:
+    statements = Knowledge("P(smoke=yes) >= 0.7\nP(smoke=no) >= 0.7", clinic).statements
+    bare = [
+        type(each)(*(getattr(each, name) for name in each.__dataclass_fields__ if name != "span"))
+        for each in statements
+    ]
+    found = check(clinic, Knowledge(bare, clinic))
+    assert not found.feasible
+    assert "P(smoke=no) >= 0.7" in str(found)
+
+
+def test_true_statements_are_consistent_whatever_is_drawn() -> None:
+    rng = np.random.default_rng(3)
+    net = random_network(rng, 12)
+    for seed in range(3):
+        drawn = true_statements(net, 8, seed, across_nodes=0.1)
+        found = check(net, Knowledge(drawn, net))
+        assert found.feasible, str(found)
+
+
+def random_network(rng: np.random.Generator, size: int, max_parents: int = 3) -> Network:
+    names = [f"n{i}" for i in range(size)]
+    states = {name: [f"s{j}" for j in range(rng.integers(2, 4))] for name in names}
+    parents = {
+        name: [str(p) for p in rng.choice(names[:i], min(i, int(rng.integers(0, max_parents + 1))), replace=False)]
+        for i, name in enumerate(names)
+    }
+    bare = Network(states, parents)
+    tables = {name: rng.dirichlet(np.ones(len(states[name])), size=bare.shape(name)[:-1]) for name in names}
+    return bare.with_tables(tables)
+
+
+@pytest.mark.slow
+def test_a_network_of_the_size_of_andes_takes_seconds() -> None:
+    net = random_network(np.random.default_rng(0), 223, max_parents=4)
+    assert_quick(net)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ANDES.exists(), reason="andes.bif is not part of the project")
+def test_andes_takes_seconds() -> None:
+    assert_quick(read_bif(ANDES))
+
+
+def assert_quick(net: Network) -> None:
+    drawn = true_statements(net, 45, 0)
+    knowledge = Knowledge("\n".join(to_text(each) for each in drawn), net)
+    started = perf_counter()
+    lower(knowledge)
+    assert perf_counter() - started < 1.5
+    fewer = Knowledge("\n".join(to_text(each) for each in true_statements(net, 30, 1)), net)
+    found = check(net, fewer)
+    assert found.feasible
+    assert found.seconds < 30
