@@ -119,7 +119,9 @@ def test_what_follows_what_is_pinned_and_what_cannot_be(clinic: Network) -> None
     assert [(pin.parameter, pin.value, pin.statements[0].line) for pin in found.pinned] == [
         ("P(lung=yes | smoke=yes)", 0.1, 1)
     ]
-    assert [(each.statement.line, [b.line for b in each.because]) for each in found.cannot_hold] == [(5, [1])]
+    (soft,) = found.cannot_hold
+    assert soft.statement.line == 5
+    assert [each.line for each in soft.because] in ([1], [2])  # either rules it out alone
     assert [each.statement.line for each in found.cannot_differ] == [7, 8]
 
 

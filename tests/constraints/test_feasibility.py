@@ -219,3 +219,36 @@ def test_pinned_by_inequalities_and_numbers_that_cannot_differ() -> None:
     followed = followers(second, inner, Program(second)).follows_from
     assert followed == {3: (0, 2)}
     assert constant_rows(second, freedom)[second.linear.statements == 3].all()
+
+
+def test_deletion_filter_does_without_help_from_highs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Program, "infeasible_rows", lambda program: None)
+    rng = np.random.default_rng(77)
+    seen = 0
+    for _ in range(25):
+        constraints = random_knowledge(rng, 12)
+        for block in blocks_of(constraints):
+            for clash in clashes(block):
+                seen += 1
+                assert not feasible(constraints, clash.statements)
+                assert all(feasible(constraints, set(clash.statements) - {member}) for member in clash.statements)
+    assert seen >= 10
+
+
+def test_a_wrong_answer_of_highs_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    statements = (says(p("b", "1"), ">=", n(0.7)), says(p("b", "2"), ">=", n(0.7)), says(p("b", "1"), "<=", n(0.9)))
+    (block,) = blocks_of(lower(HandMade(NET, statements)))
+    monkeypatch.setattr(Program, "infeasible_rows", lambda program: np.array([2]))
+    assert [clash.statements for clash in clashes(block)] == [(0, 1)]
+
+
+def test_a_gap_of_a_millionth_is_a_clash_and_rounding_is_none() -> None:
+    def found(bound: float) -> int:
+        parts = [
+            says(p("a", state, b="1", c="1"), "=", n(value)) for state, value in (("x", 0.1), ("y", 0.2), ("z", bound))
+        ]
+        constraints = lower(HandMade(NET, tuple(parts)))
+        return sum(len(clashes(block)) for block in blocks_of(constraints))
+
+    assert found(0.7) == 0
+    assert found(0.7 + 1e-6) == 1
