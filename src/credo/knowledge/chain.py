@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterable
+from numbers import Real
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -115,13 +116,18 @@ def _take(place: Place) -> list[tuple[Claim, Place]]:
 
 
 def _joined(first: Claim, second: Claim) -> Claim | None:
-    """The chain through the operand that both share, by identity."""
-    for left in (first, _mirror(first)):
-        for right in (second, _mirror(second)):
-            if left.operands[1] is right.operands[0]:
-                operands = (left.operands[0], right.operands[1])
-                return _made(left.sides + right.sides[1:], left.relations + right.relations, operands)
-    return None
+    """The chain through the operand that both share, by identity: a quantity, else a number."""
+    chains = [
+        (isinstance(left.operands[1], Real), left, right)
+        for left in (first, _mirror(first))
+        for right in (second, _mirror(second))
+        if left.operands[1] is right.operands[0]
+    ]
+    if not chains:
+        return None
+    _, left, right = min(chains, key=lambda chain: chain[0])
+    operands = (left.operands[0], right.operands[1])
+    return _made(left.sides + right.sides[1:], left.relations + right.relations, operands)
 
 
 def _mirror(each: Claim) -> Claim:

@@ -105,6 +105,7 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("square-bracket", found=r"[\[\]]"),
     Diagnosis("extra-bracket", found=r"[)}]", refuses="RPAR RBRACE NUMBER NAME LABEL"),
     Diagnosis("name-with-space", before=rf"(?P<mark>{_NAME})\s+$", found=_NAME, accepts="IN"),
+    Diagnosis("name-with-space", before=rf"(?P<mark>{_NAME})\s+$", found=rf"(?!with|by){_NAME}", accepts="RPAR RBRACE"),
     Diagnosis("missing-bracket", found=r"[<>=~≤≥≈+\-*/|].*|$|with.*|by.*", accepts="RPAR", refuses="NUMBER"),
     Diagnosis("verb-missing", before=r"[\w\"']\s*$", found=r"$", accepts="VERB"),
     Diagnosis("unknown-verb", found=_NAME, accepts="VERB"),

@@ -53,7 +53,7 @@ def _parse(text: str, source: str) -> Reading:
             statements.append(statement)
         mistakes.extend(describe(fault, number, line, source) for fault in faults)
         if len(mistakes) >= MAX_MISTAKES:
-            mistakes.append(describe(Fault("too-many-mistakes", 1, 1 + len(line)), number, line, source))
+            mistakes.append(describe(Fault("too-many-mistakes", 1 + len(line), 2 + len(line)), number, line, source))
             break
     return Reading(tuple(statements), tuple(mistakes))
 
@@ -76,7 +76,7 @@ def parse_line(line: str, number: int = 1, source: str = "") -> tuple[Statement 
 
 def parse_probability(text: str, source: str = "") -> Probability:
     """The inside of one P(…); used by the Python form."""
-    line = f"P({text})"
+    line = "P(" + _LINE_END.sub(" ", text) + ")"
     faults = tuple(line_faults(line))
     part: Any = None
     if not faults:

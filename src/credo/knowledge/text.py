@@ -23,7 +23,11 @@ from credo.knowledge.syntax import (
 
 def to_text(statement: Statement) -> str:
     """The statement as one line of the language."""
-    return WRITERS[type(statement)](statement)
+    # A comparison made in Python is a subclass that knows about chains.
+    kind = next((kind for kind in type(statement).__mro__ if kind in WRITERS), None)
+    if kind is None:
+        raise TypeError(f"{statement!r} is no statement")
+    return WRITERS[kind](statement)
 
 
 def number_text(value: float) -> str:

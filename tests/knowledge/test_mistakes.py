@@ -1,0 +1,182 @@
+"""The table of mistakes: every kind has broken examples, and every example gives that kind at that place."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import credo.knowledge
+from credo.errors import CredoError
+from credo.knowledge import Knowledge, KnowledgeError, check_columns, read_knowledge
+from credo.knowledge.mistakes import SHOWN, caret_lines, kinds
+from credo.knowledge.syntax import Influence
+from tests.knowledge.conftest import NETWORKS
+
+PYTHON_NAMES = {**vars(credo.knowledge), **NETWORKS, "Influence": Influence}
+
+
+class Example(NamedTuple):
+    text: str
+    line: int
+    column: int
+    end_column: int
+
+
+def marked(example: str) -> Example:
+    """The text of an example without its caret line, and where the carets stand."""
+    text: list[str] = []
+    place = (0, 0, 0)
+    for line in example.rstrip("\n").split("\n"):
+        if re.fullmatch(r"[ ^]*\^[ ^]*", line):
+            place = (len(text), line.index("^") + 1, len(line) + 1)
+        else:
+            text.append(line)
+    return Example("\n".join(text), *place)
+
+
+def cases(form: str) -> list[Any]:
+    return [
+        pytest.param(kind, row.get("network", "asia"), example, id=f"{kind}-{number}")
+        for kind, row in kinds().items()
+        for number, example in enumerate(row.get(form, ()))
+    ]
+
+
+def test_there_are_many_kinds_and_each_has_an_example():
+    assert len(kinds()) >= 60
+    for kind, row in kinds().items():
+        assert any(row.get(form) for form in ("examples", "python", "file", "columns")), kind
+        assert row["message"]
+        assert row["expected"], kind
+        assert row["suggestion"], kind
+
+
+def test_every_kind_that_the_code_names_is_in_the_table():
+    folder = Path(credo.knowledge.__file__).parent
+    named = set()
+    for path in folder.glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        named |= set(
+            re.findall(r'(?:Fault|_at|_twice|_error|_file_error|Diagnosis)\((?:\w+, )*\s*"([a-z0-9-]+)"', text)
+        )
+    assert len(named) > 60
+    assert named - set(kinds()) == set()
+
+
+@pytest.mark.parametrize(("kind", "network", "example"), cases("examples"))
+def test_text(kind: str, network: str, example: str):
+    text, *place = marked(example)
+    with pytest.raises(KnowledgeError) as caught:
+        Knowledge(text, NETWORKS[network])
+    (mistake,) = caught.value.mistakes
+    assert mistake.kind == kind
+    assert [mistake.line, mistake.column, mistake.end_column] == place
+    assert mistake.text == text.split("\n")[mistake.line - 1]
+    shown = str(caught.value).split("\n")
+    assert shown[0].startswith(f"knowledge:{mistake.line}:{mistake.column}: {mistake.message}")
+    assert "^" in shown[2]
+    assert shown[3].startswith("    expected: ")
+    assert shown[4].startswith("    suggestion: ")
+    assert "{" not in mistake.message
+
+
+@pytest.mark.parametrize(("kind", "network", "example"), cases("python"))
+def test_python(kind: str, network: str, example: str):
+    with pytest.raises(KnowledgeError) as caught:
+        Knowledge(eval(example, dict(PYTHON_NAMES)), NETWORKS[network])
+    assert caught.value.mistakes[-1].kind == kind
+    assert len(str(caught.value)) < 30_000
+
+
+@pytest.mark.parametrize(("kind", "network", "example"), cases("file"))
+def test_file(kind: str, network: str, example: dict[str, Any], tmp_path: Path):
+    path = tmp_path / "notes.credo"
+    path.write_bytes((example["text"] * example.get("repeat", 1)).encode(example.get("encoding", "utf-8")))
+    with pytest.raises(KnowledgeError) as caught:
+        read_knowledge(path, NETWORKS[network])
+    (mistake,) = caught.value.mistakes
+    assert mistake.kind == kind
+    assert "notes.credo" in str(caught.value)
+
+
+@pytest.mark.parametrize(("kind", "network", "example"), cases("columns"))
+def test_columns(kind: str, network: str, example: list[str]):
+    text, *place = marked(example[0])
+    knowledge = Knowledge(text, NETWORKS[network])
+    (mistake,) = check_columns(knowledge, example[1:], rows=100)
+    assert mistake.kind == kind
+    assert [mistake.line, mistake.column, mistake.end_column] == place
+    assert check_columns(knowledge, ("twinid", "lung"), rows=1000) == ()
+
+
+def test_all_mistakes_are_reported_at_once_in_the_order_of_the_file(asia):
+    text = "smok raises lung\nP(lung=ye | smok=y) >= 1.2\n\nsmoke raises lung\n  P(lung=yes >= 0.3\nasia raises lung"
+    with pytest.raises(KnowledgeError) as caught:
+        Knowledge(text, asia)
+    found = [(mistake.line, mistake.kind) for mistake in caught.value.mistakes]
+    assert found == [
+        (1, "unknown-variable"),
+        (2, "unknown-state"),
+        (2, "unknown-variable"),
+        (2, "bound-outside"),
+        (5, "missing-bracket"),
+        (6, "not-a-parent"),
+    ]
+
+
+def test_the_message_of_a_file_reads_well(asia, tmp_path):
+    path = tmp_path / "asia.credo"
+    path.write_text("# notes\n\tP(lung=yes | smok=yes) >= 0.1\n", encoding="utf-8")
+    with pytest.raises(KnowledgeError) as caught:
+        read_knowledge(path, asia)
+    assert str(caught.value) == (
+        'asia.credo:2:15: The network has no variable "smok".\n'
+        "    \tP(lung=yes | smok=yes) >= 0.1\n"
+        "    \t             ^^^^\n"
+        "    expected: a variable of the network: asia, tub, smoke, lung, bronc, either, xray, dysp\n"
+        '    suggestion: Did you mean "smoke"?'
+    )
+
+
+def test_a_long_list_is_cut_and_counted(asia):
+    with pytest.raises(KnowledgeError) as caught:
+        Knowledge("smok raises lung\n" * 300, asia)
+    assert len(caught.value.mistakes) == 300
+    assert str(caught.value).count("smok raises lung") == SHOWN
+    assert str(caught.value).endswith("… and 280 more mistakes.")
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "end_column", "shown", "caret"),
+    [
+        ("a b c", 3, 4, "a b c", "  ^"),
+        ("\ta\tb", 4, 5, "\ta\tb", "\t \t^"),
+        ("年齢 lung", 4, 8, "年齢 lung", "     ^^^^"),
+        ("e\u0301 lung", 4, 8, "e\u0301 lung", "  ^^^^"),
+        ("年齢", 1, 3, "年齢", "^^^^"),
+        ("x", 2, 3, "x", " ^"),
+        ("a\x07b", 2, 3, "a\u2407b", " ^"),
+    ],
+)
+def test_the_caret_stands_under_its_place(text, column, end_column, shown, caret):
+    assert caret_lines(text, column, end_column) == (shown, caret)
+
+
+def test_a_long_line_is_shown_around_the_caret():
+    shown, caret = caret_lines("x" * 500 + "HERE" + "y" * 500, 501, 505)
+    assert len(shown) < 120
+    assert shown[caret.index("^") : caret.rindex("^") + 1] == "HERE"
+
+
+def test_the_error_is_typed_and_survives_pickling(asia):
+    with pytest.raises(KnowledgeError) as caught:
+        Knowledge("smok raises lung", asia)
+    assert isinstance(caught.value, CredoError)
+    assert caught.value.exit_code == 2
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert copy.mistakes == caught.value.mistakes
+    assert str(copy) == str(caught.value)
