@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import strategies as st
 
 from credo.knowledge.syntax import (
@@ -17,11 +19,25 @@ from credo.knowledge.syntax import (
     Synergy,
 )
 
-KEYWORDS = (
-    "raises lowers P in and order rows with by at least within is of noisy-or share synergize on confidence".split()
-)
+KEYWORDS = [
+    "raises",
+    "lowers",
+    "P",
+    "in",
+    "and",
+    "order",
+    "rows",
+    "with",
+    "by",
+    "within",
+    "is",
+    "of",
+    "noisy-or",
+    "share",
+]
 ODD = ["a b", "a-b", "x.y", "1.0", "<5", "12+", "-1", "5-12", "A/B", 'say "hi"', "it's", "back\\slash", "年齢", "größe",
-       "a\nb", "tab\t", "\x07", "#", "|", "=", "{x}", "a,b", "e\u0301", "\u200b", " ", "P(x=y)", "..", "-", "+", "\ud800", "🫀"]  # fmt: skip
+       "a\nb", "tab\t", "\x07", "#",
+       "|", "=", "{x}", "a,b", "e\u0301", "\u200b", " ", "P(x=y)", "..", "-", "+", "\ud800", "🫀"]  # fmt: skip
 
 nasty_names = st.one_of(
     st.sampled_from(KEYWORDS),
@@ -74,7 +90,7 @@ def products(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Comparison:
     one = probabilities(names, most=1)
     sides = tuple(Product((draw(one), draw(one)), draw(st.floats(0.001, 100))) for _ in range(draw(st.integers(2, 3))))
     relations = (draw(st.sampled_from(["<=", "<", ">=", ">"])),) * (len(sides) - 1)
-    if any(left == right for left, right in zip(sides, sides[1:], strict=False)):
+    if any(left == right for left, right in pairwise(sides)):
         sides = (*sides[:1], Linear((), 0.25), *sides[2:])
     return Comparison(sides, relations, 0.0, draw(confidences))
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from credo.errors import closest
 from credo.knowledge.mistakes import Fault
-from credo.knowledge.names import quoted
+from credo.knowledge.names import quoted, without_comment
 
 # What the terminals of the grammar are called in messages; several may share a name.
 WORDS = {
@@ -130,12 +130,11 @@ _TABLE = tuple(
     for each in DIAGNOSES
 )
 _FOUND = re.compile(r"[\w.\-/]+|[<>=~!≤≥≈]+|.|$")
-_CODE = re.compile(r"""(?:[^"'#]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|["'])*""")
 
 
 def diagnose(error: Any, line: str) -> Fault:
     """The fault at the place where the parser stopped."""
-    code = _CODE.match(line)[0].rstrip()  # type: ignore[index]
+    code = without_comment(line).rstrip()
     token = getattr(error, "token", None)
     at_end = (token is None and not hasattr(error, "allowed")) or getattr(token, "type", "") == "$END"
     position = len(code) if at_end else min(error.pos_in_stream, len(line))

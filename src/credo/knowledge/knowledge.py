@@ -63,6 +63,9 @@ class Knowledge:
             raise KnowledgeError([describe(Fault("two-networks", 1, 1, facts), 0, "", PYTHON)])
         return Knowledge((*self.statements, *other.statements), self.network)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Knowledge, (self.statements, self.network)
+
     def __str__(self) -> str:
         return "\n".join(to_text(statement) for statement in self.statements)
 

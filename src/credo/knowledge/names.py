@@ -16,6 +16,12 @@ _BARE_LABEL = re.compile(r"\w+(?:[.\-/]\w+)*\+?|-[0-9]+(?:\.[0-9]+)?")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+_CODE = re.compile(r"""(?:[^"'#]|"(?:[^"\\]|\\.)*(?:"|\\?\Z)|'(?:[^'\\]|\\.)*(?:'|\\?\Z))*""")
+
+
+def without_comment(line: str) -> str:
+    """The line up to its comment; a # in quotes begins none, and a quote that is never closed goes on to the end."""
+    return line if "#" not in line else _CODE.match(line)[0]  # type: ignore[index]
 
 
 def written_name(name: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from credo.knowledge import rules
 from credo.knowledge.diagnose import diagnose
 from credo.knowledge.mistakes import Fault, KnowledgeError, Mistake, describe
+from credo.knowledge.names import without_comment
 from credo.knowledge.syntax import Probability, Span, Statement
 
 MAX_LINE = 100_000  # characters; a statement that long is a file without line ends
@@ -23,7 +24,6 @@ MAX_MISTAKES = 1_000  # a file with more of them is no knowledge file, and need 
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_WITHOUT_COMMENT = re.compile(r"""(?:[^"'#]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*""")
 
 
 class Reading(NamedTuple):
@@ -68,8 +68,7 @@ def parse_line(line: str, number: int = 1, source: str = "") -> tuple[Statement 
         return None, (diagnose(error, line),)
     statement, faults = parsed
     if statement is not None:
-        code = line if "#" not in line else line[: _WITHOUT_COMMENT.match(line).end()]  # type: ignore[union-attr]
-        end = len(code.rstrip()) + 1
+        end = len(without_comment(line).rstrip()) + 1
         statement = replace(statement, span=Span(number, 1 + len(line) - len(line.lstrip()), end, line, source))
     return statement, faults
 

@@ -177,7 +177,7 @@ def _family(statement: NoisyFamily, names: Names) -> Iterator[Fault]:
         count = len(names.states[child])
         yield _at(child, "noisy-child-states", name=child, kind=statement.kind, general=general, count=count)
     left_out = [parent for parent in names.network.parents[child] if parent not in members]
-    if left_out and not faults:
+    if left_out and members and not faults:
         yield _between(members[0], members[-1], "parent-left-out", name=child, missing=listing(left_out))
 
 

@@ -1,0 +1,126 @@
+"""Knowledge as a value: files, addition, printing; and what statements say together."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from credo.knowledge import Knowledge, KnowledgeError, read_knowledge, synergy_direction, synergy_directions
+from credo.knowledge.resolve import RULES
+from credo.knowledge.shape import ENDINGS
+from credo.knowledge.syntax import STATEMENT_TYPES, Synergy
+from tests.knowledge.conftest import NETWORKS
+
+LINES = [
+    "smoke raises lung by at least 0.05 with confidence 0.8",
+    "P(lung=yes | smoke=yes) >= 0.05",
+    "0.1 <= P(smoke=yes) <= 0.6",
+    "bronc and either sub-synergize on dysp",
+    "dysp is noisy-or of {bronc}, {either} with leak",
+    "order lung: no < yes",
+    "rows with equal twin_id share lung, tub",
+    "rows 2, 4 share lung",
+    "P(lung=yes | smoke=yes) ~ P(bronc=yes | smoke=no) within 0.3",
+    "2*P(lung=yes) - P(bronc=yes | smoke=no) + 0.25 <= 0.5",
+]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from(LINES), unique=True))
+def test_knowledge_prints_as_text_that_reads_back_equal(lines):
+    asia = NETWORKS["asia"]
+    knowledge = Knowledge("\n".join(lines), asia)
+    assert Knowledge(str(knowledge), asia) == knowledge
+    assert [str(knowledge)] == ["\n".join(lines)]
+    assert len(knowledge) == len(lines) == len(list(knowledge))
+
+
+def test_addition_keeps_places_and_checks_anew(asia, clinic):
+    first, second = Knowledge("smoke raises lung", asia), Knowledge("\nbronc and either synergize on dysp", asia)
+    both = first + second
+    assert both.statements == first.statements + second.statements
+    assert [statement.span.line for statement in both] == [1, 2]
+    with pytest.raises(KnowledgeError) as caught:
+        both + Knowledge("bronc lowers dysp\neither raises dysp", asia)
+    assert [mistake.kind for mistake in caught.value.mistakes] == ["synergy-directions"]
+    with pytest.raises(KnowledgeError):
+        first + Knowledge("ward raises severity", clinic)
+    with pytest.raises(TypeError):
+        first + "smoke raises lung"
+    assert first + Knowledge((), asia) == first
+
+
+def test_knowledge_is_frozen_and_can_be_pickled(asia):
+    knowledge = Knowledge("\n".join(LINES), asia)
+    with pytest.raises(AttributeError):
+        knowledge.statements = ()
+    copy = pickle.loads(pickle.dumps(knowledge))
+    assert copy == knowledge
+    assert copy.orders == knowledge.orders
+
+
+def test_a_file_may_have_a_mark_at_its_beginning_and_any_line_ends(asia, tmp_path):
+    path = tmp_path / "asia.credo"
+    path.write_bytes(b"\xef\xbb\xbfsmoke raises lung\r\n# note\r\nasia raises tub\r\n")
+    knowledge = read_knowledge(str(path), asia)
+    assert len(knowledge) == 2
+    assert knowledge.statements[1].span.line == 3
+    assert knowledge.statements[1].span.source == "asia.credo"
+
+
+def test_a_folder_is_no_file(asia, tmp_path):
+    with pytest.raises(KnowledgeError, match="cannot be read"):
+        read_knowledge(tmp_path, asia)
+
+
+def test_nothing_said_is_knowledge_too(asia):
+    assert len(Knowledge("", asia)) == len(Knowledge([], asia)) == len(Knowledge("# nothing\n", asia)) == 0
+
+
+def test_opposite_influences_are_left_to_the_feasibility_check(asia):
+    assert len(Knowledge("smoke raises lung\nsmoke lowers lung", asia)) == 2
+
+
+def test_every_type_of_statement_has_its_rules():
+    assert set(RULES) == set(ENDINGS) == set(STATEMENT_TYPES)
+
+
+# The directions of synergies ------------------------------------------------------------------------------------------
+
+
+def direction(text: str) -> str:
+    knowledge = Knowledge(text, NETWORKS["asia"])
+    synergy = next(statement for statement in knowledge if isinstance(statement, Synergy))
+    return synergy_direction(knowledge, synergy)
+
+
+def test_a_synergy_raises_unless_a_parent_is_said_to_lower():
+    synergy = "bronc and either synergize on dysp\n"
+    assert direction(synergy) == "raises"
+    assert direction(synergy + "bronc raises dysp") == "raises"
+    assert direction(synergy + "bronc lowers dysp") == "lowers"
+    assert direction(synergy + "bronc lowers dysp\neither lowers dysp") == "lowers"
+    assert direction(synergy + "smoke lowers lung") == "raises"
+
+
+def test_linked_synergies_have_one_direction():
+    from credo.network import Network
+
+    network = Network(dict.fromkeys("abcdy", ("no", "yes")), {"y": list("abcd")})
+    text = "a and b synergize on y\nb and c sub-synergize on y\na lowers y\n"
+    knowledge = Knowledge(text, network)
+    assert synergy_directions(knowledge) == {("y", parent): "lowers" for parent in "abc"}
+    with pytest.raises(KnowledgeError) as caught:
+        Knowledge(text + "c raises y", network)
+    assert [mistake.line for mistake in caught.value.mistakes] == [1, 2]
+    assert len(Knowledge(text + "d raises y", network)) == 4
+
+
+def test_lark_is_imported_only_to_parse():
+    code = "import sys, credo.knowledge; assert 'lark' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
