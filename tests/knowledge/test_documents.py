@@ -1,0 +1,87 @@
+"""The language guide and the example files: every statement has its heading, every example is read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from credo.knowledge import Knowledge, KnowledgeError, read_knowledge
+from credo.knowledge.mistakes import kinds
+from credo.knowledge.syntax import STATEMENT_TYPES
+from credo.network import Network
+from tests.knowledge.conftest import NETWORKS
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+) ?(\w*)\n(.*?)```", GUIDE, re.DOTALL)
+EXAMPLES = [(network, text) for language, network, text in BLOCKS if language == "credo"]
+OF_GUIDE = {"asia": NETWORKS["asia"], "ward": NETWORKS["clinic"]}
+
+NO_YES = ("no", "yes")
+BRAIN_TUMOUR = Network(
+    {
+        "metastatic_cancer": NO_YES,
+        "serum_calcium": ("normal", "increased"),
+        "brain_tumour": NO_YES,
+        "coma": NO_YES,
+        "severe_headaches": NO_YES,
+        "ct_scan": ("negative", "positive"),
+    },
+    {
+        "serum_calcium": ["metastatic_cancer"],
+        "brain_tumour": ["metastatic_cancer"],
+        "coma": ["brain_tumour", "serum_calcium"],
+        "severe_headaches": ["brain_tumour"],
+        "ct_scan": ["brain_tumour"],
+    },
+)
+
+
+@pytest.mark.parametrize("statement", STATEMENT_TYPES, ids=lambda kind: kind.__name__)
+def test_every_type_of_statement_has_a_heading_and_an_example(statement):
+    section = re.search(rf"^## {statement.__name__}\n(.*?)(?=^## )", GUIDE, re.DOTALL | re.MULTILINE)
+    assert section, f"docs/language.md has no heading {statement.__name__}"
+    (network, text), *_ = re.findall(r"```credo (\w+)\n(.*?)```", section[1], re.DOTALL)
+    assert any(isinstance(made, statement) for made in Knowledge(text, OF_GUIDE[network]))
+
+
+@pytest.mark.parametrize(("network", "text"), EXAMPLES)
+def test_every_example_of_the_guide_is_read(network, text):
+    knowledge = Knowledge(text, OF_GUIDE[network])
+    assert len(knowledge) == sum(bool(line.split("#")[0].strip()) for line in text.splitlines())
+    assert Knowledge(str(knowledge), OF_GUIDE[network]) == knowledge
+
+
+def test_the_python_of_the_guide_runs():
+    (code,) = (text for language, _, text in BLOCKS if language == "python")
+    names = {"asia": NETWORKS["asia"]}
+    exec(compile(code, "language.md", "exec"), names)
+    assert len(names["know"]) == 16
+
+
+def test_the_message_in_the_guide_is_the_one_that_is_shown(tmp_path):
+    (message,) = (text for language, _, text in BLOCKS if language == "text")
+    path = tmp_path / "asia.credo"
+    path.write_text("\nP(lung=yes | smok=yes) >= 0.1\n", encoding="utf-8")
+    with pytest.raises(KnowledgeError) as caught:
+        read_knowledge(path, NETWORKS["asia"])
+    assert str(caught.value) == message.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "network"), [("asia/asia.credo", NETWORKS["asia"]), ("brain-tumour/brain-tumour.credo", BRAIN_TUMOUR)]
+)
+def test_the_example_files_are_read(path, network):
+    knowledge = read_knowledge(ROOT / "examples" / path, network)
+    assert len(knowledge) >= 10
+    assert len({type(statement) for statement in knowledge}) >= 4
+    assert any(getattr(statement, "confidence", None) for statement in knowledge)
+    assert Knowledge(str(knowledge), network) == knowledge
+
+
+def test_no_kind_of_mistake_is_without_words():
+    for kind, row in kinds().items():
+        assert row["message"][0].isupper() or row["message"][0] in "'\"{", kind
+        assert row["message"].endswith((".", "?")), kind
