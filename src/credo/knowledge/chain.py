@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterable
 from numbers import Real
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -103,7 +104,7 @@ def lost(asked: Claim, place: Place) -> KnowledgeError:
     """The error that names the comparison and the line on which it was taken for true or false."""
     text = to_text(asked)
     _memory.asked, _memory.latest = [], None
-    facts = {"file": place.code.co_filename.rsplit("/", 1)[-1], "line": place.line}
+    facts = {"file": Path(place.code.co_filename).name, "line": place.line}
     return KnowledgeError([describe(Fault("truth-value", 1, len(text) + 1, facts), 0, text, PYTHON)])
 
 

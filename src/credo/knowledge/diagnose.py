@@ -75,6 +75,7 @@ class Diagnosis(NamedTuple):
 _IN_EVENT = r"(?<!\w)P\s*\([^()|]*"
 _IN_CONDITION = r"(?<!\w)P\s*\([^()|]*\|[^()]*"
 _NAME = r"[^\W\d][\w.\-/]*"
+_IN_WORDS = "is|equals|at|less|more|greater|exceeds|below|above|about|between|not|never|no|within|stays|lies"
 
 DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("quote-open", found=r"[\"'].*"),
@@ -87,6 +88,10 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("bullet", before=r"^\s*(?P<mark>[0-9]+)$", found=r"\)(?=\s)"),
     Diagnosis("lowercase-p", before=r"(?<!\w)(?P<mark>p|[Pp]r|[Pp]rob(?:ability)?|Prob|pr)\s*$", found=r"\("),
     Diagnosis("bare-event", before=rf"(?:^|\s)(?P<mark>{_NAME})\s*$", found=r"=\s*\w*", accepts="VERB"),
+    Diagnosis("arrow", found=r"->|-->|→|=>|⇒", accepts="VERB"),
+    Diagnosis("names-compared", before=rf"^\s*(?P<mark>{_NAME})\s*$", found=r"[<>~≤≥≈]+|[+*/\-]", accepts="VERB"),
+    Diagnosis("function", before=rf"(?<!\w)(?P<mark>{_NAME})$", found=r"\("),
+    Diagnosis("margin-words", found=r"by(?!\w)(?:\s+least)?", accepts="BY_AT_LEAST"),
     Diagnosis("decimal-comma", before=r"(?<![\w.])(?P<mark>[0-9]+)$", found=r",[0-9]+"),
     Diagnosis("bad-number", found=r"[0-9][\w.,%]*|\.[0-9][\w.,%]*", accepts="NUMBER"),
     Diagnosis("amount-missing", before=r"(?:least|within|confidence)\s*$", accepts="NUMBER", refuses="PROBABILITY"),
@@ -101,12 +106,13 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("state-missing", before=rf"(?:{_IN_EVENT}|{_IN_CONDITION})[=<>]\s*$", accepts="LABEL"),
     Diagnosis("missing-open-brace", before=r"(?<!\w)in\s*$", accepts="LBRACE"),
     Diagnosis("missing-brace", found=r"[)|:<>=]|$|in(?!\w)|with(?!\w)|\{", accepts="RBRACE", refuses="NAME LABEL"),
-    Diagnosis("set-member-missing", before=r"[{,]\s*$", accepts="RBRACE NAME LABEL", refuses="SHARE P_OPEN ROWS"),
+    Diagnosis("set-member-missing", before=r"\{[^{}]*,\s*$|\{\s*$", accepts="NAME LABEL"),
+    Diagnosis("condition-missing", before=rf"{_IN_CONDITION},\s*$", accepts="NAME"),
     Diagnosis("square-bracket", found=r"[\[\]]"),
     Diagnosis("extra-bracket", found=r"[)}]", refuses="RPAR RBRACE NUMBER NAME LABEL"),
     Diagnosis("name-with-space", before=rf"(?P<mark>{_NAME})\s+$", found=_NAME, accepts="IN"),
     Diagnosis("name-with-space", before=rf"(?P<mark>{_NAME})\s+$", found=rf"(?!with|by){_NAME}", accepts="RPAR RBRACE"),
-    Diagnosis("missing-bracket", found=r"[<>=~≤≥≈+\-*/|].*|$|with.*|by.*", accepts="RPAR", refuses="NUMBER"),
+    Diagnosis("missing-bracket", found=r"[<>=~≤≥≈]+|[+\-*/|]|$|with|by", accepts="RPAR", refuses="NUMBER"),
     Diagnosis("verb-missing", before=r"[\w\"']\s*$", found=r"$", accepts="VERB"),
     Diagnosis("unknown-verb", found=_NAME, accepts="VERB"),
     Diagnosis("on-missing", accepts="ON"),
@@ -120,10 +126,22 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("bare-name", before=r"[<>=~≤≥≈+\-−*×·/(]\s*$", found=_NAME, accepts="PROBABILITY"),
     Diagnosis("side-missing", before=r"[<>=~≤≥≈+\-−*×·/(]\s*$", accepts="PROBABILITY"),
     Diagnosis("side-missing", before=r"^\s*$", found=r"[<>=~≤≥≈]+|[+*×·/]", accepts="PROBABILITY"),
+    Diagnosis("relation-in-words", before=r"\)\s*$", found=rf"(?:{_IN_WORDS})(?!\w)", accepts="RELATION"),
+    Diagnosis(
+        "two-statements", found=rf"(?:and|or|but|,|&)\s.*(?:P\s*\(|{_NAME}\s+(?:raises|lowers|is)\s).*", accepts="$END"
+    ),
+    Diagnosis(
+        "several-children",
+        before=rf"(?:raises?|lowers?|on)\s+(?:{_NAME}|\"[^\"]*\"|'[^']*')\s*$",
+        found=r"(?:,\s*and|,|and|&)(?!\w)\s*\S+",
+        accepts="BY_AT_LEAST",
+    ),
     Diagnosis("unknown-ending", found=rf",?\s*{_NAME}(?:\s+{_NAME})*", accepts="WITH_CONFIDENCE"),
     Diagnosis("unfinished", found=r"$", refuses="$END"),
-    Diagnosis("trailing-text", found=r".+?(?=\s*$)", accepts="$END"),
     Diagnosis("unexpected-character", found=r"[^\w\s<>=~(){}|,:+\-*/&^!%.]"),
+    Diagnosis("variable-missing", accepts="NAME", refuses="PROBABILITY"),
+    Diagnosis("state-missing", accepts="LABEL"),
+    Diagnosis("trailing-text", found=r".+?(?=\s*$)", accepts="$END"),
 )
 _TABLE = tuple(
     (each, re.compile(each.before), re.compile(each.found), each.accepts.split(), each.refuses.split())
@@ -156,7 +174,8 @@ def diagnose(error: Any, line: str) -> Fault:
 def expectation(accepted: Iterable[str]) -> str:
     """The accepted terminals in words, in the order of the table."""
     words = dict.fromkeys(WORDS[name] for name in WORDS if name in set(accepted))
-    return " or ".join(word for word in words if word)
+    *most, last = [word for word in words if word] or [""]
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def _accepted(error: Any) -> set[str]:
