@@ -13,6 +13,9 @@ from credo.constraints.program import Program
 from credo.constraints.rows import Constraints, Indices, Numbers
 from credo.errors import CredoError
 
+MANY_STATEMENTS = 8  # up to this many, leaving out one after another is as quick as anything
+MANY_ROWS = 500
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Witness:
@@ -71,17 +74,28 @@ def clashes(block: Block, without: Collection[int] = ()) -> tuple[Clash, ...]:
 
 
 def smallest_clash(program: Program, statements: Iterable[int]) -> Clash | None:
-    """One irreducible clash within the statements: HiGHS narrows the search, a deletion filter settles it."""
+    """One irreducible clash within the statements: HiGHS narrows the search, a deletion filter settles it.
+
+    First by a ray of the dual, which costs next to nothing; then by HiGHS's irreducible infeasible system, where many
+    statements are left. It works row by row, so where statements became thousands of rows the filter is quicker.
+    """
     members = sorted(statements)
     if _point(program, members) is not None:
         return None
-    rows = program.infeasible_rows()
-    if rows is not None:
-        narrowed = sorted(set(program.linear.statements[rows].tolist()) & set(members))
-        if _point(program, narrowed) is None:  # HiGHS is trusted only where the narrowed set clashes too
-            members = narrowed
+    members = _narrowed(program, members, program.refuting_rows())
+    rows = sum(len(program.rows_of(member)) for member in members)
+    if len(members) > MANY_STATEMENTS and rows <= MANY_ROWS and _point(program, members) is None:
+        members = _narrowed(program, members, program.infeasible_rows())
     members = deletion_filter(program, members)
     return Clash(tuple(members), _witnesses(program, members), gap_of(program, members))
+
+
+def _narrowed(program: Program, members: list[int], rows: Indices | None) -> list[int]:
+    """The statements of these rows, where they clash by themselves: what HiGHS says is tried before it is believed."""
+    if rows is None or not len(rows):
+        return members
+    fewer = sorted(set(program.linear.statements[rows].tolist()) & set(members))
+    return fewer if len(fewer) < len(members) and _point(program, fewer) is None else members
 
 
 def deletion_filter(program: Program, members: list[int]) -> list[int]:

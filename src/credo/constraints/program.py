@@ -95,6 +95,16 @@ class Program:
         duals = np.abs(np.asarray(solution.row_dual, dtype=np.float64)[self._first_row :])
         return Optimum(float(objective @ point), point, duals)
 
+    def refuting_rows(self) -> Indices | None:
+        """Rows that prove infeasibility: those with a weight in a ray of the dual; None where there is no ray."""
+        import highspy
+
+        status, exists, ray = self._highs.getDualRay()
+        if status != highspy.HighsStatus.kOk or not exists:
+            return None
+        weights = np.abs(np.asarray(ray, dtype=np.float64)[self._first_row :])
+        return np.flatnonzero(weights > FEASIBILITY_TOLERANCE * max(1.0, float(weights.max(initial=0.0))))
+
     def infeasible_rows(self) -> Indices | None:
         """The rows of an irreducible infeasible system as HiGHS sees it; None where it finds none."""
         import highspy
