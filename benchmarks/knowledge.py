@@ -1,0 +1,96 @@
+"""How long knowledge takes: reading and lowering 10,000 statements, checking 30 true statements a node.
+
+Run as `python -m benchmarks.knowledge [NETWORK.bif]`. Without a file it takes Andes where it lies beside the project,
+and else a network of that size that it makes itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks.statements import true_statements
+from credo.check import check
+from credo.constraints.blocks import blocks_of
+from credo.constraints.lower import lower
+from credo.io.bif_read import read_bif
+from credo.knowledge import Knowledge, to_text
+from credo.knowledge.parse import parse
+from credo.knowledge.resolve import resolve
+from credo.network import Network
+
+ANDES = Path(__file__).resolve().parents[2] / "shared" / "networks" / "andes.bif"
+STATEMENTS = 10_000
+PER_NODE = 30
+REPEATS = 3
+
+
+def main(arguments: list[str]) -> None:
+    """Print a table of seconds."""
+    network = read_bif(arguments[0] if arguments else ANDES) if arguments or ANDES.exists() else network_like_andes()
+    numbers = sum(network.table(name).size for name in network.names)
+    print(f"{network.name}: {len(network)} variables, {numbers:,} numbers\n")
+
+    drawn = true_statements(network, -(-STATEMENTS // len(network)), seed=1)[:STATEMENTS]
+    text = "\n".join(to_text(statement) for statement in drawn)
+    Knowledge("\n".join(text.splitlines()[:100]), network)  # what is loaded once is not counted
+    statements, parsing = timed(lambda: parse(text, "")[0])
+    _, resolving = timed(lambda: resolve(statements, network))
+    knowledge, whole = timed(lambda: Knowledge(text, network))
+    constraints, lowering = timed(lambda: lower(knowledge))
+    blocks, blocking = timed(lambda: blocks_of(constraints))
+    report("parse", parsing, len(statements), "")
+    report("resolve", resolving, len(statements), "")
+    report("Knowledge (both, and orders)", whole, len(knowledge), "")
+    report("lower", lowering, len(knowledge), f"{len(constraints.linear):,} rows")
+    report("blocks", blocking, len(knowledge), f"{len(blocks):,} blocks")
+    report("Knowledge and lower", whole + lowering, len(knowledge), "")
+
+    knowledge = Knowledge("\n".join(to_text(each) for each in true_statements(network, PER_NODE, seed=2)), network)
+    found, checking = timed(lambda: check(network, knowledge))
+    report("check", checking, len(knowledge), f"{found.blocks:,} blocks, {len(found.redundant):,} statements follow")
+    rng = np.random.default_rng(0)
+    counts = {name: _counts(rng, network, name) for name in network.names}
+    found, with_data = timed(lambda: check(network, knowledge, lambda name, row: counts[name][row]))
+    report("check with data", with_data, len(knowledge), "feasible" if found.feasible else "in conflict")
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What the work gives, and the seconds of its quickest run."""
+    best = float("inf")
+    for _ in range(REPEATS):
+        started = perf_counter()
+        result = work()
+        best = min(best, perf_counter() - started)
+    return result, best
+
+
+def report(stage: str, seconds: float, statements: int, note: str) -> None:
+    """One line: stage, statements, seconds, microseconds a statement."""
+    print(f"{stage:<30}{statements:>8,} statements{seconds:>9.3f} s{seconds / statements * 1e6:>9.1f} µs each   {note}")
+
+
+def network_like_andes() -> Network:
+    """223 binary variables with up to four parents, random tables."""
+    rng = np.random.default_rng(0)
+    names = [f"n{number}" for number in range(223)]
+    parents = {
+        name: [str(each) for each in rng.choice(names[:place], min(place, int(rng.integers(0, 5))), replace=False)]
+        for place, name in enumerate(names)
+    }
+    bare = Network({name: ["no", "yes"] for name in names}, parents, name="like Andes")
+    return bare.with_tables({name: rng.dirichlet(np.ones(2), size=bare.shape(name)[:-1]) for name in names})
+
+
+def _counts(rng: np.random.Generator, network: Network, name: str) -> Any:
+    rows = network.table(name).reshape(-1, network.shape(name)[-1])
+    return np.array([rng.multinomial(20, row / row.sum()) for row in rows], dtype=np.float64)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
