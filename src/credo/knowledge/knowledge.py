@@ -106,7 +106,9 @@ def _read(source: Any, name: str) -> tuple[list[Statement], list[Mistake]]:
 
 def _items(source: Any) -> list[Any]:
     one = isinstance(source, (str, bytes, Mapping)) or not isinstance(source, Iterable)
-    return [source] if one else list(source)
+    if one:
+        return [source]
+    return [each for item in source for each in (item if isinstance(item, Knowledge) else (item,))]
 
 
 def _from_python(item: Any) -> tuple[tuple[Statement, ...], tuple[Mistake, ...]]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from credo.errors import CredoError
 
 SHOWN = 20  # mistakes that one message spells out; a reader works through no more in one go
+MAX_MISTAKES = 1_000  # knowledge with more of them is about another network, or no knowledge: it need not be read on
 WINDOW = 100  # characters of a long line that stand around the caret
 INDENT = "    "
 

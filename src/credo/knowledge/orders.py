@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import inf
 
@@ -94,6 +95,7 @@ def state_order(variable: Variable, statements: Iterable[Statement] = ()) -> Sta
     return StateOrder(variable.name, variable.states, FILE)
 
 
+@lru_cache(maxsize=4096)
 def natural_order(states: tuple[str, ...]) -> tuple[str, ...] | None:
     """The states from low to high, if their labels say so: numbers and intervals, or words of one scale."""
     for ranks in (_numeric_ranks(states), *(_scale_ranks(states, scale) for scale in _RANKS)):

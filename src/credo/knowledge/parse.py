@@ -14,13 +14,12 @@ from typing import Any, NamedTuple
 
 from credo.knowledge import rules
 from credo.knowledge.diagnose import diagnose
-from credo.knowledge.mistakes import Fault, KnowledgeError, Mistake, describe
+from credo.knowledge.mistakes import MAX_MISTAKES, Fault, KnowledgeError, Mistake, describe
 from credo.knowledge.names import without_comment
 from credo.knowledge.syntax import Probability, Span, Statement
 
 MAX_LINE = 100_000  # characters; a statement that long is a file without line ends
 MAX_DEPTH = 50  # brackets inside brackets
-MAX_MISTAKES = 1_000  # a file with more of them is no knowledge file, and need not be read to its end
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")

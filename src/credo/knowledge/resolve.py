@@ -9,7 +9,7 @@ from typing import Any
 
 from credo.errors import closest, listing
 from credo.knowledge.chain import PYTHON
-from credo.knowledge.mistakes import Fault, Mistake, describe
+from credo.knowledge.mistakes import MAX_MISTAKES, Fault, Mistake, describe
 from credo.knowledge.syntax import (
     Approximation,
     Comparison,
@@ -26,6 +26,8 @@ from credo.knowledge.text import to_text
 from credo.knowledge.together import together_faults
 from credo.network import Network
 
+SEARCHES = 50  # names for which the nearest is looked for: it takes long among a thousand variables
+
 
 @dataclass(frozen=True, slots=True)
 class Names:
@@ -34,6 +36,7 @@ class Names:
     states: Mapping[str, frozenset[str]]
     parents: Mapping[str, frozenset[str]]
     network: Network
+    searched: dict[tuple[str, tuple[str, ...]], str | None]
 
     @classmethod
     def of(cls, network: Network) -> Names:
@@ -41,7 +44,15 @@ class Names:
             {variable.name: frozenset(variable.states) for variable in network.variables},
             {name: frozenset(parents) for name, parents in network.parents.items()},
             network,
+            {},
         )
+
+    def nearest(self, name: str, known: tuple[str, ...]) -> str | None:
+        """The known name that was most likely meant; looked for as often as a reader will go through messages."""
+        key = (str(name), known)
+        if key not in self.searched and len(self.searched) < SEARCHES:
+            self.searched[key] = closest(name, known)
+        return self.searched.get(key)
 
 
 def resolve(statements: Sequence[Statement], network: Network) -> tuple[Mistake, ...]:
@@ -54,6 +65,8 @@ def resolve(statements: Sequence[Statement], network: Network) -> tuple[Mistake,
         if faults:
             broken.add(number)
             mistakes.extend(placed(fault, statement) for fault in faults)
+            if len(mistakes) >= MAX_MISTAKES:
+                return (*mistakes, placed(too_many(statement), statement))
     sound = [statement for number, statement in enumerate(statements) if number not in broken]
     mistakes.extend(placed(fault, statement) for statement, fault in together_faults(sound))
     return tuple(mistakes)
@@ -67,6 +80,12 @@ def placed(fault: Fault, statement: Statement) -> Mistake:
     if not fault.column:  # a name without columns: made by hand and put into a statement that was read from text
         fault = fault._replace(column=span.column, end_column=span.end_column)
     return describe(fault, span.line, span.text, span.source)
+
+
+def too_many(statement: Statement) -> Fault:
+    """The last mistake of a list that is long enough, at the end of its line."""
+    end = len(to_text(statement) if statement.span is None else statement.span.text)
+    return Fault("too-many-mistakes", end + 1, end + 2)
 
 
 def check_columns(
@@ -218,7 +237,7 @@ def _parents_of(child: str, parents: Sequence[str], names: Names, direction: str
 
 def _parent_facts(parent: str, child: str, names: Names) -> dict[str, str]:
     parents = names.network.parents[child]
-    near = closest(parent, parents)
+    near = names.nearest(parent, parents)
     hint = f'Did you mean "{near}"?' if near else f"Say it about a parent of {child}, or add the arc to the network."
     if child in names.parents[parent]:
         hint = f"The arc goes the other way: {child} is a parent of {parent}."
@@ -228,7 +247,7 @@ def _parent_facts(parent: str, child: str, names: Names) -> dict[str, str]:
 
 def _unknown_variable(name: str, names: Names) -> Fault:
     known = names.network.names
-    near = closest(name, known)
+    near = names.nearest(name, known)
     hint = (
         f'Did you mean "{near}"?' if near else "Names are written as in the network, in quotes where they hold spaces."
     )
@@ -237,7 +256,7 @@ def _unknown_variable(name: str, names: Names) -> Fault:
 
 def _unknown_state(variable: str, state: str, names: Names) -> Fault:
     known = names.network.states(variable)
-    near = closest(state, known) or next((each for each in known if _same_number(each, state)), None)
+    near = names.nearest(state, known) or next((each for each in known if _same_number(each, state)), None)
     hint = f'Did you mean "{near}"?' if near else "States are written as in the network, in quotes where needed."
     return _at(state, "unknown-state", name=variable, state=state, known=listing(known), hint=hint)
 
