@@ -128,6 +128,7 @@ class _Story:
     follows: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)
     needed: set[int] = field(default_factory=set)  # statements with a row that does not follow, or was not decided
     undecided: set[int] = field(default_factory=set)
+    unexplored: set[int] = field(default_factory=set)  # statements of blocks too large or too narrow to look into
     varying: set[int] = field(default_factory=set)  # statements with a row whose value is not settled without it
     pins: list[Pinned] = field(default_factory=list)
     impossible: dict[int, set[int]] = field(default_factory=dict)
@@ -150,6 +151,8 @@ def _check_block(block: Block, story: _Story) -> None:
     if interior is None:
         for clash in clashes(block, story.clashing):
             story.add_clash(clash)
+        if not story.clashing & set(block.statements):
+            story.unexplored |= set(block.statements)
         story.needed |= set(block.statements)  # nothing is said of what follows where nothing can hold
         story.varying |= set(block.statements)
         return
@@ -160,7 +163,9 @@ def _check_block(block: Block, story: _Story) -> None:
     story.needed |= set(block.statements) - set(found.follows_from)
     story.undecided |= set(found.undecided)
     freedom = freedom_of(block, interior)
-    if freedom is not None and len(freedom.parameters):
+    if freedom is None:
+        story.unexplored |= set(block.statements)
+    elif len(freedom.parameters):
         story.pins += pinned(block, interior, freedom, program)
     constant = constant_rows(block, freedom)
     for number, rows in rows_of_statements(block.linear).items():
@@ -265,6 +270,8 @@ def _not_checked(story: _Story, constraints: Constraints, said: tuple[Said, ...]
         sentences.append(f"{_place(said[tie.statement])} ties rows of the data: it says nothing about tables to check.")
     for number in sorted(story.undecided - story.clashing):
         sentences.append(f"{_place(said[number])} became so many rows that whether it follows was not checked.")
+    for number in sorted(story.unexplored):
+        sentences.append(f"{_place(said[number])} can hold, but which numbers it pins with others was not worked out.")
     return tuple(sentences)
 
 

@@ -35,7 +35,8 @@ class WithoutOne:
 class Conflict:
     """Statements that cannot hold together; leave out any one of them, and the others can.
 
-    `gap` is how far each of their rows must give way for all of them to hold; None where it was not worked out.
+    `gap` is how far each of their rows must give way for all of them to hold. With products among them it is None
+    and `without_one` is empty: that they clash is proved, that each is needed for it is not.
     """
 
     statements: tuple[Said, ...]

@@ -86,7 +86,7 @@ def _conflict(number: int, conflict: Conflict) -> Text:
         text.append(f"  line {each.line:>{width}}  " if each.line else "  ", style="dim")
         text.append(f"{each.text}\n", style="not bold")
     together = len(conflict.statements) > 1
-    sentences = ["Without any one of them, the others can hold."] if together else []
+    sentences = ["Without any one of them, the others can hold."] if together and conflict.without_one else []
     if conflict.gap is not None:
         who, end = ("Each", " for all to hold") if together else ("It", "")
         sentences.append(f"{who} would have to give way by {conflict.gap:.2g}{end}.")
