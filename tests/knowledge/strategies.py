@@ -77,6 +77,9 @@ def sums(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Linear:
 def comparisons(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Comparison:
     """One sum against another whose first probability they do not share, so that the relation is open."""
     left, right = draw(sums(names)), draw(sums(names))
+    right = Linear(
+        ((3.0, right.terms[0][1]), *right.terms[1:]), right.constant
+    )  # no plain sum, which may hold nothing twice
     variable = draw(names)
     fresh = Probability(variable, ("open",), ())
     left = Linear(((7e6, fresh), (-7e6, Probability(variable, ("open too",), ())), *left.terms), left.constant)

@@ -137,7 +137,21 @@ def _product_faults(left: Part, right: Part) -> Iterator[Fault]:
             yield Fault("product-against-sum", side.column, side.end)
 
 
+def _counted_twice(side: Part) -> Iterator[Fault]:
+    """A plain sum over one distribution that holds a state twice; `2 * P(…)` says so on purpose."""
+    expression = side.value
+    if isinstance(expression, Product) or len(expression.terms) < 2 or not _is_plain_sum(expression):
+        return
+    states = [state for _, term in expression.terms for state in term.states]
+    for position, state in enumerate(states):
+        if state in states[:position]:
+            yield Fault("counted-twice", side.column, side.end, {"state": state})
+            return
+
+
 def _meaning_faults(statement: Comparison, compared: Compared, margin: float) -> Iterator[Fault]:
+    for side in compared.sides:
+        yield from _counted_twice(side)
     crossed = False
     last: Part | None = None
     for index, side in enumerate(compared.sides):
@@ -177,9 +191,14 @@ def _is_probability(expression: Expression) -> bool:
     """One probability, or a sum of probabilities of different states in one distribution."""
     if isinstance(expression, Product) or expression.constant or not expression.terms:
         return False
-    first = expression.terms[0][1]
     states = [state for _, term in expression.terms for state in term.states]
-    return len(set(states)) == len(states) and all(
+    return len(set(states)) == len(states) and _is_plain_sum(expression)
+
+
+def _is_plain_sum(expression: Linear) -> bool:
+    """Whether all terms are of one distribution, each taken once."""
+    first = expression.terms[0][1]
+    return all(
         coefficient == 1 and term.variable == first.variable and term.given == first.given
         for coefficient, term in expression.terms
     )
