@@ -147,3 +147,10 @@ def test_a_row_without_data_leaves_the_verdict_open() -> None:
     (one,) = found("P(c=yes) >= 0.5")
     assert one.verdict is Verdict.OPEN
     assert one.bayes_factor == pytest.approx(1.0)
+
+
+def test_differences_without_bounds_are_certain_and_beyond_them_impossible() -> None:
+    assert difference_chance((2.0, 3.0), (1.0, 1.0), -2.0, 1.5) == pytest.approx(1.0)
+    assert difference_chance((2.0, 3.0), (1.0, 1.0), -2.0, -1.5) == 0.0
+    assert difference_chance((2.0, 3.0), (1.0, 1.0), 1.5, 2.0) == 0.0
+    assert difference_chance((2.0, 3.0), (1.0, 1.0), 0.2, 0.1) == 0.0

@@ -42,7 +42,7 @@ def difference_chance(first: Beta, second: Beta, low: float, high: float) -> flo
     measure = weights * np.exp(log_density) * np.sin(2.0 * phi)
     upper = betainc(*first, np.clip(y + high, 0.0, 1.0)) if high < 1.0 else 1.0
     lower = betainc(*first, np.clip(y + low, 0.0, 1.0)) if low > -1.0 else 0.0
-    return float(np.clip(measure @ (upper - lower) if high >= low else 0.0, 0.0, 1.0))
+    return float(np.clip(np.sum(measure * (upper - lower)), 0.0, 1.0)) if high >= low else 0.0
 
 
 def _panels(count: int, kinks: tuple[float, ...]) -> tuple[Numbers, Numbers]:
