@@ -1,0 +1,89 @@
+"""Whether Markov chains have seen enough: effective sample size and R-hat, over split chains."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+
+_CELLS = 4_000_000  # numbers transformed at a time
+
+
+def split(draws: Numbers) -> Numbers:
+    """Each chain as two, (2·chains, draws // 2, …): a chain that drifts then differs from itself.
+
+    Less the first draw, which changes no variance, and leaves none by rounding where nothing moves.
+    """
+    half = draws.shape[1] // 2
+    halves: Numbers = np.concatenate((draws[:, :half], draws[:, draws.shape[1] - half :]))
+    return halves - draws[0, 0]
+
+
+def r_hat(draws: Numbers) -> Numbers:
+    """√(var⁺/W) of split chains, var⁺ = (n−1)/n·W + B/n [Gelman and others, 2013, eq. 11.4]; 1 for a constant.
+
+    `draws` is (chains, draws, quantities); the result (quantities,).
+    """
+    within, pooled = _variances(split(draws))
+    ratio = np.ones_like(within)
+    np.divide(pooled, within, out=ratio, where=within > 0)
+    ratio[(within <= 0) & (pooled > 0)] = np.inf
+    return np.sqrt(ratio)
+
+
+def effective_sizes(draws: Numbers) -> Numbers:
+    """How many independent draws the chains are worth: n·m / (1 + 2·Σ ρ_t) over split chains.
+
+    ρ_t = 1 − (W − mean autocovariance at t) / var⁺, summed over pairs of lags while the pairs are positive, each pair
+    at most the one before [Geyer, 1992; Vehtari and others, 2021, eq. 10–13]. A constant has as many as there are
+    draws. `draws` is (chains, draws, quantities); the result (quantities,).
+    """
+    parts = split(draws)
+    chains, length, quantities = parts.shape
+    total = float(chains * length)
+    if length < 4:
+        return np.full(quantities, total)
+    sizes = np.empty(quantities)
+    step = max(1, _CELLS // (2 * chains * length))
+    for start in range(0, quantities, step):
+        piece = slice(start, start + step)
+        sizes[piece] = _effective_sizes(parts[:, :, piece])
+    return sizes
+
+
+def _effective_sizes(parts: Numbers) -> Numbers:
+    chains, length, _ = parts.shape
+    total = float(chains * length)
+    within, pooled = _variances(parts)
+    covariance = _autocovariances(parts).mean(axis=0)  # (lags, quantities)
+    moves = pooled > 0
+    correlation = np.zeros_like(covariance)
+    scale = length / (length - 1.0)  # within variances divide by n − 1, autocovariances by n
+    correlation[:, moves] = 1.0 - (within[moves] - scale * covariance[:, moves]) / pooled[moves]
+    correlation[0] = 1.0
+    pairs = correlation[: length // 2 * 2].reshape(length // 2, 2, -1).sum(axis=1)  # (pairs of lags, quantities)
+    pairs = np.minimum.accumulate(pairs, axis=0)
+    positive = np.logical_and.accumulate(pairs > 0, axis=0)
+    time = -1.0 + 2.0 * np.where(positive, pairs, 0.0).sum(axis=0)
+    # Antithetic chains can be worth more than independent draws, but how much more is not known well.
+    time = np.maximum(time, 1.0 / np.log10(total))
+    return np.where(moves, total / time, total)
+
+
+def _variances(parts: Numbers) -> tuple[Numbers, Numbers]:
+    """The mean variance within chains, and the variance that both within and between make plausible."""
+    length = parts.shape[1]
+    within = parts.var(axis=1, ddof=1).mean(axis=0)
+    between = parts.mean(axis=1).var(axis=0, ddof=1) if len(parts) > 1 else np.zeros_like(within)
+    return within, (length - 1.0) / length * within + between
+
+
+def _autocovariances(parts: Numbers) -> Numbers:
+    """The covariance of each chain with itself at every lag, by the fast Fourier transform; (chains, lags, …)."""
+    from scipy.fft import irfft, next_fast_len, rfft
+
+    length = parts.shape[1]
+    padded = next_fast_len(2 * length)
+    power = np.abs(rfft(parts - parts.mean(axis=1, keepdims=True), padded, axis=1)) ** 2
+    return np.asarray(irfft(power, padded, axis=1)[:, :length] / length, dtype=np.float64)

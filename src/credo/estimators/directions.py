@@ -1,0 +1,278 @@
+"""In which directions a point of a block can move: mass between two states, and, under equalities, in the null space.
+
+A direction v keeps every distribution's sum and every equality: Ev = 0. Without equalities the pairs e_i − e_j of
+states of one distribution are enough to reach every point. With them, pairs that break none are kept, and the null
+space of the equalities gives the rest. Rows that are equalities in effect count as equalities, parameters that can
+only be zero stay zero: so an empty interior is no trouble. Where a polytope is long and narrow, single moves are short;
+directions learned from draws follow it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from credo.constraints.blocks import Block
+from credo.constraints.feasibility import Interior
+from credo.constraints.rows import Flags, Indices, LinearRows, Numbers
+from credo.estimators.polytope_kernel import Extras, Geometry
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+ALL_PAIRS = 6  # up to this many states every pair is a move; above, each state with its next two and some far ones
+TOGETHER = 0.4  # the correlation from which distributions are moved together; chosen by effective draws a second
+_ZERO = 1e-12
+_PIVOT = 1e-9
+_COLUMNS = 256  # of a covariance matrix, held at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Directions:
+    """What one block contributes to a geometry, in local numbers."""
+
+    inequalities: LinearRows
+    equalities: csr_array  # (equalities, parameters), the sums of the distributions that they touch among them
+    targets: Numbers  # (equalities,)
+    moves: csr_array  # (moves, parameters)
+    extras: csr_array  # (product rows, then soft rows; parameters)
+    extra_bounds: Numbers
+    extra_weights: Numbers  # NaN: a product row
+    extra_equality: Flags
+
+
+def directions(block: Block, interior: Interior, soft_weight: float | None = None) -> Directions:
+    """The moves of a block, its inequalities without repetitions, and its product and soft rows."""
+    linear = block.linear
+    equal = linear.hard & linear.equality
+    equal[interior.tight_rows] = True
+    equalities, targets = _equalities(block, linear.take(equal), interior.zero_parameters)
+    fixed = np.zeros(block.size, dtype=np.bool_)
+    fixed[interior.zero_parameters] = True
+    kept = _distinct(block, linear.take(linear.hard & ~equal))
+    return Directions(kept, equalities, targets, _moves(block, equalities, fixed), *_extras(block, soft_weight))
+
+
+def geometry_of(blocks: Sequence[Block], parts: Sequence[Directions]) -> tuple[Geometry, Extras]:
+    """Blocks one after the other as the groups of one geometry."""
+    from scipy.sparse import csr_array
+
+    sizes = [block.size for block in blocks]
+    first = _starts(sizes)
+    rows = _diagonal([part.inequalities.matrix(size) for part, size in zip(parts, sizes, strict=True)])
+    moves = _diagonal([part.moves for part in parts])
+    extras = _diagonal([part.extras for part in parts])
+    deltas = csr_array(moves @ rows.T)
+    deltas.data[np.abs(deltas.data) < _ZERO] = 0.0
+    deltas.eliminate_zeros()
+    touched = csr_array(abs(moves) @ abs(extras).T)
+    pieces = [block.distributions[:-1] + start for block, start in zip(blocks, first, strict=False)]
+    geometry = Geometry(
+        _starts([len(part.inequalities) for part in parts]),
+        _starts([part.moves.shape[0] for part in parts]),
+        _starts([len(block.table_rows) for block in blocks]),
+        np.concatenate([*pieces, first[-1:]]),
+        *_arrays(rows),
+        _joined([part.inequalities.bounds for part in parts]),
+        *_arrays(moves),
+        *_arrays(deltas),
+        *_arrays(touched)[:2],
+    )
+    return geometry, Extras(
+        *_arrays(extras),
+        _joined([part.extra_bounds for part in parts]),
+        _joined([part.extra_weights for part in parts]),
+        np.concatenate([np.zeros(0, dtype=np.bool_), *(part.extra_equality for part in parts)]),
+    )
+
+
+def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
+    """The same with moves along cov(θ, θ_i) / var(θ_i), the way in which a block follows when θ_i moves.
+
+    Only distributions that hold a number correlated with θ_i by at least `TOGETHER` move with it: the direction stays
+    short, and keeps their sums, as a distribution's covariances with θ_i add up to zero. Equalities tie more than that:
+    with them all distributions move. `draws` is (draws, parameters).
+    """
+    from scipy.sparse import csr_array, vstack
+
+    centred = draws - draws.mean(axis=0)
+    deviation = centred.std(axis=0)
+    still = deviation < _ZERO
+    sizes = np.diff(block.distributions)
+    found = [part.moves]
+    # In a distribution of two states one number says it all.
+    second = (sizes[block.distribution_of] == 2) & (np.diff(block.distribution_of, prepend=-1) == 0)
+    wanted = np.flatnonzero(~still & ~second)
+    for piece in np.array_split(wanted, -(-len(wanted) // _COLUMNS) or 1):
+        covariance = centred[:, piece].T @ centred / len(draws)  # (piece, parameters)
+        correlation = np.abs(covariance) / np.outer(deviation[piece], np.where(still, np.inf, deviation))
+        strong = np.maximum.reduceat(correlation, block.distributions[:-1], axis=1) >= TOGETHER
+        if part.equalities.shape[0]:
+            strong[:] = True
+        strong[strong.sum(axis=1) < 2] = False
+        kept = strong[:, block.distribution_of] & ~still
+        moves = np.where(kept, covariance, 0.0)[strong.any(axis=1)]
+        found.append(csr_array(moves / np.abs(moves).max(axis=1, keepdims=True, initial=_ZERO)))
+    return replace(part, moves=csr_array(vstack(found, format="csr")))
+
+
+def polished(part: Directions, point: Numbers) -> Numbers:
+    """The nearest point that keeps the equalities to the last digit: linear programs keep them to 1e-9 only."""
+    if not part.equalities.shape[0]:
+        return point
+    from scipy.linalg import lstsq
+
+    missing = part.targets - part.equalities @ point
+    return np.asarray(point + lstsq(part.equalities.toarray(), missing)[0], dtype=np.float64)
+
+
+def _diagonal(matrices: list[csr_array]) -> csr_array:
+    from scipy.sparse import block_diag, csr_array
+
+    return csr_array(block_diag(matrices, format="csr")) if matrices else csr_array((0, 0))
+
+
+def _joined(values: list[Numbers]) -> Numbers:
+    return np.concatenate([np.zeros(0), *values])
+
+
+def _arrays(matrix: csr_array) -> tuple[Indices, Indices, Numbers]:
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64)
+
+
+def _starts(sizes: Sequence[int]) -> Indices:
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int64)
+
+
+# Moves ----------------------------------------------------------------------------------------------------------------
+
+
+def _moves(block: Block, equalities: csr_array, fixed: Flags) -> csr_array:
+    """Pairs that break no equality; then a basis of the null space of the equalities, one sparse vector each."""
+    from scipy.sparse import csr_array, vstack
+
+    first, second = _pairs(block, fixed)
+    count = len(first)
+    entries = np.tile([1.0, -1.0], count), np.stack((first, second), 1).ravel(), 2 * np.arange(count + 1)
+    pairs = csr_array(entries, shape=(count, block.size))
+    if not equalities.shape[0]:
+        return pairs
+    broken = abs(csr_array(pairs @ equalities.T)).max(axis=1).toarray().ravel() > _ZERO
+    touched = np.unique(block.distribution_of[equalities.indices])
+    columns = np.flatnonzero(np.isin(block.distribution_of, touched) & ~fixed)
+    basis = csr_array(null_space(equalities[:, columns].toarray()))
+    spread = csr_array((basis.data, columns[basis.indices], basis.indptr), shape=(basis.shape[0], block.size))
+    longer = np.diff(spread.indptr) > 2  # a vector of two entries is one of the pairs
+    return csr_array(vstack([pairs[~broken], spread[longer]], format="csr"))
+
+
+def _pairs(block: Block, fixed: Flags) -> tuple[Indices, Indices]:
+    found: list[tuple[int, int]] = []
+    for start, stop in zip(block.distributions[:-1].tolist(), block.distributions[1:].tolist(), strict=True):
+        free = [i for i in range(start, stop) if not fixed[i]]
+        size = len(free)
+        if size <= ALL_PAIRS:
+            found += [(free[i], free[j]) for i in range(size) for j in range(i + 1, size)]
+        else:
+            steps = {1, 2, size // 2, max(3, size // 5)}
+            found += [(free[i], free[(i + step) % size]) for step in steps for i in range(size)]
+    pairs = np.unique(np.sort(np.array(found, dtype=np.int64).reshape(-1, 2), axis=1), axis=0)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def null_space(matrix: Numbers) -> Numbers:
+    """A basis of {v : matrix v = 0}, (vectors, columns), by elimination: its vectors have few entries, unlike an SVD's.
+
+    A column without a pivot is free: its vector has 1 there, and in the pivots' columns what that makes necessary.
+    """
+    reduced = matrix.copy()
+    pivots: list[int] = []
+    for column in range(matrix.shape[1]):
+        row = len(pivots)
+        if row == len(reduced):
+            break
+        best = row + int(np.abs(reduced[row:, column]).argmax())
+        if abs(reduced[best, column]) < _PIVOT:
+            reduced[row:, column] = 0.0
+            continue
+        reduced[[row, best]] = reduced[[best, row]]
+        reduced[row] /= reduced[row, column]
+        others = np.arange(len(reduced)) != row
+        reduced[others] -= np.outer(reduced[others, column], reduced[row])
+        pivots.append(column)
+    free = np.setdiff1d(np.arange(matrix.shape[1]), pivots)
+    basis = np.zeros((len(free), matrix.shape[1]))
+    basis[np.arange(len(free)), free] = 1.0
+    basis[:, pivots] = -reduced[: len(pivots), free].T
+    basis[np.abs(basis) < _PIVOT] = 0.0
+    return basis
+
+
+# Rows -----------------------------------------------------------------------------------------------------------------
+
+
+def _equalities(block: Block, linear: LinearRows, zeros: Indices) -> tuple[csr_array, Numbers]:
+    """Equality rows, zero parameters, and the sums of the distributions that these touch."""
+    from scipy.sparse import csr_array, vstack
+
+    touched = np.unique(block.distribution_of[np.concatenate((linear.indices, zeros))])
+    if not len(linear) and not len(zeros):
+        return csr_array((0, block.size)), np.zeros(0)
+    members = np.concatenate([np.arange(*block.distributions[d : d + 2]) for d in touched])
+    lengths = np.diff(block.distributions)[touched]
+    sums = csr_array((np.ones(len(members)), members, _starts(lengths.tolist())), shape=(len(touched), block.size))
+    pinned = csr_array((np.ones(len(zeros)), zeros, np.arange(len(zeros) + 1)), shape=(len(zeros), block.size))
+    rows = csr_array(vstack([linear.matrix(block.size), pinned, sums], format="csr"))
+    return rows, np.concatenate((linear.bounds, np.zeros(len(zeros)), np.ones(len(touched))))
+
+
+def _distinct(block: Block, linear: LinearRows) -> LinearRows:
+    """The rows without those that distributions keep by themselves, and the tightest of those that mean the same.
+
+    On distributions Σ c_k θ_k = c_K + Σ (c_k − c_K) θ_k: rows are compared in the form in which the last state has no
+    coefficient, and scaled to a largest coefficient of one. "P(no) ≤ 0.3" and "P(yes) ≥ 0.7" are then one row.
+    """
+    last = block.distributions[1:] - 1
+    tightest: dict[bytes, tuple[float, int]] = {}
+    for row in range(len(linear)):
+        entries = slice(linear.starts[row], linear.starts[row + 1])
+        indices, values = linear.indices[entries], linear.coefficients[entries]
+        form: dict[int, float] = {}
+        bound, most = float(linear.bounds[row]), 0.0
+        for d in np.unique(block.distribution_of[indices]).tolist():
+            own = dict(zip(range(block.distributions[d], block.distributions[d + 1]), [0.0] * block.size, strict=False))
+            for index, value in zip(indices.tolist(), values.tolist(), strict=True):
+                if index in own:
+                    own[index] += value
+            shift = own[int(last[d])]
+            bound -= shift
+            most += max(own.values()) - shift
+            form.update({index: value - shift for index, value in own.items() if abs(value - shift) > _ZERO})
+        if most <= bound or not form:
+            continue
+        scale = max(abs(value) for value in form.values())
+        key = np.array([(index, round(value / scale, 9)) for index, value in sorted(form.items())]).tobytes()
+        if key not in tightest or bound / scale < tightest[key][0]:
+            tightest[key] = (bound / scale, row)
+    return linear.take(np.array(sorted(row for _, row in tightest.values()), dtype=np.int64))
+
+
+def _extras(block: Block, soft_weight: float | None) -> tuple[csr_array, Numbers, Numbers, Flags]:
+    """Hard product rows, and soft linear rows with the weight W·C each [liao, eq. 5]."""
+    from scipy.sparse import csr_array, vstack
+
+    products = [row for row in block.products if row.confidence is None]
+    lengths = [len(row.indices) for row in products]
+    values = np.array([value for row in products for value in row.exponents], dtype=np.float64)
+    places = np.array([index for row in products for index in row.indices], dtype=np.int64)
+    matrix = csr_array((values, places, _starts(lengths)), shape=(len(products), block.size))
+    soft = block.linear.take(~block.linear.hard if soft_weight else np.zeros(len(block.linear), dtype=np.bool_))
+    return (
+        csr_array(vstack([matrix, soft.matrix(block.size)], format="csr")),
+        np.concatenate((np.array([row.log_bound for row in products]), soft.bounds)),
+        np.concatenate((np.full(len(products), np.nan), (soft_weight or 0.0) * soft.confidences)),
+        np.concatenate((np.zeros(len(products), dtype=np.bool_), soft.equality)),
+    )

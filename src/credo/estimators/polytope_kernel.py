@@ -1,0 +1,312 @@
+"""The compiled moves of a Markov chain in a polytope of distributions; what a move is, and why, is in `polytope.py`.
+
+The target is Π θ_i^(a_i − 1) on {θ ≥ 0, distributions sum to one, Aθ ≤ b, product rows}, times exp(−w/2·violation²) for
+each soft row. Every move keeps the target, and draws on the chain's own generator alone, so that a seed fixes a chain.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+FARTHEST = 650.0  # in log-odds: e^-650 is still a number
+SMALLEST = 1e-290
+MOST_SHRINKS = 200
+MOST_STEPS_OUT = 40
+STEP_OUT = 1.5  # the width of a step out, in log-odds along a line
+
+
+class Extras(NamedTuple):
+    """Rows that are tested at a point instead of bounding a move: product rows, in logarithms, and soft rows."""
+
+    starts: Any  # (extras + 1,)
+    indices: Any
+    values: Any
+    bounds: Any  # (extras,)
+    weights: Any  # (extras,) NaN: a product row, which is hard
+    equality: Any  # (extras,)
+
+
+class Geometry(NamedTuple):
+    """Groups of distributions, their rows, and the sparse directions to move in; flat arrays, as the loops take them.
+
+    A group is a block: its rows, moves and distributions are the stretches that `group_*` name. `delta_*` hold Av of
+    each move v, so that a move looks at the rows that it changes and at no other.
+    """
+
+    group_rows: Any  # (groups + 1,)
+    group_moves: Any  # (groups + 1,)
+    group_distributions: Any  # (groups + 1,)
+    distributions: Any  # (distributions + 1,)
+    row_starts: Any
+    row_indices: Any
+    row_values: Any
+    bounds: Any  # (rows,)
+    move_starts: Any
+    move_indices: Any
+    move_values: Any
+    delta_starts: Any
+    delta_rows: Any
+    delta_values: Any
+    extra_starts: Any  # (moves + 1,) which extras a move changes
+    extra_list: Any
+
+
+# Random numbers -------------------------------------------------------------------------------------------------------
+
+
+@numba.njit(cache=True, nogil=True)
+def uniform(generator: Any) -> float:
+    """A number in (0, 1): xoshiro256+ [Blackman and Vigna, 2018]."""
+    s0, s1, s2, s3 = generator[0], generator[1], generator[2], generator[3]
+    result = s0 + s3
+    t = s1 << np.uint64(17)
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= t
+    s3 = (s3 << np.uint64(45)) | (s3 >> np.uint64(19))
+    generator[0], generator[1], generator[2], generator[3] = s0, s1, s2, s3
+    return (np.float64(result >> np.uint64(11)) + 0.5) * 1.1102230246251565e-16
+
+
+# The state of a chain -------------------------------------------------------------------------------------------------
+
+
+@numba.njit(cache=True, nogil=True)
+def refresh(geometry: Geometry, group: int, theta: Any, slack: Any) -> None:
+    """Distributions summed to one again, and b − Aθ worked out anew: rounding adds up in what is only updated."""
+    for d in range(geometry.group_distributions[group], geometry.group_distributions[group + 1]):
+        total = 0.0
+        for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
+            total += theta[i]
+        for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
+            theta[i] /= total
+    for row in range(geometry.group_rows[group], geometry.group_rows[group + 1]):
+        rest = geometry.bounds[row]
+        for e in range(geometry.row_starts[row], geometry.row_starts[row + 1]):
+            rest -= geometry.row_values[e] * theta[geometry.row_indices[e]]
+        slack[row] = rest
+
+
+@numba.njit(cache=True, nogil=True)
+def extra_terms(extras: Extras, named: Any, theta: Any) -> float:
+    """What these product and soft rows add to the log density: 0 or −∞, or −w/2·violation²."""
+    density = 0.0
+    for extra in named:
+        weight = extras.weights[extra]
+        total = -extras.bounds[extra]
+        start, stop = extras.starts[extra], extras.starts[extra + 1]
+        if np.isnan(weight):
+            for e in range(start, stop):
+                total += extras.values[e] * np.log(max(theta[extras.indices[e]], SMALLEST))
+            if total > 0.0:
+                return -np.inf
+            continue
+        for e in range(start, stop):
+            total += extras.values[e] * theta[extras.indices[e]]
+        if total > 0.0 or extras.equality[extra]:
+            density -= 0.5 * weight * total * total
+    return density
+
+
+# Moves ----------------------------------------------------------------------------------------------------------------
+
+
+@numba.njit(cache=True, nogil=True)
+def log_split(a: float, b: float, odds: float) -> float:
+    """log of t^a (1 − t)^b, t = 1/(1 + e^−odds): concave, and at most min(a·odds, −b·odds)."""
+    if odds > 0.0:
+        return -b * odds - (a + b) * np.log1p(np.exp(-odds))
+    return a * odds - (a + b) * np.log1p(np.exp(odds))
+
+
+@numba.njit(cache=True, nogil=True)
+def move_pair(
+    i: int, j: int, start: int, stop: int, rows: Any, changes: Any, shape: Any, theta: Any, slack: Any, generator: Any
+) -> None:
+    """Mass between two states of a distribution: a Beta(a_i, a_j), truncated by the rows that name one of them.
+
+    With a_i = a_j = 1 it is uniform and drawn as such; else by a slice in the log-odds of the split.
+    """
+    a, b = shape[i], shape[j]
+    old_i, old_j = theta[i], theta[j]
+    low, high = -old_i, old_j
+    for e in range(start, stop):
+        limit = slack[rows[e]] / changes[e]
+        if changes[e] > 0.0:
+            high = min(high, limit)
+        else:
+            low = max(low, limit)
+    low, high = min(low, 0.0), max(high, 0.0)
+    if a == 1.0 and b == 1.0:
+        step = low + uniform(generator) * (high - low)
+        theta[i] = max(old_i + step, SMALLEST)
+        theta[j] = max(old_j - step, SMALLEST)
+    else:
+        now = np.log(old_i / old_j)
+        level = log_split(a, b, now) + np.log(uniform(generator))
+        left = -FARTHEST if low <= -old_i else np.log((old_i + low) / (old_j - low))
+        right = FARTHEST if high >= old_j else np.log((old_i + high) / (old_j - high))
+        left, right = min(max(left, level / a), now), max(min(right, -level / b), now)
+        odds = now
+        for _ in range(MOST_SHRINKS):
+            tried = left + uniform(generator) * (right - left)
+            if log_split(a, b, tried) >= level:
+                odds = tried
+                break
+            if tried < now:
+                left = tried
+            else:
+                right = tried
+        theta[i] = max((old_i + old_j) / (1.0 + np.exp(-odds)), SMALLEST)
+        theta[j] = max((old_i + old_j) / (1.0 + np.exp(odds)), SMALLEST)
+        step = theta[i] - old_i
+    for e in range(start, stop):
+        slack[rows[e]] -= changes[e] * step
+
+
+@numba.njit(cache=True, nogil=True)
+def place_on_line(shape: Any, theta: Any, indices: Any, values: Any, gaps: Any, length: float, odds: float) -> float:
+    """The point that divides a line with these log-odds, into θ; and the log density there, in the log-odds.
+
+    θ_i is a distance from its own zero, which lies beyond one of the ends by `gaps`: nothing cancels near zero.
+    """
+    small = np.exp(-abs(odds))
+    near, far = length * small / (1.0 + small), length / (1.0 + small)
+    from_low, to_high = (far, near) if odds > 0.0 else (near, far)
+    density = -abs(odds) - 2.0 * np.log1p(small)
+    for k in range(len(indices)):
+        i, value = indices[k], values[k]
+        distance = from_low + gaps[k] if value > 0.0 else to_high + gaps[k]
+        theta[i] = max(abs(value) * distance, SMALLEST)
+        if shape[i] != 1.0:
+            density += (shape[i] - 1.0) * np.log(theta[i])
+    return density
+
+
+@numba.njit(cache=True, nogil=True)
+def move_line(
+    indices: Any,
+    values: Any,
+    rows: Any,
+    changes: Any,
+    named: Any,
+    extras: Extras,
+    shape: Any,
+    theta: Any,
+    slack: Any,
+    work: Any,
+    generator: Any,
+) -> None:
+    """Along any direction v, θ + s·v: by a slice in the log-odds of s between the two ends of the line."""
+    low, high = -np.inf, np.inf
+    flat = len(named) == 0
+    for k in range(len(indices)):
+        limit = -theta[indices[k]] / values[k]
+        if values[k] > 0.0:
+            low = max(low, limit)
+        else:
+            high = min(high, limit)
+        flat &= shape[indices[k]] == 1.0
+    for k in range(len(rows)):
+        limit = slack[rows[k]] / changes[k]
+        if changes[k] > 0.0:
+            high = min(high, limit)
+        else:
+            low = max(low, limit)
+    if not (low < 0.0 < high):
+        return
+    length = high - low
+    if flat:
+        step = low + uniform(generator) * length
+        for k in range(len(indices)):
+            theta[indices[k]] = max(theta[indices[k]] + step * values[k], SMALLEST)
+        for k in range(len(rows)):
+            slack[rows[k]] -= step * changes[k]
+        return
+    gaps, old = work[0], work[1]
+    for k in range(len(indices)):
+        old[k] = theta[indices[k]]
+        zero = -old[k] / values[k]
+        gaps[k] = low - zero if values[k] > 0.0 else zero - high
+    now = np.log(-low / high)
+    level = place_on_line(shape, theta, indices, values, gaps, length, now) + np.log(uniform(generator))
+    level += extra_terms(extras, named, theta)
+    # Step out on both sides, together at most so often, then shrink [Neal, 2003, figures 3 and 5].
+    left = now - STEP_OUT * uniform(generator)
+    right = left + STEP_OUT
+    most_left = int(MOST_STEPS_OUT * uniform(generator))
+    for _ in range(most_left):
+        density = place_on_line(shape, theta, indices, values, gaps, length, left)
+        if density < level or density + extra_terms(extras, named, theta) < level:
+            break
+        left -= STEP_OUT
+    for _ in range(MOST_STEPS_OUT - 1 - most_left):
+        density = place_on_line(shape, theta, indices, values, gaps, length, right)
+        if density < level or density + extra_terms(extras, named, theta) < level:
+            break
+        right += STEP_OUT
+    for _ in range(MOST_SHRINKS):
+        odds = left + uniform(generator) * (right - left)
+        density = place_on_line(shape, theta, indices, values, gaps, length, odds)
+        if density >= level and density + extra_terms(extras, named, theta) >= level:
+            step = low + length / (1.0 + np.exp(-odds))
+            for k in range(len(rows)):
+                slack[rows[k]] -= step * changes[k]
+            return
+        if odds < now:
+            left = odds
+        else:
+            right = odds
+    for k in range(len(indices)):
+        theta[indices[k]] = old[k]
+
+
+# Sweeps ---------------------------------------------------------------------------------------------------------------
+
+
+@numba.njit(cache=True, nogil=True)
+def sweep(geometry: Geometry, extras: Extras, shape: Any, theta: Any, slack: Any, work: Any, generator: Any) -> None:
+    """Every move once, group by group; `work` has two rows as long as θ."""
+    # Taken out of the tuple once: in the loop each look would count references.
+    move_starts, move_indices, move_values = geometry.move_starts, geometry.move_indices, geometry.move_values
+    delta_starts, delta_rows, delta_values = geometry.delta_starts, geometry.delta_rows, geometry.delta_values
+    extra_starts, extra_list = geometry.extra_starts, geometry.extra_list
+    for group in range(len(geometry.group_rows) - 1):
+        for move in range(geometry.group_moves[group], geometry.group_moves[group + 1]):
+            start, stop = move_starts[move], move_starts[move + 1]
+            first, last = delta_starts[move], delta_starts[move + 1]
+            if stop - start == 2 and extra_starts[move] == extra_starts[move + 1]:
+                i, j = move_indices[start], move_indices[start + 1]
+                move_pair(i, j, first, last, delta_rows, delta_values, shape, theta, slack, generator)
+            else:
+                named = extra_list[extra_starts[move] : extra_starts[move + 1]]
+                indices, values = move_indices[start:stop], move_values[start:stop]
+                rows, changes = delta_rows[first:last], delta_values[first:last]
+                move_line(indices, values, rows, changes, named, extras, shape, theta, slack, work, generator)
+        refresh(geometry, group, theta, slack)
+
+
+@numba.njit(cache=True, nogil=True)
+def run_chain(
+    geometry: Geometry,
+    extras: Extras,
+    shape: Any,  # (parameters,)
+    theta: Any,  # (parameters,) in and out
+    thinning: int,
+    out: Any,  # (draws, parameters)
+    generator: Any,
+) -> None:
+    """Draws, each after `thinning` sweeps."""
+    slack = np.empty(len(geometry.bounds))
+    for group in range(len(geometry.group_rows) - 1):
+        refresh(geometry, group, theta, slack)
+    work = np.empty((2, len(theta)))
+    for draw in range(len(out)):
+        for _ in range(thinning):
+            sweep(geometry, extras, shape, theta, slack, work, generator)
+        out[draw] = theta
