@@ -23,6 +23,20 @@ from typing import Any
 import numba
 import numpy as np
 
+from credo.estimators.closed_form_kernel import (
+    BOUNDED_SUMS,
+    BOXES,
+    CHAIN,
+    GENERAL,
+    NO_ROWS,
+    SUMS_AGAINST_SUMS,
+    bounded_sums,
+    boxes,
+    chain,
+    shape_of,
+    sums_against_sums,
+    without_rows,
+)
 from credo.estimators.sparse_kernel import (
     elimination_tree,
     factorise,
@@ -39,6 +53,8 @@ REFINEMENTS = 2
 TO_BOUNDARY = 0.995
 CENTRALITY = 0.1
 SHORT_STEP = 0.1
+RESIDUAL = 1e-13  # of the linear equations
+ACCEPTABLE = 1e-9  # where rounding ends progress, this will do
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -114,7 +130,7 @@ def solve_block(  # pragma: no cover
 
     dtheta, dv, ds, dz = np.zeros(n), np.zeros(n), np.zeros(m), np.zeros(m)
     dual, comp_theta, comp_row = np.empty(n), np.empty(n), np.empty(m)
-    primal, gap = np.inf, np.inf
+    primal, gap, worst, iteration = np.inf, np.inf, np.inf, 0
     pairs_total = n
     for j in range(m):
         pairs_total += not equality[j]
@@ -145,7 +161,7 @@ def solve_block(  # pragma: no cover
         for d in range(distributions):
             primal = max(primal, abs(sums[d] - 1.0))
         gap = mu + short
-        if primal <= tolerance and worst <= tolerance and gap <= tolerance:
+        if primal <= RESIDUAL and worst <= RESIDUAL and gap <= tolerance:
             multipliers[:] = z
             return iteration, SOLVED, primal, gap
         if not np.isfinite(gap) or not np.isfinite(primal) or stalled >= 5:
@@ -270,7 +286,8 @@ def solve_block(  # pragma: no cover
         for d in range(distributions):
             y[d] += step * solution[n + m + d]
     multipliers[:] = z
-    return ITERATIONS, STALLED, primal, gap
+    good = primal <= ACCEPTABLE and worst <= ACCEPTABLE and gap <= ACCEPTABLE
+    return iteration, SOLVED if good else STALLED, primal, gap
 
 
 @numba.njit(cache=True, nogil=True)
@@ -294,27 +311,50 @@ def solve_blocks(  # pragma: no cover
     multipliers: Any,  # out
     iterations: Any,  # (blocks,) out
     status: Any,  # (blocks,) out
+    shapes: Any,  # (blocks,) out
+    closed_forms: bool,
 ) -> None:
-    """Solve blocks `first` to `last`; all arrays hold all blocks, one after the other."""
+    """Solve blocks `first` to `last`, in closed form where there is one; arrays hold all blocks, one after another."""
     no_order = np.empty(0, dtype=np.int64)
     for b in range(first, last):
         p, q = parameter_starts[b], parameter_starts[b + 1]
         r, t = row_starts[b], row_starts[b + 1]
-        entries = entry_starts[r : t + 1]
-        begin, end = entries[0], entries[-1]
-        iterations[b], status[b], _, _ = solve_block(
-            weights[p:q],
-            entropies[p:q],
-            distribution_of[p:q],
-            distribution_counts[b],
-            entries - begin,
-            indices[begin:end],
-            coefficients[begin:end],
-            bounds[r:t],
-            equality[r:t],
-            softness[r:t],
-            no_order,
-            tolerance,
-            theta[p:q],
-            multipliers[r:t],
-        )
+        begin, end = entry_starts[r], entry_starts[t]
+        w, x, z = weights[p:q], theta[p:q], multipliers[r:t]
+        of, count = distribution_of[p:q], distribution_counts[b]
+        starts = entry_starts[r : t + 1] - begin
+        where, what, upper = indices[begin:end], coefficients[begin:end], bounds[r:t]
+        shapes[b], done = GENERAL, False
+        if closed_forms:
+            rows = np.empty(count, dtype=np.int64)
+            if not entropies[p:q].any():
+                shapes[b] = shape_of(w, of, count, starts, where, what, upper, equality[r:t], softness[r:t], rows)
+            if shapes[b] == NO_ROWS:
+                done = without_rows(w, of, count, x)
+            elif shapes[b] == BOXES:
+                done = boxes(w, starts, where, what, upper, x, z)
+            elif shapes[b] == BOUNDED_SUMS:
+                done = bounded_sums(w, starts, where, what, upper, x, z)
+            elif shapes[b] == SUMS_AGAINST_SUMS:
+                done = sums_against_sums(w, starts, where, what, x, z)
+            elif shapes[b] == CHAIN:
+                done = chain(w, count, starts, where, what, rows, x, z)
+        if done:
+            iterations[b], status[b] = 0, SOLVED
+        else:
+            iterations[b], status[b], _, _ = solve_block(
+                w,
+                entropies[p:q],
+                of,
+                count,
+                starts,
+                where,
+                what,
+                upper,
+                equality[r:t],
+                softness[r:t],
+                no_order,
+                tolerance,
+                x,
+                z,
+            )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from credo.constraints.blocks import Block
 from credo.constraints.rows import Indices, LinearRows, Numbers
 
-TOLERANCE = 1e-10  # of the compiled loop, with weights scaled to a sum of one
+TOLERANCE = 2e-16  # of the compiled loop, with weights scaled to a sum of one
 LARGE_SYSTEM = 400  # unknowns from which a library orders the elimination
 
 
@@ -36,20 +36,24 @@ class Point:
     multipliers: Numbers  # (rows,) ≥ 0 for inequalities
     iterations: int
     converged: bool
+    shape: int = 0  # which closed form was taken, see `closed_form_kernel`
 
 
-def solve_tasks(tasks: Sequence[Task]) -> list[Point]:
-    """The optimum of each task; tasks share nothing, so that they run on all cores."""
+def solve_tasks(tasks: Sequence[Task], closed_forms: bool = True) -> list[Point]:
+    """The optimum of each task; tasks share nothing, so that they run on all cores.
+
+    Blocks with the shape of a closed form are solved by it, unless that is switched off.
+    """
     if not tasks:
         return []
     from credo.estimators.interior_kernel import SOLVED, solve_blocks
 
     packed = _Packed.of(tasks)
     theta, multipliers = packed.start.copy(), np.zeros(packed.rows)
-    iterations, status = np.zeros(len(tasks), dtype=np.int64), np.zeros(len(tasks), dtype=np.int64)
+    iterations, status, shapes = np.zeros((3, len(tasks)), dtype=np.int64)
 
     def run(piece: tuple[int, int]) -> None:
-        solve_blocks(*piece, *packed.arrays, TOLERANCE, theta, multipliers, iterations, status)
+        solve_blocks(*piece, *packed.arrays, TOLERANCE, theta, multipliers, iterations, status, shapes, closed_forms)
 
     pieces = packed.pieces(cpu_count() or 1)
     if len(pieces) == 1:
@@ -68,6 +72,7 @@ def solve_tasks(tasks: Sequence[Task]) -> list[Point]:
                 multipliers[rows] * scale,
                 int(iterations[k]),
                 bool(status[k] == SOLVED),
+                int(shapes[k]),
             )
         )
     return points
