@@ -17,7 +17,7 @@ def split(draws: Numbers) -> Numbers:
     """
     half = draws.shape[1] // 2
     halves: Numbers = np.concatenate((draws[:, :half], draws[:, draws.shape[1] - half :]))
-    return halves - draws[0, 0]
+    return np.asarray(halves - draws[0, 0], dtype=np.float64)
 
 
 def r_hat(draws: Numbers) -> Numbers:
