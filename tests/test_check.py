@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+import polars as pl
 import pytest
 from benchmarks.statements import true_statements
 from rich.console import Console
@@ -176,13 +177,17 @@ def test_families_ties_and_noise_are_named_as_not_checked(clinic: Network) -> No
 
 
 def test_data_put_what_they_contradict_on_top(clinic: Network) -> None:
-    tables = {"smoke": [[40, 60]], "asia": [[1, 99]], "lung": [[12, 28], [1, 59]]}
-
-    def row_counts(name: str, row: int) -> np.ndarray:
-        return np.array(tables[name][row], dtype=float)
+    lung = {"yes": (12, 28), "no": (1, 59)}  # smoke → how many with and without
+    rows = [
+        (smoke, state)
+        for smoke, pair in lung.items()
+        for state, n in zip(("yes", "no"), pair, strict=True)
+        for _ in range(n)
+    ]
+    frame = pl.DataFrame(rows, schema=["smoke", "lung"], orient="row").with_columns(asia=pl.lit("no"))
 
     knowledge = "P(asia=yes) <= 0.1\nsmoke lowers lung\nP(smoke=yes) = 0.4"
-    found = check(clinic, knowledge, row_counts)
+    found = check(clinic, knowledge, frame)
     assert found.with_data
     by_line = {each.said.line: each.plausibility for each in found.statements}
     assert by_line[2] is not None
@@ -191,7 +196,7 @@ def test_data_put_what_they_contradict_on_top(clinic: Network) -> None:
     text = str(found)
     assert "The data contradict one statement." in text
     assert text.index("smoke lowers lung") < text.index("P(asia=yes) <= 0.1")
-    assert check(clinic, knowledge, row_counts, seed=4).statements[1] == found.statements[1]
+    assert check(clinic, knowledge, frame, seed=4).statements[1] == found.statements[1]
 
 
 def test_a_check_fits_into_json_and_onto_a_terminal(clinic: Network) -> None:
@@ -264,3 +269,16 @@ def assert_quick(net: Network) -> None:
     found = check(net, fewer)
     assert found.feasible
     assert found.seconds < 30
+
+
+def test_data_may_be_a_file_and_ties_name_its_columns(clinic: Network, tmp_path: Path) -> None:
+    frame = pl.DataFrame({"smoke": ["yes", "no"], "lung": ["yes", "no"], "twin": ["1", "1"]})
+    frame.write_csv(tmp_path / "d.csv")
+    found = check(clinic, "smoke raises lung\nrows with equal twin share lung", tmp_path / "d.csv")
+    assert found.with_data
+    with pytest.raises(KnowledgeError, match="twins") as caught:
+        check(clinic, "smoke raises lung\nrows with equal twins share lung", tmp_path / "d.csv")
+    (mistake,) = caught.value.mistakes
+    assert (mistake.kind, mistake.line) == ("unknown-column", 2)
+    with pytest.raises(KnowledgeError, match="7"):
+        check(clinic, "rows 1, 7 share lung", tmp_path / "d.csv")

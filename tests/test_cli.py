@@ -129,3 +129,38 @@ def test_the_demo_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "30 rows" in done.stdout
     assert credo.read_network(tmp_path / "demo" / "learned.bif").is_complete
+
+
+CONSISTENT = "smoke raises lung by at least 0.01\nP(smoke=yes) <= 0.6 with confidence 0.8\n"
+CLASHING = "smoke raises lung by at least 0.1\nP(smoke=yes) <= 0.6\nP(lung=yes | smoke=yes) <= 0.05\n"
+
+
+def test_check_of_knowledge_that_can_hold(files: Path) -> None:
+    (files / "know.credo").write_text(CONSISTENT)
+    done = run("check", "net.bif", "know.credo", folder=files)
+    assert done.returncode == 0, done.stderr
+    assert "consistent" in done.stdout
+    done = run("check", "net.bif", "know.credo", "--data", "data.csv", "--json", folder=files)
+    record = json.loads(done.stdout)
+    assert record["feasible"] is True
+    assert len(record["statements"]) == 2
+
+
+def test_check_of_knowledge_that_cannot_hold_ends_in_code_3(files: Path) -> None:
+    (files / "know.credo").write_text(CLASHING)
+    done = run("check", "net.bif", "know.credo", folder=files)
+    assert done.returncode == 3
+    assert "smoke raises lung by at least 0.1" in done.stdout
+    assert "P(lung=yes | smoke=yes) <= 0.05" in done.stdout
+    conflicts = json.loads(run("check", "net.bif", "know.credo", "--json", folder=files).stdout)["conflicts"]
+    assert [[said["line"] for said in conflict["statements"]] for conflict in conflicts] == [[1, 3]]
+
+
+def test_check_of_what_does_not_parse_ends_in_code_2(files: Path) -> None:
+    (files / "know.credo").write_text("smok raises lung\nP(lung=yes | smoke=yes) >= 1.5\n")
+    done = run("check", "net.bif", "know.credo", folder=files)
+    assert done.returncode == 2
+    assert "know.credo:1:1" in done.stderr
+    assert "know.credo:2:" in done.stderr
+    assert "^" in done.stderr
+    assert "Traceback" not in done.stderr

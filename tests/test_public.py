@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,3 +34,9 @@ def test_the_names_for_type_checkers_are_the_names_at_run_time() -> None:
     }
     served = {(home, name) for home, names in credo._HOMES.items() for name in names}
     assert seen == served
+
+
+def test_functions_stay_functions_after_their_module_was_imported() -> None:
+    code = "import credo.fit, credo.check, credo.cli; from credo.fit import fit; print(credo.fit is fit, callable(credo.check))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True True"

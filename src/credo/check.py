@@ -34,20 +34,24 @@ from credo.constraints.program import Program, rows_of_statements
 from credo.constraints.redundancy import followers
 from credo.constraints.rows import Constraints
 from credo.diagnostics.plausibility import RowCounts, plausibilities
+from credo.io.networks import read_network
 from credo.knowledge import Knowledge
 from credo.knowledge.syntax import Influence, NoisyFamily, Statement, Synergy
-from credo.network import Network
+from credo.statistics.counts import count_all
+from credo.statistics.families import Families
+from credo.statistics.known_columns import read_for
 
 _EXAMPLE_NUMBERS = 12  # numbers shown to prove that a conflict is as small as can be
 
 
-def check(network: Network, knowledge: Any, data: RowCounts | None = None, *, seed: int = 0) -> Check:
+def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0) -> Check:
     """Whether the knowledge can hold, and what it amounts to.
 
-    `knowledge` is a `Knowledge`, or text or statements to make one of. `data` gives the counts of one row of a table,
-    `data(name, row)` → one number a state; with it, each statement is held against the data alone.
+    `network` is a `Network` or whatever `read_network` takes; `knowledge` a `Knowledge`, or text or statements to make
+    one of. With `data`, a path or a frame, each statement is held against the data alone.
     """
     started = perf_counter()
+    network = read_network(network)
     if not isinstance(knowledge, Knowledge):
         knowledge = Knowledge(knowledge, network)
     constraints = lower(knowledge)
@@ -58,7 +62,8 @@ def check(network: Network, knowledge: Any, data: RowCounts | None = None, *, se
         story.add_clash(clash)
     for block in blocks:
         _check_block(block, story)
-    plausible = plausibilities(constraints, data, blocks=blocks, seed=seed)
+    row_counts = None if data is None else _counts_of(knowledge, data)
+    plausible = plausibilities(constraints, row_counts, blocks=blocks, seed=seed)
     rows = _row_counts(constraints, len(said))
     aside = {each.statement: each.reason for each in constraints.unlowered}
     statements = []
@@ -106,6 +111,12 @@ def check(network: Network, knowledge: Any, data: RowCounts | None = None, *, se
         with_data=data is not None,
         seconds=perf_counter() - started,
     )
+
+
+def _counts_of(knowledge: Knowledge, data: Any) -> RowCounts:
+    """The counts of the rows of tables; rows with a gap count for the families that have none."""
+    counts = count_all(Families.of(knowledge.network), read_for(knowledge, data))
+    return counts.row
 
 
 def require_consistent(found: Check) -> None:

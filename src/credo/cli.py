@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -92,6 +92,30 @@ def learn(
 
 
 @app.command()
+def check(
+    network: Annotated[Path, typer.Argument(help="The network whose variables the knowledge speaks of")],
+    knowledge: Annotated[Path, typer.Argument(help="The knowledge: one statement a line")],
+    data: Annotated[Path | None, typer.Option("--data", "-d", help="Hold each statement against this table.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the random draws behind probabilities.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Say whether KNOWLEDGE can hold, what follows from it, and what data say of it. Exit code 3: it cannot hold."""
+    from credo.check import check as check_knowledge
+    from credo.io.networks import read_network
+    from credo.knowledge import read_knowledge
+
+    given = read_network(network)
+    found = check_knowledge(given, read_knowledge(knowledge, given), data, seed=seed)
+    if as_json:
+        _print_json(found.to_dict())
+    else:
+        from credo.report.check_text import check_summary
+
+        _console().print(check_summary(found))
+    raise typer.Exit(found.exit_code)
+
+
+@app.command()
 def methods() -> None:
     """Say which method to take when."""
     from credo.report.terminal import methods_table
@@ -130,13 +154,17 @@ def _prior(text: str | None, network: Path | None, weight: float) -> object:
 
 def _show(result: Fit, out: Path | None, as_json: bool) -> None:
     if as_json:
-        import json
-
-        print(json.dumps(result.to_dict(), ensure_ascii=False, allow_nan=False))
+        _print_json(result.to_dict())
         return
     from credo.report.terminal import fit_summary
 
     _console().print(fit_summary(result, out))
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    import json
+
+    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def _console() -> Console:

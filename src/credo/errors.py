@@ -34,6 +34,14 @@ class UnknownStateError(DataError):
     """A cell holds a value that is no state of its variable."""
 
 
+class MissingColumnError(DataError):
+    """A column that somebody asked for is not in the table."""
+
+    def __init__(self, column: str, columns: Sequence[str]) -> None:
+        super().__init__(f'The table has no column "{column}".{suggestion(column, columns)}')
+        self.column, self.columns = column, tuple(columns)
+
+
 class IncompleteDataError(DataError):
     """The method needs complete data and the table has gaps."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from credo.errors import DataError, UnknownStateError, closest, listing, suggestion
+from credo.errors import DataError, MissingColumnError, UnknownStateError, closest, listing, suggestion
 from credo.network import Network, Variable, first_twice
 
 
@@ -31,7 +31,7 @@ def match_columns(header: Sequence[str], network: Network, others: Sequence[str]
     present = set(header)
     for name in others:
         if name not in present:
-            raise DataError(f'The table has no column "{name}".{suggestion(name, list(header))}')
+            raise MissingColumnError(name, list(header))
     variables = tuple(name for name in network.names if name in present)
     if not variables:
         hint = next(

@@ -1,0 +1,20 @@
+"""All benchmarks, or those that are named: `python -m benchmarks`, `python -m benchmarks learn read_bif`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+BENCHMARKS = ("learn", "read_bif", "knowledge")
+
+
+def main() -> None:
+    """Run each benchmark in a process of its own, one after the other."""
+    for name in sys.argv[1:] or BENCHMARKS:
+        print(f"=== {name} ===", flush=True)
+        subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=True)
+        print()
+
+
+if __name__ == "__main__":
+    main()

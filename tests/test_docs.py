@@ -1,0 +1,48 @@
+"""Documentation runs: the code in the README, the commands it names, the links it follows."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_code_in_the_readme_runs() -> None:
+    code = "\n".join(re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL))
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), {})
+    assert "lung=yes" in printed.getvalue()
+    assert "consistent" in printed.getvalue()
+
+
+@pytest.mark.parametrize("command", re.findall(r"^    credo (.*)$", README, flags=re.MULTILINE))
+def test_the_commands_in_the_readme_run(command: str, tmp_path: Path) -> None:
+    arguments = [argument.replace("learned.bif", str(tmp_path / "learned.bif")) for argument in command.split()]
+    done = subprocess.run(
+        [sys.executable, "-m", "credo", *arguments], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md")), ids=lambda p: p.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_error_and_status_is_a_sentence() -> None:
+    from credo.errors import Status
+
+    for status in Status:
+        assert status.value[0].isupper()
+        assert status.value.endswith(".")
