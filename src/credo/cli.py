@@ -67,24 +67,38 @@ def credo(
 def learn(
     network: Annotated[Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl")],
     data: Annotated[Path, typer.Argument(help="The table: .csv, .parquet, or a folder of Parquet files")],
+    knowledge: Annotated[Path | None, typer.Option("--knowledge", "-k", help="What experts know.")] = None,
     method: Annotated[str, typer.Option("--method", "-m", help="See `credo methods`.")] = "auto",
     prior: Annotated[str | None, typer.Option(help="A number of pseudo-counts, k2, or bdeu:SIZE.")] = None,
     prior_network: Annotated[Path | None, typer.Option(help="Take the prior from another network.")] = None,
     prior_weight: Annotated[float, typer.Option(help="How many rows the prior network's word is worth.")] = 1.0,
     fixed: Annotated[list[str] | None, typer.Option(help="Keep the table of this variable; may be repeated.")] = None,
     weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
+    soft_weight: Annotated[float | None, typer.Option(help="How much statements with a confidence weigh.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the learned network here.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Learn the tables of NETWORK from DATA."""
+    """Learn the tables of NETWORK from DATA, and from knowledge. Exit code 3: the knowledge contradicts itself."""
     from credo.fit import fit
     from credo.io.networks import read_network, write_network
+    from credo.knowledge import read_knowledge
 
     given = read_network(network)
+    known = None if knowledge is None else read_knowledge(knowledge, given)
     believed = _prior(prior, prior_network, prior_weight)
     with _progress("Reading and counting", quiet=as_json) as progress:
         result = fit(
-            given, data, method=method, prior=believed, fixed=tuple(fixed or ()), weights=weights, progress=progress
+            given,
+            data,
+            known,
+            method=method,
+            prior=believed,
+            fixed=tuple(fixed or ()),
+            weights=weights,
+            seed=seed,
+            soft_weight=soft_weight,
+            progress=progress,
         )
     if out is not None:
         write_network(result.network, out)
@@ -130,11 +144,13 @@ def demo(
     """Learn an example that ships with the package: a brain-tumour network from thirty patients."""
     from credo.fit import fit
     from credo.io.networks import read_network, write_network
+    from credo.knowledge import read_knowledge
     from credo.shipped import example
 
     folder = example("brain-tumour")
     network = read_network(folder / "brain-tumour.bif").without_tables()
-    result = fit(network, folder / "patients.csv")
+    knowledge = read_knowledge(folder / "brain-tumour.credo", network)
+    result = fit(network, folder / "patients.csv", knowledge)
     out.mkdir(parents=True, exist_ok=True)
     write_network(result.network, out / "learned.bif")
     _show(result, out / "learned.bif", as_json=False)

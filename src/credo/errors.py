@@ -74,6 +74,12 @@ class Status(Enum):
     """How an estimate ended; the value is the sentence that a user reads."""
 
     EXACT = "The estimate is exact: it was computed in closed form."
+    OPTIMAL = "The estimate is the optimum under the knowledge; its certificate proves it."
+    NOT_CERTIFIED = "No solver could prove that the estimate is the optimum; the findings say how far off it can be."
+    LOCAL = "The estimate satisfies the knowledge, but with products in it only a local optimum is certain."
+    VIOLATED = "The estimate does not satisfy every statement; the findings say which, and by how much."
+    AVERAGED = "The estimate is the mean of draws from the distribution that data and knowledge leave."
+    NOT_MIXED = "The draws did not mix well everywhere: take more of them, or read the findings first."
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""The way of the data, in order: network, table, counts, estimate, findings."""
+"""The way of the data, in order: network, knowledge, table, counts, estimate, findings."""
 
 from __future__ import annotations
 
@@ -6,57 +6,79 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from credo.check import check, require_consistent
+from credo.constraints.blocks import blocks_of
+from credo.constraints.fixed import with_fixed
+from credo.constraints.lower import lower
+from credo.constraints.rows import Constraints
 from credo.errors import NetworkError, OptionError
-from credo.estimators.counting import estimate_by_counting
+from credo.estimators.block_estimates import Infeasible
 from credo.estimators.methods import Method, choose_method
-from credo.estimators.solution import rows_without_probability
+from credo.estimators.problem import Problem
+from credo.estimators.solution import Solution, rows_without_probability
 from credo.io.networks import read_network
-from credo.io.tables import stream_table
+from credo.knowledge import Knowledge
 from credo.network import Network
 from credo.result import Fit
-from credo.statistics.counts import count_all
+from credo.statistics.counts import count_all, count_folds, merge_all
 from credo.statistics.families import Families, check_size
+from credo.statistics.known_columns import read_for
 from credo.statistics.likelihood import log_likelihood_of_counts, require_complete
 from credo.statistics.prior import Priors, as_prior
 
 if TYPE_CHECKING:
     from credo.io.csv import Progress
 
+FOLDS = 10  # of cross-validation, as in [guo, algorithm 2]
+
 
 def fit(
     network: Any,
     data: Any,
+    knowledge: Any = None,
     *,
     method: str = "auto",
     prior: Any = None,
     fixed: Sequence[str] = (),
     weights: Any = None,
+    seed: int = 0,
+    soft_weight: float | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
 ) -> Fit:
-    """Learn the tables of a network from data.
+    """Learn the tables of a network from data and knowledge.
 
     `network` is a `Network`, a path, or an object of pgmpy or pyAgrum; `data` a path (CSV, Parquet, a folder of
-    Parquet files) or a frame of pandas, polars, pyarrow, …. `method` is one of `credo methods`. `prior` is a number of
-    pseudo-counts, "k2", "bdeu:10", another network, or a mapping from variables to these. Tables of `fixed` variables
-    stay as they are. `weights` names a column, or is an array with one number a row. `memory_limit` is how many bytes
-    the tables may take; half of the machine's memory where nothing is said.
+    Parquet files) or a frame of pandas, polars, pyarrow, …; `knowledge` a `Knowledge`, or text or statements to make
+    one of. `method` is one of `credo methods`. `prior` is a number of pseudo-counts, "k2", "bdeu:10", another network,
+    or a mapping from variables to these. Tables of `fixed` variables stay as they are. `weights` names a column, or is
+    an array with one number a row. `soft_weight` says how much statements with a confidence weigh; cross-validation
+    chooses where nothing is said. `memory_limit` is how many bytes the tables may take; half of the machine's memory
+    where nothing is said. The same `seed` gives the same result.
     """
     started = perf_counter()
     structure = read_network(network)
+    known = knowledge if isinstance(knowledge, Knowledge) else Knowledge(knowledge or "", structure)
     chosen = choose_method(method)
     believed = _prior_for(chosen, prior, structure)
     free = _free_variables(structure, fixed)
     check_size(structure, memory_limit)
 
-    counts = count_all(Families.of(structure), stream_table(data, structure, weights=weights, progress=progress))
+    constraints = with_fixed(lower(known), {name: structure.table(name) for name in fixed})
+    families = Families.of(structure)
+    rows = read_for(known, data, weights, progress)
+    folds = count_folds(families, rows, FOLDS, seed) if _needs_folds(chosen, constraints, soft_weight) else ()
+    counts = merge_all(folds) if folds else count_all(families, rows)
     require_complete(counts)
-    solution = estimate_by_counting(structure, counts, believed, free)
+
+    problem = Problem(structure, free, counts, believed, constraints, blocks_of(constraints), folds, soft_weight, seed)
+    solution = _estimate(chosen, problem, known)
 
     learned = structure.with_tables(solution.tables)
     log_likelihood = log_likelihood_of_counts(learned, counts)
     return Fit(
         network=learned,
+        knowledge=known,
         method=chosen.name,
         status=solution.status,
         log_likelihood=log_likelihood,
@@ -64,12 +86,28 @@ def fit(
         seconds=perf_counter() - started,
         findings=(*solution.findings, *rows_without_probability(learned, counts, fixed)),
         history=(log_likelihood,),
+        certificate=solution.certificate,
+        prices=solution.prices,
     )
+
+
+def _estimate(method: Method, problem: Problem, knowledge: Knowledge) -> Solution:
+    """Run the method; knowledge that cannot hold becomes an error with the smallest clashing sets."""
+    try:
+        return method.estimate(problem)
+    except Infeasible:
+        require_consistent(check(knowledge.network, knowledge))
+        raise OptionError("The knowledge cannot hold together with the tables that are to stay as they are.") from None
+
+
+def _needs_folds(method: Method, constraints: Constraints, soft_weight: float | None) -> bool:
+    soft = method.uses_knowledge and not constraints.linear.hard.all()
+    return method.cross_validates or (soft and soft_weight is None)
 
 
 def _prior_for(method: Method, prior: Any, network: Network) -> Priors:
     if prior is not None and not method.takes_prior:
-        raise OptionError(f"The method {method.name} takes no prior. Use method=map, or leave the prior out.")
+        raise OptionError(f"The method {method.name} takes no prior. Use map or cmap, or leave the prior out.")
     return as_prior(method.default_prior if prior is None else prior, network)
 
 

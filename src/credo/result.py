@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from credo.constraints.context import words
+from credo.diagnostics.violations import Violation, line_of, violations_of
 from credo.errors import Status
+from credo.estimators.certificate import Certificate
 from credo.estimators.solution import Finding
+from credo.knowledge import Knowledge
 from credo.network import Network
 
 if TYPE_CHECKING:
     import polars as pl
+
+LEAST_PRICE = 1e-6  # per data row; below it a price is rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A statement that the estimate leans on, and its price: log-likelihood per unit of its bound."""
+
+    statement: str
+    line: int
+    price: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +35,7 @@ class Fit:
     """A learned network and the story of it."""
 
     network: Network
+    knowledge: Knowledge = field(repr=False)
     method: str
     status: Status
     log_likelihood: float  # of the data under the learned network, in nats
@@ -26,6 +43,22 @@ class Fit:
     seconds: float
     findings: tuple[Finding, ...] = field(default=(), repr=False)
     history: tuple[float, ...] = field(default=(), repr=False)  # the log-likelihood after each iteration
+    certificate: Certificate | None = None  # of estimates that claim to be optimal
+    prices: Mapping[int, float] = field(default_factory=dict, repr=False)  # statement → price
+
+    def binding(self) -> tuple[Binding, ...]:
+        """The statements that shaped the result, the dearest first: what the log-likelihood gains per unit of each."""
+        least = LEAST_PRICE * max(1.0, self.rows)
+        found = [
+            Binding(words(self.knowledge.statements[number]), line_of(self.knowledge.statements[number]), price)
+            for number, price in self.prices.items()
+            if price > least
+        ]
+        return tuple(sorted(found, key=lambda each: -each.price))
+
+    def violations(self) -> tuple[Violation, ...]:
+        """The statements that the learned tables do not satisfy, and by how much; soft ones may be among them."""
+        return violations_of(self.network, self.knowledge)
 
     def cpt(self, name: str) -> pl.DataFrame:
         """The learned table of a variable with labels."""
@@ -41,6 +74,11 @@ class Fit:
             "log_likelihood": self.log_likelihood if isfinite(self.log_likelihood) else None,
             "history": [value if isfinite(value) else None for value in self.history],
             "seconds": self.seconds,
+            "certificate": None
+            if self.certificate is None
+            else {"violation": self.certificate.violation, "gap": self.certificate.gap},
+            "binding": [asdict(each) for each in self.binding()],
+            "violations": [asdict(each) for each in self.violations()],
             "findings": [
                 {
                     "kind": finding.kind,

@@ -34,6 +34,11 @@ class Certificate:
         """Whether both are as small as promised."""
         return self.violation <= VIOLATION_LIMIT and self.gap <= GAP_LIMIT
 
+    @property
+    def badness(self) -> tuple[bool, bool, float]:
+        """For comparing two: first whether it holds, then whether the point is feasible, then the gap."""
+        return not self.holds, self.violation > VIOLATION_LIMIT, self.gap
+
 
 def certify(task: Task, theta: Numbers, multipliers: Numbers) -> Certificate:
     """The certificate of a point for a task."""

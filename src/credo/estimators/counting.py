@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from credo.errors import Status
+from credo.estimators.problem import Problem
 from credo.estimators.solution import Finding, Numbers, Solution, rows_without_data
 from credo.network import Network
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors, pseudo_counts
+
+
+def estimate(problem: Problem) -> Solution:
+    """Count; the knowledge is not used, and that is said."""
+    solution = estimate_by_counting(problem.network, problem.counts, problem.prior, problem.names)
+    return Solution(solution.tables, solution.status, (*solution.findings, *_not_used(problem)))
+
+
+def _not_used(problem: Problem) -> Iterable[Finding]:
+    if problem.blocks:
+        yield Finding("knowledge not used", "This method only counts: the knowledge had no influence on the estimate.")
 
 
 def estimate_by_counting(network: Network, counts: Counts, prior: Priors, names: tuple[str, ...]) -> Solution:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 ALL_PAIRS = 6  # up to this many states every pair is a move; above, each state with its next two and some far ones
+PARTNERS = 3  # how many other states a linked move takes mass from
 TOGETHER = 0.4  # the correlation from which distributions are moved together; chosen by effective draws a second
 _ZERO = 1e-12
 _PIVOT = 1e-9
@@ -53,7 +54,7 @@ def directions(block: Block, interior: Interior, soft_weight: float | None = Non
     fixed = np.zeros(block.size, dtype=np.bool_)
     fixed[interior.zero_parameters] = True
     kept = _distinct(block, linear.take(linear.hard & ~equal))
-    return Directions(kept, equalities, targets, _moves(block, equalities, fixed), *_extras(block, soft_weight))
+    return Directions(kept, equalities, targets, _moves(block, kept, equalities, fixed), *_extras(block, soft_weight))
 
 
 def geometry_of(blocks: Sequence[Block], parts: Sequence[Directions]) -> tuple[Geometry, Extras]:
@@ -150,8 +151,8 @@ def _starts(sizes: Sequence[int]) -> Indices:
 # Moves ----------------------------------------------------------------------------------------------------------------
 
 
-def _moves(block: Block, equalities: csr_array, fixed: Flags) -> csr_array:
-    """Pairs that break no equality; then a basis of the null space of the equalities, one sparse vector each."""
+def _moves(block: Block, inequalities: LinearRows, equalities: csr_array, fixed: Flags) -> csr_array:
+    """Pairs and linked pairs; with equalities, pairs that break none and a basis of their null space."""
     from scipy.sparse import csr_array, vstack
 
     first, second = _pairs(block, fixed)
@@ -159,7 +160,7 @@ def _moves(block: Block, equalities: csr_array, fixed: Flags) -> csr_array:
     entries = np.tile([1.0, -1.0], count), np.stack((first, second), 1).ravel(), 2 * np.arange(count + 1)
     pairs = csr_array(entries, shape=(count, block.size))
     if not equalities.shape[0]:
-        return pairs
+        return csr_array(vstack([pairs, _linked(block, inequalities, fixed)], format="csr"))
     broken = abs(csr_array(pairs @ equalities.T)).max(axis=1).toarray().ravel() > _ZERO
     touched = np.unique(block.distribution_of[equalities.indices])
     columns = np.flatnonzero(np.isin(block.distribution_of, touched) & ~fixed)
@@ -181,6 +182,40 @@ def _pairs(block: Block, fixed: Flags) -> tuple[Indices, Indices]:
             found += [(free[i], free[(i + step) % size]) for step in steps for i in range(size)]
     pairs = np.unique(np.sort(np.array(found, dtype=np.int64).reshape(-1, 2), axis=1), axis=0)
     return pairs[:, 0], pairs[:, 1]
+
+
+def _linked(block: Block, linear: LinearRows, fixed: Flags) -> csr_array:
+    """Two pairs at once, so that a row c_i·θ_i + c_j·θ_j + … of two distributions keeps its value.
+
+    "About the same" holds two numbers together: alone, neither can leave a corner that the other one is in.
+    """
+    from scipy.sparse import csr_array
+
+    links = {}
+    for row in linear:
+        for i, c_i in zip(row.indices, row.coefficients, strict=True):
+            for j, c_j in zip(row.indices, row.coefficients, strict=True):
+                if block.distribution_of[i] < block.distribution_of[j]:
+                    links[i, j, round(-c_i / c_j, 9)] = None
+    indices: list[int] = []
+    values: list[float] = []
+    for i, j, ratio in links:
+        for x in _partners(block, i, fixed):
+            for y in _partners(block, j, fixed):
+                indices += [i, x, j, y]
+                values += [1.0, -1.0, ratio, -ratio]
+    starts = np.arange(0, len(indices) + 1, 4)
+    made = csr_array((np.array(values), np.array(indices, dtype=np.int64), starts), shape=(len(starts) - 1, block.size))
+    made.sort_indices()
+    return made
+
+
+def _partners(block: Block, state: int, fixed: Flags) -> list[int]:
+    """Other states of the same distribution, the next ones first and not many."""
+    d = block.distribution_of[state]
+    start, size = int(block.distributions[d]), int(block.distributions[d + 1] - block.distributions[d])
+    others = [start + (state - start + step) % size for step in range(1, size)]
+    return [other for other in others if not fixed[other]][:PARTNERS] if not fixed[state] else []
 
 
 def null_space(matrix: Numbers) -> Numbers:

@@ -3,31 +3,68 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 
 from credo.errors import OptionError, suggestion
+from credo.estimators.problem import Problem
+from credo.estimators.solution import Solution
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One line of the table that `credo methods` prints."""
+    """One line of the table that `credo methods` prints, and where its `estimate(problem)` lives."""
 
     name: str
     title: str
     when: str
-    default_prior: float  # pseudo-count that is added where the user gives no prior
-    takes_prior: bool
+    home: str  # the module with the function; imported when the method is used
+    default_prior: float = 0.0  # pseudo-count that is added where the user gives no prior
+    takes_prior: bool = False
+    uses_knowledge: bool = True
+    cross_validates: bool = False  # always, not only for soft statements
+
+    def estimate(self, problem: Problem) -> Solution:
+        """Run the method."""
+        solution: Solution = import_module(self.home).estimate(problem)
+        return solution
 
 
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("ml", "maximum likelihood", "many data in every row of every table", 0.0, takes_prior=False),
         Method(
-            "map", "counts and a prior's pseudo-counts", "few data, and no knowledge but a prior", 1.0, takes_prior=True
+            "ml",
+            "maximum likelihood",
+            "many data everywhere, no knowledge",
+            "credo.estimators.counting",
+            uses_knowledge=False,
+        ),
+        Method(
+            "map",
+            "counts and a prior's pseudo-counts",
+            "few data, no knowledge but a prior",
+            "credo.estimators.counting",
+            1.0,
+            takes_prior=True,
+            uses_knowledge=False,
+        ),
+        Method(
+            "cml",
+            "maximum likelihood under the knowledge",
+            "the data should speak wherever the knowledge lets them",
+            "credo.estimators.constrained",
+        ),
+        Method(
+            "cmap",
+            "the same with a prior's pseudo-counts",
+            "few data and knowledge: exact, certified, quick",
+            "credo.estimators.constrained",
+            1.0,
+            takes_prior=True,
         ),
     )
 }
-AUTO = "map"
+AUTO = "cmap"
 
 
 def choose_method(name: str) -> Method:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import Status
+from credo.estimators.certificate import Certificate
 from credo.network import Network
 from credo.statistics.counts import Counts
 
@@ -31,11 +32,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """Tables (parents…, child), the status, and the findings of one estimation."""
+    """Tables (parents…, child), the status, and what is to be said about one estimation."""
 
     tables: Mapping[str, Numbers]
     status: Status
     findings: tuple[Finding, ...] = ()
+    certificate: Certificate | None = None
+    prices: Mapping[int, float] = field(default_factory=dict)  # statement → log-likelihood per unit of its bound
 
 
 def rows_without_data(network: Network, name: str, rows: NDArray[np.int64], instead: str) -> Finding:

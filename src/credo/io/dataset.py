@@ -36,6 +36,12 @@ class Dataset:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def rows(self, chosen: NDArray[np.bool_]) -> Dataset:
+        """Some of the rows."""
+        weights = None if self.weights is None else self.weights[chosen]
+        others = {name: column.filter(chosen) for name, column in self.others.items()}
+        return Dataset(self.names, self.codes[chosen], weights, self.hidden, others)
+
     @property
     def is_complete(self) -> bool:
         """Whether no value is missing."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import reduce
 from os import cpu_count
 from typing import Any
 
@@ -91,6 +92,22 @@ def count_all(families: Families, datasets: Iterable[Dataset]) -> Counts:
     for dataset in datasets:
         counts = merge(counts, count(families, dataset))
     return counts
+
+
+def count_folds(families: Families, datasets: Iterable[Dataset], folds: int, seed: int) -> tuple[Counts, ...]:
+    """The counts of each fold of a random division of the rows into `folds` parts of about equal size."""
+    generator = np.random.default_rng(seed)
+    counts = [empty(families) for _ in range(folds)]
+    for dataset in datasets:
+        fold_of = generator.permutation(np.arange(len(dataset)) % folds)
+        for fold in range(folds):
+            counts[fold] = merge(counts[fold], count(families, dataset.rows(fold_of == fold)))
+    return tuple(counts)
+
+
+def merge_all(parts: Iterable[Counts]) -> Counts:
+    """The counts of all parts together; there must be one."""
+    return reduce(merge, parts)
 
 
 def merge(left: Counts, right: Counts) -> Counts:

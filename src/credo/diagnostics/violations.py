@@ -1,0 +1,58 @@
+"""What the learned tables still miss of each statement, and by how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from credo.constraints.context import words
+from credo.constraints.lower import lower
+from credo.knowledge import Knowledge
+from credo.knowledge.syntax import Statement
+from credo.network import Network
+
+LEAST = 1e-8  # below this, a violation is rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A statement that does not hold, the largest amount by which one of its rows is missed, and its confidence."""
+
+    statement: str
+    line: int
+    amount: float
+    confidence: float | None
+
+
+def violations_of(network: Network, knowledge: Knowledge) -> tuple[Violation, ...]:
+    """The statements that the tables of a network do not satisfy, the worst first."""
+    constraints = lower(knowledge)
+    theta = np.zeros(constraints.parameters.size)
+    for name, start in constraints.parameters.offsets.items():
+        table = network.table(name)
+        theta[start : start + table.size] = table.ravel()
+    amounts: dict[int, float] = {}
+    linear = constraints.linear
+    if len(linear):
+        excess = linear.values(theta) - linear.bounds
+        excess = np.where(linear.equality, np.abs(excess), excess)
+        for statement, amount in zip(linear.statements.tolist(), excess.tolist(), strict=True):
+            amounts[statement] = max(amounts.get(statement, 0.0), amount)
+    for row in constraints.products:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = float(np.array(row.exponents) @ np.log(theta[list(row.indices)]))
+        amount = np.expm1(max(0.0, value - row.log_bound)) if np.isfinite(value) else 0.0
+        amounts[row.statement] = max(amounts.get(row.statement, 0.0), float(amount))
+    found = []
+    for number, amount in amounts.items():
+        if amount > LEAST:
+            statement = knowledge.statements[number]
+            confidence = getattr(statement, "confidence", None)
+            found.append(Violation(words(statement), line_of(statement), amount, confidence))
+    return tuple(sorted(found, key=lambda each: -each.amount))
+
+
+def line_of(statement: Statement) -> int:
+    """The line that a statement was written in, 0 for one that was written in Python."""
+    return 0 if statement.span is None else statement.span.line

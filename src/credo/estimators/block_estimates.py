@@ -1,0 +1,134 @@
+"""The optimum of each block, max Σ w log θ s.t. Aθ ≤ b, by the cheapest exact solver and with its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from credo.constraints.blocks import Block
+from credo.constraints.feasibility import interior_of
+from credo.constraints.rows import Indices, LinearRows, Numbers
+from credo.estimators.certificate import Certificate, certify
+from credo.estimators.closed_form_kernel import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_ROWS, SUMS_AGAINST_SUMS
+from credo.estimators.fallback import solve_with_clarabel
+from credo.estimators.interior_point import Point, Task, normalised, solve_tasks
+
+# Which solver took a block, in words for findings.
+SOLVERS = {
+    GENERAL: "the interior point",
+    NO_ROWS: "counting",
+    BOXES: "one multiplier and sorted breakpoints, because its statements are ranges in one distribution",
+    BOUNDED_SUMS: "Niculescu's theorem 4.2, because its statements bound disjoint sums in one distribution",
+    SUMS_AGAINST_SUMS: "Niculescu's theorem 4.1, because its statements compare disjoint sums in one distribution",
+    CHAIN: "pooling adjacent violators, because its statements put distributions with two states in one order",
+}
+CLARABEL = "Clarabel, because the interior point did not reach its certificate"
+
+
+class Infeasible(Exception):
+    """A block has no point at all; whoever knows the statements says which clash."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockEstimate:
+    """The estimate of one block, the price of each of its rows, and how it was found."""
+
+    block: Block
+    theta: Numbers  # (parameters,)
+    multipliers: Numbers  # (rows,) log-likelihood per unit of the bound
+    solver: str
+    certificate: Certificate
+    without_data: Indices  # distributions that took the point of maximum entropy
+
+
+def estimate_blocks(blocks: Sequence[Block], vector: Numbers, soft_weight: float) -> list[BlockEstimate]:
+    """The optimum of every block for weights that stand in one vector over all parameters."""
+    tasks = [_task(block, vector[block.parameters], soft_weight) for block in blocks]
+    estimates = [_certified(task, point) for task, point in zip(tasks, solve_tasks(tasks), strict=True)]
+    return [
+        _most_entropic(estimate, task) if estimate.without_data.size else estimate
+        for estimate, task in zip(estimates, tasks, strict=True)
+    ]
+
+
+def _task(block: Block, weights: Numbers, soft_weight: float) -> Task:
+    """A block without any data is a matter of entropy alone; soft rows that weigh nothing are no rows."""
+    if soft_weight == 0 and not block.linear.hard.all():
+        block = replace(
+            block, linear=block.linear.take(block.linear.hard), linear_rows=block.linear_rows[block.linear.hard]
+        )
+    return Task(block, weights, None if weights.any() else np.ones(block.size), soft_weight)
+
+
+def _certified(task: Task, point: Point) -> BlockEstimate:
+    """The point with its certificate; where that fails, other ways are tried, and the best of them is returned."""
+    totals = np.add.reduceat(task.weights, task.block.distributions[:-1])
+    unseen = np.flatnonzero(totals == 0) if task.entropies is None else np.arange(len(totals))
+    attempts = [(point, SOLVERS[point.shape])]
+    certificate = certify(task, point.theta, point.multipliers)
+    if not certificate.holds:
+        if interior_of(task.block) is None:
+            raise Infeasible
+        attempts.append((solve_tasks([task], closed_forms=False)[0], SOLVERS[GENERAL]))
+        other = solve_with_clarabel(task)
+        if other is not None:
+            attempts.append((other, CLARABEL))
+    certificates = [certify(task, tried.theta, tried.multipliers) for tried, _ in attempts]
+    best = min(
+        range(len(attempts)),
+        key=lambda k: (not certificates[k].holds, certificates[k].violation > 1e-9, certificates[k].gap),
+    )
+    tried, solver = attempts[best]
+    left = unseen if task.entropies is None else np.zeros(0, dtype=np.int64)
+    return BlockEstimate(task.block, tried.theta, tried.multipliers, solver, certificates[best], left)
+
+
+def _most_entropic(estimate: BlockEstimate, task: Task) -> BlockEstimate:
+    """Distributions without data take the point of maximum entropy among those that leave the optimum as it is."""
+    block = estimate.block
+    free = np.isin(block.distribution_of, estimate.without_data)
+    part = restricted(block, estimate.without_data, estimate.theta)
+    own = Task(part, np.zeros(part.size), np.ones(part.size))
+    point = solve_tasks([own], closed_forms=False)[0]
+    theta = estimate.theta.copy()
+    theta[free] = point.theta
+    theta = normalised(theta, block)
+    certificate = certify(task, theta, estimate.multipliers)
+    if not point.converged or (estimate.certificate.holds and not certificate.holds):
+        return estimate  # among the optima one point is as good as another
+    return replace(estimate, theta=theta, certificate=certificate)
+
+
+def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
+    """The block with all but these distributions held at θ; soft rows may stay as violated as they are."""
+    linear = block.linear
+    free = np.isin(block.distribution_of, distributions)
+    inside = free[linear.indices]
+    outside = np.zeros(len(linear))
+    np.add.at(outside, linear.entry_rows[~inside], linear.coefficients[~inside] * theta[linear.indices[~inside]])
+    values = linear.values(theta)
+    # Rounding may have put θ beyond a bound by a hair; what is fixed must leave room for what is free.
+    bounds = np.where(linear.equality, linear.bounds, np.maximum(linear.bounds, values)) - outside
+    touched = np.bincount(linear.entry_rows[inside], minlength=len(linear)) > 0
+    local = np.cumsum(free) - 1
+    lengths = np.bincount(linear.entry_rows[inside], minlength=len(linear))[touched]
+    rows = LinearRows(
+        np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        local[linear.indices[inside]].astype(np.int64),
+        linear.coefficients[inside],
+        bounds[touched],
+        linear.statements[touched],
+        linear.equality[touched],
+        np.full(int(touched.sum()), np.nan),
+    )
+    sizes = np.diff(block.distributions)[distributions]
+    return Block(
+        tuple(block.table_rows[d] for d in distributions),
+        block.parameters[free],
+        np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+        np.repeat(np.arange(len(sizes)), sizes),
+        rows,
+        block.linear_rows[touched],
+    )
