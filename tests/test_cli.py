@@ -111,10 +111,10 @@ def test_help_is_quick() -> None:
 
 
 def test_what_is_heavy_is_imported_when_it_is_needed() -> None:
-    code = "import sys, credo, credo.cli; print([m for m in ('numpy','polars','numba','scipy','lark','highspy') if m in sys.modules])"
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
-    )
+    heavy = ("numpy", "polars", "numba", "scipy", "lark", "highspy")
+    code = f"import sys, credo, credo.cli; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_methods_lists_every_method() -> None:
@@ -164,3 +164,23 @@ def test_check_of_what_does_not_parse_ends_in_code_2(files: Path) -> None:
     assert "know.credo:2:" in done.stderr
     assert "^" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_learning_with_knowledge(files: Path) -> None:
+    (files / "know.credo").write_text("P(lung=yes | smoke=yes) <= 0.2\nsmoke raises lung\n")
+    done = run("learn", "net.bif", "data.csv", "-k", "know.credo", "-m", "cml", "--json", folder=files)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["tables"]["lung"]["probabilities"][1][1] == pytest.approx(0.2)
+    assert result["certificate"]["gap"] < 1e-8
+    assert result["binding"][0]["line"] == 1
+    assert result["violations"] == []
+
+
+def test_learning_with_knowledge_that_clashes_ends_in_code_3(files: Path) -> None:
+    (files / "know.credo").write_text(CLASHING)
+    done = run("learn", "net.bif", "data.csv", "--knowledge", "know.credo", folder=files)
+    assert done.returncode == 3
+    assert "line 1" in done.stderr
+    assert "line 3" in done.stderr
+    assert "line 2" not in done.stderr
