@@ -35,31 +35,46 @@ class Infeasible(Exception):
 class BlockEstimate:
     """The estimate of one block, the price of each of its rows, and how it was found."""
 
-    block: Block
+    task: Task
     theta: Numbers  # (parameters,)
     multipliers: Numbers  # (rows,) log-likelihood per unit of the bound
     solver: str
     certificate: Certificate
     without_data: Indices  # distributions that took the point of maximum entropy
 
+    @property
+    def block(self) -> Block:
+        """The block that this is about."""
+        return self.task.block
+
 
 def estimate_blocks(blocks: Sequence[Block], vector: Numbers, soft_weight: float) -> list[BlockEstimate]:
     """The optimum of every block for weights that stand in one vector over all parameters."""
-    tasks = [_task(block, vector[block.parameters], soft_weight) for block in blocks]
-    estimates = [_certified(task, point) for task, point in zip(tasks, solve_tasks(tasks), strict=True)]
+    tasks = [_likelihood_task(block, vector[block.parameters], soft_weight) for block in blocks]
     return [
-        _most_entropic(estimate, task) if estimate.without_data.size else estimate
-        for estimate, task in zip(estimates, tasks, strict=True)
+        _most_entropic(estimate) if estimate.without_data.size else estimate for estimate in solve_certified(tasks)
     ]
 
 
-def _task(block: Block, weights: Numbers, soft_weight: float) -> Task:
-    """A block without any data is a matter of entropy alone; soft rows that weigh nothing are no rows."""
-    if soft_weight == 0 and not block.linear.hard.all():
-        block = replace(
-            block, linear=block.linear.take(block.linear.hard), linear_rows=block.linear_rows[block.linear.hard]
-        )
+def solve_certified(tasks: Sequence[Task]) -> list[BlockEstimate]:
+    """The optimum of every task under its linear rows; soft rows that weigh nothing are no rows."""
+    tasks = [_without_weightless(task) for task in tasks]
+    return [_certified(task, point) for task, point in zip(tasks, solve_tasks(tasks), strict=True)]
+
+
+def _likelihood_task(block: Block, weights: Numbers, soft_weight: float) -> Task:
+    """A block without any data is a matter of entropy alone."""
     return Task(block, weights, None if weights.any() else np.ones(block.size), soft_weight)
+
+
+def _without_weightless(task: Task) -> Task:
+    hard = task.block.linear.hard
+    if task.soft_weight > 0 or hard.all():
+        return task
+    return replace(
+        task,
+        block=replace(task.block, linear=task.block.linear.take(hard), linear_rows=task.block.linear_rows[hard]),
+    )
 
 
 def _certified(task: Task, point: Point) -> BlockEstimate:
@@ -82,12 +97,12 @@ def _certified(task: Task, point: Point) -> BlockEstimate:
     )
     tried, solver = attempts[best]
     left = unseen if task.entropies is None else np.zeros(0, dtype=np.int64)
-    return BlockEstimate(task.block, tried.theta, tried.multipliers, solver, certificates[best], left)
+    return BlockEstimate(task, tried.theta, tried.multipliers, solver, certificates[best], left)
 
 
-def _most_entropic(estimate: BlockEstimate, task: Task) -> BlockEstimate:
+def _most_entropic(estimate: BlockEstimate) -> BlockEstimate:
     """Distributions without data take the point of maximum entropy among those that leave the optimum as it is."""
-    block = estimate.block
+    block, task = estimate.block, estimate.task
     free = np.isin(block.distribution_of, estimate.without_data)
     part = restricted(block, estimate.without_data, estimate.theta)
     own = Task(part, np.zeros(part.size), np.ones(part.size))

@@ -32,8 +32,7 @@ def estimate(problem: Problem) -> Solution:
         theta[each.block.parameters] = each.theta
     findings = [*findings, *no_data_findings(problem, unseen, estimates), *solver_findings(estimates)]
     certificate = worst_certificate(estimates)
-    status = Status.OPTIMAL if certificate.holds else Status.NOT_CERTIFIED
-    return Solution(problem.tables(theta), status, tuple(findings), certificate, prices(estimates))
+    return Solution(problem.tables(theta), status_of(estimates), tuple(findings), certificate, prices(estimates))
 
 
 def counted(problem: Problem, vector: Numbers) -> tuple[Numbers, dict[str, list[int]]]:
@@ -83,6 +82,11 @@ def solver_findings(estimates: Sequence[BlockEstimate]) -> Iterable[Finding]:
                 f"{each.certificate.violation:.1e}, the relative gap is {each.certificate.gap:.1e}.",
                 name,
             )
+
+
+def status_of(estimates: Sequence[BlockEstimate]) -> Status:
+    """How well all blocks together ended."""
+    return Status.OPTIMAL if worst_certificate(estimates).holds else Status.NOT_CERTIFIED
 
 
 def worst_certificate(estimates: Sequence[BlockEstimate]) -> Certificate:

@@ -17,7 +17,7 @@ class Method:
     name: str
     title: str
     when: str
-    home: str  # the module with the function; imported when the method is used
+    home: str  # the module, and after a colon the function where it is not `estimate`; imported when it is used
     default_prior: float = 0.0  # pseudo-count that is added where the user gives no prior
     takes_prior: bool = False
     uses_knowledge: bool = True
@@ -25,7 +25,8 @@ class Method:
 
     def estimate(self, problem: Problem) -> Solution:
         """Run the method."""
-        solution: Solution = import_module(self.home).estimate(problem)
+        module, _, function = self.home.partition(":")
+        solution: Solution = getattr(import_module(module), function or "estimate")(problem)
         return solution
 
 
@@ -49,6 +50,13 @@ METHODS: dict[str, Method] = {
             uses_knowledge=False,
         ),
         Method(
+            "me",
+            "maximum entropy within the data's interval",
+            "few data, no knowledge; a cautious baseline",
+            "credo.estimators.entropy:estimate_without_knowledge",
+            uses_knowledge=False,
+        ),
+        Method(
             "cml",
             "maximum likelihood under the knowledge",
             "the data should speak wherever the knowledge lets them",
@@ -61,6 +69,12 @@ METHODS: dict[str, Method] = {
             "credo.estimators.constrained",
             1.0,
             takes_prior=True,
+        ),
+        Method(
+            "cme",
+            "maximum entropy within the data's interval, under the knowledge",
+            "few data and much knowledge, and nothing beyond them is to be assumed",
+            "credo.estimators.entropy",
         ),
     )
 }
