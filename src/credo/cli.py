@@ -28,6 +28,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+LEARNING = "Learning (the first time on a machine, loops are compiled)"
 INTERRUPTED = 130  # what shells expect of a program that was stopped with Ctrl-C
 
 
@@ -87,7 +88,7 @@ def learn(
     given = read_network(network)
     known = None if knowledge is None else read_knowledge(knowledge, given)
     believed = _prior(prior, prior_network, prior_weight)
-    with _progress("Reading and counting", quiet=as_json) as progress:
+    with _progress(LEARNING, quiet=as_json) as progress:
         result = fit(
             given,
             data,
@@ -141,16 +142,23 @@ def methods() -> None:
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for what the demo writes.")] = Path("demo"),
 ) -> None:
-    """Learn an example that ships with the package: a brain-tumour network from thirty patients."""
+    """Learn an example that ships with the package: a network of six from thirty patients and an expert's notes."""
+    from credo.check import check as check_knowledge
     from credo.fit import fit
     from credo.io.networks import read_network, write_network
     from credo.knowledge import read_knowledge
+    from credo.report.check_text import check_summary
     from credo.shipped import example
 
     folder = example("brain-tumour")
     network = read_network(folder / "brain-tumour.bif").without_tables()
     knowledge = read_knowledge(folder / "brain-tumour.credo", network)
-    result = fit(network, folder / "patients.csv", knowledge)
+    data = folder / "patients.csv"
+    print(f"An oncologist's notes ({folder / 'brain-tumour.credo'}), held against thirty patients:\n")
+    _console().print(check_summary(check_knowledge(network, knowledge, data)))
+    print("\nWhat is learned from both:\n")
+    with _progress(LEARNING, quiet=False) as progress:
+        result = fit(network, data, knowledge, progress=progress)
     out.mkdir(parents=True, exist_ok=True)
     write_network(result.network, out / "learned.bif")
     _show(result, out / "learned.bif", as_json=False)

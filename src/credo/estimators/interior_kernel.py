@@ -162,7 +162,8 @@ def solve_block(  # pragma: no cover
             primal = max(primal, abs(sums[d] - 1.0))
         gap = mu + short
         if primal <= RESIDUAL and worst <= RESIDUAL and gap <= tolerance:
-            multipliers[:] = z
+            for j in range(m):
+                multipliers[j] = z[j]
             return iteration, SOLVED, primal, gap
         if not np.isfinite(gap) or not np.isfinite(primal) or stalled >= 5:
             break
@@ -285,7 +286,8 @@ def solve_block(  # pragma: no cover
                 s[j] += step * ds[j]
         for d in range(distributions):
             y[d] += step * solution[n + m + d]
-    multipliers[:] = z
+    for j in range(m):
+        multipliers[j] = z[j]
     good = primal <= ACCEPTABLE and worst <= ACCEPTABLE and gap <= ACCEPTABLE
     return iteration, SOLVED if good else STALLED, primal, gap
 

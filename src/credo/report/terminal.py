@@ -16,6 +16,7 @@ from credo.result import Fit
 FEW_VARIABLES = 12  # networks up to this size are shown table by table
 FEW_ROWS = 16  # of one table
 FEW_FINDINGS = 8
+FEW_STATEMENTS = 15
 FINDING_WIDTH = 300
 
 
@@ -41,6 +42,10 @@ def fit_summary(fit: Fit, written_to: Path | None) -> RenderableType:
     ]
     if len(fit.network) <= FEW_VARIABLES:
         parts += [cpt_table(fit.network, name) for name in fit.network.names]
+    if fit.binding():
+        parts += ["", binding_table(fit)]
+    if fit.violations():
+        parts += ["", violations_table(fit)]
     if fit.findings:
         parts.append(Text.from_markup("\n[bold]What you should know[/bold]"))
         parts += [Text(f"• {_shortened(str(finding))}") for finding in fit.findings[:FEW_FINDINGS]]
@@ -49,6 +54,31 @@ def fit_summary(fit: Fit, written_to: Path | None) -> RenderableType:
     if written_to is not None:
         parts.append(Text(f"\nThe learned network is in {written_to}."))
     return Group(*parts)
+
+
+def binding_table(fit: Fit) -> RenderableType:
+    """The statements that shaped the result, the dearest first."""
+    table = _plain_table("Statements that shaped the result", "line", "statement", "worth")
+    for each in fit.binding()[:FEW_STATEMENTS]:
+        table.add_row(str(each.line or ""), Text(each.statement), f"{0.01 * each.price:.3g}")
+    table.caption = "worth: what the log-likelihood would gain if the bound moved by 0.01."
+    return table
+
+
+def violations_table(fit: Fit) -> RenderableType:
+    """The statements that the result does not satisfy."""
+    table = _plain_table("Statements that the result does not satisfy", "line", "statement", "missed by")
+    for each in fit.violations()[:FEW_STATEMENTS]:
+        table.add_row(str(each.line or ""), Text(each.statement), f"{each.amount:.3g}")
+    return table
+
+
+def _plain_table(title: str, line: str, statement: str, number: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, caption_justify="left")
+    table.add_column(line, justify="right")
+    table.add_column(statement)
+    table.add_column(number, justify="right")
+    return table
 
 
 def cpt_table(network: Network, name: str) -> RenderableType:
