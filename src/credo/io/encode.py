@@ -1,7 +1,12 @@
-"""A frame in memory becomes state numbers: each distinct value of a column is looked up once."""
+"""A frame becomes state numbers. Texts are looked up inside polars' own plan, so that what streams is small.
+
+Whatever that look-up does not know (`1.0` for `1`, numbers, mixed values, mistakes) is read again as it is, and each
+distinct value of a column is then looked up once.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,11 +14,45 @@ from numpy.typing import NDArray
 
 from credo.io.columns import Columns, unknown_states
 from credo.io.dataset import Dataset, code_type
-from credo.io.states import MISSING, Lexicon, text_of
+from credo.io.states import MISSING, MISSING_TEXTS, Lexicon, text_of
 from credo.network import Network, Variable
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+def looked_up(frame: pl.LazyFrame, columns: Columns, network: Network) -> tuple[pl.LazyFrame, frozenset[str]]:
+    """The frame with its text columns as places in a list: states, then texts that mean missing; null where unknown.
+
+    Returns the frame and the names of those columns.
+    """
+    import polars as pl
+
+    schema = frame.collect_schema()
+    texts = frozenset(name for name in columns.variables if schema[name] == pl.String)
+
+    def place(name: str) -> pl.Expr:
+        states = network.states(name)
+        missing = [text for text in sorted(MISSING_TEXTS) if text not in states]
+        # The empty text is no state, so it can stand for null; null is then left for what is unknown.
+        filled = pl.col(name).fill_null("")
+        return filled.cast(pl.Enum([*states, *missing]), strict=False).to_physical().alias(name)
+
+    return frame.select([place(name) if name in texts else pl.col(name) for name in columns.used]), texts
+
+
+def encode_looked_up(
+    frame: pl.DataFrame, texts: frozenset[str], columns: Columns, network: Network, first_row: int
+) -> Dataset | None:
+    """The rows of such a frame as a dataset; None where one of them holds a text that was not known."""
+    if any(frame[name].null_count() for name in texts):
+        return None
+    dataset = encode(frame, replace(columns, variables=tuple(set(columns.variables) - texts)), network, first_row)
+    for position, variable in enumerate(network.variables):
+        if variable.name in texts:
+            places = frame[variable.name].to_numpy().astype(np.int64)
+            dataset.codes[:, position] = np.where(places < len(variable.states), places, MISSING)
+    return dataset
 
 
 def encode(frame: pl.DataFrame, columns: Columns, network: Network, first_row: int = 0) -> Dataset:

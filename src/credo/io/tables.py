@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import numpy as np
 from credo.errors import DataError, closest
 from credo.io.columns import match_columns, no_rows
 from credo.io.dataset import Dataset, checked_weights, concatenate
-from credo.io.encode import encode
+from credo.io.encode import encode, encode_looked_up, looked_up
 from credo.network import Network
 
 if TYPE_CHECKING:
@@ -111,8 +111,8 @@ def _parts_of_parquet(
             raise DataError(f"The folder {path} holds no Parquet files.")
     try:
         frame, done = pl.scan_parquet(files), 0
-        total = frame.select(pl.len()).collect().item() if progress is not None else 0
-        for part in _parts_of_lazy(frame, network, others):
+        total = frame.select(pl.len()).collect().item()
+        for part in _parts_of_lazy(frame, network, others, total):
             yield part
             done += len(part)
             if progress is not None:
@@ -121,11 +121,24 @@ def _parts_of_parquet(
         raise DataError(f"{path} cannot be read as Parquet: {error}") from None
 
 
-def _parts_of_lazy(frame: pl.LazyFrame, network: Network, others: Sequence[str]) -> Iterator[Dataset]:
+def _parts_of_lazy(
+    frame: pl.LazyFrame, network: Network, others: Sequence[str], total: int | None = None
+) -> Iterator[Dataset]:
+    """A frame in parts. Where its number of rows is known it can be cut, which keeps less in memory than a stream."""
     columns = match_columns(frame.collect_schema().names(), network, others)
+    plan, texts = looked_up(frame, columns, network)
+    batches: Iterable[pl.DataFrame]
+    if total is None:
+        batches = plan.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True, engine="streaming")
+    else:
+        cuts = range(0, total, BATCH_ROWS)
+        batches = (plan.slice(start, BATCH_ROWS).collect(engine="streaming") for start in cuts)
     rows = 0
-    for batch in frame.select(columns.used).collect_batches(chunk_size=BATCH_ROWS, maintain_order=True):
-        yield encode(batch, columns, network, rows)
+    for batch in batches:
+        part = encode_looked_up(batch, texts, columns, network, rows)
+        if part is None:
+            part = encode(frame.select(columns.used).slice(rows, len(batch)).collect(), columns, network, rows)
+        yield part
         rows += len(batch)
 
 
@@ -148,7 +161,7 @@ def _parts_of_frame(source: Any, network: Network, others: Sequence[str]) -> Ite
     columns = match_columns(frame.columns, network, others)
     chosen = frame.select(list(columns.used))
     eager = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
-    yield encode(_as_polars(eager), columns, network)
+    yield from _parts_of_lazy(_as_polars(eager).lazy(), network, others, len(eager))
 
 
 def _as_polars(frame: Any) -> pl.DataFrame:
