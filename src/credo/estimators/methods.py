@@ -57,6 +57,12 @@ METHODS: dict[str, Method] = {
             uses_knowledge=False,
         ),
         Method(
+            "co",
+            "gradient with a penalty on what the knowledge forbids",
+            "comparing with published results; cml solves the same problem exactly, and faster",
+            "credo.estimators.penalty",
+        ),
+        Method(
             "cml",
             "maximum likelihood under the knowledge",
             "the data should speak wherever the knowledge lets them",
@@ -75,6 +81,20 @@ METHODS: dict[str, Method] = {
             "maximum entropy within the data's interval, under the knowledge",
             "few data and much knowledge, and nothing beyond them is to be assumed",
             "credo.estimators.entropy",
+        ),
+        Method(
+            "qmap",
+            "counts drawn towards the mean of what the knowledge allows",
+            "comparing with published results; it may violate statements",
+            "credo.estimators.interpolated:estimate_qmap",
+            cross_validates=True,
+        ),
+        Method(
+            "qmapc",
+            "cml drawn towards the mean of what the knowledge allows",
+            "very few data and much knowledge",
+            "credo.estimators.interpolated:estimate_qmapc",
+            cross_validates=True,
         ),
     )
 }

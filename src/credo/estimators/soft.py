@@ -45,3 +45,12 @@ def _held_out(problem: Problem, blocks: tuple[Block, ...], vector: Numbers, weig
             seen = held_out[estimate.block.parameters]
             total += float(seen @ np.log(np.maximum(estimate.theta, 1e-12)))
     return total
+
+
+def soft_statements_ignored(problem: Problem) -> list[Finding]:
+    """The finding of methods that know hard statements only."""
+    if problem.constraints.linear.hard.all():
+        return []
+    return [
+        Finding("soft statements ignored", "Statements with a confidence had no influence: this method knows none.")
+    ]
