@@ -54,7 +54,7 @@ def estimate(problem: Problem) -> Solution:
         with_lower_ends(block, each.lower * share[block.distribution_of])
         for block, each, share in zip(problem.blocks, intervals, shares, strict=True)
     ]
-    estimates = solve_certified([_entropy_task(block, soft_weight) for block in blocks])
+    estimates = solve_certified([entropy_task(block, soft_weight) for block in blocks])
     for each in estimates:
         theta[each.block.parameters] = each.theta
     findings = [
@@ -119,6 +119,11 @@ def with_lower_ends(block: Block, lower: Numbers) -> Block:
     return _with_rows(block, own[:, None], np.full((len(own), 1), -1.0), -lower[own])
 
 
+def entropy_task(block: Block, soft_weight: float) -> Task:
+    """max −Σ θ log θ under the block's rows."""
+    return Task(block, np.zeros(block.size), np.ones(block.size), soft_weight)
+
+
 def widening_findings(
     blocks: Sequence[Block], intervals: Sequence[Interval], shares: Sequence[Numbers], hidden: float
 ) -> list[Finding]:
@@ -156,12 +161,8 @@ def _levelled(problem: Problem) -> Numbers:
 def _hidden_draws(problem: Problem) -> float:
     hidden = problem.options.get("hidden_draws", HIDDEN_DRAWS)
     if not isinstance(hidden, int | float) or not 0.0 < hidden < np.inf:
-        raise OptionError(f"hidden_draws, the s of the imprecise Dirichlet model, is a number above zero, not {hidden}.")
+        raise OptionError(f"hidden_draws, the s of the imprecise Dirichlet model, is above zero; it is {hidden}.")
     return float(hidden)
-
-
-def _entropy_task(block: Block, soft_weight: float) -> Task:
-    return Task(block, np.zeros(block.size), np.ones(block.size), soft_weight)
 
 
 def _share_task(block: Block, lower: Numbers) -> Task:
