@@ -46,6 +46,17 @@ class IncompleteDataError(DataError):
     """The method needs complete data and the table has gaps."""
 
 
+class ImpossibleRowError(DataError):
+    """A row has probability zero under the network; `row` counts from one."""
+
+    def __init__(self, row: int, values: Sequence[str]) -> None:
+        super().__init__(
+            f"Row {row} is impossible: the network gives probability zero to {listing(values)}. "
+            "Correct the row, or take tables without zeros there."
+        )
+        self.row = row
+
+
 class PriorError(CredoError):
     """The prior cannot be used with this network."""
 

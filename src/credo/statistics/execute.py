@@ -1,0 +1,69 @@
+"""Run the plans of all evaluations on all cores; the number of cores changes nothing in the result."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+
+from credo.statistics.components import Groups
+from credo.statistics.layout import Integers, Layout, Numbers
+from credo.statistics.plan import Plans
+
+# Work is cut into pieces of which each sums on its own, and sums are added in the order of the pieces.
+MOST_PIECES = 8
+SMALL_PIECE = 100_000  # cells that are not worth a piece of their own
+MOST_COUNTS = 2**23  # cells of counts that all pieces together may hold (64 MB)
+
+
+def cut_pieces(layout: Layout, groups: Groups, plans: Plans) -> Integers:
+    """Where each piece of the evaluations begins and ends, all about equally dear."""
+    cost = (plans.input_cells + 2 * plans.clique_cells)[groups.component].astype(np.float64)
+    total = float(cost.sum())
+    fitting = MOST_COUNTS // max(1, layout.cells)
+    pieces = int(max(1, min(MOST_PIECES, fitting, total // SMALL_PIECE)))
+    cuts = np.searchsorted(np.cumsum(cost), total * np.arange(1, pieces) / pieces)
+    return np.concatenate([[0], cuts, [len(cost)]]).astype(np.int64)
+
+
+def execute(
+    layout: Layout, groups: Groups, plans: Plans, cuts: Integers, theta: Numbers, backward: bool = True
+) -> tuple[Numbers, float, int]:
+    """Expected counts of all cells, the log-likelihood, and the first evaluation of probability zero (-1: none)."""
+    from credo.statistics.execute_kernel import run
+
+    if not len(groups.component):
+        return np.zeros(layout.cells), 0.0, -1
+    clique_cells, message_cells = int(plans.clique_cells.max()), int(plans.message_cells.max())
+
+    def run_piece(piece: int) -> tuple[Numbers, float, int]:
+        counts = np.zeros(layout.cells if backward else 0)
+        tables, messages, marginals = np.empty(clique_cells), np.empty(message_cells), np.zeros(message_cells)
+        maps = np.concatenate([plans.maps, np.empty(plans.map_cells.max(), dtype=np.uint32)])
+        log_likelihood, impossible = run(
+            cuts[piece], cuts[piece + 1], groups.component, groups.cells, groups.cell_starts, groups.weights,
+            plans.program, plans.starts, maps, len(plans.maps), plans.shapes, plans.shape_starts, theta, backward,
+            tables, messages, marginals, counts,
+        )  # fmt: skip
+        return counts, log_likelihood, impossible
+
+    pieces = range(len(cuts) - 1)
+    results = [run_piece(0)] if len(pieces) == 1 else list(_pool().map(run_piece, pieces))
+    counts, log_likelihood, impossible = results[0]
+    for more, likelihood, row in results[1:]:
+        counts += more
+        log_likelihood += likelihood
+        impossible = row if impossible < 0 else impossible
+    return counts, float(log_likelihood), int(impossible)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """One for the process: starting threads takes as long as a small E-step."""
+    return ThreadPoolExecutor(os.cpu_count() or 1)
+
+
+# A forked process has none of its parent's threads.
+os.register_at_fork(after_in_child=_pool.cache_clear)
