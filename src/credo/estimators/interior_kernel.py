@@ -70,6 +70,7 @@ def solve_block(  # pragma: no cover
     equality: Any,  # (m,)
     softness: Any,  # (m,) c, 0 where hard
     order: Any,  # (n + m + distributions,) elimination order, or empty: then it is found here
+    cautious: bool,  # start in the middle of everything, and keep further away from the boundary
     tolerance: float,
     theta: Any,  # (n,) in: where to start; out: the optimum
     multipliers: Any,  # (m,) out
@@ -127,6 +128,13 @@ def solve_block(  # pragma: no cover
                 v[indices[p]] += coefficients[p] * z[j]
     for i in range(n):
         v[i] = max(v[i], 0.1 * y[distribution_of[i]])
+    to_boundary = TO_BOUNDARY
+    if cautious:
+        to_boundary = 0.9
+        middle(distribution_of, theta, v)
+        for j in range(m):
+            if not equality[j]:
+                s[j], z[j] = max(bounds[j] - row_values[j], 1.0), 1.0
 
     dtheta, dv, ds, dz = np.zeros(n), np.zeros(n), np.zeros(m), np.zeros(m)
     dual, comp_theta, comp_row = np.empty(n), np.empty(n), np.empty(m)
@@ -238,7 +246,7 @@ def solve_block(  # pragma: no cover
                     solution[order[k]] += permuted[k]
 
             # The step, and how far it may go.
-            step = 1.0 / TO_BOUNDARY
+            step = 1.0 / to_boundary
             for i in range(n):
                 dtheta[i] = solution[i]
                 dv[i] = (comp_theta[i] - v[i] * dtheta[i]) / theta[i]
@@ -254,7 +262,7 @@ def solve_block(  # pragma: no cover
                         step = min(step, -s[j] / ds[j])
                     if dz[j] < 0.0:
                         step = min(step, -z[j] / dz[j])
-            step *= TO_BOUNDARY
+            step *= to_boundary
             if phase >= 1:
                 # Near the boundary with a product far below its target, Newton's steps would become tiny: stay away.
                 for _ in range(40):
@@ -290,6 +298,17 @@ def solve_block(  # pragma: no cover
         multipliers[j] = z[j]
     good = primal <= ACCEPTABLE and worst <= ACCEPTABLE and gap <= ACCEPTABLE
     return iteration, SOLVED if good else STALLED, primal, gap
+
+
+@numba.njit(cache=True, nogil=True)
+def middle(distribution_of: Any, theta: Any, v: Any) -> None:  # pragma: no cover
+    """The middle of every distribution, with θ v = 1."""
+    sizes = np.zeros(distribution_of.max() + 1)
+    for d in distribution_of:
+        sizes[d] += 1.0
+    for i in range(len(theta)):
+        theta[i] = 1.0 / sizes[distribution_of[i]]
+        v[i] = sizes[distribution_of[i]]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -344,19 +363,24 @@ def solve_blocks(  # pragma: no cover
         if done:
             iterations[b], status[b] = 0, SOLVED
         else:
-            iterations[b], status[b], _, _ = solve_block(
-                w,
-                entropies[p:q],
-                of,
-                count,
-                starts,
-                where,
-                what,
-                upper,
-                equality[r:t],
-                softness[r:t],
-                no_order,
-                tolerance,
-                x,
-                z,
-            )
+            # Where it gets stuck on the way from a start near the counts, it tries once more from the middle.
+            for cautious in (False, True):
+                iterations[b], status[b], _, _ = solve_block(
+                    w,
+                    entropies[p:q],
+                    of,
+                    count,
+                    starts,
+                    where,
+                    what,
+                    upper,
+                    equality[r:t],
+                    softness[r:t],
+                    no_order,
+                    cautious,
+                    tolerance,
+                    x,
+                    z,
+                )
+                if status[b] == SOLVED:
+                    break
