@@ -1,0 +1,1 @@
+"""Experiments: one folder a paper, each a command that says which of the claims held."""

@@ -1,0 +1,181 @@
+"""From the raw figures to a table, a picture, and a word on each claim of the paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from experiments.guo.published import METHODS as PAPER_METHODS
+from experiments.guo.published import published
+
+# The orders that the paper's tables show or its text claims: the first is better than the second.
+CLAIMS = (
+    ("qmapc", "qmap"),
+    ("qmapc", "cme"),
+    ("qmapc", "cml"),
+    ("qmapc", "co"),
+    ("qmapc", "map"),
+    ("qmapc", "me"),
+    ("qmapc", "ml"),
+    ("qmap", "cme"),
+    ("cme", "cml"),
+    ("cml", "co"),
+    ("cml", "ml"),
+    ("me", "ml"),
+    ("map", "ml"),
+)
+COLOURS = ("#999999", "#56b4e9", "#0072b2", "#f0e442", "#e69f00", "#cc79a7", "#009e73", "#d55e00", "#000000")
+
+
+def write_story(results: pl.DataFrame, folder: Path) -> str:
+    """Write summary.csv, README.md and kl.png; returns the text."""
+    cells = (
+        results.group_by("network", "cell", "method")
+        .agg(
+            pl.col("kl").mean().alias("mean"),
+            pl.col("kl").std().alias("deviation"),
+            pl.col("seconds").mean(),
+            pl.col("violated").mean(),
+            pl.len().alias("draws"),
+        )
+        .sort("network", "cell", "method")
+    )
+    cells.write_csv(folder / "summary.csv")
+    draw_picture(cells, folder / "kl.png")
+    parts = [
+        "# Guo: tables 2 to 5, rerun\n",
+        "Mean divergence of the rows of all tables, in nats, ± deviation over draws (the measure is in `measure.py`); "
+        "in brackets what the paper reports. Its data, its statements and its treatment of zeros are not published, so "
+        "that orders can be compared, not figures. Bold: the best of a line.\n",
+        "![KL by method](kl.png)\n",
+        *(network_table(cells, name) for name in results["network"].unique(maintain_order=True)),
+        claims_table(cells),
+        posterior_table(results),
+        times_table(cells),
+    ]
+    text = "\n".join(parts)
+    (folder / "README.md").write_text(text, encoding="utf-8")
+    return text
+
+
+def network_table(cells: pl.DataFrame, network: str) -> str:
+    """One line a cell, one column a method."""
+    own = cells.filter(pl.col("network") == network)
+    methods = _methods(own)
+    lines = [f"\n## {network}\n", f"| | {' | '.join(methods)} |", "|---|" + "---|" * len(methods)]
+    for cell in _cells(own):
+        means = _means(own, cell)
+        paper = published(network, cell)
+        deviations = dict(own.filter(pl.col("cell") == cell).select("method", "deviation").iter_rows())
+        best = min(means, key=lambda method: means[method])
+        texts = []
+        for method in methods:
+            reported = f" ({paper[method]:.3f})" if method in paper else ""
+            figure = f"{means[method]:.4f} ± {deviations[method] or 0:.4f}"
+            texts.append(f"**{figure}**{reported}" if method == best else f"{figure}{reported}")
+        lines.append(f"| {cell} | {' | '.join(texts)} |")
+    return "\n".join(lines)
+
+
+def claims_table(cells: pl.DataFrame) -> str:
+    """For each order that the paper claims: in how many of its cells it shows it, and in how many of ours it holds."""
+    lines = ["\n## Which orders held\n", "| better than | in the paper's cells | in ours |", "|---|---|---|"]
+    for better, worse in CLAIMS:
+        ours = theirs = total = 0
+        for network in cells["network"].unique(maintain_order=True):
+            own = cells.filter(pl.col("network") == network)
+            for cell in _cells(own):
+                means, paper = _means(own, cell), published(network, cell)
+                if better in means and worse in means:
+                    total += 1
+                    ours += means[better] < means[worse]
+                    theirs += paper[better] <= paper[worse]
+        lines.append(f"| {better} < {worse} | {theirs} of {total} | {ours} of {total} |")
+    return "\n".join(lines)
+
+
+def posterior_table(results: pl.DataFrame) -> str:
+    """Our posterior mean against QMAP-C, draw by draw."""
+    if "posterior" not in results["method"].unique():
+        return ""
+    wide = results.pivot(on="method", index=["network", "cell", "draw"], values="kl")
+    lines = [
+        "\n## posterior against qmapc, on the same draws\n",
+        "| network | cell | posterior | qmapc | difference ± standard error | better in |",
+        "|---|---|---|---|---|---|",
+    ]
+    won = total = 0
+    for (network, cell), group in wide.group_by("network", "cell", maintain_order=True):
+        difference = (group["posterior"] - group["qmapc"]).drop_nulls()
+        mean, error = float(difference.mean()), float((difference.std() or 0) / max(1, len(difference)) ** 0.5)
+        won, total = won + (mean < 0), total + 1
+        lines.append(
+            f"| {network} | {cell} | {group['posterior'].mean():.4f} | {group['qmapc'].mean():.4f} | "
+            f"{mean:+.4f} ± {error:.4f} | {int((difference < 0).sum())} of {len(difference)} |"
+        )
+    lines.append(f"\nThe posterior mean is better in {won} of {total} cells.")
+    return "\n".join(lines)
+
+
+def times_table(cells: pl.DataFrame) -> str:
+    """Seconds a fit, reading of knowledge not included, and how many statements stay violated, on average."""
+    times = cells.group_by("network", "method", maintain_order=True).agg(
+        pl.col("seconds").mean(), pl.col("violated").mean()
+    )
+    lines = ["\n## Seconds a fit, and statements violated\n"]
+    methods = _methods(cells)
+    lines += [f"| | {' | '.join(methods)} |", "|---|" + "---|" * len(methods)]
+    for network in cells["network"].unique(maintain_order=True):
+        own = {row[1]: row[2:] for row in times.filter(pl.col("network") == network).iter_rows()}
+        texts = [f"{own[method][0]:.2f} s, {own[method][1]:.1f}" if method in own else "" for method in methods]
+        lines.append(f"| {network} | {' | '.join(texts)} |")
+    return "\n".join(lines) + "\n"
+
+
+def draw_picture(cells: pl.DataFrame, path: Path) -> None:
+    """A panel for each network and kind of cell; one line a method."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    networks = cells["network"].unique(maintain_order=True).to_list()
+    figure, axes = pyplot.subplots(
+        2, len(networks), figsize=(4 * len(networks), 7), squeeze=False, layout="constrained"
+    )
+    for column, network in enumerate(networks):
+        for row, kind in enumerate(("rows", "share")):
+            panel = axes[row][column]
+            own = cells.filter((pl.col("network") == network) & pl.col("cell").str.starts_with(kind))
+            for method, colour in zip(_methods(cells), COLOURS, strict=False):
+                line = own.filter(pl.col("method") == method).with_columns(
+                    pl.col("cell").str.extract(r"=(\d+)").cast(pl.Int64).alias("x")
+                )
+                line = line.sort("x")
+                width = 2.5 if method in ("posterior", "qmapc") else 1.2
+                panel.plot(
+                    line["x"], line["mean"], marker="o", markersize=3, color=colour, linewidth=width, label=method
+                )
+            panel.set_yscale("log")
+            panel.set_title(network if row == 0 else "")
+            panel.set_xlabel("rows of data" if kind == "rows" else "share of the statements, %")
+            panel.grid(alpha=0.3)
+        axes[0][0].set_ylabel("mean KL of table rows")
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+
+
+def _methods(cells: pl.DataFrame) -> list[str]:
+    found = cells["method"].unique().to_list()
+    return [method for method in (*PAPER_METHODS, "cmap", "posterior") if method in found]
+
+
+def _cells(cells: pl.DataFrame) -> list[str]:
+    return sorted(cells["cell"].unique(), key=lambda cell: (cell.partition("=")[0], int(cell.partition("=")[2])))
+
+
+def _means(cells: pl.DataFrame, cell: str) -> dict[str, float]:
+    return dict(cells.filter(pl.col("cell") == cell).select("method", "mean").iter_rows())
