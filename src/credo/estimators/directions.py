@@ -24,11 +24,19 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 ALL_PAIRS = 6  # up to this many states every pair is a move; above, each state with its next two and some far ones
-PARTNERS = 3  # how many other states a linked move takes mass from
 TOGETHER = 0.4  # the correlation from which distributions are moved together; chosen by effective draws a second
+# Longer moves cost several times what a pair costs: a sweep makes so many of them for each pair, or each number.
+LINKED = 0.5
+LEARNED = 0.25
+CLOSE = 0.4  # the distance of two bounds of one sum of numbers below which the sum is nearly fixed
+MOST_CLOSE = 500  # numbers in such sums, above which elimination takes too long
+BASES = 4
 _ZERO = 1e-12
 _PIVOT = 1e-9
 _COLUMNS = 256  # of a covariance matrix, held at a time
+
+
+Move = tuple[tuple[int, float], ...]  # (parameter, how much it changes) of each entry
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +47,8 @@ class Directions:
     equalities: csr_array  # (equalities, parameters), the sums of the distributions that they touch among them
     targets: Numbers  # (equalities,)
     moves: csr_array  # (moves, parameters)
+    chances: Numbers  # (moves,) how likely a sweep makes each
+    rays: Flags  # (moves,) which are rays: states that are raised at the cost of all others of their distributions
     extras: csr_array  # (product rows, then soft rows; parameters)
     extra_bounds: Numbers
     extra_weights: Numbers  # NaN: a product row
@@ -54,33 +64,50 @@ def directions(block: Block, interior: Interior, soft_weight: float | None = Non
     fixed = np.zeros(block.size, dtype=np.bool_)
     fixed[interior.zero_parameters] = True
     kept = _distinct(block, linear.take(linear.hard & ~equal))
-    return Directions(kept, equalities, targets, _moves(block, kept, equalities, fixed), *_extras(block, soft_weight))
+    moves, chances, rays = _moves(block, kept, equalities, fixed)
+    return Directions(kept, equalities, targets, moves, chances, rays, *_extras(block, soft_weight))
 
 
 def geometry_of(blocks: Sequence[Block], parts: Sequence[Directions]) -> tuple[Geometry, Extras]:
-    """Blocks one after the other as the groups of one geometry."""
-    from scipy.sparse import csr_array
+    """Blocks one after the other as the groups of one geometry.
+
+    A ray is held as the states that it raises; it reaches all states of their distributions.
+    """
+    from scipy.sparse import csr_array, dia_array
 
     sizes = [block.size for block in blocks]
     first = _starts(sizes)
     rows = _diagonal([part.inequalities.matrix(size) for part, size in zip(parts, sizes, strict=True)])
     moves = _diagonal([part.moves for part in parts])
     extras = _diagonal([part.extras for part in parts])
-    deltas = csr_array(moves @ rows.T)
+    pieces = [block.distributions[:-1] + start for block, start in zip(blocks, first, strict=False)]
+    distributions = np.concatenate([*pieces, first[-1:]])
+    rays = np.concatenate([np.zeros(0, dtype=np.bool_), *(part.rays for part in parts)])
+    on_ray, on_line = (
+        dia_array((rays[None].astype(float), 0), shape=(len(rays),) * 2),
+        dia_array(((~rays)[None].astype(float), 0), shape=(len(rays),) * 2),
+    )
+    members = csr_array(
+        (np.ones(first[-1]), np.arange(first[-1]), distributions), shape=(len(distributions) - 1, first[-1])
+    )
+    reach = csr_array(on_line @ abs(moves) + on_ray @ (abs(moves) @ members.T @ members))
+    deltas = csr_array(on_line @ (moves @ rows.T) + on_ray @ (reach @ abs(rows).T))
     deltas.data[np.abs(deltas.data) < _ZERO] = 0.0
     deltas.eliminate_zeros()
-    touched = csr_array(abs(moves) @ abs(extras).T)
-    pieces = [block.distributions[:-1] + start for block, start in zip(blocks, first, strict=False)]
+    touched = csr_array(reach @ abs(extras).T)
     geometry = Geometry(
         _starts([len(part.inequalities) for part in parts]),
         _starts([part.moves.shape[0] for part in parts]),
         _starts([len(block.table_rows) for block in blocks]),
-        np.concatenate([*pieces, first[-1:]]),
+        distributions,
+        np.repeat(np.arange(len(distributions) - 1), np.diff(distributions)),
         *_arrays(rows),
         _joined([part.inequalities.bounds for part in parts]),
         *_arrays(moves),
         *_arrays(deltas),
         *_arrays(touched)[:2],
+        _joined([part.chances for part in parts]),
+        rays,
     )
     return geometry, Extras(
         *_arrays(extras),
@@ -117,7 +144,16 @@ def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
         kept = strong[:, block.distribution_of] & ~still
         moves = np.where(kept, covariance, 0.0)[strong.any(axis=1)]
         found.append(csr_array(moves / np.abs(moves).max(axis=1, keepdims=True, initial=_ZERO)))
-    return replace(part, moves=csr_array(vstack(found, format="csr")))
+    moves = csr_array(vstack(found, format="csr"))
+    fresh = moves.shape[0] - part.moves.shape[0]
+    chance = min(1.0, LEARNED * block.size / max(1, fresh))
+    chances, rays = np.full(fresh, chance), np.zeros(fresh, dtype=np.bool_)
+    return replace(
+        part,
+        moves=moves,
+        chances=np.concatenate((part.chances, chances)),
+        rays=np.concatenate((part.rays, rays)),
+    )
 
 
 def polished(part: Directions, point: Numbers) -> Numbers:
@@ -151,23 +187,38 @@ def _starts(sizes: Sequence[int]) -> Indices:
 # Moves ----------------------------------------------------------------------------------------------------------------
 
 
-def _moves(block: Block, inequalities: LinearRows, equalities: csr_array, fixed: Flags) -> csr_array:
-    """Pairs and linked pairs; with equalities, pairs that break none and a basis of their null space."""
+def _moves(
+    block: Block, inequalities: LinearRows, equalities: csr_array, fixed: Flags
+) -> tuple[csr_array, Numbers, Flags]:
+    """Pairs and what is linked; with equalities, pairs that break none and a basis of their null space."""
     from scipy.sparse import csr_array, vstack
 
     first, second = _pairs(block, fixed)
-    count = len(first)
-    entries = np.tile([1.0, -1.0], count), np.stack((first, second), 1).ravel(), 2 * np.arange(count + 1)
-    pairs = csr_array(entries, shape=(count, block.size))
+    pairs = _matrix([((i, 1.0), (j, -1.0)) for i, j in zip(first, second, strict=True)], block.size)
     if not equalities.shape[0]:
-        return csr_array(vstack([pairs, _linked(block, inequalities, fixed)], format="csr"))
+        rays = _matrix(list(dict.fromkeys([*_linked(block, inequalities), *_narrow(block, inequalities)])), block.size)
+        counts = [pairs.shape[0], rays.shape[0]]
+        chance = min(1.0, LINKED * counts[0] / max(1, counts[1]))
+        made = csr_array(vstack([pairs, rays], format="csr"))
+        return made, np.repeat([1.0, chance], counts), np.repeat([False, True], counts)
     broken = abs(csr_array(pairs @ equalities.T)).max(axis=1).toarray().ravel() > _ZERO
     touched = np.unique(block.distribution_of[equalities.indices])
     columns = np.flatnonzero(np.isin(block.distribution_of, touched) & ~fixed)
     basis = csr_array(null_space(equalities[:, columns].toarray()))
     spread = csr_array((basis.data, columns[basis.indices], basis.indptr), shape=(basis.shape[0], block.size))
     longer = np.diff(spread.indptr) > 2  # a vector of two entries is one of the pairs
-    return csr_array(vstack([pairs[~broken], spread[longer]], format="csr"))
+    made = csr_array(vstack([pairs[~broken], spread[longer]], format="csr"))
+    return made, np.ones(made.shape[0]), np.zeros(made.shape[0], dtype=np.bool_)
+
+
+def _matrix(moves: Sequence[Sequence[tuple[int, float]]], size: int) -> csr_array:
+    from scipy.sparse import csr_array
+
+    indices = np.array([index for move in moves for index, _ in move], dtype=np.int64)
+    values = np.array([value for move in moves for _, value in move], dtype=np.float64)
+    made = csr_array((values, indices, _starts([len(move) for move in moves])), shape=(len(moves), size))
+    made.sort_indices()
+    return made
 
 
 def _pairs(block: Block, fixed: Flags) -> tuple[Indices, Indices]:
@@ -184,38 +235,55 @@ def _pairs(block: Block, fixed: Flags) -> tuple[Indices, Indices]:
     return pairs[:, 0], pairs[:, 1]
 
 
-def _linked(block: Block, linear: LinearRows, fixed: Flags) -> csr_array:
-    """Two pairs at once, so that a row c_i·θ_i + c_j·θ_j + … of two distributions keeps its value.
+def _linked(block: Block, linear: LinearRows) -> list[Move]:
+    """Two states of two distributions, raised so that a row c_i·θ_i + c_j·θ_j + … keeps its value.
 
     "About the same" holds two numbers together: alone, neither can leave a corner that the other one is in.
     """
-    from scipy.sparse import csr_array
-
-    links = {}
-    for row in linear:
-        for i, c_i in zip(row.indices, row.coefficients, strict=True):
-            for j, c_j in zip(row.indices, row.coefficients, strict=True):
-                if block.distribution_of[i] < block.distribution_of[j]:
-                    links[i, j, round(-c_i / c_j, 9)] = None
-    indices: list[int] = []
-    values: list[float] = []
-    for i, j, ratio in links:
-        for x in _partners(block, i, fixed):
-            for y in _partners(block, j, fixed):
-                indices += [i, x, j, y]
-                values += [1.0, -1.0, ratio, -ratio]
-    starts = np.arange(0, len(indices) + 1, 4)
-    made = csr_array((np.array(values), np.array(indices, dtype=np.int64), starts), shape=(len(starts) - 1, block.size))
-    made.sort_indices()
-    return made
+    return [
+        ((i, 1.0), (j, round(-c_i / c_j, 9)))
+        for row in linear
+        for i, c_i in zip(row.indices, row.coefficients, strict=True)
+        for j, c_j in zip(row.indices, row.coefficients, strict=True)
+        if block.distribution_of[i] < block.distribution_of[j]
+    ]
 
 
-def _partners(block: Block, state: int, fixed: Flags) -> list[int]:
-    """Other states of the same distribution, the next ones first and not many."""
-    d = block.distribution_of[state]
-    start, size = int(block.distributions[d]), int(block.distributions[d + 1] - block.distributions[d])
-    others = [start + (state - start + step) % size for step in range(1, size)]
-    return [other for other in others if not fixed[other]][:PARTNERS] if not fixed[state] else []
+def _narrow(block: Block, linear: LinearRows) -> list[Move]:
+    """States raised so that every row that holds from both sides, and closely, keeps its value.
+
+    Such rows are nearly equalities, and directions of their null space the only long ones. Elimination in several
+    orders of the columns gives several bases: more of the sparse directions among them.
+    """
+    forms: dict[Move, float] = {}
+    for row, bound in zip(linear, linear.bounds.tolist(), strict=True):
+        form: dict[int, float] = {}
+        for i, value in zip(row.indices, row.coefficients, strict=True):
+            first = int(block.distributions[block.distribution_of[i]])
+            second_of_two = i == first + 1 == block.distributions[block.distribution_of[i] + 1] - 1
+            target = first if second_of_two else i
+            form[target] = form.get(target, 0.0) + (-value if second_of_two else value)
+            bound -= value if second_of_two else 0.0
+        key = tuple(sorted(form.items()))
+        forms[key] = min(bound, forms.get(key, np.inf))
+    opposite = {key: tuple((i, -value) for i, value in key) for key in forms}
+    close = [key for key in forms if forms[key] + forms.get(opposite[key], np.inf) <= CLOSE and key > opposite[key]]
+    columns = sorted({i for key in close for i, _ in key})
+    if not 1 < len(columns) <= MOST_CLOSE:
+        return []
+    place = {i: number for number, i in enumerate(columns)}
+    matrix = np.zeros((len(close), len(columns)))
+    for number, key in enumerate(close):
+        matrix[number, [place[i] for i, _ in key]] = [value for _, value in key]
+    rng = np.random.default_rng(len(columns))
+    moves: dict[Move, None] = {}
+    for order in [np.arange(len(columns)), *(rng.permutation(len(columns)) for _ in range(BASES - 1))]:
+        for vector in null_space(matrix[:, order]):
+            entries = sorted((columns[order[k]], float(vector[k])) for k in np.flatnonzero(vector))
+            # Two states of one distribution cannot both be raised at the cost of all others.
+            if 1 < len(entries) == len({block.distribution_of[i] for i, _ in entries}):
+                moves[tuple(entries)] = None
+    return list(moves)
 
 
 def null_space(matrix: Numbers) -> Numbers:

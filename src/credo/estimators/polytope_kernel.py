@@ -13,6 +13,7 @@ import numpy as np
 
 FARTHEST = 650.0  # in log-odds: e^-650 is still a number
 SMALLEST = 1e-290
+NOTHING = 1e-15  # a change of a row that is rounding: the row keeps its value on the ray
 MOST_SHRINKS = 200
 MOST_STEPS_OUT = 40
 STEP_OUT = 1.5  # the width of a step out, in log-odds along a line
@@ -40,6 +41,7 @@ class Geometry(NamedTuple):
     group_moves: Any  # (groups + 1,)
     group_distributions: Any  # (groups + 1,)
     distributions: Any  # (distributions + 1,)
+    owners: Any  # (parameters,) the distribution of each
     row_starts: Any
     row_indices: Any
     row_values: Any
@@ -52,6 +54,8 @@ class Geometry(NamedTuple):
     delta_values: Any
     extra_starts: Any  # (moves + 1,) which extras a move changes
     extra_list: Any
+    chances: Any  # (moves,) how likely a sweep makes each
+    rays: Any  # (moves,) whether its entries are states that are raised, see `set_ray`
 
 
 # Random numbers -------------------------------------------------------------------------------------------------------
@@ -170,7 +174,9 @@ def move_pair(
 
 
 @numba.njit(cache=True, nogil=True)
-def place_on_line(shape: Any, theta: Any, indices: Any, values: Any, gaps: Any, length: float, odds: float) -> float:
+def place_on_line(
+    exponents: Any, theta: Any, indices: Any, values: Any, gaps: Any, length: float, odds: float
+) -> float:
     """The point that divides a line with these log-odds, into θ; and the log density there, in the log-odds.
 
     θ_i is a distance from its own zero, which lies beyond one of the ends by `gaps`: nothing cancels near zero.
@@ -183,8 +189,8 @@ def place_on_line(shape: Any, theta: Any, indices: Any, values: Any, gaps: Any, 
         i, value = indices[k], values[k]
         distance = from_low + gaps[k] if value > 0.0 else to_high + gaps[k]
         theta[i] = max(abs(value) * distance, SMALLEST)
-        if shape[i] != 1.0:
-            density += (shape[i] - 1.0) * np.log(theta[i])
+        if exponents[k] != 0.0:
+            density += exponents[k] * np.log(theta[i])
     return density
 
 
@@ -196,13 +202,13 @@ def move_line(
     changes: Any,
     named: Any,
     extras: Extras,
-    shape: Any,
+    exponents: Any,
     theta: Any,
     slack: Any,
     work: Any,
     generator: Any,
 ) -> None:
-    """Along any direction v, θ + s·v: by a slice in the log-odds of s between the two ends of the line."""
+    """Along any direction v, θ + s·v, density Π θ^exponents: by a slice in the log-odds of s between the two ends."""
     low, high = -np.inf, np.inf
     flat = len(named) == 0
     for k in range(len(indices)):
@@ -211,13 +217,14 @@ def move_line(
             low = max(low, limit)
         else:
             high = min(high, limit)
-        flat &= shape[indices[k]] == 1.0
+        flat &= exponents[k] == 0.0
     for k in range(len(rows)):
-        limit = slack[rows[k]] / changes[k]
-        if changes[k] > 0.0:
-            high = min(high, limit)
-        else:
-            low = max(low, limit)
+        if changes[k] != 0.0:
+            limit = slack[rows[k]] / changes[k]
+            if changes[k] > 0.0:
+                high = min(high, limit)
+            else:
+                low = max(low, limit)
     if not (low < 0.0 < high):
         return
     length = high - low
@@ -234,25 +241,25 @@ def move_line(
         zero = -old[k] / values[k]
         gaps[k] = low - zero if values[k] > 0.0 else zero - high
     now = np.log(-low / high)
-    level = place_on_line(shape, theta, indices, values, gaps, length, now) + np.log(uniform(generator))
+    level = place_on_line(exponents, theta, indices, values, gaps, length, now) + np.log(uniform(generator))
     level += extra_terms(extras, named, theta)
     # Step out on both sides, together at most so often, then shrink [Neal, 2003, figures 3 and 5].
     left = now - STEP_OUT * uniform(generator)
     right = left + STEP_OUT
     most_left = int(MOST_STEPS_OUT * uniform(generator))
     for _ in range(most_left):
-        density = place_on_line(shape, theta, indices, values, gaps, length, left)
+        density = place_on_line(exponents, theta, indices, values, gaps, length, left)
         if density < level or density + extra_terms(extras, named, theta) < level:
             break
         left -= STEP_OUT
     for _ in range(MOST_STEPS_OUT - 1 - most_left):
-        density = place_on_line(shape, theta, indices, values, gaps, length, right)
+        density = place_on_line(exponents, theta, indices, values, gaps, length, right)
         if density < level or density + extra_terms(extras, named, theta) < level:
             break
         right += STEP_OUT
     for _ in range(MOST_SHRINKS):
         odds = left + uniform(generator) * (right - left)
-        density = place_on_line(shape, theta, indices, values, gaps, length, odds)
+        density = place_on_line(exponents, theta, indices, values, gaps, length, odds)
         if density >= level and density + extra_terms(extras, named, theta) >= level:
             step = low + length / (1.0 + np.exp(-odds))
             for k in range(len(rows)):
@@ -266,28 +273,84 @@ def move_line(
         theta[indices[k]] = old[k]
 
 
+@numba.njit(cache=True, nogil=True)
+def set_ray(
+    raised: Any, ratios: Any, owners: Any, distributions: Any, shape: Any, theta: Any, work: Any, indices: Any
+) -> int:
+    """The direction in which states are raised and all others of their distributions give in proportion.
+
+    θ_k + s, others θ_l·(1 − θ_k − s)/(1 − θ_k): a line towards the corner of state k. In these coordinates the volume
+    element is (1 − θ_k)^(K − 2), and since others move in proportion it may be added to the exponent of any of them.
+    """
+    direction, values, exponents = work[2], work[3], work[4]
+    count = 0
+    for k in range(len(raised)):
+        start, stop = distributions[owners[raised[k]]], distributions[owners[raised[k]] + 1]
+        rest, largest = 0.0, -1
+        for i in range(start, stop):
+            if i != raised[k]:
+                rest += theta[i]
+                if largest < 0 or theta[i] > theta[largest]:
+                    largest = i
+        for i in range(start, stop):
+            if theta[i] > 0.0:
+                value = ratios[k] if i == raised[k] else -ratios[k] * theta[i] / rest
+                exponent = shape[i] - 1.0 + (stop - start - 2.0 if i == largest else 0.0)
+                direction[i] = values[count] = value
+                indices[count], exponents[count] = i, exponent
+                count += value != 0.0
+    return count
+
+
 # Sweeps ---------------------------------------------------------------------------------------------------------------
 
 
 @numba.njit(cache=True, nogil=True)
-def sweep(geometry: Geometry, extras: Extras, shape: Any, theta: Any, slack: Any, work: Any, generator: Any) -> None:
-    """Every move once, group by group; `work` has two rows as long as θ."""
+def work_space(parameters: int, rows: int) -> Any:
+    """Room for a sweep: numbers, of which row 2 must be zero, and indices."""
+    return np.zeros((6, parameters + rows)), np.empty(parameters + rows, dtype=np.int64)
+
+
+@numba.njit(cache=True, nogil=True)
+def sweep(
+    geometry: Geometry, extras: Extras, shape: Any, theta: Any, slack: Any, work: Any, work_indices: Any, generator: Any
+) -> None:
+    """Every move once, or as often as its chance has it, group by group."""
     # Taken out of the tuple once: in the loop each look would count references.
     move_starts, move_indices, move_values = geometry.move_starts, geometry.move_indices, geometry.move_values
     delta_starts, delta_rows, delta_values = geometry.delta_starts, geometry.delta_rows, geometry.delta_values
-    extra_starts, extra_list = geometry.extra_starts, geometry.extra_list
+    extra_starts, extra_list, chances = geometry.extra_starts, geometry.extra_list, geometry.chances
+    row_starts, row_indices, row_values = geometry.row_starts, geometry.row_indices, geometry.row_values
+    rays, owners, distributions = geometry.rays, geometry.owners, geometry.distributions
+    direction, exponents, ray_changes = work[2], work[4], work[5]
     for group in range(len(geometry.group_rows) - 1):
         for move in range(geometry.group_moves[group], geometry.group_moves[group + 1]):
+            if chances[move] < 1.0 and uniform(generator) > chances[move]:
+                continue
             start, stop = move_starts[move], move_starts[move + 1]
             first, last = delta_starts[move], delta_starts[move + 1]
-            if stop - start == 2 and extra_starts[move] == extra_starts[move + 1]:
+            if not rays[move] and stop - start == 2 and extra_starts[move] == extra_starts[move + 1]:
                 i, j = move_indices[start], move_indices[start + 1]
                 move_pair(i, j, first, last, delta_rows, delta_values, shape, theta, slack, generator)
+                continue
+            named = extra_list[extra_starts[move] : extra_starts[move + 1]]
+            indices, values = move_indices[start:stop], move_values[start:stop]
+            rows, changes = delta_rows[first:last], delta_values[first:last]
+            if rays[move]:
+                count = set_ray(indices, values, owners, distributions, shape, theta, work, work_indices)
+                indices, values, changes = work_indices[:count], work[3, :count], ray_changes[: last - first]
+                for k in range(last - first):
+                    changes[k] = 0.0
+                    for e in range(row_starts[rows[k]], row_starts[rows[k] + 1]):
+                        changes[k] += row_values[e] * direction[row_indices[e]]
+                    if abs(changes[k]) < NOTHING:
+                        changes[k] = 0.0
+                for k in range(count):
+                    direction[indices[k]] = 0.0
             else:
-                named = extra_list[extra_starts[move] : extra_starts[move + 1]]
-                indices, values = move_indices[start:stop], move_values[start:stop]
-                rows, changes = delta_rows[first:last], delta_values[first:last]
-                move_line(indices, values, rows, changes, named, extras, shape, theta, slack, work, generator)
+                for k in range(stop - start):
+                    exponents[k] = shape[indices[k]] - 1.0
+            move_line(indices, values, rows, changes, named, extras, exponents, theta, slack, work, generator)
         refresh(geometry, group, theta, slack)
 
 
@@ -305,8 +368,8 @@ def run_chain(
     slack = np.empty(len(geometry.bounds))
     for group in range(len(geometry.group_rows) - 1):
         refresh(geometry, group, theta, slack)
-    work = np.empty((2, len(theta)))
+    work, indices = work_space(len(theta), len(slack))
     for draw in range(len(out)):
         for _ in range(thinning):
-            sweep(geometry, extras, shape, theta, slack, work, generator)
+            sweep(geometry, extras, shape, theta, slack, work, indices, generator)
         out[draw] = theta
