@@ -40,7 +40,7 @@ class BlockEstimate:
     multipliers: Numbers  # (rows,) log-likelihood per unit of the bound
     solver: str
     certificate: Certificate
-    without_data: Indices  # distributions that took the point of maximum entropy
+    without_data: Indices  # distributions with no weight at all; they take the point of maximum entropy
 
     @property
     def block(self) -> Block:
@@ -52,7 +52,8 @@ def estimate_blocks(blocks: Sequence[Block], vector: Numbers, soft_weight: float
     """The optimum of every block for weights that stand in one vector over all parameters."""
     tasks = [_likelihood_task(block, vector[block.parameters], soft_weight) for block in blocks]
     return [
-        _most_entropic(estimate) if estimate.without_data.size else estimate for estimate in solve_certified(tasks)
+        _most_entropic(estimate) if estimate.without_data.size and estimate.task.entropies is None else estimate
+        for estimate in solve_certified(tasks)
     ]
 
 
@@ -80,7 +81,7 @@ def _without_weightless(task: Task) -> Task:
 def _certified(task: Task, point: Point) -> BlockEstimate:
     """The point with its certificate; where that fails, other ways are tried, and the best of them is returned."""
     totals = np.add.reduceat(task.weights, task.block.distributions[:-1])
-    unseen = np.flatnonzero(totals == 0) if task.entropies is None else np.arange(len(totals))
+    unseen = np.flatnonzero(totals == 0)
     attempts = [(point, SOLVERS[point.shape])]
     certificate = certify(task, point.theta, point.multipliers)
     if not certificate.holds:
@@ -96,8 +97,7 @@ def _certified(task: Task, point: Point) -> BlockEstimate:
         key=lambda k: (not certificates[k].holds, certificates[k].violation > 1e-9, certificates[k].gap),
     )
     tried, solver = attempts[best]
-    left = unseen if task.entropies is None else np.zeros(0, dtype=np.int64)
-    return BlockEstimate(task, tried.theta, tried.multipliers, solver, certificates[best], left)
+    return BlockEstimate(task, tried.theta, tried.multipliers, solver, certificates[best], unseen)
 
 
 def _most_entropic(estimate: BlockEstimate) -> BlockEstimate:
