@@ -10,6 +10,7 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.feasibility import interior_of
 from credo.constraints.rows import Indices, LinearRows, Numbers
+from credo.errors import CredoError
 from credo.estimators.certificate import Certificate, certify
 from credo.estimators.closed_form_kernel import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_ROWS, SUMS_AGAINST_SUMS
 from credo.estimators.fallback import solve_with_clarabel
@@ -27,8 +28,13 @@ SOLVERS = {
 CLARABEL = "Clarabel, because the interior point did not reach its certificate"
 
 
-class Infeasible(Exception):
+class Infeasible(CredoError):
     """A block has no point at all; whoever knows the statements says which clash."""
+
+    exit_code = 3
+
+    def __init__(self) -> None:
+        super().__init__("The hard statements allow no distribution. See credo.check.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
