@@ -1,4 +1,4 @@
-"""The compiled loops that choose an elimination order, and make one bucket of neighbours in it where that is cheaper."""
+"""The compiled loops that choose an elimination order, and join buckets of it where that is cheaper."""
 
 from __future__ import annotations
 

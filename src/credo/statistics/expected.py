@@ -44,7 +44,7 @@ class Prepared:
         return not len(self.groups.component)
 
     def barren(self) -> dict[str, float]:
-        """The weight of the rows that say nothing about a variable's table; variables without such rows are left out."""
+        """The weight of the rows that say nothing about a variable's table; variables without such are left out."""
         pairs = zip(self.layout.network.names, self.groups.barren, strict=True)
         return {name: float(weight) for name, weight in pairs if weight}
 

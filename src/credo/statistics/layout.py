@@ -103,5 +103,11 @@ def unpack(layout: Layout, cells: Numbers) -> dict[str, Numbers]:
     }
 
 
+def row_starts(layout: Layout) -> Integers:
+    """Where each row of each table begins: all cells of a row are one distribution of a child."""
+    starts = [np.arange(layout.offsets[i], layout.offsets[i + 1], size) for i, size in enumerate(layout.sizes)]
+    return np.concatenate(starts).astype(np.int64)
+
+
 def _integers(values: Any) -> Integers:
     return np.array(list(values), dtype=np.int64)
