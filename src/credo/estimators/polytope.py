@@ -26,6 +26,7 @@ from credo.constraints.product_points import product_finding
 from credo.constraints.program import Program
 from credo.constraints.rows import Numbers
 from credo.errors import CredoError
+from credo.estimators.block_estimates import Infeasible
 from credo.estimators.chains import effective_sizes, r_hat
 from credo.estimators.directions import Directions, directions, geometry_of, learned, polished
 
@@ -130,7 +131,7 @@ def region_of(
 def _prepared(block: Block, start: Numbers | None, soft_weight: float | None) -> tuple[Directions, Numbers]:
     interior = interior_of(block)
     if interior is None:
-        raise CredoError("There is nothing to sample: the hard statements allow no distribution. See credo.check.")
+        raise Infeasible
     point = interior.point.copy() if start is None else np.array(start, dtype=np.float64)
     if start is None and any(row.confidence is None for row in block.products):
         found = product_finding(block, interior, Program(block)).point
@@ -191,7 +192,7 @@ def run_chains(
 
 def with_learned(region: Region, snapshots: Numbers) -> Region:
     """The region with the directions that draws of it, (chains, draws, parameters), show."""
-    flat = snapshots.reshape(-1, snapshots.shape[-1])
+    flat = snapshots.reshape(snapshots.shape[0] * snapshots.shape[1], -1)
     ends = np.cumsum([block.size for block in region.blocks])
     parts = [
         learned(block, part, flat[:, end - block.size : end])
