@@ -107,8 +107,8 @@ def story(results: pl.DataFrame, rows: int) -> str:
     parts = [
         "# Wrong statements\n",
         f"Mean divergence of table rows (nats) from {rows} rows of data; a share of the statements is turned round. "
-        "The paper's conclusion (2) is that wrong constraints hurt. `as given` leaves out only what cannot hold together, "
-        "`checked` also what the data contradict, `unsure` keeps all with confidence 0.8.\n",
+        "The paper's conclusion (2) is that wrong constraints hurt. `as given` leaves out only what cannot hold "
+        "together, `checked` also what the data contradict, `unsure` keeps all with confidence 0.8.\n",
     ]
     for (network,), own in results.group_by("network", maintain_order=True):
         shares = sorted(own["wrong"].unique())
