@@ -18,7 +18,7 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.feasibility import Interior
 from credo.constraints.rows import Flags, Indices, LinearRows, Numbers
-from credo.estimators.polytope_kernel import Extras, Geometry
+from credo.estimators.polytope_rows import distinct_rows, equality_rows, extra_rows, starts_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -60,61 +60,12 @@ def directions(block: Block, interior: Interior, soft_weight: float | None = Non
     linear = block.linear
     equal = linear.hard & linear.equality
     equal[interior.tight_rows] = True
-    equalities, targets = _equalities(block, linear.take(equal), interior.zero_parameters)
+    equalities, targets = equality_rows(block, linear.take(equal), interior.zero_parameters)
     fixed = np.zeros(block.size, dtype=np.bool_)
     fixed[interior.zero_parameters] = True
-    kept = _distinct(block, linear.take(linear.hard & ~equal))
+    kept = distinct_rows(block, linear.take(linear.hard & ~equal))
     moves, chances, rays = _moves(block, kept, equalities, fixed)
-    return Directions(kept, equalities, targets, moves, chances, rays, *_extras(block, soft_weight))
-
-
-def geometry_of(blocks: Sequence[Block], parts: Sequence[Directions]) -> tuple[Geometry, Extras]:
-    """Blocks one after the other as the groups of one geometry.
-
-    A ray is held as the states that it raises; it reaches all states of their distributions.
-    """
-    from scipy.sparse import csr_array, dia_array
-
-    sizes = [block.size for block in blocks]
-    first = _starts(sizes)
-    rows = _diagonal([part.inequalities.matrix(size) for part, size in zip(parts, sizes, strict=True)])
-    moves = _diagonal([part.moves for part in parts])
-    extras = _diagonal([part.extras for part in parts])
-    pieces = [block.distributions[:-1] + start for block, start in zip(blocks, first, strict=False)]
-    distributions = np.concatenate([*pieces, first[-1:]])
-    rays = np.concatenate([np.zeros(0, dtype=np.bool_), *(part.rays for part in parts)])
-    on_ray, on_line = (
-        dia_array((rays[None].astype(float), 0), shape=(len(rays),) * 2),
-        dia_array(((~rays)[None].astype(float), 0), shape=(len(rays),) * 2),
-    )
-    members = csr_array(
-        (np.ones(first[-1]), np.arange(first[-1]), distributions), shape=(len(distributions) - 1, first[-1])
-    )
-    reach = csr_array(on_line @ abs(moves) + on_ray @ (abs(moves) @ members.T @ members))
-    deltas = csr_array(on_line @ (moves @ rows.T) + on_ray @ (reach @ abs(rows).T))
-    deltas.data[np.abs(deltas.data) < _ZERO] = 0.0
-    deltas.eliminate_zeros()
-    touched = csr_array(reach @ abs(extras).T)
-    geometry = Geometry(
-        _starts([len(part.inequalities) for part in parts]),
-        _starts([part.moves.shape[0] for part in parts]),
-        _starts([len(block.table_rows) for block in blocks]),
-        distributions,
-        np.repeat(np.arange(len(distributions) - 1), np.diff(distributions)),
-        *_arrays(rows),
-        _joined([part.inequalities.bounds for part in parts]),
-        *_arrays(moves),
-        *_arrays(deltas),
-        *_arrays(touched)[:2],
-        _joined([part.chances for part in parts]),
-        rays,
-    )
-    return geometry, Extras(
-        *_arrays(extras),
-        _joined([part.extra_bounds for part in parts]),
-        _joined([part.extra_weights for part in parts]),
-        np.concatenate([np.zeros(0, dtype=np.bool_), *(part.extra_equality for part in parts)]),
-    )
+    return Directions(kept, equalities, targets, moves, chances, rays, *extra_rows(block, soft_weight))
 
 
 def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
@@ -156,6 +107,12 @@ def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
     )
 
 
+def without_rays(part: Directions) -> Directions:
+    """The same without moves that only corners need."""
+    kept = ~part.rays
+    return replace(part, moves=part.moves[kept], chances=part.chances[kept], rays=part.rays[kept])
+
+
 def polished(part: Directions, point: Numbers) -> Numbers:
     """The nearest point that keeps the equalities to the last digit: linear programs keep them to 1e-9 only."""
     if not part.equalities.shape[0]:
@@ -164,24 +121,6 @@ def polished(part: Directions, point: Numbers) -> Numbers:
 
     missing = part.targets - part.equalities @ point
     return np.asarray(point + lstsq(part.equalities.toarray(), missing)[0], dtype=np.float64)
-
-
-def _diagonal(matrices: list[csr_array]) -> csr_array:
-    from scipy.sparse import block_diag, csr_array
-
-    return csr_array(block_diag(matrices, format="csr")) if matrices else csr_array((0, 0))
-
-
-def _joined(values: list[Numbers]) -> Numbers:
-    return np.concatenate([np.zeros(0), *values])
-
-
-def _arrays(matrix: csr_array) -> tuple[Indices, Indices, Numbers]:
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64)
-
-
-def _starts(sizes: Sequence[int]) -> Indices:
-    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int64)
 
 
 # Moves ----------------------------------------------------------------------------------------------------------------
@@ -216,7 +155,7 @@ def _matrix(moves: Sequence[Sequence[tuple[int, float]]], size: int) -> csr_arra
 
     indices = np.array([index for move in moves for index, _ in move], dtype=np.int64)
     values = np.array([value for move in moves for _, value in move], dtype=np.float64)
-    made = csr_array((values, indices, _starts([len(move) for move in moves])), shape=(len(moves), size))
+    made = csr_array((values, indices, starts_of([len(move) for move in moves])), shape=(len(moves), size))
     made.sort_indices()
     return made
 
@@ -312,70 +251,3 @@ def null_space(matrix: Numbers) -> Numbers:
     basis[:, pivots] = -reduced[: len(pivots), free].T
     basis[np.abs(basis) < _PIVOT] = 0.0
     return basis
-
-
-# Rows -----------------------------------------------------------------------------------------------------------------
-
-
-def _equalities(block: Block, linear: LinearRows, zeros: Indices) -> tuple[csr_array, Numbers]:
-    """Equality rows, zero parameters, and the sums of the distributions that these touch."""
-    from scipy.sparse import csr_array, vstack
-
-    touched = np.unique(block.distribution_of[np.concatenate((linear.indices, zeros))])
-    if not len(linear) and not len(zeros):
-        return csr_array((0, block.size)), np.zeros(0)
-    members = np.concatenate([np.arange(*block.distributions[d : d + 2]) for d in touched])
-    lengths = np.diff(block.distributions)[touched]
-    sums = csr_array((np.ones(len(members)), members, _starts(lengths.tolist())), shape=(len(touched), block.size))
-    pinned = csr_array((np.ones(len(zeros)), zeros, np.arange(len(zeros) + 1)), shape=(len(zeros), block.size))
-    rows = csr_array(vstack([linear.matrix(block.size), pinned, sums], format="csr"))
-    return rows, np.concatenate((linear.bounds, np.zeros(len(zeros)), np.ones(len(touched))))
-
-
-def _distinct(block: Block, linear: LinearRows) -> LinearRows:
-    """The rows without those that distributions keep by themselves, and the tightest of those that mean the same.
-
-    On distributions Σ c_k θ_k = c_K + Σ (c_k − c_K) θ_k: rows are compared in the form in which the last state has no
-    coefficient, and scaled to a largest coefficient of one. "P(no) ≤ 0.3" and "P(yes) ≥ 0.7" are then one row.
-    """
-    last = block.distributions[1:] - 1
-    tightest: dict[bytes, tuple[float, int]] = {}
-    for row in range(len(linear)):
-        entries = slice(linear.starts[row], linear.starts[row + 1])
-        indices, values = linear.indices[entries], linear.coefficients[entries]
-        form: dict[int, float] = {}
-        bound, most = float(linear.bounds[row]), 0.0
-        for d in np.unique(block.distribution_of[indices]).tolist():
-            own = dict(zip(range(block.distributions[d], block.distributions[d + 1]), [0.0] * block.size, strict=False))
-            for index, value in zip(indices.tolist(), values.tolist(), strict=True):
-                if index in own:
-                    own[index] += value
-            shift = own[int(last[d])]
-            bound -= shift
-            most += max(own.values()) - shift
-            form.update({index: value - shift for index, value in own.items() if abs(value - shift) > _ZERO})
-        if most <= bound or not form:
-            continue
-        scale = max(abs(value) for value in form.values())
-        key = np.array([(index, round(value / scale, 9)) for index, value in sorted(form.items())]).tobytes()
-        if key not in tightest or bound / scale < tightest[key][0]:
-            tightest[key] = (bound / scale, row)
-    return linear.take(np.array(sorted(row for _, row in tightest.values()), dtype=np.int64))
-
-
-def _extras(block: Block, soft_weight: float | None) -> tuple[csr_array, Numbers, Numbers, Flags]:
-    """Hard product rows, and soft linear rows with the weight W·C each [liao, eq. 5]."""
-    from scipy.sparse import csr_array, vstack
-
-    products = [row for row in block.products if row.confidence is None]
-    lengths = [len(row.indices) for row in products]
-    values = np.array([value for row in products for value in row.exponents], dtype=np.float64)
-    places = np.array([index for row in products for index in row.indices], dtype=np.int64)
-    matrix = csr_array((values, places, _starts(lengths)), shape=(len(products), block.size))
-    soft = block.linear.take(~block.linear.hard if soft_weight else np.zeros(len(block.linear), dtype=np.bool_))
-    return (
-        csr_array(vstack([matrix, soft.matrix(block.size)], format="csr")),
-        np.concatenate((np.array([row.log_bound for row in products]), soft.bounds)),
-        np.concatenate((np.full(len(products), np.nan), (soft_weight or 0.0) * soft.confidences)),
-        np.concatenate((np.zeros(len(products), dtype=np.bool_), soft.equality)),
-    )

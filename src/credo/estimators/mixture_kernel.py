@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from credo.estimators.polytope_kernel import SMALLEST, Extras, Geometry, refresh, sweep, uniform, work_space
+from credo.estimators.polytope_kernel import SMALLEST, Extras, uniform
+from credo.estimators.sweep_kernel import Geometry, refresh, sweep, work_space
 
 STEP_OUT = 1.5  # in log-odds
 MOST_STEPS_OUT = 20

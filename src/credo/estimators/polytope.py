@@ -28,7 +28,8 @@ from credo.constraints.rows import Numbers
 from credo.errors import CredoError
 from credo.estimators.block_estimates import Infeasible
 from credo.estimators.chains import effective_sizes, r_hat
-from credo.estimators.directions import Directions, directions, geometry_of, learned, polished
+from credo.estimators.directions import Directions, directions, learned, polished, without_rays
+from credo.estimators.geometry import geometry_of
 
 SPREADING = 20  # sweeps under the uniform, with which chains leave their common start
 SNAPSHOTS = 400  # draws from which directions are learned
@@ -165,11 +166,13 @@ def run_chains(
     threads: int | None = None,
 ) -> Numbers:
     """Spread out, learn directions in two rounds, then draw with these held fixed; (chains, draws, parameters)."""
+    if shape.min(initial=1.0) >= 1.0:  # no corner holds a chain: its moves would only cost time
+        region = replace(region, parts=tuple(without_rays(part) for part in region.parts))
     generators = [seeded(seed, chain) for chain in range(chains)]
     points = [region.start.copy() for _ in range(chains)]
 
     def stage(current: Region, target: Numbers, count: int, thin: int) -> Numbers:
-        from credo.estimators.polytope_kernel import run_chain
+        from credo.estimators.sweep_kernel import run_chain
 
         geometry, extras = geometry_of(current.blocks, current.parts)
         out = np.empty((chains, count, len(target)))

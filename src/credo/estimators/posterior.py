@@ -21,21 +21,17 @@ Gibbs sampling: θ by the moves of `polytope.py` in blocks and exactly elsewhere
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from os import cpu_count
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credo.constraints.blocks import Block
-from credo.constraints.rows import Flags, Indices, Numbers
-from credo.errors import CredoError
+from credo.constraints.rows import Numbers
 from credo.estimators.chains import effective_sizes, r_hat
-from credo.estimators.directions import geometry_of
-from credo.estimators.mixture_kernel import Layout, State
-from credo.estimators.polytope import SNAPSHOTS, Region, region_of, seeded, with_learned
+from credo.estimators.gibbs import Beliefs, Draws, Rows, Run, layout_of, rows_of
+from credo.estimators.polytope import SNAPSHOTS, region_of, with_learned
 from credo.estimators.solution import Finding
 from credo.network import Network
 from credo.statistics.counts import Counts
@@ -44,32 +40,6 @@ LARGEST_R_HAT = 1.05
 SMALLEST_SIZE = 100.0  # effective draws, below which a standard error is more than a tenth of the deviation
 KEPT_NUMBERS = 50_000_000  # draws of numbers that are kept at most, 400 MB
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Beliefs:
-    """The constants of the prior; chosen on random networks and on published ones, see the accuracy experiment.
-
-    Strengths are whole-row pseudo-counts. One pseudo-count shared evenly is the reference prior for a row of which
-    little is known [Perks, 1947]; 30 holds a row to its base, up to the noise that experts' tables have.
-    """
-
-    own: tuple[float, ...] = (1.0, 30.0)
-    shared: tuple[float, ...] = (4.0, 30.0)
-    evenness: float = 3.0  # c: a table's common distribution is rarely an extreme one
-    alikeness: float = 10.0  # κ: how many rows of its own a table needs to differ from the others
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Which rows of the tables are sampled: those in blocks, then those with data but no statement."""
-
-    names: tuple[str, ...]
-    states: tuple[int, ...]  # of each variable
-    table_rows: tuple[tuple[str, int], ...]
-    constrained: int  # how many of these belong to blocks
-    counts: Numbers  # (parameters,)
-    starts: Indices  # (rows + 1,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,9 +89,9 @@ def posterior(
     """The posterior of the tables of `names`, whose rows the blocks constrain; the same seed gives the same result."""
     began = perf_counter()
     beliefs = beliefs or Beliefs()
-    rows = _rows(network, names, counts, blocks)
+    rows = rows_of(network, names, counts, blocks)
     region = region_of(blocks, soft_weight=soft_weight)
-    chain = _Run(region, rows, _layout(rows, region, beliefs), beliefs, chains, seed)
+    chain = Run(region, rows, layout_of(rows, region, beliefs), beliefs, chains, seed)
     room = max(chains * (int(rows.starts[rows.constrained]) + len(rows.table_rows)), 1)
     draws = max(50, min(draws, KEPT_NUMBERS // room))
     kept = -(-SNAPSHOTS // chains)
@@ -152,117 +122,6 @@ def posterior(
     )
 
 
-# Preparing ------------------------------------------------------------------------------------------------------------
-
-
-def _rows(network: Network, names: Sequence[str], counts: Counts, blocks: Sequence[Block]) -> Rows:
-    bound = [place for block in blocks for place in block.table_rows]
-    strangers = {name for name, _ in bound} - set(names)
-    if strangers:
-        raise CredoError(f"Statements speak about tables that are not to be learned: {', '.join(sorted(strangers))}.")
-    taken: dict[str, set[int]] = {}
-    for name, row in bound:
-        taken.setdefault(name, set()).add(row)
-    free = [
-        (name, int(row))
-        for name in names
-        for row in np.flatnonzero(counts.table(name).sum(axis=1))
-        if int(row) not in taken.get(name, ())
-    ]
-    places = (*bound, *free)
-    pieces = [counts.row(name, row) for name, row in places]
-    states = tuple(len(network.states(name)) for name in names)
-    starts = np.concatenate(([0], np.cumsum([len(piece) for piece in pieces], dtype=np.int64)))
-    joined = np.concatenate([np.zeros(0), *pieces])
-    return Rows(tuple(names), states, places, len(bound), joined, starts.astype(np.int64))
-
-
-def _layout(rows: Rows, region: Region, beliefs: Beliefs) -> Layout:
-    position = {name: number for number, name in enumerate(rows.names)}
-    possible = np.ones(len(rows.counts), dtype=np.bool_)
-    possible[: len(region.start)] = region.start > 0.0
-    informative: Flags = np.array(
-        [possible[a:b].all() for a, b in zip(rows.starts[:-1], rows.starts[1:], strict=True)], dtype=np.bool_
-    )
-    return Layout(
-        rows.starts,
-        np.array([position[name] for name, _ in rows.table_rows], dtype=np.int64),
-        rows.counts,
-        informative,
-        np.array([rows.constrained]),
-        np.concatenate(([0], np.cumsum(rows.states, dtype=np.int64))),
-        np.array([*beliefs.own, *beliefs.shared]),
-        np.array([len(beliefs.own)]),
-    )
-
-
-# Running --------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Draws:
-    theta: Numbers  # (chains, draws, parameters of blocks)
-    component: NDArray[np.int8]  # (chains, draws, rows)
-    means: Numbers  # (chains, draws, cells)
-    weights: Numbers  # (chains, draws, tables, components)
-    first: Numbers  # (parameters,) E θ of all sampled rows, over every sweep
-    second: Numbers  # (parameters,) E θ²
-
-
-@dataclass(slots=True, eq=False)
-class _Run:
-    """Chains under way; the region changes when directions are learned."""
-
-    region: Region
-    rows: Rows
-    layout: Layout
-    beliefs: Beliefs
-    chains: int
-    seed: int
-    states: list[State] = field(init=False)
-    generators: list[NDArray[np.uint64]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.states = [self._start() for _ in range(self.chains)]
-        self.generators = [seeded(self.seed, chain) for chain in range(self.chains)]
-
-    def _start(self) -> State:
-        sizes = np.diff(self.rows.starts)[self.rows.constrained :]
-        even = np.repeat(1.0 / sizes, sizes) if len(sizes) else np.zeros(0)
-        components = len(self.layout.strengths)
-        return State(
-            np.concatenate((self.region.start, even)),
-            np.zeros(len(self.rows.table_rows), dtype=np.int64),
-            np.concatenate([np.zeros(0), *(np.full(size, 1.0 / size) for size in self.rows.states)]),
-            np.full((len(self.rows.names), components), 1.0 / components),
-            np.full(components, 1.0 / components),
-        )
-
-    def stage(self, count: int, thinning: int) -> _Draws:
-        """`count` draws of each chain."""
-        from credo.estimators.mixture_kernel import run_posterior
-
-        geometry, extras = geometry_of(self.region.blocks, self.region.parts)
-        state = self.states[0]
-        theta = np.empty((self.chains, count, len(self.region.start)))
-        component = np.empty((self.chains, count, len(state.component)), dtype=np.int8)
-        means = np.empty((self.chains, count, len(state.means)))
-        weights = np.empty((self.chains, count, *state.weights.shape))
-        moments = np.zeros((self.chains, 2, len(state.theta)))
-
-        def run(chain: int) -> None:
-            outs = theta[chain], component[chain], means[chain], weights[chain], moments[chain]
-            believed = self.beliefs.evenness, self.beliefs.alikeness
-            run_posterior(
-                geometry, extras, self.layout, self.states[chain], *believed, thinning, *outs, self.generators[chain]
-            )
-
-        with ThreadPoolExecutor(cpu_count() or 1) as pool:
-            list(pool.map(run, range(self.chains)))
-        first, second = moments.sum(axis=0) / (self.chains * count * thinning)
-        return _Draws(theta, component, means, weights, first, second)
-
-
 # Results --------------------------------------------------------------------------------------------------------------
 
 
@@ -284,7 +143,7 @@ def unseen_moments(beliefs: Beliefs, weights: Numbers, means: Numbers) -> tuple[
 
 
 def _moments(
-    network: Network, counts: Counts, rows: Rows, beliefs: Beliefs, found: _Draws
+    network: Network, counts: Counts, rows: Rows, beliefs: Beliefs, found: Draws
 ) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
     """Means and standard deviations: of draws in blocks, of exact distributions elsewhere."""
     cells = np.concatenate(([0], np.cumsum(rows.states)))

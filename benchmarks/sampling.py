@@ -1,0 +1,132 @@
+"""Smallest effective sample size a second, credo against hopsy: `python -m benchmarks.sampling`.
+
+Uniform draws from what true statements about one table allow. hopsy runs its coordinate hit-and-run on the same
+polytope without the last state of each distribution, as the sums of distributions ask for. One thread each; all that a
+user waits for counts, and the best of several runs. credo's first call, with and without compiled code on disk, is
+timed in processes of its own.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from benchmarks.statements import true_statements
+from credo.constraints.blocks import Block, blocks_of
+from credo.constraints.lower import lower
+from credo.estimators.chains import effective_sizes
+from credo.estimators.polytope import sample_block
+from credo.network import Network
+
+SHAPES = ((4, 2, 10), (32, 4, 100))  # rows, states, statements
+REPEATS = 3
+SECONDS = 4.0  # that each run takes, about
+
+
+def main() -> None:
+    """Print a line for each shape, then the first calls."""
+    warnings.simplefilter("ignore")
+    if sys.argv[1:] == ["--first"]:
+        first_call()
+        return
+    print("rows×states  statements  credo ESS/s  hopsy ESS/s   ratio")
+    for rows, states, statements in SHAPES:
+        block = example(rows, states, statements)
+        own = max(credo_rate(block, seed) for seed in range(REPEATS))
+        other = [hopsy_rate(block, seed) for seed in range(REPEATS)]
+        peer, ratio = ("absent", "") if None in other else (f"{max(other):,.0f}", f"{own / max(other):.1f}×")
+        print(f"{rows:>6}×{states:<5}{statements:>11}{own:>13,.0f}{peer:>13}{ratio:>8}", flush=True)
+    with tempfile.TemporaryDirectory() as cache:
+        for title in ("nothing compiled yet", "compiled code on disk"):
+            command = [sys.executable, "-m", "benchmarks.sampling", "--first"]
+            done = subprocess.run(command, capture_output=True, text=True, check=True, env={**environment(cache)})
+            print(f"first call, {title}: {float(done.stdout):.2f} s")
+
+
+def environment(cache: str) -> dict[str, str]:
+    """The surroundings of a process that finds compiled code in `cache` alone."""
+    import os
+
+    return {**os.environ, "NUMBA_CACHE_DIR": cache}
+
+
+def example(rows: int, states: int, statements: int, seed: int = 1) -> Block:
+    """The largest block of true statements about a random table."""
+    tables = {
+        "parent": np.full(rows, 1.0 / rows),
+        "child": np.random.default_rng(seed).dirichlet(np.ones(states), rows),
+    }
+    variables = {"parent": [f"p{i}" for i in range(rows)], "child": [f"c{i}" for i in range(states)]}
+    network = Network(variables, {"child": ["parent"]}, tables)
+    about_child = true_statements(network, statements, seed)[statements:]
+    known: Any = SimpleNamespace(network=network, statements=about_child, orders={})
+    return max(blocks_of(lower(known)), key=lambda block: block.size)
+
+
+def first_call() -> None:
+    """Seconds from the call to the draws, in a fresh process."""
+    block = example(*SHAPES[0])
+    start = time.perf_counter()
+    sample_block(block, np.ones(block.size), draws=100)
+    print(time.perf_counter() - start)
+
+
+def credo_rate(block: Block, seed: int) -> float:
+    """Smallest effective sample size a second, warm-up and preparation included."""
+    ones = np.ones(block.size)
+    options: dict[str, Any] = {"chains": 2, "thinning": 1, "threads": 1, "seed": seed}
+    trial = sample_block(block, ones, draws=2000, **options)
+    draws = int(min(400_000, 2000 * SECONDS / trial.seconds, 150_000_000 // block.size))
+    samples = sample_block(block, ones, draws=draws, **options)
+    return float(samples.effective_sizes.min() / samples.seconds)
+
+
+def hopsy_rate(block: Block, seed: int) -> float | None:
+    """The same for hopsy; two chains, one after the other."""
+    try:
+        import hopsy
+    except ImportError:
+        return None
+    left, right = inequalities(block)
+    rounded = hopsy.Problem(left, right)
+    start = hopsy.compute_chebyshev_center(rounded)
+    thinning = 1 if block.size < 20 else block.size
+
+    def run(draws: int) -> tuple[np.ndarray, float]:
+        begun = time.perf_counter()
+        values = []
+        for chain_number in range(2):
+            proposal = hopsy.UniformCoordinateHitAndRunProposal(rounded, starting_point=start)
+            chain = hopsy.MarkovChain(rounded, proposal=proposal)
+            generator = hopsy.RandomNumberGenerator(seed, chain_number)
+            hopsy.sample(chain, generator, n_samples=1, thinning=50 * block.size)
+            values.append(np.asarray(hopsy.sample(chain, generator, n_samples=draws, thinning=thinning)[1])[0])
+        return np.stack(values), time.perf_counter() - begun
+
+    _, seconds = run(2000)
+    values, seconds = run(int(min(400_000, 2000 * SECONDS / seconds)))
+    return float(effective_sizes(values).min() / seconds)
+
+
+def inequalities(block: Block) -> tuple[np.ndarray, np.ndarray]:
+    """Ax ≤ b over all states but the last of each distribution."""
+    last = block.distributions[1:] - 1
+    kept = np.setdiff1d(np.arange(block.size), last)
+    basis = np.zeros((block.size, len(kept)))
+    basis[kept, np.arange(len(kept))] = 1.0
+    basis[last[block.distribution_of[kept]], np.arange(len(kept))] = -1.0
+    corner = np.zeros(block.size)
+    corner[last] = 1.0
+    rows = block.linear.matrix(block.size).toarray()
+    return np.concatenate((rows @ basis, -basis)), np.concatenate((block.linear.bounds - rows @ corner, corner))
+
+
+if __name__ == "__main__":
+    main()
