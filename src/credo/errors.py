@@ -54,7 +54,11 @@ class ImpossibleRowError(DataError):
             f"Row {row} is impossible: the network gives probability zero to {listing(values)}. "
             "Correct the row, or take tables without zeros there."
         )
-        self.row = row
+        self.row, self.values = row, tuple(values)
+
+    def later(self, rows: int) -> ImpossibleRowError:
+        """The same error in a table of which this many rows came before."""
+        return ImpossibleRowError(self.row + rows, self.values)
 
 
 class PriorError(CredoError):

@@ -191,10 +191,16 @@ class Network:
         return sample(self, rows, seed)
 
     def log_likelihood(self, data: Any) -> float:
-        """The log-likelihood of a table with complete rows (natural logarithm)."""
+        """The log-likelihood of what a table holds (natural logarithm); its rows may have gaps."""
         from credo.statistics.likelihood import log_likelihood
 
         return log_likelihood(self, data)
+
+    def predict(self, data: Any, name: str, soft: Mapping[str, Any] | None = None) -> pl.DataFrame:
+        """How probable each state of a variable is in each row of a table; `soft` is evidence that is not certain."""
+        from credo.statistics.predict import predict
+
+        return predict(self, data, name, soft)
 
     def kl(self, other: Network) -> float:
         """KL(self ‖ other), the divergence of the joint distributions of two networks with one structure, in nats."""

@@ -1,4 +1,4 @@
-"""The log-likelihood of complete rows."""
+"""The log-likelihood of rows, complete or not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from credo.errors import IncompleteDataError
 from credo.io.tables import read_table
 from credo.network import Network
 
@@ -31,6 +30,16 @@ def test_an_impossible_row_has_likelihood_zero() -> None:
     assert network.log_likelihood(pl.DataFrame({"x": ["a"]})) == 0.0
 
 
-def test_gaps_are_refused(smoking: Network) -> None:
-    with pytest.raises(IncompleteDataError, match="lung"):
-        smoking.log_likelihood(pl.DataFrame({"smoke": ["yes"]}))
+def test_gaps_are_summed_over(smoking: Network) -> None:
+    assert smoking.log_likelihood(pl.DataFrame({"smoke": ["yes"]})) == pytest.approx(math.log(0.5))
+    seen = pl.DataFrame({"smoke": ["yes", None], "lung": [None, "yes"]})
+    assert smoking.log_likelihood(seen) == pytest.approx(math.log(0.5) + math.log(0.5 * 0.1 + 0.5 * 0.01))
+
+
+def test_a_row_without_any_value_is_certain(smoking: Network) -> None:
+    assert smoking.log_likelihood(pl.DataFrame({"smoke": [None, "no"], "lung": [None, None]})) == math.log(0.5)
+
+
+def test_an_impossible_row_with_gaps_has_likelihood_zero() -> None:
+    network = Network({"x": ("a", "b"), "y": ("a", "b")}, {"y": ["x"]}, {"x": [1, 0], "y": [[1, 0], [0, 1]]})
+    assert network.log_likelihood(pl.DataFrame({"y": ["b", "a"]})) == -math.inf

@@ -15,7 +15,7 @@ from credo.estimators.em_steps import Ended, MStep, State, Steps, init, iterate
 from credo.estimators.solution import Finding
 from credo.estimators.starts import break_symmetry, first_start, never_seen, random_start
 from credo.network import Network
-from credo.statistics.expected import Prepared, expected_cells
+from credo.statistics.expected import Prepared, expected_cells, require_data
 from credo.statistics.layout import Numbers, unpack
 
 
@@ -86,6 +86,7 @@ def run_em(
     """
     free = network.names if free is None else tuple(free)
     _check_options(starts, max_iterations, tolerance, parameter_tolerance)
+    require_data(prepared)
     if prepared.is_complete:
         starts = 1  # nothing to expect: the first M-step is the answer from wherever it starts
     steps = Steps.of(prepared, m_step, free)

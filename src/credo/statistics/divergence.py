@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from credo.errors import NetworkError, listing
-from credo.io.agrum import array_of, load_pyagrum
+from credo.io.dataset import Dataset, code_type
+from credo.io.states import MISSING
 from credo.network import Network, Table
 from credo.statistics.align import aligned_table
+from credo.statistics.expected import expected_cells, prepare
+from credo.statistics.families import Families
+from credo.statistics.layout import Sensor, pack
 
 
 def kl(network: Network, other: Network) -> float:
@@ -52,43 +53,16 @@ def _row_divergences(table: Table, other: Table) -> Table:
 
 
 def _parent_marginals(network: Network, names: list[str]) -> dict[str, Table]:
-    """P(parents of each of these variables), axes in the order of the parents."""
-    marginals = {name: np.ones(network.shape(name)[:-1]) for name in names}
-    # A variable with one state is a constant; pyAgrum's posteriors trip over them, so they are left out.
-    number = {name: str(index) for index, name in enumerate(network.names) if len(network.states(name)) > 1}
-    wanted = {name: [number[parent] for parent in network.parents[name] if parent in number] for name in names}
-    wanted = {name: parents for name, parents in wanted.items() if parents}
-    if not wanted:
-        return marginals
-    pyagrum = load_pyagrum("The divergence of two networks")
-    model = _model(pyagrum, network, number)
-    inference = pyagrum.LazyPropagation(model)
-    for parents in wanted.values():
-        if len(parents) == 1:
-            inference.addTarget(parents[0])
-        else:
-            inference.addJointTarget(set(parents))
-    inference.makeInference()
-    for name, parents in wanted.items():
-        joint = inference.posterior(parents[0]) if len(parents) == 1 else inference.jointPosterior(set(parents))
-        axes, values = array_of(joint)
-        marginals[name][...] = values.transpose([axes.index(parent) for parent in parents]).reshape(
-            marginals[name].shape
-        )
-    return marginals
-
-
-def _model(pyagrum: Any, network: Network, number: Mapping[str, str]) -> Any:
-    """The network for pyAgrum with numbers for names, so that no name can trouble it."""
-    model = pyagrum.BayesNet()
-    for name in number:
-        model.add(pyagrum.RangeVariable(number[name], "", 0, len(network.states(name)) - 1))
-    for name in number:
-        parents = [number[parent] for parent in network.parents[name] if parent in number]
-        for parent in parents:
-            model.addArc(parent, number[name])
-        axes = (*parents, number[name])
-        table = network.table(name).reshape([model.variable(axis).domainSize() for axis in axes])
-        cpt = model.cpt(number[name])
-        cpt[:] = np.ascontiguousarray(table.transpose([axes.index(axis) for axis in reversed(cpt.names)]))
-    return model
+    """P(parents of each of these variables), axes in the parents' order: a question for each, answered together."""
+    sensors = [Sensor(network.parents[name]) for name in names]
+    if not sensors:
+        return {}
+    nothing = Dataset(network.names, np.full((1, len(network)), MISSING, dtype=code_type(network)))
+    readings = np.zeros((1, len(sensors)), dtype=nothing.codes.dtype)
+    prepared = prepare(Families.of(network), nothing, sensors=sensors, readings=readings)
+    ones = [np.ones(network.shape(name)[:-1]) for name in names]
+    counts, _ = expected_cells(prepared, pack(prepared.layout, network.tables, ones))
+    return {
+        name: counts[prepared.layout.sensor_stretch(i)].reshape(network.shape(name)[:-1])
+        for i, name in enumerate(names)
+    }

@@ -15,6 +15,7 @@ from credo.statistics.plan import Plans
 # Work is cut into pieces of which each sums on its own, and sums are added in the order of the pieces.
 MOST_PIECES = 8
 SMALL_PIECE = 100_000  # cells that are not worth a piece of their own
+LARGE_CLIQUES = 2**24  # cells from which one thread works alone, so that memory is needed once and not for each core
 MOST_COUNTS = 2**23  # cells of counts that all pieces together may hold (64 MB)
 
 
@@ -50,7 +51,8 @@ def execute(
         return counts, log_likelihood, impossible
 
     pieces = range(len(cuts) - 1)
-    results = [run_piece(0)] if len(pieces) == 1 else list(_pool().map(run_piece, pieces))
+    alone = len(pieces) == 1 or clique_cells > LARGE_CLIQUES
+    results = [run_piece(piece) for piece in pieces] if alone else list(_pool().map(run_piece, pieces))
     counts, log_likelihood, impossible = results[0]
     for more, likelihood, row in results[1:]:
         counts += more

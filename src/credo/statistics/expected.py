@@ -8,19 +8,20 @@ The derivative with respect to log θ is the expected count of each cell.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from credo.errors import DataError, ImpossibleRowError
-from credo.io.dataset import Dataset
+from credo.io.dataset import Codes, Dataset
 from credo.statistics.components import Groups, group_rows
 from credo.statistics.counts import Counts, count
 from credo.statistics.execute import cut_pieces, execute
 from credo.statistics.families import Families
-from credo.statistics.layout import Integers, Layout, Numbers, pack
+from credo.statistics.layout import Integers, Layout, Numbers, Sensor, pack
 from credo.statistics.plan import Plans, make_plans
 
 
@@ -45,22 +46,38 @@ class Prepared:
 
     def barren(self) -> dict[str, float]:
         """The weight of the rows that say nothing about a variable's table; variables without such are left out."""
-        pairs = zip(self.layout.network.names, self.groups.barren, strict=True)
+        pairs = zip(self.layout.network.names, self.groups.barren, strict=False)  # sensors are never barren
         return {name: float(weight) for name, weight in pairs if weight}
 
 
-def prepare(families: Families, dataset: Dataset, memory_limit: int | None = None) -> Prepared:
-    """Count what is observed, group what is not, and plan how to sum over it."""
-    layout = Layout.of(families.network)
-    observed = count(families, dataset)
-    groups = group_rows(layout, dataset.codes, dataset.weights)
+def prepare(
+    families: Families,
+    dataset: Dataset,
+    memory_limit: int | None = None,
+    *,
+    sensors: Sequence[Sensor] = (),
+    readings: Codes | None = None,  # (rows, sensors)
+    asked: int = -1,
+) -> Prepared:
+    """Count what is observed, group what is not, and plan how to sum over it.
+
+    `sensors` are observed children beside the network, `asked` is the one whose evaluation each row is asked for.
+    """
+    layout = Layout.of(families.network, sensors)
+    codes = dataset.codes if readings is None else np.hstack([dataset.codes, readings])
+    groups = group_rows(layout, codes, dataset.weights, asked + len(families.network) if asked >= 0 else -1)
     plans = make_plans(layout, groups, memory_limit)
+    observed = count(families, dataset)
     cells, counts = _in_layout(layout, observed)
-    if not len(cells) and not len(groups.component):
-        raise DataError("No row says anything about any table: every value is missing, or every weight is zero.")
     return Prepared(
         dataset, families, layout, groups, plans, cut_pieces(layout, groups, plans), observed, cells, counts
     )
+
+
+def require_data(prepared: Prepared) -> None:
+    """Refuse data from which nothing can be learned."""
+    if not len(prepared.observed_cells) and prepared.is_complete:
+        raise DataError("No row says anything about any table: every value is missing, or every weight is zero.")
 
 
 def expected_counts(prepared: Prepared, tables: Mapping[str, Any]) -> tuple[Counts, float]:
@@ -79,6 +96,17 @@ def expected_cells(prepared: Prepared, theta: Numbers) -> tuple[Numbers, float]:
         raise impossible_evaluation(prepared.layout, prepared.groups, prepared.dataset.codes, impossible)
     counts[prepared.observed_cells] += prepared.observed_counts
     return counts, log_likelihood + float(np.log(own) @ prepared.observed_counts)
+
+
+def log_likelihood_of(prepared: Prepared, theta: Numbers) -> float:
+    """The log-likelihood alone; minus infinity where a row is impossible."""
+    own = theta[prepared.observed_cells]
+    _, log_likelihood, impossible = execute(
+        prepared.layout, prepared.groups, prepared.plans, prepared.cuts, theta, backward=False
+    )
+    if impossible >= 0 or not own.all():
+        return -inf
+    return log_likelihood + float(np.log(own) @ prepared.observed_counts)
 
 
 def as_counts(prepared: Prepared, cells: Numbers) -> Counts:

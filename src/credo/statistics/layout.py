@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from credo.errors import TooLargeError
 from credo.network import Network
-from credo.statistics.families import family
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -39,6 +38,7 @@ class Layout:
 
     network: Network
     sensors: tuple[Sensor, ...]
+    position: Mapping[str, int]  # of a variable among all
     sizes: Integers  # (variables,) numbers of states
     members: Integers  # positions of parents and child, family after family
     strides: Integers  # what a member's state adds to the cell
@@ -48,28 +48,26 @@ class Layout:
 
     @classmethod
     def of(cls, network: Network, sensors: Sequence[Sensor] = ()) -> Layout:
-        position = {name: i for i, name in enumerate(network.names)}
-        families = [family(network, name) for name in network.names]
-        shapes = [network.shape(name) for name in network.names]
-        for sensor in sensors:
-            shape = (*(len(network.states(parent)) for parent in sensor.parents), sensor.states)
-            members = [*(position[parent] for parent in sensor.parents), len(families)]
-            families.append((members, [prod(shape[i + 1 :]) for i in range(len(shape))]))
-            shapes.append(shape)
+        names = network.names
+        position = {name: i for i, name in enumerate(names)}
+        parents = [*(network.parents[name] for name in names), *(sensor.parents for sensor in sensors)]
+        sizes = [*(len(network.states(name)) for name in names), *(sensor.states for sensor in sensors)]
+        families = [[*(position[parent] for parent in own), child] for child, own in enumerate(parents)]
+        shapes = [[sizes[member] for member in members] for members in families]
         cells = [prod(shape) for shape in shapes]
-        for name, count in zip(network.names, cells, strict=False):
+        for name, count in zip(names, cells, strict=False):
             if count > MOST_CELLS:
                 raise TooLargeError(f"The table of {name} has {count:.1e} cells, too many for inference.", 8 * count)
-        backward = [*range(len(position), len(shapes)), *(position[name] for name in reversed(network.order))]
         return cls(
             network,
             tuple(sensors),
-            _integers(shape[-1] for shape in shapes),
-            _integers(member for members, _ in families for member in members),
-            _integers(stride for _, strides in families for stride in strides),
-            _integers(np.cumsum([0, *(len(members) for members, _ in families)])),
+            position,
+            _integers(sizes),
+            _integers(member for members in families for member in members),
+            _integers(prod(shape[i + 1 :]) for shape in shapes for i in range(len(shape))),
+            _integers(np.cumsum([0, *(len(members) for members in families)])),
             _integers(np.cumsum([0, *cells])),
-            _integers(backward),
+            _integers([*range(len(names), len(sizes)), *(position[name] for name in reversed(network.order))]),
         )
 
     @property
@@ -79,7 +77,7 @@ class Layout:
 
     def stretch(self, name: str) -> slice:
         """Where the table of a variable lies."""
-        position = self.network.names.index(name)
+        position = self.position[name]
         return slice(int(self.offsets[position]), int(self.offsets[position + 1]))
 
     def sensor_stretch(self, sensor: int) -> slice:

@@ -1,4 +1,4 @@
-"""The log-likelihood of complete data: Σ count · log θ over all cells of all families."""
+"""The log-likelihood of data: Σ count · log θ over the cells of complete families, and exact inference in the gaps."""
 
 from __future__ import annotations
 
@@ -9,15 +9,22 @@ import numpy as np
 from credo.errors import IncompleteDataError, listing
 from credo.io.tables import stream_table
 from credo.network import Network
-from credo.statistics.counts import Counts, count_all
+from credo.statistics.counts import Counts, count
+from credo.statistics.expected import log_likelihood_of, prepare
 from credo.statistics.families import Families
+from credo.statistics.layout import pack
 
 
-def log_likelihood(network: Network, data: Any) -> float:
-    """The log-likelihood of a table whose rows are complete, in nats; minus infinity where a row is impossible."""
-    counts = count_all(Families.of(network), stream_table(data, network))
-    require_complete(counts)
-    return log_likelihood_of_counts(network, counts)
+def log_likelihood(network: Network, data: Any, memory_limit: int | None = None) -> float:
+    """The log-likelihood of what a table holds, in nats; minus infinity where a row is impossible."""
+    families, total = Families.of(network), 0.0
+    for part in stream_table(data, network):
+        if part.is_complete:
+            total += log_likelihood_of_counts(network, count(families, part))
+        else:
+            prepared = prepare(families, part, memory_limit)
+            total += log_likelihood_of(prepared, pack(prepared.layout, network.tables))
+    return total
 
 
 def log_likelihood_of_counts(network: Network, counts: Counts) -> float:
