@@ -47,7 +47,7 @@ class Checkpoint:
             with np.load(self.path, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             state = json.loads(str(arrays.pop("state")))
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile):
             raise OptionError(f"{self.path} is no checkpoint. Remove it, or choose another file.") from None
         if state.pop("fingerprint", None) != self.fingerprint:
             raise OptionError(

@@ -88,7 +88,7 @@ def run_em(
     _check_options(starts, max_iterations, tolerance, parameter_tolerance)
     require_data(prepared)
     if prepared.is_complete:
-        starts = 1  # nothing to expect: the first M-step is the answer from wherever it starts
+        starts, accelerate = 1, False  # nothing to expect: the first M-step is the answer
     steps = Steps.of(prepared, m_step, free)
     kept = _checkpoint(checkpoint, network, prepared, free, (
         starts, own_start, max_iterations, tolerance, parameter_tolerance, accelerate, seed, label

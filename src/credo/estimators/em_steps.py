@@ -97,7 +97,7 @@ def step(steps: Steps, state: State, accelerate: bool = True) -> tuple[State, In
     used = 0
     if guess is not None:
         counts, _ = expected_cells(steps.prepared, guess)
-        guessed = _evaluate(steps, *_maximise(steps, guess, counts))
+        guessed = _evaluate(steps, *_maximise(steps, first.theta, counts))
         used = 2
         if guessed.objective >= first.objective:
             limit = next_limit(state.limit, length, served=True)
@@ -137,6 +137,7 @@ def iterate(
 
 
 def _maximise(steps: Steps, theta: Numbers, counts: Numbers) -> tuple[Numbers, float]:
+    """The M-step's tables, with those of `theta` where they are not learned; and its term of the objective."""
     tables, penalty = steps.m_step(as_counts(steps.prepared, counts))
     new = theta.copy()
     for name in steps.free:

@@ -78,13 +78,13 @@ def posterior(
         counts, _ = expected_cells(prepared, theta)
     except ImpossibleRowError as error:
         raise error.later(rows_before) from None
-    found = counts[answers].reshape(len(asked), -1) / prepared.groups.weights[asked, None]
+    states = len(network.states(name))
+    found = counts[answers].reshape(-1, states)[: len(asked)] / prepared.groups.weights[asked, None]
 
-    table = np.zeros((len(dataset), len(network.states(name))))
+    table = np.zeros((len(dataset), states))
     column = dataset.codes[:, target]
-    known = np.flatnonzero(column >= 0)
+    known, gaps = np.flatnonzero(column >= 0), np.flatnonzero(column < 0)
     table[known, column[known]] = 1.0
-    gaps = np.flatnonzero(column < 0)
     table[gaps] = found[np.searchsorted(asked, prepared.groups.answers[gaps])]
     return table
 
