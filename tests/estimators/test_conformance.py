@@ -1,4 +1,4 @@
-"""What every method promises, whatever it does inside; a new line in `METHODS` is held to it without being named here."""
+"""What every method promises, whatever it does inside; a new line in `METHODS` is held to it without being named."""
 
 from __future__ import annotations
 

@@ -47,6 +47,9 @@ class BlockEstimate:
     solver: str
     certificate: Certificate
     without_data: Indices  # distributions with no weight at all; they take the point of maximum entropy
+    local: bool = False  # whether only a local optimum is certain; `certificate.gap` then bounds the distance from all
+    product_violation: float = 0.0  # of a product row, in logarithms
+    product_prices: tuple[tuple[int, float], ...] = ()  # statement and price per unit of the bound's logarithm
 
     @property
     def block(self) -> Block:

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from credo.constraints.rows import Numbers
 from credo.errors import Status
 from credo.estimators.block_estimates import BlockEstimate, estimate_blocks
 from credo.estimators.certificate import Certificate
+from credo.estimators.counting import counted
 from credo.estimators.problem import Problem
+from credo.estimators.products import LIMIT as PRODUCT_LIMIT
+from credo.estimators.products import with_products
 from credo.estimators.soft import choose_soft_weight
 from credo.estimators.solution import Finding, Solution, rows_without_data
 
@@ -26,28 +28,13 @@ def estimate(problem: Problem) -> Solution:
     """Solve every block, count the rest, and say what was done."""
     vector = problem.vector()
     soft_weight, findings = choose_soft_weight(problem, vector)
-    estimates = estimate_blocks(problem.blocks, vector, soft_weight)
+    estimates = with_products(estimate_blocks(problem.blocks, vector, soft_weight), problem.seed)
     theta, unseen = counted(problem, vector)
     for each in estimates:
         theta[each.block.parameters] = each.theta
     findings = [*findings, *no_data_findings(problem, unseen, estimates), *solver_findings(estimates)]
     certificate = worst_certificate(estimates)
     return Solution(problem.tables(theta), status_of(estimates), tuple(findings), certificate, prices(estimates))
-
-
-def counted(problem: Problem, vector: Numbers) -> tuple[Numbers, dict[str, list[int]]]:
-    """w / Σ w in every row of every table, the uniform where there is nothing to count; and which rows those are."""
-    theta, unseen = vector.copy(), {}
-    for name, start in problem.constraints.parameters.offsets.items():
-        states = len(problem.network.states(name))
-        rows = theta[start : start + problem.network.configurations(name) * states].reshape(-1, states)
-        totals = rows.sum(axis=1, keepdims=True)
-        nothing = totals[:, 0] == 0
-        rows[nothing], totals[nothing] = 1.0, states
-        rows /= totals
-        if nothing.any():
-            unseen[name] = np.flatnonzero(nothing).tolist()
-    return theta, unseen
 
 
 def no_data_findings(
@@ -74,8 +61,22 @@ def solver_findings(estimates: Sequence[BlockEstimate]) -> Iterable[Finding]:
         blocks = "1 block was" if count == 1 else f"{count} blocks were"
         yield Finding("solver", f"{blocks} solved by {solver}.")
     for each in estimates:
-        if not each.certificate.holds:
-            name, row = each.block.table_rows[0]
+        name, row = each.block.table_rows[0]
+        if each.product_violation > PRODUCT_LIMIT:
+            yield Finding(
+                "violated",
+                f"The block of {name} (row {row + 1}): no tables were found at which its statements about products "
+                f"hold; the logarithm of one is off by {each.product_violation:.1e}.",
+                name,
+            )
+        elif each.local:
+            yield Finding(
+                "local optimum",
+                f"The block of {name} (row {row + 1}) is a local optimum, the best of several starts; relatively, "
+                f"no tables can be better by more than {each.certificate.gap:.1e}.",
+                name,
+            )
+        elif not each.certificate.holds:
             yield Finding(
                 "not certified",
                 f"The block of {name} (row {row + 1}) is not proved optimal: rows are violated by up to "
@@ -86,6 +87,10 @@ def solver_findings(estimates: Sequence[BlockEstimate]) -> Iterable[Finding]:
 
 def status_of(estimates: Sequence[BlockEstimate]) -> Status:
     """How well all blocks together ended."""
+    if any(each.product_violation > PRODUCT_LIMIT for each in estimates):
+        return Status.VIOLATED
+    if any(each.local for each in estimates):
+        return Status.LOCAL
     return Status.OPTIMAL if worst_certificate(estimates).holds else Status.NOT_CERTIFIED
 
 
@@ -98,9 +103,14 @@ def worst_certificate(estimates: Sequence[BlockEstimate]) -> Certificate:
 
 
 def prices(estimates: Sequence[BlockEstimate]) -> dict[int, float]:
-    """What the log-likelihood would gain per unit if the bounds of a statement moved: the sum of its multipliers."""
+    """What the log-likelihood would gain per unit if the bounds of a statement moved: the sum of its multipliers.
+
+    The unit of a statement about products is one of the logarithm of its bound.
+    """
     found: dict[int, float] = {}
     for each in estimates:
         for statement, multiplier in zip(each.block.linear.statements.tolist(), np.abs(each.multipliers), strict=True):
             found[statement] = found.get(statement, 0.0) + float(multiplier)
+        for statement, price in each.product_prices:
+            found[statement] = found.get(statement, 0.0) + price
     return found

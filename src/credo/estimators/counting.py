@@ -42,3 +42,18 @@ def estimate_by_counting(network: Network, counts: Counts, prior: Priors, names:
             findings.append(rows_without_data(network, name, np.flatnonzero(unseen), "the uniform distribution"))
         tables[name] = (weights / totals).reshape(network.shape(name))
     return Solution(tables, Status.EXACT, tuple(findings))
+
+
+def counted(problem: Problem, vector: Numbers) -> tuple[Numbers, dict[str, list[int]]]:
+    """w / Σ w in every row of every table, the uniform where there is nothing to count; and which rows those are."""
+    theta, unseen = vector.copy(), {}
+    for name, start in problem.constraints.parameters.offsets.items():
+        states = len(problem.network.states(name))
+        rows = theta[start : start + problem.network.configurations(name) * states].reshape(-1, states)
+        totals = rows.sum(axis=1, keepdims=True)
+        nothing = totals[:, 0] == 0
+        rows[nothing], totals[nothing] = 1.0, states
+        rows /= totals
+        if nothing.any():
+            unseen[name] = np.flatnonzero(nothing).tolist()
+    return theta, unseen

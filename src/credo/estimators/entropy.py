@@ -16,18 +16,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from credo.constraints.append import with_rows
 from credo.constraints.blocks import Block
-from credo.constraints.rows import Indices, LinearRows, Numbers
+from credo.constraints.rows import Numbers
 from credo.errors import OptionError, Status
 from credo.estimators.block_estimates import solve_certified
 from credo.estimators.constrained import solver_findings, status_of, worst_certificate
 from credo.estimators.interior_point import Task
 from credo.estimators.problem import Problem
+from credo.estimators.products import with_products
 from credo.estimators.soft import choose_soft_weight
 from credo.estimators.solution import Finding, Solution
 
 HIDDEN_DRAWS = 1.0  # s [walley 1996]
-NO_STATEMENT = -1  # rows that come from the data
 KEPT = 1e-6  # a share of the interval's lower ends this near to one is one
 ROOM = 1e-3  # clashing intervals are widened by so much more, relatively, than would just do
 
@@ -49,12 +50,12 @@ def estimate(problem: Problem) -> Solution:
     soft_weight, findings = choose_soft_weight(problem, problem.vector())
     theta = _levelled(problem)
     intervals = [Interval.of(block, counts[block.parameters], hidden) for block in problem.blocks]
-    shares = kept_shares(problem.blocks, intervals)
+    shares = kept_shares(problem.blocks, intervals, problem.seed)
     blocks = [
         with_lower_ends(block, each.lower * share[block.distribution_of])
         for block, each, share in zip(problem.blocks, intervals, shares, strict=True)
     ]
-    estimates = solve_certified([entropy_task(block, soft_weight) for block in blocks])
+    estimates = with_products(solve_certified([entropy_task(block, soft_weight) for block in blocks]), problem.seed)
     for each in estimates:
         theta[each.block.parameters] = each.theta
     findings = [
@@ -98,7 +99,7 @@ class Interval:
         return np.asarray((self.draws + hidden) / share - self.draws, dtype=np.float64)
 
 
-def kept_shares(blocks: Sequence[Block], intervals: Sequence[Interval]) -> list[Numbers]:
+def kept_shares(blocks: Sequence[Block], intervals: Sequence[Interval], seed: int = 0) -> list[Numbers]:
     """The shares ρ of the lower ends that the hard rows leave room for, one a distribution, all one without a clash.
 
     max Σ_d log ρ_d s.t. θ_k ≥ ρ_d · lower_k, 0 < ρ_d ≤ 1, Aθ ≤ b. It is the least widening of the s_d together,
@@ -107,7 +108,7 @@ def kept_shares(blocks: Sequence[Block], intervals: Sequence[Interval]) -> list[
     """
     tasks = [_share_task(block, each.lower) for block, each in zip(blocks, intervals, strict=True)]
     shares = []
-    for block, solved in zip(blocks, solve_certified(tasks), strict=True):
+    for block, solved in zip(blocks, with_products(solve_certified(tasks), seed), strict=True):
         share = np.minimum(solved.theta[block.size :: 2], 1.0)
         shares.append(np.where(share > 1.0 - KEPT, 1.0, share * (1.0 - ROOM)))
     return shares
@@ -116,7 +117,7 @@ def kept_shares(blocks: Sequence[Block], intervals: Sequence[Interval]) -> list[
 def with_lower_ends(block: Block, lower: Numbers) -> Block:
     """The block with the rows θ_k ≥ lower_k added; ends of zero need none."""
     own = np.flatnonzero(lower > 0)
-    return _with_rows(block, own[:, None], np.full((len(own), 1), -1.0), -lower[own])
+    return with_rows(block, np.arange(len(own)), own, np.full(len(own), -1.0), -lower[own])
 
 
 def entropy_task(block: Block, soft_weight: float) -> Task:
@@ -176,25 +177,11 @@ def _share_task(block: Block, lower: Numbers) -> Task:
         distribution_of=np.concatenate((block.distribution_of, count + np.repeat(np.arange(count), 2))),
         linear=block.linear.take(block.linear.hard),
         linear_rows=block.linear_rows[block.linear.hard],
-        products=(),
+        products=tuple(row for row in block.products if row.confidence is None),
     )
     own = np.flatnonzero(lower > 0)
     entries = np.stack((block.size + 2 * block.distribution_of[own], own), axis=1)
     coefficients = np.stack((lower[own], np.full(len(own), -1.0)), axis=1)
     weights = np.concatenate((np.zeros(block.size), np.tile([1.0, 0.0], count)))
-    return Task(_with_rows(hard, entries, coefficients, np.zeros(len(own))), weights)
-
-
-def _with_rows(block: Block, indices: Indices, coefficients: Numbers, bounds: Numbers) -> Block:
-    """The block with hard rows of its data added: `indices` and `coefficients` are (rows, entries)."""
-    linear, (rows, width) = block.linear, indices.shape
-    linear = LinearRows(
-        np.concatenate((linear.starts, linear.starts[-1] + width * np.arange(1, rows + 1))),
-        np.concatenate((linear.indices, indices.ravel())),
-        np.concatenate((linear.coefficients, coefficients.ravel())),
-        np.concatenate((linear.bounds, bounds)),
-        np.concatenate((linear.statements, np.full(rows, NO_STATEMENT))),
-        np.concatenate((linear.equality, np.zeros(rows, dtype=np.bool_))),
-        np.concatenate((linear.confidences, np.full(rows, np.nan))),
-    )
-    return replace(block, linear=linear, linear_rows=np.concatenate((block.linear_rows, np.full(rows, -1))))
+    rows = np.repeat(np.arange(len(own)), 2)
+    return Task(with_rows(hard, rows, entries.ravel(), coefficients.ravel(), np.zeros(len(own))), weights)

@@ -9,7 +9,7 @@ import numpy as np
 from credo.constraints.rows import Numbers
 from credo.errors import Status
 from credo.estimators.block_estimates import BlockEstimate, estimate_blocks
-from credo.estimators.constrained import counted
+from credo.estimators.counting import counted
 from credo.estimators.polytope import uniform_means
 from credo.estimators.problem import Problem
 from credo.estimators.qmap import least_correction, qmap_table, qmapc_table

@@ -24,7 +24,7 @@ from credo.constraints.rows import Numbers
 from credo.errors import Status
 from credo.estimators.block_estimates import Infeasible
 from credo.estimators.certificate import Certificate, certify
-from credo.estimators.constrained import counted
+from credo.estimators.counting import counted
 from credo.estimators.interior_point import Task
 from credo.estimators.problem import Problem
 from credo.estimators.quasi_newton import minimise

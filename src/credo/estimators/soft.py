@@ -18,16 +18,19 @@ DEFAULT = 100.0  # where there are no data to choose by: a violation of 0.1 with
 def choose_soft_weight(problem: Problem, vector: Numbers) -> tuple[float, list[Finding]]:
     """W, and a finding that says how it was chosen; 0 where nothing is soft."""
     blocks = tuple(block for block in problem.blocks if not block.linear.hard.all())
-    if not blocks:
+    products = any(row.confidence is not None for block in problem.blocks for row in block.products)
+    if not blocks and not products:
         return 0.0, []
     if problem.soft_weight is not None:
         if not (np.isfinite(problem.soft_weight) and problem.soft_weight >= 0):
             raise OptionError(f"soft_weight is a number that is not negative; it is {problem.soft_weight}.")
         return problem.soft_weight, []
+    if not blocks:
+        message = f"Soft statements weigh W = {DEFAULT:g}: all of them compare products, and none was tried out."
+        return DEFAULT, [Finding("soft weight", message)]
     if len(problem.folds) < 2:
-        return DEFAULT, [
-            Finding("soft weight", f"Soft statements weigh W = {DEFAULT:g}: there were no data to choose by.")
-        ]
+        message = f"Soft statements weigh W = {DEFAULT:g}: there were no data to choose by."
+        return DEFAULT, [Finding("soft weight", message)]
     scores = {weight: _held_out(problem, blocks, vector, weight) for weight in CANDIDATES}
     best = max(scores, key=lambda weight: scores[weight])
     message = f"Soft statements weigh W = {best:g}, which predicted held-out data best in {len(problem.folds)} folds."

@@ -1,0 +1,38 @@
+"""Blocks with more rows than the knowledge gave them: intervals from data, tangents of curves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from credo.constraints.blocks import Block
+from credo.constraints.rows import Indices, LinearRows, Numbers
+
+NO_STATEMENT = -1
+
+
+def with_rows(
+    block: Block,
+    rows: Indices,
+    columns: Indices,
+    coefficients: Numbers,
+    bounds: Numbers,
+    confidences: Numbers | None = None,
+) -> Block:
+    """The block with inequalities added: entry k puts coefficients[k] at parameter columns[k] of row rows[k].
+
+    `rows` counts from 0 and ascends. The new rows are hard where `confidences` are NaN or left out.
+    """
+    linear, count = block.linear, len(bounds)
+    lengths = np.bincount(rows, minlength=count)
+    added = LinearRows(
+        np.concatenate((linear.starts, linear.starts[-1] + np.cumsum(lengths))),
+        np.concatenate((linear.indices, columns)),
+        np.concatenate((linear.coefficients, coefficients)),
+        np.concatenate((linear.bounds, bounds)),
+        np.concatenate((linear.statements, np.full(count, NO_STATEMENT))),
+        np.concatenate((linear.equality, np.zeros(count, dtype=np.bool_))),
+        np.concatenate((linear.confidences, np.full(count, np.nan) if confidences is None else confidences)),
+    )
+    return replace(block, linear=added, linear_rows=np.concatenate((block.linear_rows, np.full(count, -1))))
