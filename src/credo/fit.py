@@ -88,6 +88,7 @@ def fit(
         history=(log_likelihood,),
         certificate=solution.certificate,
         prices=solution.prices,
+        posterior=solution.posterior,
     )
 
 

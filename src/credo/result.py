@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from credo.constraints.context import words
 from credo.diagnostics.violations import Violation, line_of, violations_of
-from credo.errors import Status
+from credo.errors import OptionError, Status
 from credo.estimators.certificate import Certificate
-from credo.estimators.solution import Finding
+from credo.estimators.solution import Finding, Numbers, Uncertainty
 from credo.knowledge import Knowledge
 from credo.network import Network
 
@@ -45,9 +45,30 @@ class Fit:
     history: tuple[float, ...] = field(default=(), repr=False)  # the log-likelihood after each iteration
     certificate: Certificate | None = None  # of estimates that claim to be optimal
     prices: Mapping[int, float] = field(default_factory=dict, repr=False)  # statement → price
+    posterior: Uncertainty | None = field(default=None, repr=False)  # of methods that sample
+
+    def interval(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
+        """The credible interval of each number of a table: (low, high), axes (parents…, child)."""
+        self.network.variable(name)
+        if not 0 < level < 1:
+            raise OptionError(f"The level of an interval lies between 0 and 1; it is {level}.")
+        return self._sampled().interval(name, level)
+
+    def deviation(self, name: str) -> Numbers:
+        """The standard deviation of each number of a table, axes (parents…, child)."""
+        self.network.variable(name)
+        return self._sampled().deviations[name]
+
+    def _sampled(self) -> Uncertainty:
+        if self.posterior is None:
+            raise OptionError(f"The method {self.method} gives one estimate and no uncertainty: use method=posterior.")
+        return self.posterior
 
     def binding(self) -> tuple[Binding, ...]:
-        """The statements that shaped the result, the dearest first: what the log-likelihood gains per unit of each."""
+        """The statements that shaped the result, the dearest first: what the log-likelihood gains per unit of each.
+
+        A posterior mean leans on no bound; there the prices are those at the most likely tables.
+        """
         least = LEAST_PRICE * max(1.0, self.rows)
         found = [
             Binding(words(self.knowledge.statements[number]), line_of(self.knowledge.statements[number]), price)

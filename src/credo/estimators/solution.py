@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,17 @@ class Finding:
         return f"{self.message} {named}." if named else self.message
 
 
+class Uncertainty(Protocol):
+    """How sure each number is, from a method that samples."""
+
+    @property
+    def deviations(self) -> Mapping[str, Numbers]:
+        """The standard deviation of each number of each table, (parents…, child)."""
+
+    def interval(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
+        """The ends of the central credible interval of each number of a table."""
+
+
 @dataclass(frozen=True, slots=True)
 class Solution:
     """Tables (parents…, child), the status, and what is to be said about one estimation."""
@@ -39,6 +51,7 @@ class Solution:
     findings: tuple[Finding, ...] = ()
     certificate: Certificate | None = None
     prices: Mapping[int, float] = field(default_factory=dict)  # statement → log-likelihood per unit of its bound
+    posterior: Uncertainty | None = None
 
 
 def rows_without_data(network: Network, name: str, rows: NDArray[np.int64], instead: str) -> Finding:

@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from credo.estimators.methods import AUTO, METHODS
-from credo.network import Network
 from credo.result import Fit
 
 FEW_VARIABLES = 12  # networks up to this size are shown table by table
@@ -41,7 +40,9 @@ def fit_summary(fit: Fit, written_to: Path | None) -> RenderableType:
         Text(f"{fit.status.value} Log-likelihood of the data: {fit.log_likelihood:.4f}."),
     ]
     if len(fit.network) <= FEW_VARIABLES:
-        parts += [cpt_table(fit.network, name) for name in fit.network.names]
+        parts += [cpt_table(fit, name) for name in fit.network.names]
+        if fit.posterior is not None:
+            parts.append(Text("In brackets: where each number lies with a probability of 95%."))
     if fit.binding():
         parts += ["", binding_table(fit)]
     if fit.violations():
@@ -81,17 +82,24 @@ def _plain_table(title: str, line: str, statement: str, number: str) -> Table:
     return table
 
 
-def cpt_table(network: Network, name: str) -> RenderableType:
-    """One table of the network, a row for each configuration of the parents."""
+def cpt_table(fit: Fit, name: str) -> RenderableType:
+    """One learned table, a row for each configuration of the parents, with intervals where there are some."""
+    network = fit.network
     parents, states = network.parents[name], network.states(name)
     title = f"P({name} | {', '.join(parents)})" if parents else f"P({name})"
     table = Table(title=Text(title), title_justify="left", title_style="bold")
     for heading in (*parents, *(f"{name}={state}" for state in states)):
         table.add_column(Text(heading), justify="left" if heading in parents else "right")
     rows = network.table(name).reshape(-1, len(states))
-    for row in range(min(len(rows), FEW_ROWS)):
-        labels = [Text(state) for state in network.configuration(name, row).values()]
-        table.add_row(*labels, *(f"{number:.3f}" for number in rows[row]))
+    texts = [[f"{number:.3f}" for number in row] for row in rows[:FEW_ROWS]]
+    if fit.posterior is not None:
+        low, high = (end.reshape(rows.shape) for end in fit.interval(name))
+        texts = [
+            [f"{text} [{low[row, k]:.2f}, {high[row, k]:.2f}]" for k, text in enumerate(line)]
+            for row, line in enumerate(texts)
+        ]
+    for row, line in enumerate(texts):
+        table.add_row(*(Text(state) for state in network.configuration(name, row).values()), *map(Text, line))
     if len(rows) > FEW_ROWS:
         table.caption = f"{len(rows) - FEW_ROWS} more rows"
     return table

@@ -1,0 +1,32 @@
+"""The method posterior: the mean of what data and knowledge leave, with its uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from credo.errors import Status
+from credo.estimators import constrained
+from credo.estimators.posterior import posterior
+from credo.estimators.problem import Problem
+from credo.estimators.soft import choose_soft_weight
+from credo.estimators.solution import Solution
+
+UNMIXED = "not mixed"
+
+
+def estimate(problem: Problem) -> Solution:
+    """Sample, average, and say whether the draws can be trusted."""
+    soft_weight, findings = choose_soft_weight(problem, problem.vector())
+    result = posterior(
+        problem.network,
+        problem.names,
+        problem.counts,
+        problem.blocks,
+        seed=problem.seed,
+        soft_weight=soft_weight or None,
+    )
+    # A mean leans on no bound; what each statement costs is told at the most likely tables.
+    prices = constrained.estimate(replace(problem, soft_weight=soft_weight)).prices if problem.blocks else {}
+    mixed = all(finding.kind != UNMIXED for finding in result.findings)
+    status = Status.AVERAGED if mixed else Status.NOT_MIXED
+    return Solution(result.means, status, (*findings, *result.findings), prices=prices, posterior=result)
