@@ -255,3 +255,12 @@ def test_the_same_answer_alone_and_among_others() -> None:
 
 def test_nothing_to_solve() -> None:
     assert solve_tasks([]) == []
+
+
+def test_the_compiled_certificate_is_the_one_of_the_formulas() -> None:
+    generator = np.random.default_rng(22)
+    tasks = [*random_tasks(200, 23), *(soft_task(generator) for _ in range(200))]
+    for task, point in zip(tasks, solve_tasks(tasks), strict=True):
+        certificate = certify(task, point.theta, point.multipliers)
+        assert point.violation == pytest.approx(certificate.violation, abs=1e-14)
+        assert point.gap == pytest.approx(certificate.gap, abs=1e-13)

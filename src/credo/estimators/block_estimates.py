@@ -9,12 +9,12 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.feasibility import interior_of
-from credo.constraints.rows import Indices, LinearRows, Numbers
+from credo.constraints.rows import Flags, Indices, LinearRows, Numbers
 from credo.errors import CredoError
-from credo.estimators.certificate import Certificate, certify
+from credo.estimators.certificate import Certificate, hard_violation
 from credo.estimators.closed_form_kernel import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_ROWS, SUMS_AGAINST_SUMS
 from credo.estimators.fallback import solve_with_clarabel
-from credo.estimators.interior_point import Point, Task, normalised, solve_tasks
+from credo.estimators.interior_point import Point, Task, solve_tasks
 
 # Which solver took a block, in words for findings.
 SOLVERS = {
@@ -60,10 +60,7 @@ class BlockEstimate:
 def estimate_blocks(blocks: Sequence[Block], vector: Numbers, soft_weight: float) -> list[BlockEstimate]:
     """The optimum of every block for weights that stand in one vector over all parameters."""
     tasks = [_likelihood_task(block, vector[block.parameters], soft_weight) for block in blocks]
-    return [
-        _most_entropic(estimate) if estimate.without_data.size and estimate.task.entropies is None else estimate
-        for estimate in solve_certified(tasks)
-    ]
+    return _most_entropic(solve_certified(tasks))
 
 
 def solve_certified(tasks: Sequence[Task]) -> list[BlockEstimate]:
@@ -92,35 +89,43 @@ def _certified(task: Task, point: Point) -> BlockEstimate:
     totals = np.add.reduceat(task.weights, task.block.distributions[:-1])
     unseen = np.flatnonzero(totals == 0)
     attempts = [(point, SOLVERS[point.shape])]
-    certificate = certify(task, point.theta, point.multipliers)
-    if not certificate.holds:
+    if not _certificate(point).holds:
         if interior_of(task.block) is None:
             raise Infeasible
         attempts.append((solve_tasks([task], closed_forms=False)[0], SOLVERS[GENERAL]))
         other = solve_with_clarabel(task)
         if other is not None:
             attempts.append((other, CLARABEL))
-    certificates = [certify(task, tried.theta, tried.multipliers) for tried, _ in attempts]
-    best = min(
-        range(len(attempts)),
-        key=lambda k: (not certificates[k].holds, certificates[k].violation > 1e-9, certificates[k].gap),
-    )
-    tried, solver = attempts[best]
-    return BlockEstimate(task, tried.theta, tried.multipliers, solver, certificates[best], unseen)
+    tried, solver = min(attempts, key=lambda attempt: _certificate(attempt[0]).badness)
+    return BlockEstimate(task, tried.theta, tried.multipliers, solver, _certificate(tried), unseen)
 
 
-def _most_entropic(estimate: BlockEstimate) -> BlockEstimate:
+def _certificate(point: Point) -> Certificate:
+    return Certificate(point.violation, point.gap)
+
+
+def _most_entropic(estimates: list[BlockEstimate]) -> list[BlockEstimate]:
     """Distributions without data take the point of maximum entropy among those that leave the optimum as it is."""
-    block, task = estimate.block, estimate.task
-    free = np.isin(block.distribution_of, estimate.without_data)
-    part = restricted(block, estimate.without_data, estimate.theta)
-    own = Task(part, np.zeros(part.size), np.ones(part.size))
-    point = solve_tasks([own], closed_forms=False)[0]
-    theta = estimate.theta.copy()
-    theta[free] = point.theta
-    theta = normalised(theta, block)
-    certificate = certify(task, theta, estimate.multipliers)
-    if not point.converged or (estimate.certificate.holds and not certificate.holds):
+    some = [k for k, each in enumerate(estimates) if each.without_data.size and each.task.entropies is None]
+    parts = [restricted(estimates[k].block, estimates[k].without_data, estimates[k].theta) for k in some]
+    tasks = [Task(part, np.zeros(part.size), np.ones(part.size)) for part in parts]
+    estimates = list(estimates)
+    for k, point in zip(some, solve_tasks(tasks, closed_forms=False), strict=True):
+        if point.converged:
+            estimates[k] = _with_part(estimates[k], point.theta)
+    return estimates
+
+
+def _with_part(estimate: BlockEstimate, part: Numbers) -> BlockEstimate:
+    """The estimate with other numbers in the distributions without data; its dual bound stays what it was.
+
+    Their weights are zero, and soft rows of theirs were held where they are: the objective does not rise.
+    """
+    block, theta = estimate.block, estimate.theta.copy()
+    theta[_parameters_of(block, estimate.without_data)] = part
+    violation = max(estimate.certificate.violation, hard_violation(estimate.task, theta))
+    certificate = replace(estimate.certificate, violation=violation)
+    if estimate.certificate.holds and not certificate.holds:
         return estimate  # among the optima one point is as good as another
     return replace(estimate, theta=theta, certificate=certificate)
 
@@ -128,7 +133,7 @@ def _most_entropic(estimate: BlockEstimate) -> BlockEstimate:
 def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
     """The block with all but these distributions held at θ; soft rows may stay as violated as they are."""
     linear = block.linear
-    free = np.isin(block.distribution_of, distributions)
+    free = _parameters_of(block, distributions)
     inside = free[linear.indices]
     outside = np.zeros(len(linear))
     np.add.at(outside, linear.entry_rows[~inside], linear.coefficients[~inside] * theta[linear.indices[~inside]])
@@ -156,3 +161,10 @@ def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
         rows,
         block.linear_rows[touched],
     )
+
+
+def _parameters_of(block: Block, distributions: Indices) -> Flags:
+    """Which parameters belong to these distributions."""
+    inside = np.zeros(len(block.distributions) - 1, dtype=np.bool_)
+    inside[distributions] = True
+    return np.asarray(inside[block.distribution_of])

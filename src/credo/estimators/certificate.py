@@ -42,16 +42,18 @@ class Certificate:
 
 def certify(task: Task, theta: Numbers, multipliers: Numbers) -> Certificate:
     """The certificate of a point for a task."""
+    value = objective(task, theta)
+    gap = max(0.0, value - lower_bound(task, multipliers)) / max(1.0, abs(value))
+    return Certificate(hard_violation(task, theta), float(gap))
+
+
+def hard_violation(task: Task, theta: Numbers) -> float:
+    """How far a hard row, or the sum of a distribution, is off at most."""
     rows = task.block.linear
     excess = rows.values(theta) - rows.bounds if len(rows) else np.zeros(0)
     excess = np.where(rows.equality, np.abs(excess), excess)
-    violation = float(max(0.0, excess[rows.hard].max(initial=0.0)))
     sums = np.add.reduceat(theta, task.block.distributions[:-1])
-    violation = max(violation, float(np.abs(sums - 1).max(initial=0.0)))
-
-    value = objective(task, theta)
-    gap = max(0.0, value - lower_bound(task, multipliers)) / max(1.0, abs(value))
-    return Certificate(violation, float(gap))
+    return float(max(excess[rows.hard].max(initial=0.0), np.abs(sums - 1).max(initial=0.0)))
 
 
 def objective(task: Task, theta: Numbers) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from credo.constraints.rows import Indices, Numbers
+from credo.estimators.certificate import certify
 from credo.estimators.interior_point import Point, Task, normalised
 
 
@@ -79,4 +80,6 @@ def solve_with_clarabel(task: Task) -> Point | None:
     multipliers = np.zeros(len(rows))
     multipliers[equal] = duals[sums.shape[0] : sums.shape[0] + len(equal)]
     multipliers[below] = duals[sums.shape[0] + len(equal) : sums.shape[0] + len(rows)]
-    return Point(normalised(theta, block), multipliers, int(solution.iterations), True)
+    theta = normalised(theta, block)
+    certificate = certify(task, theta, multipliers)
+    return Point(theta, multipliers, int(solution.iterations), True, certificate.violation, certificate.gap)

@@ -23,6 +23,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from credo.estimators.certificate_kernel import certify_block, normalise
 from credo.estimators.closed_form_kernel import (
     BOUNDED_SUMS,
     BOXES,
@@ -233,7 +234,7 @@ def solve_block(  # pragma: no cover
             solve_factorised(size, factor_starts, factor_numbers, factor_entries, inverse_diagonal, permuted)
             for k in range(size):
                 solution[order[k]] = permuted[k]
-            for _ in range(REFINEMENTS):
+            for _ in range(REFINEMENTS if phase > 0 else 0):  # the predictor only says how far things could go
                 for k in range(size):
                     residual[k] = right[k] - diagonal[k] * solution[k]
                 for k in range(pairs):
@@ -327,16 +328,21 @@ def solve_blocks(  # pragma: no cover
     bounds: Any,
     equality: Any,
     softness: Any,
+    norms: Any,
+    scales: Any,  # (blocks,) what the weights of each were divided by
+    order_starts: Any,  # (blocks + 1,)
+    orders: Any,  # elimination orders of large blocks; the others find their own
     tolerance: float,
     theta: Any,  # in and out
     multipliers: Any,  # out
     iterations: Any,  # (blocks,) out
     status: Any,  # (blocks,) out
     shapes: Any,  # (blocks,) out
+    violations: Any,  # (blocks,) out
+    gaps: Any,  # (blocks,) out
     closed_forms: bool,
 ) -> None:
-    """Solve blocks `first` to `last`, in closed form where there is one; arrays hold all blocks, one after another."""
-    no_order = np.empty(0, dtype=np.int64)
+    """Solve and certify blocks `first` to `last`, in closed form where there is one; arrays hold all blocks."""
     for b in range(first, last):
         p, q = parameter_starts[b], parameter_starts[b + 1]
         r, t = row_starts[b], row_starts[b + 1]
@@ -376,7 +382,7 @@ def solve_blocks(  # pragma: no cover
                     upper,
                     equality[r:t],
                     softness[r:t],
-                    no_order,
+                    orders[order_starts[b] : order_starts[b + 1]],
                     cautious,
                     tolerance,
                     x,
@@ -384,3 +390,20 @@ def solve_blocks(  # pragma: no cover
                 )
                 if status[b] == SOLVED:
                     break
+        normalise(of, count, x)
+        violations[b], value, bound = certify_block(
+            w,
+            entropies[p:q],
+            of,
+            count,
+            starts,
+            where,
+            what,
+            upper,
+            equality[r:t],
+            softness[r:t],
+            norms[r:t],
+            x,
+            z,
+        )
+        gaps[b] = max(0.0, value - bound) * scales[b] / max(1.0, abs(value) * scales[b])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from os import cpu_count
 
@@ -12,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.constraints.blocks import Block
-from credo.constraints.rows import Indices, LinearRows, Numbers
+from credo.constraints.rows import Indices, Numbers
 
 TOLERANCE = 2e-16  # of the compiled loop, with weights scaled to a sum of one
 LARGE_SYSTEM = 400  # unknowns from which a library orders the elimination
+NO_ORDER: Indices = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,12 +32,14 @@ class Task:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """Where the loop ended: parameters, a multiplier for each linear row, and whether it says that it converged."""
+    """Where the loop ended: parameters, a multiplier for each linear row, and how well that is proved."""
 
     theta: Numbers  # (parameters,)
     multipliers: Numbers  # (rows,) ≥ 0 for inequalities
     iterations: int
-    converged: bool
+    converged: bool  # what the loop says
+    violation: float  # of hard rows and sums, see `certificate.py`
+    gap: float  # between the objective and its dual bound, relatively
     shape: int = 0  # which closed form was taken, see `closed_form_kernel`
 
 
@@ -49,33 +53,36 @@ def solve_tasks(tasks: Sequence[Task], closed_forms: bool = True) -> list[Point]
     from credo.estimators.interior_kernel import SOLVED, solve_blocks
 
     packed = _Packed.of(tasks)
-    theta, multipliers = packed.start.copy(), np.zeros(packed.rows)
+    theta, multipliers = packed.start, np.zeros(packed.rows)
     iterations, status, shapes = np.zeros((3, len(tasks)), dtype=np.int64)
+    violations, gaps = np.zeros((2, len(tasks)))
+    out = theta, multipliers, iterations, status, shapes, violations, gaps
 
     def run(piece: tuple[int, int]) -> None:
-        solve_blocks(*piece, *packed.arrays, TOLERANCE, theta, multipliers, iterations, status, shapes, closed_forms)
+        solve_blocks(*piece, *packed.arrays, TOLERANCE, *out, closed_forms)
 
     pieces = packed.pieces(cpu_count() or 1)
     if len(pieces) == 1:
         run(pieces[0])
     else:
-        with ThreadPoolExecutor(len(pieces)) as pool:
-            list(pool.map(run, pieces))
-    points = []
-    for k, task in enumerate(tasks):
-        own = slice(packed.parameter_starts[k], packed.parameter_starts[k + 1])
-        rows = slice(packed.row_starts[k], packed.row_starts[k + 1])
-        scale = packed.scales[k] / packed.row_norms[rows]
-        points.append(
-            Point(
-                normalised(theta[own], task.block),
-                multipliers[rows] * scale,
-                int(iterations[k]),
-                bool(status[k] == SOLVED),
-                int(shapes[k]),
-            )
-        )
-    return points
+        list(_threads().map(run, pieces))
+    multipliers *= np.repeat(packed.scales, np.diff(packed.row_starts)) / packed.row_norms
+    parts = zip(
+        pairwise(packed.parameter_starts.tolist()),
+        pairwise(packed.row_starts.tolist()),
+        iterations.tolist(),
+        (status == SOLVED).tolist(),
+        violations.tolist(),
+        gaps.tolist(),
+        shapes.tolist(),
+        strict=True,
+    )
+    return [Point(theta[first:last], multipliers[row:end], *numbers) for (first, last), (row, end), *numbers in parts]
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(cpu_count() or 1)
 
 
 def normalised(theta: Numbers, block: Block) -> Numbers:
@@ -106,35 +113,39 @@ class _Packed:
         linear = [block.linear for block in blocks]
         parameter_starts = _starts([block.size for block in blocks])
         row_starts = _starts([len(rows) for rows in linear])
-        entry_starts = np.concatenate(
-            [np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate([rows.lengths for rows in linear]))]
-        ).astype(np.int64)
+        distributions = np.array([len(block.distributions) - 1 for block in blocks], dtype=np.int64)
+        distribution_of = np.concatenate([block.distribution_of for block in blocks])
+        entry_starts = _starts(np.diff(np.concatenate([rows.starts for rows in linear]))[_inside(row_starts)])
         weights = np.concatenate([task.weights for task in tasks])
         sums = np.add.reduceat(weights, parameter_starts[:-1])
         scales = np.where(sums > 0, sums, 1.0)
         task_of = np.repeat(np.arange(len(tasks)), np.diff(parameter_starts))
+        task_of_row = np.repeat(np.arange(len(tasks)), np.diff(row_starts))
+        start = _start(weights, distribution_of + _starts(distributions)[task_of])
         entropies = np.concatenate([_entropies(task) for task in tasks]) / scales[task_of]
         coefficients = np.concatenate([rows.coefficients for rows in linear])
         norms = _row_norms(coefficients, entry_starts)
-        bounds = np.concatenate([rows.bounds for rows in linear]) / norms
-        softness = np.concatenate([_softness(task.block.linear, task.soft_weight) for task in tasks])
-        softness *= np.repeat(scales, np.diff(row_starts)) / norms**2
-        distributions = np.array([len(block.distributions) - 1 for block in blocks], dtype=np.int64)
+        confidences = np.concatenate([rows.confidences for rows in linear])
+        soft_weights = np.array([task.soft_weight for task in tasks])[task_of_row]
+        orders = [_elimination_order(block) for block in blocks]
         arrays = (
             parameter_starts,
             row_starts,
             distributions,
             weights / scales[task_of],
             entropies,
-            np.concatenate([block.distribution_of for block in blocks]),
+            distribution_of,
             entry_starts,
             np.concatenate([rows.indices for rows in linear]),
             coefficients / np.repeat(norms, np.diff(entry_starts)),
-            bounds,
+            np.concatenate([rows.bounds for rows in linear]) / norms,
             np.concatenate([rows.equality for rows in linear]),
-            softness,
+            _softness(confidences, soft_weights) * scales[task_of_row] / norms**2,
+            norms,
+            scales,
+            _starts([len(order) for order in orders]),
+            np.concatenate(orders),
         )
-        start = np.concatenate([_start(task) for task in tasks])
         return cls(parameter_starts, row_starts, arrays, start, scales, norms)
 
     def pieces(self, threads: int) -> list[tuple[int, int]]:
@@ -147,8 +158,14 @@ class _Packed:
         return [(a, b) for a, b in pairwise(cuts) if a < b]
 
 
-def _starts(sizes: Sequence[int]) -> Indices:
+def _starts(sizes: Sequence[int] | Indices) -> Indices:
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+
+
+def _inside(row_starts: Indices) -> Indices:
+    """Where, among the differences of all blocks' starts put together, those within a block stand."""
+    rows = np.diff(row_starts)
+    return np.arange(row_starts[-1]) + np.repeat(np.arange(len(rows)), rows)
 
 
 def _entropies(task: Task) -> Numbers:
@@ -161,16 +178,40 @@ def _row_norms(coefficients: Numbers, entry_starts: Indices) -> Numbers:
     return np.asarray(np.maximum.reduceat(np.abs(coefficients), entry_starts[:-1]), dtype=np.float64)
 
 
-def _softness(rows: LinearRows, soft_weight: float) -> Numbers:
+def _softness(confidences: Numbers, soft_weights: Numbers) -> Numbers:
     """1 / (W·C) of a soft row, 0 of a hard one; soft rows that cost nothing are to be taken out before."""
-    with np.errstate(divide="ignore"):
-        return np.where(rows.hard, 0.0, 1.0 / (soft_weight * np.nan_to_num(rows.confidences, nan=1.0)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.isnan(confidences), 0.0, 1.0 / (soft_weights * confidences))
 
 
-def _start(task: Task) -> Numbers:
+def _start(weights: Numbers, distribution: Indices) -> Numbers:
     """Near the estimate without rows, but inside: pseudo-counts of a half, or of a fiftieth of the distribution."""
-    block = task.block
-    totals = np.add.reduceat(task.weights, block.distributions[:-1])[block.distribution_of]
-    sizes = np.diff(block.distributions)[block.distribution_of]
+    totals, sizes = np.bincount(distribution, weights)[distribution], np.bincount(distribution)[distribution]
     pseudo = np.maximum(0.5, 0.02 * totals)
-    return np.asarray((task.weights + pseudo) / (totals + sizes * pseudo), dtype=np.float64)
+    return np.asarray((weights + pseudo) / (totals + sizes * pseudo), dtype=np.float64)
+
+
+def _elimination_order(block: Block) -> Indices:
+    """In which order to eliminate parameters, rows and sums of a large block; empty for others, which find their own.
+
+    SuperLU's minimum degree works in the space that the matrix takes; our own takes the square of its size.
+    """
+    size, rows = block.size, block.linear
+    count = size + len(rows) + len(block.distributions) - 1
+    if count < LARGE_SYSTEM:
+        return NO_ORDER
+    from scipy.sparse import csc_matrix
+    from scipy.sparse.linalg import splu
+
+    above = np.concatenate((rows.indices, np.arange(size)))
+    beside = np.concatenate((size + rows.entry_rows, size + len(rows) + block.distribution_of))
+    own = np.arange(count)
+    pattern = csc_matrix(
+        (
+            np.concatenate((np.full(2 * len(above), 1e-3 / count), np.ones(count))),
+            (np.concatenate((above, beside, own)), np.concatenate((beside, above, own))),
+        ),
+        shape=(count, count),
+    )
+    factors = splu(pattern, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    return np.argsort(factors.perm_c).astype(np.int64)
