@@ -59,7 +59,7 @@ def fit(
     started = perf_counter()
     structure = read_network(network)
     known = knowledge if isinstance(knowledge, Knowledge) else Knowledge(knowledge or "", structure)
-    chosen = choose_method(method)
+    chosen = choose_method(method, with_prior=prior is not None)
     believed = _prior_for(chosen, prior, structure)
     free = _free_variables(structure, fixed)
     check_size(structure, memory_limit)

@@ -105,12 +105,13 @@ METHODS: dict[str, Method] = {
     )
 }
 AUTO = "posterior"
+AUTO_WITH_PRIOR = "cmap"  # the posterior learns its prior; who has one wants it used
 
 
-def choose_method(name: str) -> Method:
+def choose_method(name: str, with_prior: bool = False) -> Method:
     """The method of that name; `auto` is the one that suits most."""
     if name == "auto":
-        return METHODS[AUTO]
+        return METHODS[AUTO_WITH_PRIOR if with_prior else AUTO]
     if name not in METHODS:
         raise OptionError(f'There is no method "{name}".{suggestion(name, ("auto", *METHODS))}')
     return METHODS[name]
