@@ -228,7 +228,7 @@ def assert_calibrated(found: np.ndarray, covered: np.ndarray) -> None:
 @pytest.mark.parametrize("beliefs", [Beliefs(), FIXED], ids=["learned", "fixed"])
 def test_it_is_calibrated(beliefs: Beliefs) -> None:
     """Simulation-based calibration [Talts and others, 2018]: a truth from the prior has any rank with equal chance."""
-    assert_calibrated(*ranks(120, beliefs, seed=8))
+    assert_calibrated(*ranks(100, beliefs, seed=8))
 
 
 @pytest.mark.slow

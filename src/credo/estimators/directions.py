@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
 ALL_PAIRS = 6  # up to this many states every pair is a move; above, each state with its next two and some far ones
 TOGETHER = 0.4  # the correlation from which distributions are moved together; chosen by effective draws a second
-# Longer moves cost several times what a pair costs: a sweep makes so many of them for each pair, or each number.
-LINKED = 0.5
-LEARNED = 0.25
+# Longer moves cost what they have entries: of each kind a sweep makes so many that these are this often the pairs.
+LONGER = 1.0
 CLOSE = 0.4  # the distance of two bounds of one sum of numbers below which the sum is nearly fixed
 MOST_CLOSE = 500  # numbers in such sums, above which elimination takes too long
 BASES = 4
@@ -97,7 +96,8 @@ def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
         found.append(csr_array(moves / np.abs(moves).max(axis=1, keepdims=True, initial=_ZERO)))
     moves = csr_array(vstack(found, format="csr"))
     fresh = moves.shape[0] - part.moves.shape[0]
-    chance = min(1.0, LEARNED * block.size / max(1, fresh))
+    entries = moves.nnz - part.moves.nnz
+    chance = min(1.0, 2.0 * LONGER * block.size / max(1, entries))
     chances, rays = np.full(fresh, chance), np.zeros(fresh, dtype=np.bool_)
     return replace(
         part,
@@ -135,11 +135,13 @@ def _moves(
     first, second = _pairs(block, fixed)
     pairs = _matrix([((i, 1.0), (j, -1.0)) for i, j in zip(first, second, strict=True)], block.size)
     if not equalities.shape[0]:
-        rays = _matrix(list(dict.fromkeys([*_linked(block, inequalities), *_narrow(block, inequalities)])), block.size)
-        counts = [pairs.shape[0], rays.shape[0]]
-        chance = min(1.0, LINKED * counts[0] / max(1, counts[1]))
-        made = csr_array(vstack([pairs, rays], format="csr"))
-        return made, np.repeat([1.0, chance], counts), np.repeat([False, True], counts)
+        narrow_rays, narrow_lines = _narrow(block, inequalities)
+        rays = list(dict.fromkeys([*_linked(block, inequalities), *narrow_rays]))
+        counts = [pairs.shape[0], len(rays), len(narrow_lines)]
+        entries = sum(map(len, narrow_lines))
+        chances = [1.0, *(min(1.0, LONGER * counts[0] / max(1, cost)) for cost in (2 * len(rays), entries))]
+        made = csr_array(vstack([pairs, _matrix([*rays, *narrow_lines], block.size)], format="csr"))
+        return made, np.repeat(chances, counts), np.repeat([False, True, False], counts)
     broken = abs(csr_array(pairs @ equalities.T)).max(axis=1).toarray().ravel() > _ZERO
     touched = np.unique(block.distribution_of[equalities.indices])
     columns = np.flatnonzero(np.isin(block.distribution_of, touched) & ~fixed)
@@ -188,12 +190,29 @@ def _linked(block: Block, linear: LinearRows) -> list[Move]:
     ]
 
 
-def _narrow(block: Block, linear: LinearRows) -> list[Move]:
-    """States raised so that every row that holds from both sides, and closely, keeps its value.
+def _narrow(block: Block, linear: LinearRows) -> tuple[list[Move], list[Move]]:
+    """Moves that keep the value of every row that holds from both sides, and closely: rays, and lines.
 
-    Such rows are nearly equalities, and directions of their null space the only long ones. Elimination in several
-    orders of the columns gives several bases: more of the sparse directions among them.
+    Such rows are nearly equalities, and directions of their null space the only long ones. Rays raise states at the
+    cost of all others; lines let each distribution move in a way of its own, and are needed from three states on.
     """
+    close = _close(block, linear)
+    columns = sorted({i for form in close for i, _ in form})
+    touched = np.unique(block.distribution_of[columns]) if columns else np.zeros(0, dtype=np.int64)
+    members = np.flatnonzero(np.isin(block.distribution_of, touched)).tolist()
+    if not 1 < len(members) <= MOST_CLOSE:
+        return [], []
+    rays = _null_moves(close, columns)
+    # Two states of one distribution cannot both be raised at the cost of all others.
+    rays = [move for move in rays if 1 < len(move) == len({block.distribution_of[i] for i, _ in move})]
+    if len(members) == 2 * len(touched):
+        return rays, []
+    sums = [tuple((i, 1.0) for i in members if block.distribution_of[i] == d) for d in touched]
+    return rays, [move for move in _null_moves([*close, *sums], members) if len(move) > 2]
+
+
+def _close(block: Block, linear: LinearRows) -> list[Move]:
+    """The forms Σ c·θ that rows bound from both sides within `CLOSE`; of two states the first stands for both."""
     forms: dict[Move, float] = {}
     for row, bound in zip(linear, linear.bounds.tolist(), strict=True):
         form: dict[int, float] = {}
@@ -206,22 +225,20 @@ def _narrow(block: Block, linear: LinearRows) -> list[Move]:
         key = tuple(sorted(form.items()))
         forms[key] = min(bound, forms.get(key, np.inf))
     opposite = {key: tuple((i, -value) for i, value in key) for key in forms}
-    close = [key for key in forms if forms[key] + forms.get(opposite[key], np.inf) <= CLOSE and key > opposite[key]]
-    columns = sorted({i for key in close for i, _ in key})
-    if not 1 < len(columns) <= MOST_CLOSE:
-        return []
+    return [key for key in forms if forms[key] + forms.get(opposite[key], np.inf) <= CLOSE and key > opposite[key]]
+
+
+def _null_moves(forms: Sequence[Move], columns: Sequence[int]) -> list[Move]:
+    """Sparse vectors that keep all forms: elimination in several orders of the columns gives several bases."""
     place = {i: number for number, i in enumerate(columns)}
-    matrix = np.zeros((len(close), len(columns)))
-    for number, key in enumerate(close):
-        matrix[number, [place[i] for i, _ in key]] = [value for _, value in key]
+    matrix = np.zeros((len(forms), len(columns)))
+    for number, form in enumerate(forms):
+        matrix[number, [place[i] for i, _ in form]] = [value for _, value in form]
     rng = np.random.default_rng(len(columns))
     moves: dict[Move, None] = {}
     for order in [np.arange(len(columns)), *(rng.permutation(len(columns)) for _ in range(BASES - 1))]:
         for vector in null_space(matrix[:, order]):
-            entries = sorted((columns[order[k]], float(vector[k])) for k in np.flatnonzero(vector))
-            # Two states of one distribution cannot both be raised at the cost of all others.
-            if 1 < len(entries) == len({block.distribution_of[i] for i, _ in entries}):
-                moves[tuple(entries)] = None
+            moves[tuple(sorted((columns[order[k]], float(vector[k])) for k in np.flatnonzero(vector)))] = None
     return list(moves)
 
 

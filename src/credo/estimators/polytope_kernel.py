@@ -15,7 +15,7 @@ FARTHEST = 650.0  # in log-odds: e^-650 is still a number
 SMALLEST = 1e-290
 MOST_SHRINKS = 200
 MOST_STEPS_OUT = 40
-STEP_OUT = 1.5  # the width of a step out, in log-odds along a line
+STEP_OUT = 8.0  # the width of a step out, in log-odds along a line
 
 
 class Extras(NamedTuple):
