@@ -1,10 +1,13 @@
-"""In which directions a point of a block can move: mass between two states, and, under equalities, in the null space.
+"""In which directions a point of a block can move: pairs of states, what statements tie together, null spaces.
 
 A direction v keeps every distribution's sum and every equality: Ev = 0. Without equalities the pairs e_i − e_j of
-states of one distribution are enough to reach every point. With them, pairs that break none are kept, and the null
-space of the equalities gives the rest. Rows that are equalities in effect count as equalities, parameters that can
-only be zero stay zero: so an empty interior is no trouble. Where a polytope is long and narrow, single moves are short;
-directions learned from draws follow it.
+states of one distribution reach every point. With them, pairs that break none are kept, and the null space of the
+equalities gives the rest. Rows that are equalities in effect count as equalities, parameters that can only be zero stay
+zero: so an empty interior is no trouble.
+
+Reaching is not mixing. Two numbers that are "about the same" leave a corner together or not at all, so rows of two
+distributions give moves that keep their value, and rows that hold closely from both sides give their null space. Where
+a polytope is long and narrow for other reasons, directions learned from draws follow it.
 """
 
 from __future__ import annotations
@@ -33,7 +36,6 @@ BASES = 4
 _ZERO = 1e-12
 _PIVOT = 1e-9
 _COLUMNS = 256  # of a covariance matrix, held at a time
-
 
 Move = tuple[tuple[int, float], ...]  # (parameter, how much it changes) of each entry
 

@@ -22,10 +22,10 @@ from credo.statistics.counts import Counts
 
 @dataclass(frozen=True, slots=True)
 class Beliefs:
-    """The constants of the prior; chosen on random networks and on published ones, see the accuracy experiment.
+    """The constants of the prior, as they were chosen on Asia, Alarm, Win95pts and Andes with few data.
 
-    Strengths are whole-row pseudo-counts. One pseudo-count shared evenly is the reference prior for a row of which
-    little is known [Perks, 1947]; 30 holds a row to its base, up to the noise that experts' tables have.
+    Strengths are pseudo-counts of a whole row. One, shared evenly, is the reference prior for a row of which little is
+    known [Perks, 1947]; 30 holds a row near its base, 4 leaves it free to differ.
     """
 
     own: tuple[float, ...] = (1.0, 30.0)

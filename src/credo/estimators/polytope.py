@@ -4,7 +4,8 @@ Three kinds of moves, each of which keeps the target:
 
 1. Mass between two states of one distribution. Along it the target is a truncated Beta; only the rows that name one
    of the two states bound it. A slice in the log-odds of the split reaches corners at every concentration.
-2. Where equalities hold: the same along sparse directions of their null space (`directions.py`).
+2. Along sparse directions of null spaces, where equalities hold; along those that keep what statements tie together,
+   where concentrations below one hold a chain in a corner (`directions.py`).
 3. Directions that the warm-up learns from its draws and that then stay as they are: how the block follows when one
    number moves. They lead along a polytope that is long and narrow, where single moves are short.
 """
@@ -142,8 +143,9 @@ def _prepared(block: Block, start: Numbers | None, soft_weight: float | None) ->
         point = found + 1e-3 * (interior.point - found)
         point = point if _products_hold(block, point) else found
     part = directions(block, interior, soft_weight)
+    point = polished(part, point)
     point[interior.zero_parameters] = 0.0
-    return part, polished(part, point)
+    return part, point
 
 
 def _products_hold(block: Block, point: Numbers) -> bool:
