@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import IncompleteDataError, NetworkError, OptionError, TooLargeError
+from credo.errors import NetworkError, OptionError, TooLargeError
+from credo.estimators.methods import METHODS
 from credo.network import Network
 from tests.conftest import random_network
 
@@ -139,8 +140,52 @@ def test_a_fixed_table_must_be_there(smoking: Network) -> None:
         credo.fit(smoking.without_tables(), PATIENTS, fixed=["lung"])
 
 
-def test_gaps_are_refused_and_no_row_is_dropped(smoking: Network) -> None:
-    with pytest.raises(IncompleteDataError, match="lung"):
-        credo.fit(smoking, pl.DataFrame({"smoke": ["no", "yes"], "lung": ["no", None]}))
-    with pytest.raises(IncompleteDataError):
-        credo.fit(smoking, pl.DataFrame({"smoke": ["no"]}))
+def test_rows_with_gaps_count_as_far_as_they_go(smoking: Network) -> None:
+    """By hand: of five patients one has no value of lung; smoke is counted from all five, lung from four."""
+    frame = PATIENTS.with_columns(pl.Series("lung", ["no", "no", None, "no", "yes"]))
+    fit = credo.fit(smoking.without_tables(), frame, method="ml")
+    assert fit.network.table("smoke") == pytest.approx(np.array([0.6, 0.4]))
+    assert fit.network.table("lung") == pytest.approx(np.array([[1.0, 0.0], [0.5, 0.5]]), abs=1e-6)
+    assert fit.status is credo.Status.CONVERGED
+    assert fit.rows == 5
+
+
+def test_a_missing_cause_is_inferred_from_its_effect(smoking: Network) -> None:
+    """The observed log-likelihood is what enumeration gives, and EM raised it at every step."""
+    frame = pl.DataFrame({"smoke": ["no", "no", "yes", None, None], "lung": ["no", "no", "yes", "yes", "no"]})
+    fit = credo.fit(smoking.without_tables(), frame, method="map", starts=3)
+    smoke, lung = fit.network.table("smoke"), fit.network.table("lung")
+    seen = np.log([smoke[0] * lung[0, 0]] * 2 + [smoke[1] * lung[1, 1]])
+    hidden = np.log([smoke @ lung[:, 1], smoke @ lung[:, 0]])
+    assert fit.log_likelihood == pytest.approx(seen.sum() + hidden.sum())
+    assert all(later >= earlier - 1e-9 for earlier, later in zip(fit.history, fit.history[1:], strict=False))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_takes_rows_with_gaps(smoking: Network, method: str) -> None:
+    frame = pl.concat([PATIENTS] * 4).with_columns(pl.Series("lung", ["no", None, "no", "yes", "yes"] * 4))
+    fit = credo.fit(smoking.without_tables(), frame, "smoke raises lung by at least 0.1", method=method, starts=2)
+    assert fit.network.is_complete
+    assert np.isfinite(fit.log_likelihood)
+    if METHODS[method].uses_knowledge and method not in ("co", "qmap"):
+        assert fit.violations() == ()
+
+
+def test_auto_takes_what_suits(smoking: Network) -> None:
+    assert credo.fit(smoking, PATIENTS).method == "posterior"
+    assert credo.fit(smoking, PATIENTS, prior=1).method == "cmap"
+    assert credo.fit(smoking, PATIENTS.select("smoke")).method == "cmap"
+
+
+def test_the_posterior_says_how_sure_it_is(smoking: Network) -> None:
+    fit = credo.fit(smoking, PATIENTS, "smoke raises lung", method="posterior")
+    low, high = fit.interval("lung", 0.9)
+    assert (low <= fit.network.table("lung")).all()
+    assert (fit.network.table("lung") <= high).all()
+    wider = fit.interval("lung", 0.99)
+    assert (wider[0] <= low).all()
+    assert (fit.deviation("lung") > 0).all()
+    with pytest.raises(OptionError, match="between 0 and 1"):
+        fit.interval("lung", 95)
+    with pytest.raises(OptionError, match="no uncertainty"):
+        credo.fit(smoking, PATIENTS, method="cmap").interval("lung")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +16,7 @@ from credo.errors import CredoError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from credo.estimators.em import Progress as StepReport
     from credo.io.csv import Progress
     from credo.result import Fit
 
@@ -77,6 +78,9 @@ def learn(
     weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
     soft_weight: Annotated[float | None, typer.Option(help="How much statements with a confidence weigh.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    starts: Annotated[int, typer.Option(help="With gaps in the data: from how many starts EM is run.")] = 5,
+    max_iterations: Annotated[int, typer.Option(help="With gaps in the data: steps of EM from each start.")] = 1000,
+    checkpoint: Annotated[Path | None, typer.Option(help="A file from which a stopped run of EM goes on.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the learned network here.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -88,7 +92,7 @@ def learn(
     given = read_network(network)
     known = None if knowledge is None else read_knowledge(knowledge, given)
     believed = _prior(prior, prior_network, prior_weight)
-    with _progress(LEARNING, quiet=as_json) as progress:
+    with _progress(LEARNING, quiet=as_json) as (progress, report):
         result = fit(
             given,
             data,
@@ -99,7 +103,11 @@ def learn(
             weights=weights,
             seed=seed,
             soft_weight=soft_weight,
+            starts=starts,
+            max_iterations=max_iterations,
+            checkpoint=checkpoint,
             progress=progress,
+            report=report,
         )
     if out is not None:
         write_network(result.network, out)
@@ -157,8 +165,8 @@ def demo(
     print(f"An oncologist's notes ({folder / 'brain-tumour.credo'}), held against thirty patients:\n")
     _console().print(check_summary(check_knowledge(network, knowledge, data)))
     print("\nWhat is learned from both:\n")
-    with _progress(LEARNING, quiet=False) as progress:
-        result = fit(network, data, knowledge, progress=progress)
+    with _progress(LEARNING, quiet=False) as (progress, report):
+        result = fit(network, data, knowledge, progress=progress, report=report)
     out.mkdir(parents=True, exist_ok=True)
     write_network(result.network, out / "learned.bif")
     _show(result, out / "learned.bif", as_json=False)
@@ -198,14 +206,20 @@ def _console() -> Console:
 
 
 @contextmanager
-def _progress(title: str, quiet: bool) -> Iterator[Progress | None]:
-    """A progress bar on the error stream, and none where that is no terminal."""
+def _progress(title: str, quiet: bool) -> Iterator[tuple[Progress | None, Callable[[StepReport], None] | None]]:
+    """A bar for reading and one for EM, on the error stream; none where that is no terminal."""
     if quiet or not sys.stderr.isatty():
-        yield None
+        yield None, None
         return
     from rich.console import Console
     from rich.progress import Progress as Bar
 
     with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=1.0)
-        yield lambda share: bar.update(task, completed=share)
+        reading = bar.add_task(title, total=1.0)
+        steps = bar.add_task("EM", total=None, visible=False)
+
+        def report(step: StepReport) -> None:
+            text = f"EM, start {step.start + 1} of {step.starts}, step {step.iteration}: log-likelihood "
+            bar.update(steps, description=f"{text}{step.log_likelihood:.3f}", visible=True)
+
+        yield lambda share: bar.update(reading, completed=share), report

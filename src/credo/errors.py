@@ -42,10 +42,6 @@ class MissingColumnError(DataError):
         self.column, self.columns = column, tuple(columns)
 
 
-class IncompleteDataError(DataError):
-    """The method needs complete data and the table has gaps."""
-
-
 class ImpossibleRowError(DataError):
     """A row has probability zero under the network; `row` counts from one."""
 
@@ -94,6 +90,8 @@ class Status(Enum):
     LOCAL = "The estimate satisfies the knowledge, but with products in it only a local optimum is certain."
     VIOLATED = "The estimate does not satisfy every statement; the findings say which, and by how much."
     AVERAGED = "The estimate is the mean of draws from the distribution that data and knowledge leave."
+    CONVERGED = "The iterations converged: neither the objective nor the tables move any more."
+    NOT_CONVERGED = "The iterations stopped before they converged: raise max_iterations, or read the findings first."
     NOT_MIXED = "The draws did not mix well everywhere: take more of them, or read the findings first."
 
 

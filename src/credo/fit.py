@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +15,12 @@ from credo.constraints.lower import lower
 from credo.constraints.rows import Constraints
 from credo.errors import NetworkError, OptionError
 from credo.estimators.block_estimates import Infeasible
+from credo.estimators.em import Progress as StepReport
+from credo.estimators.incomplete import Iterations, estimate_incomplete
 from credo.estimators.methods import Method, choose_method
 from credo.estimators.problem import Problem
 from credo.estimators.solution import Solution, rows_without_probability
+from credo.io.dataset import concatenate
 from credo.io.networks import read_network
 from credo.knowledge import Knowledge
 from credo.network import Network
@@ -23,7 +28,7 @@ from credo.result import Fit
 from credo.statistics.counts import count_all, count_folds, merge_all
 from credo.statistics.families import Families, check_size
 from credo.statistics.known_columns import read_for
-from credo.statistics.likelihood import log_likelihood_of_counts, require_complete
+from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.statistics.prior import Priors, as_prior
 
 if TYPE_CHECKING:
@@ -43,8 +48,14 @@ def fit(
     weights: Any = None,
     seed: int = 0,
     soft_weight: float | None = None,
+    starts: int = 5,
+    max_iterations: int = 1000,
+    tolerance: float = 1e-8,
+    accelerate: bool = True,
+    checkpoint: str | Path | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
+    report: Callable[[StepReport], None] | None = None,
 ) -> Fit:
     """Learn the tables of a network from data and knowledge.
 
@@ -55,6 +66,10 @@ def fit(
     an array with one number a row. `soft_weight` says how much statements with a confidence weigh; cross-validation
     chooses where nothing is said. `memory_limit` is how many bytes the tables may take; half of the machine's memory
     where nothing is said. The same `seed` gives the same result.
+
+    Where values are missing or variables hidden, EM is run: from `starts` starts, each for at most `max_iterations`
+    steps, until the objective moves by no more than `tolerance` of itself; a run that was killed goes on from its
+    `checkpoint`. `progress` is told the share of the table that was read, `report` how each step of EM went.
     """
     started = perf_counter()
     structure = read_network(network)
@@ -65,17 +80,26 @@ def fit(
     check_size(structure, memory_limit)
 
     constraints = with_fixed(lower(known), {name: structure.table(name) for name in fixed})
+    blocks = blocks_of(constraints)
     families = Families.of(structure)
     rows = read_for(known, data, weights, progress)
     folds = count_folds(families, rows, FOLDS, seed) if _needs_folds(chosen, constraints, soft_weight) else ()
     counts = merge_all(folds) if folds else count_all(families, rows)
-    require_complete(counts)
+    problem = Problem(structure, free, counts, believed, constraints, blocks, folds, soft_weight, seed)
 
-    problem = Problem(structure, free, counts, believed, constraints, blocks_of(constraints), folds, soft_weight, seed)
-    solution = _estimate(chosen, problem, known)
+    if counts.gaps():
+        if method == "auto":
+            chosen, problem = _for_gaps(prior, problem)
+        iterations = Iterations(starts, max_iterations, tolerance, accelerate, checkpoint, report)
+        whole = concatenate(list(read_for(known, data, weights)))
+        solution = _or_clash(known, lambda: estimate_incomplete(chosen, problem, whole, iterations, memory_limit))
+    else:
+        solution = _or_clash(known, lambda: chosen.estimate(problem))
 
     learned = structure.with_tables(solution.tables)
-    log_likelihood = log_likelihood_of_counts(learned, counts)
+    log_likelihood = solution.log_likelihood
+    if log_likelihood is None:
+        log_likelihood = log_likelihood_of_counts(learned, counts)
     return Fit(
         network=learned,
         knowledge=known,
@@ -85,20 +109,26 @@ def fit(
         rows=counts.rows,
         seconds=perf_counter() - started,
         findings=(*solution.findings, *rows_without_probability(learned, counts, fixed)),
-        history=(log_likelihood,),
+        history=solution.history or (log_likelihood,),
         certificate=solution.certificate,
         prices=solution.prices,
         posterior=solution.posterior,
     )
 
 
-def _estimate(method: Method, problem: Problem, knowledge: Knowledge) -> Solution:
-    """Run the method; knowledge that cannot hold becomes an error with the smallest clashing sets."""
+def _or_clash(knowledge: Knowledge, estimate: Callable[[], Solution]) -> Solution:
+    """Run an estimation; knowledge that cannot hold becomes an error with the smallest clashing sets."""
     try:
-        return method.estimate(problem)
+        return estimate()
     except Infeasible:
         require_consistent(check(knowledge.network, knowledge))
         raise OptionError("The knowledge cannot hold together with the tables that are to stay as they are.") from None
+
+
+def _for_gaps(prior: Any, problem: Problem) -> tuple[Method, Problem]:
+    """What `auto` takes where values are missing: the most probable tables, through EM."""
+    method = choose_method("cmap")
+    return method, replace(problem, prior=_prior_for(method, prior, problem.network))
 
 
 def _needs_folds(method: Method, constraints: Constraints, soft_weight: float | None) -> bool:

@@ -52,6 +52,8 @@ class Solution:
     certificate: Certificate | None = None
     prices: Mapping[int, float] = field(default_factory=dict)  # statement → log-likelihood per unit of its bound
     posterior: Uncertainty | None = None
+    log_likelihood: float | None = None  # of what was observed, where rows have gaps
+    history: tuple[float, ...] = ()  # the objective after each iteration
 
 
 def rows_without_data(network: Network, name: str, rows: NDArray[np.int64], instead: str) -> Finding:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from credo.errors import IncompleteDataError, listing
 from credo.io.tables import stream_table
 from credo.network import Network
 from credo.statistics.counts import Counts, count
@@ -36,13 +35,3 @@ def log_likelihood_of_counts(network: Network, counts: Counts) -> float:
         with np.errstate(divide="ignore"):
             total += float(np.sum(seen[cells] * np.log(network.table(name).reshape(seen.shape)[cells])))
     return total
-
-
-def require_complete(counts: Counts) -> None:
-    """Refuse data with gaps: leaving rows out would bias every number, in silence."""
-    gaps = counts.gaps()
-    if gaps:
-        raise IncompleteDataError(
-            f"The data are incomplete: values are missing in the families of {listing(list(gaps))}. "
-            "This method needs a value of every variable in every row."
-        )

@@ -1,0 +1,131 @@
+"""Every method for rows with gaps: EM towards the most probable tables, and what a method makes of its counts.
+
+Methods that maximise something (ml, map, cml, cmap) are M-steps, exact at each iteration, so that their objective
+never falls. The others are given the expected counts that the EM of cmap ends with, as if they had been counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from credo.constraints.rows import Numbers
+from credo.errors import Status
+from credo.estimators import constrained
+from credo.estimators.certificate import soft_cost
+from credo.estimators.count_step import counting_step
+from credo.estimators.em import EMResult, Progress, run_em
+from credo.estimators.em_steps import Ended, MStep
+from credo.estimators.interior_point import Task
+from credo.estimators.methods import METHODS, Method
+from credo.estimators.problem import Problem
+from credo.estimators.soft import DEFAULT
+from credo.estimators.solution import Finding, Solution
+from credo.io.dataset import Dataset
+from credo.statistics.counts import Counts
+from credo.statistics.expected import Prepared, expected_counts, prepare
+from credo.statistics.prior import pseudo_counts
+
+COUNTING, MAXIMISING = ("ml", "map"), ("cml", "cmap")
+STATUS = {Ended.CONVERGED: Status.CONVERGED, Ended.LIMIT: Status.NOT_CONVERGED, Ended.FELL: Status.NOT_CONVERGED}
+
+
+@dataclass(frozen=True, slots=True)
+class Iterations:
+    """How EM is run."""
+
+    starts: int = 5
+    max_iterations: int = 1000
+    tolerance: float = 1e-8
+    accelerate: bool = True
+    checkpoint: str | Path | None = None
+    report: Callable[[Progress], None] | None = None
+
+
+def estimate_incomplete(
+    method: Method, problem: Problem, dataset: Dataset, iterations: Iterations, memory_limit: int | None = None
+) -> Solution:
+    """Run EM for a method, and say how it went."""
+    prepared = prepare(problem.counts.families, dataset, memory_limit)
+    inner = problem if problem.soft_weight is not None else replace(problem, soft_weight=DEFAULT)
+    em_method = method if method.name in (*COUNTING, *MAXIMISING) else METHODS["cmap"]
+    result = run_em(
+        problem.network,
+        prepared,
+        _m_step(em_method, inner, prepared),
+        free=problem.names,
+        starts=iterations.starts,
+        max_iterations=iterations.max_iterations,
+        tolerance=iterations.tolerance,
+        accelerate=iterations.accelerate,
+        seed=problem.seed,
+        checkpoint=iterations.checkpoint,
+        label=f"{em_method.name} {inner.prior} {inner.soft_weight}",
+        progress=iterations.report,
+    )
+    expected, _ = expected_counts(prepared, result.tables)
+    last = method.estimate(replace(inner, counts=expected, folds=_fold_counts(method, expected)))
+    tables = {name: result.tables[name] for name in problem.names} if em_method is method else last.tables
+    findings = (*_story(result), *result.findings, *last.findings)
+    status = STATUS[result.ended] if em_method is method else last.status
+    observed = expected_counts(prepared, {**result.tables, **tables})[1]
+    return replace(
+        last, tables=tables, status=status, findings=findings, log_likelihood=observed, history=result.history
+    )
+
+
+def _m_step(method: Method, problem: Problem, prepared: Prepared) -> MStep:
+    if method.name in COUNTING:
+        return counting_step(prepared, problem.prior, problem.names)
+    believed = {name: pseudo_counts(problem.prior, problem.network, name) for name in problem.names}
+
+    def m_step(counts: Counts) -> tuple[Mapping[str, Numbers], float]:
+        tables = constrained.estimate(replace(problem, counts=counts, folds=())).tables
+        term = -_soft_cost(problem, tables)
+        for name, pseudo in believed.items():
+            rows = tables[name].reshape(-1, len(problem.network.states(name)))
+            weight = np.broadcast_to(pseudo, rows.shape)
+            counted = weight > 0
+            with np.errstate(divide="ignore"):
+                term += float((weight[counted] * np.log(rows[counted])).sum())
+        return tables, term
+
+    return m_step
+
+
+def _soft_cost(problem: Problem, tables: Mapping[str, Numbers]) -> float:
+    if problem.constraints.linear.hard.all():
+        return 0.0
+    theta = np.zeros(problem.constraints.parameters.size)
+    for name, table in tables.items():
+        start = problem.constraints.parameters.offsets[name]
+        theta[start : start + table.size] = table.ravel()
+    weight = DEFAULT if problem.soft_weight is None else problem.soft_weight
+    return sum(
+        soft_cost(Task(block, np.zeros(block.size), None, weight), theta[block.parameters])
+        for block in problem.blocks
+        if not block.linear.hard.all()
+    )
+
+
+def _fold_counts(method: Method, expected: Counts) -> tuple[Counts, ...]:
+    """Folds of expected counts, for methods that cross-validate: each cell is spread evenly over them."""
+    if not method.cross_validates:
+        return ()
+    folds = 10
+    share = replace(
+        expected,
+        dense=expected.dense / folds,
+        sparse={name: (keys, values / folds) for name, (keys, values) in expected.sparse.items()},
+    )
+    return (share,) * folds
+
+
+def _story(result: EMResult) -> list[Finding]:
+    ends = ", ".join(f"{start.objective:.4f}" for start in result.starts)
+    tries = "1 start" if len(result.starts) == 1 else f"{len(result.starts)} starts"
+    message = f"EM took {result.iterations} steps from {tries}, which ended at {ends}; the best was taken."
+    return [Finding("iterations", message)]
