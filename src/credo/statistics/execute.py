@@ -32,7 +32,10 @@ def cut_pieces(layout: Layout, groups: Groups, plans: Plans) -> Integers:
 def execute(
     layout: Layout, groups: Groups, plans: Plans, cuts: Integers, theta: Numbers, backward: bool = True
 ) -> tuple[Numbers, float, int]:
-    """Expected counts of all cells, the log-likelihood, and the first evaluation of probability zero (-1: none)."""
+    """Expected counts of all cells, the log-likelihood, and an evaluation of probability zero (-1: none).
+
+    Of several such evaluations it is the one whose row comes first.
+    """
     from credo.statistics.execute_kernel import run
 
     if not len(groups.component):
@@ -45,20 +48,20 @@ def execute(
         maps = np.concatenate([plans.maps, np.empty(plans.map_cells.max(), dtype=np.uint32)])
         log_likelihood, impossible = run(
             cuts[piece], cuts[piece + 1], groups.component, groups.cells, groups.cell_starts, groups.weights,
-            plans.program, plans.starts, maps, len(plans.maps), plans.shapes, plans.shape_starts, theta, backward,
-            tables, messages, marginals, counts,
+            groups.rows, plans.program, plans.starts, maps, len(plans.maps), plans.shapes, plans.shape_starts, theta,
+            backward, tables, messages, marginals, counts,
         )  # fmt: skip
         return counts, log_likelihood, impossible
 
     pieces = range(len(cuts) - 1)
     alone = len(pieces) == 1 or clique_cells > LARGE_CLIQUES
     results = [run_piece(piece) for piece in pieces] if alone else list(_pool().map(run_piece, pieces))
-    counts, log_likelihood, impossible = results[0]
-    for more, likelihood, row in results[1:]:
+    counts, log_likelihood, _ = results[0]
+    for more, likelihood, _ in results[1:]:
         counts += more
         log_likelihood += likelihood
-        impossible = row if impossible < 0 else impossible
-    return counts, float(log_likelihood), int(impossible)
+    zeros = [impossible for _, _, impossible in results if impossible >= 0]
+    return counts, float(log_likelihood), int(min(zeros, key=lambda e: groups.rows[e], default=-1))
 
 
 @cache
@@ -67,5 +70,5 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count() or 1)
 
 
-# A forked process has none of its parent's threads.
-os.register_at_fork(after_in_child=_pool.cache_clear)
+if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -20,6 +20,7 @@ import numba
 import numpy as np
 
 from credo.statistics.plan_kernel import HEAD, INPUT, fill_map
+from credo.statistics.single_kernel import add_single, sum_single
 
 SMALL = 1e-30  # a message below this is scaled
 TINY = 1e-200  # a sum below this may have lost terms: do it again, carefully
@@ -35,15 +36,20 @@ jit = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 
 @jit
-def _scale(tables: Any, t0: int, cells: int) -> float:  # pragma: no cover
-    """Bring the largest cell of a table to one; the factor that was taken out, zero where all cells are zero."""
+def _scale(tables: Any, t0: int, cells: int, careful: bool) -> float:  # pragma: no cover
+    """Bring the largest cell of a table to one where it is small; the logarithm of what was taken out.
+
+    Minus infinity where all cells are zero.
+    """
     largest = 0.0
     for c in range(cells):
         largest = max(largest, tables[t0 + c])
+    if largest > SMALL and not careful:
+        return 0.0
     if largest > 0.0:
         for c in range(cells):
             tables[t0 + c] /= largest
-    return largest
+    return np.log(largest)
 
 
 @jit
@@ -81,10 +87,9 @@ def _forward(  # pragma: no cover
                         tables[t0 + c] *= messages[base + maps[m0 + c]]
             at += INPUT
             if i > 0 and (careful or i % BATCH == 0):
-                scale = _scale(tables, t0, size)
-                if scale == 0.0:
+                log_scale += _scale(tables, t0, size, careful)
+                if log_scale == -np.inf:
                     return 0.0, 0.0
-                log_scale += np.log(scale)
         total = 0.0
         c = t0
         for s in range(separator):
@@ -144,69 +149,6 @@ def _backward(  # pragma: no cover
 
 
 @jit
-def _one_forward(
-    size: int, families: int, steps: Any, cells: Any, c0: int, theta: Any, table: Any
-) -> Any:  # pragma: no cover
-    """The same for one hidden variable, four states at a time in registers: mixtures have nothing else."""
-    for k in range(size):
-        table[k] = 1.0
-    log_scale = 0.0
-    for first in range(np.uint64(0), families, np.uint64(BATCH)):
-        last = min(first + np.uint64(BATCH), families)
-        k = np.uint64(0)
-        while k + FOUR <= size:
-            t0, t1, t2, t3 = table[k], table[k + ONE], table[k + TWO], table[k + THREE]
-            for f in range(first, last):
-                step = steps[f]
-                at = np.uint64(cells[c0 + f]) + k * step
-                t0 *= theta[at]
-                t1 *= theta[at + step]
-                t2 *= theta[at + TWO * step]
-                t3 *= theta[at + THREE * step]
-            table[k], table[k + ONE], table[k + TWO], table[k + THREE] = t0, t1, t2, t3
-            k += FOUR
-        while k < size:
-            t0 = table[k]
-            for f in range(first, last):
-                t0 *= theta[np.uint64(cells[c0 + f]) + k * steps[f]]
-            table[k] = t0
-            k += ONE
-        if last < families:
-            scale = _scale(table, np.uint64(0), size)
-            if scale == 0.0:
-                return 0.0, 0.0
-            log_scale += np.log(scale)
-    z = 0.0
-    for k in range(size):
-        z += table[k]
-    return (log_scale + np.log(z), z) if z >= TINY else (0.0, 0.0)
-
-
-@jit
-def _one_backward(  # pragma: no cover
-    size: int, families: int, steps: Any, cells: Any, c0: int, ratio: float, table: Any, counts: Any
-) -> None:
-    for k in range(size):
-        table[k] *= ratio
-    k = np.uint64(0)
-    while k + FOUR <= size:
-        t0, t1, t2, t3 = table[k], table[k + ONE], table[k + TWO], table[k + THREE]
-        for f in range(families):
-            step = steps[f]
-            at = np.uint64(cells[c0 + f]) + k * step
-            counts[at] += t0
-            counts[at + step] += t1
-            counts[at + TWO * step] += t2
-            counts[at + THREE * step] += t3
-        k += FOUR
-    while k < size:
-        t0 = table[k]
-        for f in range(families):
-            counts[np.uint64(cells[c0 + f]) + k * steps[f]] += t0
-        k += ONE
-
-
-@jit
 def run(  # pragma: no cover
     first: int,  # evaluations first … last − 1
     last: int,
@@ -214,6 +156,7 @@ def run(  # pragma: no cover
     cells: Any,
     cell_starts: Any,  # (evaluations + 1,)
     weights: Any,  # (evaluations,)
+    rows: Any,  # (evaluations,) the first that needs each
     program: Any,
     program_starts: Any,
     maps: Any,  # those that are kept, and room for those of one component that are not
@@ -227,13 +170,14 @@ def run(  # pragma: no cover
     marginals: Any,  # scratch, all zero
     counts: Any,  # out: expected counts are added
 ) -> Any:
-    """The weighted log-likelihood of these evaluations, and the first that has probability zero (-1: none)."""
+    """The weighted log-likelihood of these evaluations, and that of probability zero whose row is first (-1: none)."""
     log_likelihood = 0.0
+    product = 1.0  # whose logarithm is still to be added
     impossible = -1
     heads = np.empty(64, dtype=np.int64)
     steps = np.empty(64, dtype=np.uint64)
     plan, start, buckets = np.int64(-1), np.int64(0), np.int64(0)
-    size, families, is_one = np.uint64(0), np.uint64(0), False
+    size, families, is_single = np.uint64(0), np.uint64(0), False
     for e in range(first, last):
         if component[e] != plan:
             plan = component[e]
@@ -255,26 +199,36 @@ def run(  # pragma: no cover
                     at += INPUT
             size, families = np.uint64(program[start + 2]), np.uint64(program[start + 5])
             shape = program[start + 1 + HEAD + 2]
-            is_one = buckets == 1 and shape_starts[shape + 1] - shape_starts[shape] == 2  # a size and a step
-            if is_one:
+            is_single = buckets == 1 and shape_starts[shape + 1] - shape_starts[shape] == 2  # a size and a step
+            if is_single:
                 if families > len(steps):
                     steps = np.empty(2 * families, dtype=np.uint64)
                 for f in range(families):
                     shape = program[start + 1 + HEAD + f * INPUT + 2]
                     steps[f] = shapes[shape_starts[shape] + 1]
         c0 = cell_starts[e]
-        if is_one:
-            log_z, z = _one_forward(size, families, steps, cells, np.uint64(c0), theta, tables)
-            if z > 0.0:
-                log_likelihood += weights[e] * log_z
+        if is_single:
+            log_scale, z = sum_single(size, families, steps, cells, np.uint64(c0), theta, tables)
+            if z > TINY:
+                log_likelihood += weights[e] * log_scale
+                if weights[e] == 1.0 and z > SMALL:
+                    # A logarithm costs as much as all else here: one for many rows.
+                    product *= z
+                    if product < TINY:
+                        log_likelihood += np.log(product)
+                        product = 1.0
+                else:
+                    log_likelihood += weights[e] * np.log(z)
                 if backward:
-                    _one_backward(size, families, steps, cells, np.uint64(c0), weights[e] / z, tables, counts)
+                    add_single(size, families, steps, cells, np.uint64(c0), weights[e] / z, tables, counts)
                 continue
-        log_z, z = _forward(program, start, cells, c0, theta, maps, kept, tables, messages, False)
+        careful = False
+        log_z, z = _forward(program, start, cells, c0, theta, maps, kept, tables, messages, careful)
         if z == 0.0:
-            log_z, z = _forward(program, start, cells, c0, theta, maps, kept, tables, messages, True)
+            careful = True
+            log_z, z = _forward(program, start, cells, c0, theta, maps, kept, tables, messages, careful)
         if z == 0.0:
-            if impossible < 0:
+            if impossible < 0 or rows[e] < rows[impossible]:
                 impossible = e
             continue
         log_likelihood += weights[e] * log_z
@@ -283,4 +237,4 @@ def run(  # pragma: no cover
                 program, buckets, heads, cells, c0, weights[e], maps, kept, tables, messages,
                 marginals, z, counts,
             )  # fmt: skip
-    return log_likelihood, impossible
+    return log_likelihood + np.log(product), impossible

@@ -112,6 +112,8 @@ def log_likelihood_of(prepared: Prepared, theta: Numbers) -> float:
 def as_counts(prepared: Prepared, cells: Numbers) -> Counts:
     """Counts that merge with others: dense families as they lie, sparse ones as the cells that are not zero."""
     families, observed = prepared.families, prepared.observed
+    cells = cells.view()
+    cells.flags.writeable = False  # an M-step that changed them would change what the next step starts from
     parts = {name: cells[prepared.layout.stretch(name)] for name in families.sparse}
     sparse = {name: (np.flatnonzero(part), part[part != 0]) for name, part in parts.items()}
     if sparse:
@@ -128,23 +130,27 @@ def impossible_evaluation(layout: Layout, groups: Groups, codes: Any, evaluation
             seen[int(member)] = None
     variables = layout.network.variables
     known = [v for v in sorted(seen) if v < len(variables) and codes[row, v] >= 0]
-    return ImpossibleRowError(row + 1, [f"{variables[v].name}={variables[v].states[codes[row, v]]}" for v in known])
+    values = [f"{variables[v].name}={variables[v].states[codes[row, v]]}" for v in known]
+    return ImpossibleRowError(row + 1, values or ["the soft evidence"])
 
 
 def _impossible_family(prepared: Prepared, theta: Numbers) -> ImpossibleRowError:
+    """The error for a family without gaps of probability zero: the first such row."""
     layout, codes = prepared.layout, prepared.dataset.codes
-    cell = int(prepared.observed_cells[np.argmin(theta[prepared.observed_cells])])
-    family = int(np.searchsorted(layout.offsets, cell, side="right")) - 1
-    rest, matches = cell - int(layout.offsets[family]), np.ones(len(codes), dtype=bool)
-    values = []
-    for i in range(layout.starts[family], layout.starts[family + 1]):
-        state, rest = divmod(rest, int(layout.strides[i]))
-        variable = layout.network.variables[layout.members[i]]
-        values.append(f"{variable.name}={variable.states[state]}")
-        matches &= codes[:, layout.members[i]] == state
-    if prepared.dataset.weights is not None:
-        matches &= prepared.dataset.weights > 0
-    return ImpossibleRowError(int(np.argmax(matches)) + 1, values)
+    found: list[tuple[int, list[str]]] = []
+    for cell in prepared.observed_cells[theta[prepared.observed_cells] == 0].tolist():
+        family = int(np.searchsorted(layout.offsets, cell, side="right")) - 1
+        rest, matches = cell - int(layout.offsets[family]), np.ones(len(codes), dtype=bool)
+        values = []
+        for i in range(layout.starts[family], layout.starts[family + 1]):
+            state, rest = divmod(rest, int(layout.strides[i]))
+            variable = layout.network.variables[layout.members[i]]
+            values.append(f"{variable.name}={variable.states[state]}")
+            matches &= codes[:, layout.members[i]] == state
+        if prepared.dataset.weights is not None:
+            matches &= prepared.dataset.weights > 0
+        found.append((int(np.argmax(matches)) + 1, values))
+    return ImpossibleRowError(*min(found))
 
 
 def _in_layout(layout: Layout, observed: Counts) -> tuple[Integers, Numbers]:

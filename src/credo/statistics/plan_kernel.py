@@ -206,7 +206,7 @@ def write_plans(  # pragma: no cover
     program_starts = np.zeros(components + 1, dtype=np.int64)
     figures = np.zeros((components, 4), dtype=np.int64)
     local = np.full(len(sizes), -1, dtype=np.int64)
-    length = 0
+    length = np.int64(0)  # a plain 0 would be compiled for twice
     pool = (
         np.full(FIRST_SLOTS, -1, dtype=np.int64),  # slots
         np.empty(FIRST_SLOTS, dtype=np.uint64),  # hashes
