@@ -255,6 +255,19 @@ def test_an_m_step_that_lowers_the_objective_stops_the_run() -> None:
     assert_never_falls(result.history)
 
 
+def test_an_m_step_that_is_exact_to_some_digits_converges_all_the_same() -> None:
+    network, prepared = gappy(100)
+    plain, noise = counting_step(prepared, Dirichlet(1.0)), np.random.default_rng(1)
+
+    def rounded(counts: Counts) -> tuple[Any, float]:
+        tables, penalty = plain(counts)
+        return tables, penalty + 1e-6 * noise.standard_normal()
+
+    result = run_em(network, prepared, rounded, starts=1, tolerance=1e-8)
+    assert result.ended is Ended.CONVERGED
+    assert_never_falls(result.history)
+
+
 # Checkpoints ----------------------------------------------------------------------------------------------------------
 
 

@@ -131,6 +131,18 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert together[1] == alone[1]
 
 
+@pytest.mark.slow
+def test_ten_times_the_rows_cost_less_than_eight_times_as_much() -> None:
+    """Evaluations are shared: an iteration grows with what is distinct. Seconds of the processors, best of many."""
+    from benchmarks.em import contend
+
+    small, large = (contend("credo", "alarm", rows, 0) for rows in (5_000, 50_000))
+    assert isinstance(small, dict)
+    assert isinstance(large, dict)
+    assert large["busy"] < 8 * small["busy"]
+    assert large["peak"] < 200  # MB above imports
+
+
 # Where numbers get extreme --------------------------------------------------------------------------------------------
 
 

@@ -68,7 +68,9 @@ def posterior(
         _check_seen(network, dataset, key, likelihoods, rows_before)
     sensors.append(Sensor((name,)))
     readings.append(np.zeros(len(dataset), dtype=np.int64))
-    codes = np.column_stack(readings)
+    most = max(sensor.states for sensor in sensors)
+    fits = most - 1 <= np.iinfo(dataset.codes.dtype).max
+    codes = np.column_stack(readings).astype(dataset.codes.dtype if fits else np.int32)
     unweighted = replace(dataset, weights=None)
     prepared = prepare(families, unweighted, memory_limit, sensors=sensors, readings=codes, asked=len(sensors) - 1)
     asked = np.unique(prepared.groups.answers[prepared.groups.answers >= 0])
