@@ -17,13 +17,11 @@ import polars as pl
 
 from credo.estimators.methods import METHODS
 from experiments.guo.draws import NETWORKS, run_draw
-from experiments.guo.published import SHARES, SIZES
 from experiments.guo.story import write_story
 
 RESULTS = Path(__file__).resolve().parent / "results"
 NAMES = ("asia", "alarm", "win95pts", "andes")
 COMPARED = ("ml", "me", "map", "co", "cml", "cme", "qmap", "qmapc", "posterior")
-CELLS = (*(f"rows={size}" for size in SIZES), *(f"share={share}" for share in SHARES))
 
 
 def main() -> None:
@@ -54,17 +52,16 @@ def main() -> None:
     print(write_story(results, arguments.out))
 
 
-def _jobs(arguments: argparse.Namespace, done: pl.DataFrame | None) -> Iterator[tuple[str, str, int, tuple[str, ...]]]:
-    for name in arguments.networks:
-        for cell in CELLS:
-            for draw in range(arguments.draws):
-                found: set[str] = set()
-                if done is not None:
-                    same = (pl.col("network") == name) & (pl.col("cell") == cell) & (pl.col("draw") == draw)
-                    found = set(done.filter(same)["method"])
-                missing = tuple(method for method in arguments.methods if method not in found)
-                if missing:
-                    yield name, cell, draw, missing
+def _jobs(arguments: argparse.Namespace, done: pl.DataFrame | None) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    """Draws that are not complete yet; the first draws of all networks come first."""
+    for draw in range(arguments.draws):
+        for name in arguments.networks:
+            found: set[str] = set()
+            if done is not None:
+                found = set(done.filter((pl.col("network") == name) & (pl.col("draw") == draw))["method"])
+            missing = tuple(method for method in arguments.methods if method not in found)
+            if missing:
+                yield name, draw, missing
 
 
 if __name__ == "__main__":

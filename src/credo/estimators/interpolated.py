@@ -17,18 +17,21 @@ from credo.estimators.soft import soft_statements_ignored
 from credo.estimators.solution import Finding, Solution
 
 
-def estimate_qmap(problem: Problem) -> Solution:
-    """θ = (N + A·α) / (N_j + A) [guo, eq. 5]; statements may be violated [guo, theorem 1]."""
-    alpha = _means(problem)
+def estimate_qmap(problem: Problem, alpha: Numbers | None = None) -> Solution:
+    """θ = (N + A·α) / (N_j + A) [guo, eq. 5]; statements may be violated [guo, theorem 1].
+
+    `alpha` is `allowed_means(problem)`, which depends on the knowledge alone, where it is at hand already.
+    """
+    alpha = allowed_means(problem) if alpha is None else alpha
     theta = alpha.copy()
     sizes = {name: _one_table(problem, name, theta, alpha, None) for name in problem.names}
     status = Status.AVERAGED if _violation(problem, theta) <= 1e-9 else Status.VIOLATED
     return Solution(problem.tables(theta), status, (*soft_statements_ignored(problem), _sizes(sizes)))
 
 
-def estimate_qmapc(problem: Problem) -> Solution:
+def estimate_qmapc(problem: Problem, alpha: Numbers | None = None) -> Solution:
     """θ = (N_j·θ' + A·α) / (N_j + A) with the constrained estimate θ' [guo, eq. 11], corrected across rows."""
-    alpha = _means(problem)
+    alpha = allowed_means(problem) if alpha is None else alpha
     vector = problem.vector(with_prior=False)
     constrained, _ = counted(problem, vector)
     estimates = estimate_blocks(problem.blocks, vector, 0.0)
@@ -40,7 +43,7 @@ def estimate_qmapc(problem: Problem) -> Solution:
     return Solution(problem.tables(theta), Status.AVERAGED, tuple(findings))
 
 
-def _means(problem: Problem) -> Numbers:
+def allowed_means(problem: Problem) -> Numbers:
     """α of every parameter: the uniform where the knowledge says nothing, else the mean of what it allows."""
     alpha, _ = counted(problem, np.ones(problem.constraints.parameters.size))
     for block, mean in zip(problem.blocks, uniform_means(problem.blocks, seed=problem.seed), strict=True):
