@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +30,7 @@ from tests.conftest import random_network
 from tests.statistics import enumeration
 
 NOTHING = Dirichlet(0.0)
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def prepared_of(network: Network, codes: Any, weights: Any = None) -> Prepared:
@@ -306,6 +309,27 @@ def test_a_killed_run_goes_on_to_the_same_result(tmp_path: Path, steps: int, acc
     finished = learn(network, prepared, checkpoint=path, progress=told.append, **options)
     assert finished.starts == whole.starts
     assert not told
+
+
+def test_a_process_that_dies_leaves_a_checkpoint_to_go_on_from(tmp_path: Path) -> None:
+    code = f"""
+import os
+from tests.estimators.test_em import learn, mixture
+network, prepared = mixture(3, 5, 300)
+left = 5
+def progress(_):
+    global left
+    left -= 1
+    if left < 0:
+        os._exit(9)
+learn(network, prepared, starts=2, max_iterations=40, checkpoint={str(tmp_path / "run.npz")!r}, progress=progress)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, cwd=ROOT)
+    assert done.returncode == 9, done.stderr
+    network, prepared = mixture(3, 5, 300)
+    options: dict[str, Any] = {"starts": 2, "max_iterations": 40}
+    resumed = learn(network, prepared, checkpoint=tmp_path / "run.npz", **options)
+    assert resumed.starts == learn(network, prepared, **options).starts
 
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:

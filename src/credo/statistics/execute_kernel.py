@@ -222,11 +222,11 @@ def run(  # pragma: no cover
                 if backward:
                     add_single(size, families, steps, cells, np.uint64(c0), weights[e] / z, tables, counts)
                 continue
-        careful = False
-        log_z, z = _forward(program, start, cells, c0, theta, maps, kept, tables, messages, careful)
-        if z == 0.0:
-            careful = True
-            log_z, z = _forward(program, start, cells, c0, theta, maps, kept, tables, messages, careful)
+        log_z, z = 0.0, 0.0
+        for attempt in range(2):  # the second time carefully
+            log_z, z = _forward(program, start, cells, c0, theta, maps, kept, tables, messages, attempt == 1)
+            if z > 0.0:
+                break
         if z == 0.0:
             if impossible < 0 or rows[e] < rows[impossible]:
                 impossible = e
