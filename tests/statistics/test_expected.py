@@ -143,6 +143,20 @@ def test_ten_times_the_rows_cost_less_than_eight_times_as_much() -> None:
     assert large["peak"] < 200  # MB above imports
 
 
+@pytest.mark.parametrize("scale", [1e-12, 1e-35, 1e-70, 1e-140])
+def test_a_factor_on_every_table_changes_no_count(scale: float) -> None:
+    """log L moves by log(factor) for each family that is used; messages and tables must be scaled on the way."""
+    for seed in range(100):
+        generator = np.random.default_rng(seed)
+        network = random_network(generator, most=10)
+        prepared = prepare(Families.of(network), dataset_of(network, random_rows(generator, network, 6, 0.7)))
+        theta = pack(prepared.layout, network.tables)
+        counts, log_likelihood = expected_cells(prepared, theta)
+        scaled_counts, scaled = expected_cells(prepared, theta * scale)
+        assert np.allclose(scaled_counts, counts, atol=1e-10), seed
+        assert scaled == pytest.approx(log_likelihood + np.log(scale) * counts.sum(), rel=1e-12, abs=1e-9)
+
+
 # Where numbers get extreme --------------------------------------------------------------------------------------------
 
 
@@ -192,12 +206,25 @@ def test_a_long_chain() -> None:
     row = [-1] * length + observed.tolist()
     counts, log_likelihood = expected_counts(prepare(Families.of(network), dataset_of(network, [row])), tables)
     message, expected = np.array([0.5, 0.5]), 0.0
+    filters, backwards = [], [np.ones(2)] * length
     for i, value in enumerate(observed):
         message = (message if i == 0 else message @ step) * seen[:, value]
         expected += np.log(message.sum())
         message /= message.sum()
+        filters.append(message)
+    for i in range(length - 2, -1, -1):
+        later = step @ (seen[:, observed[i + 1]] * backwards[i + 1])
+        backwards[i] = later / later.sum()
     assert log_likelihood == pytest.approx(expected, rel=1e-12)
     assert counts.table(names[-1]).sum(axis=0) == pytest.approx(message)
+    smoothed = [message]
+    for i in range(length - 1, 0, -1):
+        filtered = filters[i - 1]
+        pair = filtered[:, None] * step * (seen[:, observed[i]] * backwards[i])[None, :]
+        pair /= pair.sum()
+        assert np.allclose(counts.table(names[i]), pair, atol=1e-12)
+        smoothed.append(pair.sum(axis=1))
+    assert np.allclose(counts.table("x0")[0], smoothed[-1])
 
 
 def test_a_large_clique_whose_maps_are_not_kept() -> None:

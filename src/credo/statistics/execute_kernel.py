@@ -106,6 +106,8 @@ def _forward(  # pragma: no cover
         elif total < SMALL:
             for s in range(separator):
                 messages[s0 + s] /= total
+            for c in range(size):  # backward, a table is divided by its message
+                tables[t0 + c] /= total
             log_scale += np.log(total)
     return log_scale + np.log(z), z
 

@@ -110,7 +110,10 @@ def log_likelihood_of(prepared: Prepared, theta: Numbers) -> float:
 
 
 def as_counts(prepared: Prepared, cells: Numbers) -> Counts:
-    """Counts that merge with others: dense families as they lie, sparse ones as the cells that are not zero."""
+    """Counts that merge with others: dense families as they lie, sparse ones as the cells that are not zero.
+
+    No family counts as incomplete: what was missing is expected now, or was barren (`Prepared.barren`).
+    """
     families, observed = prepared.families, prepared.observed
     cells = cells.view()
     cells.flags.writeable = False  # an M-step that changed them would change what the next step starts from
