@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from credo.constraints.rows import LinearRow
+from credo.estimators import interior_point
 from credo.estimators.block_estimates import solve_certified
 from credo.estimators.certificate import certify, lower_bound, objective
+from credo.estimators.dense_kernel import factorise_dense, solve_dense
 from credo.estimators.interior_point import Task, solve_tasks
 from tests.estimators.cvxpy_oracle import solve
 from tests.estimators.shapes import at_most, general_task, make_block
@@ -264,3 +266,29 @@ def test_the_compiled_certificate_is_the_one_of_the_formulas() -> None:
         certificate = certify(task, point.theta, point.multipliers)
         assert point.violation == pytest.approx(certificate.violation, abs=1e-14)
         assert point.gap == pytest.approx(certificate.gap, abs=1e-13)
+
+
+@pytest.mark.parametrize("size", [1, 5, 128, 129, 300])
+def test_dense_factors_against_numpy(size: int) -> None:
+    """Quasi-definite matrices with the signs of their pivots in any order, across the edges of panels and strips."""
+    generator = np.random.default_rng(size)
+    signs = generator.choice([-1.0, 1.0], size)
+    matrix = generator.normal(size=(size, size)) / np.sqrt(size)
+    matrix = np.where(signs[:, None] == signs[None, :], 0.0, matrix + matrix.T) + 2.0 * np.diag(signs)
+    factor, inverse, vector = matrix.copy(), np.empty(size), generator.normal(size=size)
+    factorise_dense(factor, signs, inverse)
+    lower = np.tril(factor, -1) + np.eye(size)
+    np.testing.assert_allclose(lower @ np.diag(1.0 / inverse) @ lower.T, matrix, atol=1e-10)
+    solution = vector.copy()
+    solve_dense(factor, inverse, solution)
+    np.testing.assert_allclose(matrix @ solution, vector, atol=1e-10)
+
+
+def test_an_order_and_a_dense_tail_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same block with the order found here and with SuperLU's."""
+    task = large_task(np.random.default_rng(24), 48, 3, 160)
+    (plain,) = solve_tasks([task])
+    monkeypatch.setattr(interior_point, "LARGE_SYSTEM", 1)
+    (ordered,) = solve_tasks([task])
+    np.testing.assert_allclose(ordered.theta, plain.theta, atol=1e-7)
+    assert ordered.gap <= 1e-8

@@ -96,10 +96,12 @@ def solve_block(  # pragma: no cover
     if len(order) == 0:
         order = minimum_degree(size, pair_rows, pair_columns)
     column_starts, numbers, entries, diagonal_at = upper_triangle(size, order, pair_rows, pair_columns, pair_values)
-    parent, factor_starts = elimination_tree(size, column_starts, numbers)
+    parent, factor_starts, tail = elimination_tree(size, column_starts, numbers)
+    dense = np.empty((size - tail, size - tail))
     factor_numbers = np.empty(factor_starts[size], dtype=np.int64)
     factor_entries = np.empty(factor_starts[size])
     inverse_diagonal = np.empty(size)
+    factors = (factor_starts, factor_numbers, factor_entries, inverse_diagonal, tail, dense)
     work = np.zeros(size)
     integers = np.empty((4, size), dtype=np.int64)
 
@@ -205,6 +207,8 @@ def solve_block(  # pragma: no cover
             integers[1],
             integers[2],
             integers[3],
+            tail,
+            dense,
         )
 
         sigma, step, curvature = 0.0, 0.0, 0.0
@@ -231,7 +235,7 @@ def solve_block(  # pragma: no cover
             # Solve, and refine with the matrix that has no regularisation.
             for k in range(size):
                 permuted[k] = right[order[k]]
-            solve_factorised(size, factor_starts, factor_numbers, factor_entries, inverse_diagonal, permuted)
+            solve_factorised(size, *factors, permuted)
             for k in range(size):
                 solution[order[k]] = permuted[k]
             for _ in range(REFINEMENTS if phase > 0 else 0):  # the predictor only says how far things could go
@@ -242,7 +246,7 @@ def solve_block(  # pragma: no cover
                     residual[pair_columns[k]] -= pair_values[k] * solution[pair_rows[k]]
                 for k in range(size):
                     permuted[k] = residual[order[k]]
-                solve_factorised(size, factor_starts, factor_numbers, factor_entries, inverse_diagonal, permuted)
+                solve_factorised(size, *factors, permuted)
                 for k in range(size):
                     solution[order[k]] += permuted[k]
 

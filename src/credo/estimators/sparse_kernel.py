@@ -1,7 +1,8 @@
 """Symmetric sparse systems, compiled: an order that keeps factors sparse, L D Lᵀ, and solving with it.
 
 The matrices are quasi-definite (positive and negative diagonal blocks), for which L D Lᵀ exists in every order
-[vanderbei 1995]. The factorisation is the up-looking one of Davis, as in QDLDL.
+[vanderbei 1995]. The factorisation is the up-looking one of Davis, as in QDLDL. The last columns of a large system
+fill up; they are left to `dense_kernel`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from typing import Any
 import numba
 import numpy as np
 
-SMALLEST_PIVOT, PIVOT_INSTEAD = 1e-14, 1e-7
+from credo.estimators.dense_kernel import PIVOT_INSTEAD, SMALLEST_PIVOT, factorise_dense, solve_dense
+
+DENSE_ENOUGH, LEAST_TAIL = 0.5, 96  # filled share and size from which the end of an elimination is done densely
 
 
 @numba.njit(cache=True, nogil=True)
@@ -87,7 +90,10 @@ def upper_triangle(size: int, order: Any, rows: Any, columns: Any, values: Any) 
 
 @numba.njit(cache=True, nogil=True)
 def elimination_tree(size: int, starts: Any, numbers: Any) -> Any:  # pragma: no cover
-    """The parent of each column in the elimination tree (-1 at a root), and where each column of L starts."""
+    """The parent of each column in the elimination tree (-1 at a root), where each column of L starts, and the tail.
+
+    Columns from the tail on are nearly full: they are kept in a dense matrix, and have no room here.
+    """
     parent = np.full(size, -1, dtype=np.int64)
     mark = np.zeros(size, dtype=np.int64)
     counts = np.zeros(size, dtype=np.int64)
@@ -101,10 +107,16 @@ def elimination_tree(size: int, starts: Any, numbers: Any) -> Any:  # pragma: no
                 counts[i] += 1
                 mark[i] = j
                 i = parent[i]
+    tail, filled = size, 0
+    for j in range(size - 1, -1, -1):
+        filled += counts[j]
+        length = size - j
+        if length >= LEAST_TAIL and filled >= DENSE_ENOUGH * 0.5 * length * (length - 1):
+            tail = j
     factor_starts = np.zeros(size + 1, dtype=np.int64)
     for j in range(size):
-        factor_starts[j + 1] = factor_starts[j] + counts[j]
-    return parent, factor_starts
+        factor_starts[j + 1] = factor_starts[j] + (counts[j] if j < tail else 0)
+    return parent, factor_starts, tail
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -125,8 +137,12 @@ def factorise(  # pragma: no cover
     stack: Any,  # (size,) integers
     mark: Any,  # (size,) integers, at most -1
     filled: Any,  # (size,) integers
+    tail: int,
+    dense: Any,  # (size - tail, size - tail) out: L of the tail
 ) -> None:
-    """L and 1/D of the matrix; the caller gives all memory, so that iterations allocate nothing."""
+    """L and 1/D of the matrix; the caller gives all memory, so that iterations allocate next to nothing."""
+    signs = np.empty(size - tail)
+    dense[:] = 0.0
     for j in range(size):
         filled[j] = factor_starts[j]
         mark[j] = -1
@@ -151,6 +167,9 @@ def factorise(  # pragma: no cover
             i = pattern[a]
             value = work[i]
             work[i] = 0.0
+            if i >= tail:
+                dense[j - tail, i - tail] = value  # all columns before the tail have been taken out of it
+                continue
             for p in range(factor_starts[i], filled[i]):
                 work[factor_numbers[p]] -= factor_entries[p] * value
             scaled = value * inverse_diagonal[i]
@@ -159,24 +178,39 @@ def factorise(  # pragma: no cover
             factor_entries[filled[i]] = scaled
             filled[i] += 1
         sign = 1.0 if order[j] < positive else -1.0
+        if j >= tail:
+            dense[j - tail, j - tail] = pivot
+            signs[j - tail] = sign
+            continue
         if pivot * sign < SMALLEST_PIVOT:  # rows that say the same; refinement makes up for the change
             pivot = sign * PIVOT_INSTEAD
         inverse_diagonal[j] = 1.0 / pivot
+    if tail < size:
+        factorise_dense(dense, signs, inverse_diagonal[tail:])
 
 
 @numba.njit(cache=True, nogil=True)
 def solve_factorised(  # pragma: no cover
-    size: int, factor_starts: Any, factor_numbers: Any, factor_entries: Any, inverse_diagonal: Any, vector: Any
+    size: int,
+    factor_starts: Any,
+    factor_numbers: Any,
+    factor_entries: Any,
+    inverse_diagonal: Any,
+    tail: int,
+    dense: Any,
+    vector: Any,
 ) -> None:
     """Solve L D Lᵀ x = vector in place."""
-    for j in range(size):
+    for j in range(tail):
         value = vector[j]
         if value != 0.0:
             for p in range(factor_starts[j], factor_starts[j + 1]):
                 vector[factor_numbers[p]] -= factor_entries[p] * value
-    for j in range(size):
+    for j in range(tail):
         vector[j] *= inverse_diagonal[j]
-    for j in range(size - 1, -1, -1):
+    if tail < size:
+        solve_dense(dense, inverse_diagonal[tail:], vector[tail:])
+    for j in range(tail - 1, -1, -1):
         value = vector[j]
         for p in range(factor_starts[j], factor_starts[j + 1]):
             value -= factor_entries[p] * vector[factor_numbers[p]]

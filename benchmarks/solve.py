@@ -1,0 +1,224 @@
+"""Constrained maximum likelihood, credo against CVXPY and bare Clarabel: `python -m benchmarks.solve`.
+
+Jobs: all tables of a network at once, with 30 true statements a node and 200 sampled rows; and single tables of
+growing size. Networks come from `../shared/networks` where that is there, else made-up ones of their size are taken.
+
+Every solver is given the same blocks in the same process. credo's time is that of `estimate_blocks`: packing, solving,
+certificates, and the point of maximum entropy where there are no data. Clarabel's is that of `solve_with_clarabel` for
+each block, and "solve only" is what its own clock says. CVXPY's is from writing the problem down to its solution, for
+each block. Best of several runs; the first call of credo, which loads compiled code, is shown apart. Objectives are
+compared block by block.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.statements import true_statements
+from credo.constraints.blocks import blocks_of
+from credo.constraints.lower import lower
+from credo.estimators.block_estimates import estimate_blocks
+from credo.estimators.certificate import objective
+from credo.estimators.fallback import solve_with_clarabel
+from credo.estimators.interior_point import Task
+from credo.io.networks import read_network
+from credo.knowledge import Knowledge
+from credo.network import Network
+from credo.statistics.counts import count_all
+from credo.statistics.families import Families
+from credo.statistics.known_columns import read_for
+
+NETWORKS = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
+SIZES = {"alarm": 37, "win95pts": 76, "andes": 223}
+SINGLE = ((2, 2, 10), (5, 4, 100), (8, 4, 1_000), (11, 4, 8_000))  # binary parents, states, statements
+ROWS, STATEMENTS = 200, 30
+SAME = 1e-7
+
+
+def main() -> None:
+    """Run the jobs and print seconds and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", nargs="*", help="alarm, win95pts, andes, 4x2, 32x4, 256x4, 2048x4; all but the last")
+    parser.add_argument("--repeats", type=int, default=5)
+    arguments = parser.parse_args()
+    names = arguments.jobs or [*SIZES, *(f"{2**parents}x{states}" for parents, states, _ in SINGLE[:-1])]
+    print(f"{'job':<10}{'blocks':>7}{'first':>10}{'credo':>10}{'Clarabel':>10}{'solve only':>11}{'CVXPY':>10}", end="")
+    print("  Clarabel/credo  solve only/credo  CVXPY/credo  objectives")
+    for name in names:
+        report(name, tasks_of(name), arguments.repeats)
+
+
+def tasks_of(name: str) -> list[Task]:
+    """The blocks of a job with their counts."""
+    if name in SIZES:
+        path = NETWORKS / f"{name}.bif"
+        network = read_network(path) if path.exists() else made_up_network(SIZES[name])
+        statements = true_statements(network, STATEMENTS, seed=1)
+        knowledge = Knowledge(statements, network)
+        counts = count_all(Families.of(network), read_for(knowledge, network.sample(ROWS, 3), None, None))
+        tables = {each: counts.table(each) for each in network.names}
+    else:
+        parents, states, count = next(each for each in SINGLE if f"{2 ** each[0]}x{each[1]}" == name)
+        network = one_table(parents, states)
+        knowledge = Knowledge(true_statements(network, count, seed=1)[:count], network)
+        generator = np.random.default_rng(1)
+        tables = {each: np.zeros((network.configurations(each), len(network.states(each)))) for each in network.names}
+        tables["x"] = np.array([generator.multinomial(20, row) for row in network.table("x").reshape(-1, states)])
+    constraints = lower(knowledge)
+    vector = np.zeros(constraints.parameters.size)
+    for each, start in constraints.parameters.offsets.items():
+        vector[start : start + tables[each].size] = tables[each].ravel()
+    return [
+        Task(block, w, None if w.any() else np.ones(block.size))
+        for block in blocks_of(constraints)
+        for w in [vector[block.parameters]]
+    ]
+
+
+def one_table(parents: int, states: int) -> Network:
+    """A variable `x` with binary parents and Dirichlet(1) rows, listed first: statements then start with it."""
+    generator = np.random.default_rng(parents)
+    names = [f"p{k}" for k in range(parents)]
+    network = Network(
+        {"x": [f"s{k}" for k in range(states)], **{name: ["s0", "s1"] for name in names}}, {"x": tuple(names)}
+    )
+    rows = generator.dirichlet(np.ones(states), 2**parents).reshape(network.shape("x"))
+    return network.with_tables({"x": rows, **{name: np.array([0.5, 0.5]) for name in names}})
+
+
+def made_up_network(size: int) -> Network:
+    """Variables with two to four states and up to four parents."""
+    generator = np.random.default_rng(size)
+    names = [f"v{k}" for k in range(size)]
+    variables = {name: [f"s{k}" for k in range(generator.integers(2, 5))] for name in names}
+    parents = {
+        name: tuple(generator.choice(names[:k], min(k, int(generator.integers(0, 5))), replace=False))
+        for k, name in enumerate(names)
+    }
+    network = Network(variables, parents)
+    return network.with_tables(
+        {
+            name: generator.dirichlet(np.ones(len(variables[name])), network.configurations(name)).reshape(
+                network.shape(name)
+            )
+            for name in names
+        }
+    )
+
+
+def report(name: str, tasks: Sequence[Task], repeats: int) -> None:
+    """Time the three solvers on the tasks, compare their objectives, print one line."""
+    vector = np.concatenate([task.weights for task in tasks])
+    ends = np.cumsum([task.block.size for task in tasks])
+    blocks = [replace_parameters(task, int(end) - task.block.size) for task, end in zip(tasks, ends, strict=True)]
+    first, estimates = timed(lambda: estimate_blocks(blocks, vector, 0.0))
+    repeats = repeats if first < 5 else 1
+    own = min(timed(lambda: estimate_blocks(blocks, vector, 0.0))[0] for _ in range(max(1, 4 * repeats)))
+    clarabel, points = best(lambda: [solve_with_clarabel(task) for task in tasks], repeats)
+    inside = sum(conic_seconds(task) for task in tasks)
+    cvxpy, values = best(lambda: [solve_with_cvxpy(task) for task in tasks], repeats)
+    worst, missing = 0.0, 0
+    for task, estimate, point, value in zip(tasks, estimates, points, values, strict=True):
+        mine = objective(task, estimate.theta)
+        for other in (None if point is None else objective(task, point.theta), value):
+            if other is None or not np.isfinite(other):
+                missing += 1
+            else:
+                worst = max(worst, (mine - other) / max(1.0, abs(other)))
+    verdict = f"same to {max(worst, 0.0):.0e}" if worst <= SAME else f"WORSE by {worst:.1e}"
+    verdict += f", {missing} unsolved by others" if missing else ""
+    print(
+        f"{name:<10}{len(tasks):>7}{first:>10.4f}{own:>10.4f}{clarabel:>10.4f}{inside:>11.4f}{cvxpy:>10.4f}"
+        f"{clarabel / own:>16.1f}{inside / own:>18.1f}{cvxpy / own:>13.1f}  {verdict}",
+        flush=True,
+    )
+
+
+def replace_parameters(task: Task, start: int) -> Any:
+    """The task's block with its weights at `start` of one vector."""
+    from dataclasses import replace
+
+    return replace(task.block, parameters=start + np.arange(task.block.size))
+
+
+def conic_seconds(task: Task) -> float:
+    """The time that Clarabel itself says it took."""
+    import clarabel
+
+    spent = []
+    kept = clarabel.DefaultSolver
+
+    class Watched:
+        """Clarabel's solver, whose clock is read."""
+
+        def __init__(self, *arguments: Any) -> None:
+            self.inner = kept(*arguments)
+
+        def solve(self) -> Any:
+            solution = self.inner.solve()
+            spent.append(float(solution.solve_time))
+            return solution
+
+    clarabel.DefaultSolver = Watched
+    try:
+        solve_with_clarabel(task)
+    finally:
+        clarabel.DefaultSolver = kept
+    return sum(spent)
+
+
+def solve_with_cvxpy(task: Task) -> float | None:
+    """min Σ −w log θ (or −entropy) under the rows, as a user of CVXPY would write it."""
+    import cvxpy
+
+    block, rows = task.block, task.block.linear
+    theta = cvxpy.Variable(block.size)
+    scale = max(1.0, float(task.weights.sum()))
+    if task.entropies is None:
+        seen = np.flatnonzero(task.weights)
+        cost = -(task.weights[seen] / scale) @ cvxpy.log(theta[seen])
+    else:
+        cost = -cvxpy.sum(cvxpy.entr(theta))
+    count = len(block.distributions) - 1
+    from scipy.sparse import csr_array
+
+    sums = csr_array((np.ones(block.size), (block.distribution_of, np.arange(block.size))), shape=(count, block.size))
+    matrix = rows.matrix(block.size)
+    equal, below = np.flatnonzero(rows.equality), np.flatnonzero(~rows.equality)
+    limits = [sums @ theta == 1, theta >= 0]
+    limits += [matrix[below] @ theta <= rows.bounds[below]] if below.size else []
+    limits += [matrix[equal] @ theta == rows.bounds[equal]] if equal.size else []
+    program = cvxpy.Problem(cvxpy.Minimize(cost), limits)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            program.solve(solver=cvxpy.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+        except cvxpy.error.SolverError:
+            return None
+    return (
+        None if program.status != cvxpy.OPTIMAL else float(program.value) * (scale if task.entropies is None else 1.0)
+    )
+
+
+def timed(function: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds, and what came of it."""
+    started = time.perf_counter()
+    result = function()
+    return time.perf_counter() - started, result
+
+
+def best(function: Callable[[], Any], repeats: int) -> tuple[float, Any]:
+    """The shortest of several times."""
+    runs = [timed(function) for _ in range(repeats)]
+    return min(seconds for seconds, _ in runs), runs[0][1]
+
+
+if __name__ == "__main__":
+    main()
