@@ -11,7 +11,7 @@ from credo.constraints.rows import LinearRow
 from credo.estimators import interior_point
 from credo.estimators.block_estimates import solve_certified
 from credo.estimators.certificate import certify, lower_bound, objective
-from credo.estimators.dense_kernel import factorise_dense, solve_dense
+from credo.estimators.dense_kernel import factorise_dense, solve_dense, workspace
 from credo.estimators.interior_point import Task, solve_tasks
 from tests.estimators.cvxpy_oracle import solve
 from tests.estimators.shapes import at_most, general_task, make_block
@@ -268,7 +268,7 @@ def test_the_compiled_certificate_is_the_one_of_the_formulas() -> None:
         assert point.gap == pytest.approx(certificate.gap, abs=1e-13)
 
 
-@pytest.mark.parametrize("size", [1, 5, 128, 129, 300])
+@pytest.mark.parametrize("size", [1, 5, 129, 300, 700, 1300])
 def test_dense_factors_against_numpy(size: int) -> None:
     """Quasi-definite matrices with the signs of their pivots in any order, across the edges of panels and strips."""
     generator = np.random.default_rng(size)
@@ -276,7 +276,7 @@ def test_dense_factors_against_numpy(size: int) -> None:
     matrix = generator.normal(size=(size, size)) / np.sqrt(size)
     matrix = np.where(signs[:, None] == signs[None, :], 0.0, matrix + matrix.T) + 2.0 * np.diag(signs)
     factor, inverse, vector = matrix.copy(), np.empty(size), generator.normal(size=size)
-    factorise_dense(factor, signs, inverse)
+    factorise_dense(factor, signs, inverse, workspace(size))
     lower = np.tril(factor, -1) + np.eye(size)
     np.testing.assert_allclose(lower @ np.diag(1.0 / inverse) @ lower.T, matrix, atol=1e-10)
     solution = vector.copy()

@@ -142,6 +142,9 @@ class LinearRows(Sequence[LinearRow]):
 
     def values(self, theta: Numbers) -> Numbers:
         """Σ coefficients · θ[indices] of every row; `theta` has the parameters on its last axis."""
+        if theta.ndim == 1:
+            sums = np.bincount(self.entry_rows, self.coefficients * theta[self.indices], len(self))
+            return np.asarray(sums, dtype=np.float64)  # of no rows: bincount counts then
         return np.asarray((self.matrix(theta.shape[-1]) @ theta.T).T, dtype=np.float64)
 
     def __len__(self) -> int:

@@ -132,20 +132,21 @@ def _with_part(estimate: BlockEstimate, part: Numbers) -> BlockEstimate:
 
 def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
     """The block with all but these distributions held at θ; soft rows may stay as violated as they are."""
-    linear = block.linear
+    linear, entry_rows = block.linear, block.linear.entry_rows
     free = _parameters_of(block, distributions)
     inside = free[linear.indices]
-    outside = np.zeros(len(linear))
-    np.add.at(outside, linear.entry_rows[~inside], linear.coefficients[~inside] * theta[linear.indices[~inside]])
-    values = linear.values(theta)
+    parts = linear.coefficients * theta[linear.indices]
+    values = np.bincount(entry_rows, parts, len(linear))
+    outside = np.bincount(entry_rows, np.where(inside, 0.0, parts), len(linear))
     # Rounding may have put θ beyond a bound by a hair; what is fixed must leave room for what is free.
-    bounds = np.where(linear.equality, linear.bounds, np.maximum(linear.bounds, values)) - outside
-    touched = np.bincount(linear.entry_rows[inside], minlength=len(linear)) > 0
+    reached = np.where(linear.equality, linear.bounds, np.maximum(linear.bounds, values))
+    bounds: Numbers = np.asarray(reached - outside, dtype=np.float64)
+    lengths = np.bincount(entry_rows[inside], minlength=len(linear))
+    touched = lengths > 0
     local = np.cumsum(free) - 1
-    lengths = np.bincount(linear.entry_rows[inside], minlength=len(linear))[touched]
     rows = LinearRows(
-        np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-        local[linear.indices[inside]].astype(np.int64),
+        np.concatenate(([0], np.cumsum(lengths[touched]))),
+        local[linear.indices[inside]],
         linear.coefficients[inside],
         bounds[touched],
         linear.statements[touched],

@@ -38,6 +38,7 @@ from credo.estimators.closed_form_kernel import (
     sums_against_sums,
     without_rows,
 )
+from credo.estimators.dense_kernel import workspace
 from credo.estimators.sparse_kernel import (
     elimination_tree,
     factorise,
@@ -97,7 +98,7 @@ def solve_block(  # pragma: no cover
         order = minimum_degree(size, pair_rows, pair_columns)
     column_starts, numbers, entries, diagonal_at = upper_triangle(size, order, pair_rows, pair_columns, pair_values)
     parent, factor_starts, tail = elimination_tree(size, column_starts, numbers)
-    dense = np.empty((size - tail, size - tail))
+    dense, signs, space = np.empty((size - tail, size - tail)), np.empty(size - tail), workspace(size - tail)
     factor_numbers = np.empty(factor_starts[size], dtype=np.int64)
     factor_entries = np.empty(factor_starts[size])
     inverse_diagonal = np.empty(size)
@@ -209,6 +210,8 @@ def solve_block(  # pragma: no cover
             integers[3],
             tail,
             dense,
+            signs,
+            space,
         )
 
         sigma, step, curvature = 0.0, 0.0, 0.0

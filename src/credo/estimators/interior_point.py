@@ -152,7 +152,7 @@ class _Packed:
         """Ranges of tasks of about equal work."""
         count = len(self.scales)
         work = np.cumsum(np.diff(self.parameter_starts) + np.diff(self.row_starts))
-        if threads < 2 or work[-1] < 400:
+        if threads < 2 or work[-1] < 1_000:
             return [(0, count)]
         cuts = [0, *(int(np.searchsorted(work, work[-1] * i / threads)) + 1 for i in range(1, threads)), count]
         return [(a, b) for a, b in pairwise(cuts) if a < b]

@@ -139,9 +139,10 @@ def factorise(  # pragma: no cover
     filled: Any,  # (size,) integers
     tail: int,
     dense: Any,  # (size - tail, size - tail) out: L of the tail
+    signs: Any,  # (size - tail,)
+    space: Any,  # what the dense part works in
 ) -> None:
-    """L and 1/D of the matrix; the caller gives all memory, so that iterations allocate next to nothing."""
-    signs = np.empty(size - tail)
+    """L and 1/D of the matrix; the caller gives all memory, so that iterations allocate nothing."""
     dense[:] = 0.0
     for j in range(size):
         filled[j] = factor_starts[j]
@@ -186,7 +187,7 @@ def factorise(  # pragma: no cover
             pivot = sign * PIVOT_INSTEAD
         inverse_diagonal[j] = 1.0 / pivot
     if tail < size:
-        factorise_dense(dense, signs, inverse_diagonal[tail:])
+        factorise_dense(dense, signs, inverse_diagonal[tail:], space)
 
 
 @numba.njit(cache=True, nogil=True)
