@@ -17,9 +17,9 @@ EVERY = pytest.mark.parametrize("method", METHODS)
 INFORMED = pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.uses_knowledge])
 
 # How far two ways of writing one problem may lead apart. Optima that just touch a bound are flat there: hence 1e-6.
-CLOSE = {"ml": 1e-12, "map": 1e-12, "me": 1e-12, "cml": 1e-6, "cmap": 1e-6, "cme": 1e-6, "co": 1e-3}
+CLOSE = {"ml": 1e-12, "map": 1e-12, "me": 1e-12, "cml": 1e-6, "cmap": 1e-6, "cme": 1e-6, "co": 1e-3, "cem": 1e-3}
 SAMPLED = 0.06  # methods that draw
-MAY_VIOLATE = {"qmap"}  # [guo, theorem 1]
+MAY_VIOLATE = {"qmap", "cem"}  # [guo, theorem 1]; [liao, eq. 5] holds to no statement, so that they may clash
 HOLDS = {"co": 1e-6}  # the others: to 1e-8, below which `violations` calls it rounding
 
 
@@ -144,6 +144,8 @@ def test_statements_hold(method: str, rows: int) -> None:
 
 @INFORMED
 def test_clashing_knowledge_is_an_error(method: str) -> None:
+    if method == "cem":
+        pytest.skip("to this method a clash is a price")
     truth, _ = known_network()
     text = "P(b=s0 | a=s0) <= 0.2\nP(b=s0 | a=s1) >= 0.4\nP(b=s0 | a=s1) <= P(b=s0 | a=s0)"
     with pytest.raises(credo.CredoError) as caught:

@@ -1,7 +1,8 @@
 """Every method for rows with gaps: EM towards the most probable tables, and what a method makes of its counts.
 
-Methods that maximise something (ml, map, cml, cmap) are M-steps, exact at each iteration, so that their objective
-never falls. The others are given the expected counts that the EM of cmap ends with, as if they had been counted.
+Methods that maximise something (ml, map, cml, cmap; cem by gradient) are M-steps, exact at each iteration, so that
+their objective never falls. The others are given the expected counts that the EM of cmap ends with, as if they had
+been counted.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from credo.constraints.rows import Numbers
 from credo.errors import Status
-from credo.estimators import constrained
+from credo.estimators import cem, constrained
 from credo.estimators.certificate import soft_cost
 from credo.estimators.count_step import counting_step
 from credo.estimators.em import EMResult, Progress, run_em
@@ -23,13 +24,14 @@ from credo.estimators.interior_point import Task
 from credo.estimators.methods import METHODS, Method
 from credo.estimators.problem import Problem
 from credo.estimators.soft import DEFAULT
+from credo.estimators.softened import default_weight
 from credo.estimators.solution import Finding, Solution
 from credo.io.dataset import Dataset
 from credo.statistics.counts import Counts
 from credo.statistics.expected import Prepared, expected_counts, prepare
 from credo.statistics.prior import pseudo_counts
 
-COUNTING, MAXIMISING = ("ml", "map"), ("cml", "cmap")
+COUNTING, MAXIMISING, BY_GRADIENT = ("ml", "map"), ("cml", "cmap"), ("cem",)
 STATUS = {Ended.CONVERGED: Status.CONVERGED, Ended.LIMIT: Status.NOT_CONVERGED, Ended.FELL: Status.NOT_CONVERGED}
 
 
@@ -50,8 +52,9 @@ def estimate_incomplete(
 ) -> Solution:
     """Run EM for a method, and say how it went."""
     prepared = prepare(problem.counts.families, dataset, memory_limit)
-    inner = problem if problem.soft_weight is not None else replace(problem, soft_weight=DEFAULT)
-    em_method = method if method.name in (*COUNTING, *MAXIMISING) else METHODS["cmap"]
+    weight = default_weight(problem) if method.name in BY_GRADIENT else DEFAULT
+    inner = problem if problem.soft_weight is not None else replace(problem, soft_weight=weight)
+    em_method = method if method.name in (*COUNTING, *MAXIMISING, *BY_GRADIENT) else METHODS["cmap"]
     result = run_em(
         problem.network,
         prepared,
@@ -80,6 +83,8 @@ def estimate_incomplete(
 def _m_step(method: Method, problem: Problem, prepared: Prepared) -> MStep:
     if method.name in COUNTING:
         return counting_step(prepared, problem.prior, problem.names)
+    if method.name in BY_GRADIENT:
+        return cem.gradient_step(problem)
     believed = {name: pseudo_counts(problem.prior, problem.network, name) for name in problem.names}
 
     def m_step(counts: Counts) -> tuple[Mapping[str, Numbers], float]:

@@ -97,6 +97,13 @@ METHODS: dict[str, Method] = {
             cross_validates=True,
         ),
         Method(
+            "cem",
+            "gradient with a price on every statement, by its confidence",
+            "comparing with published results, or knowledge that contradicts itself; cmap with confidences is quicker",
+            "credo.estimators.cem",
+            takes_prior=True,
+        ),
+        Method(
             "posterior",
             "the mean of all that data and knowledge leave, with intervals",
             "few data and knowledge: the most accurate, and it says how sure each number is",
