@@ -70,17 +70,16 @@ class Trained:
 def train(task: Task) -> Trained:
     """Maximise with a penalty that grows until the rows hold; where none can, that is said instead."""
     penalised = Penalised.of(task)
-    beta, omega, evaluations = np.zeros(task.block.size), FIRST_PENALTY, 0
-    for _ in range(ROUNDS):
+    beta, evaluations = np.zeros(task.block.size), 0
+    for number in range(ROUNDS):
+        omega = FIRST_PENALTY * PENALTY_GROWTH**number
         found = minimise(partial(penalised.cost, omega=omega), beta, ITERATIONS, SLOPE)
         beta, evaluations = found.point, evaluations + found.evaluations
         theta = penalised.distributions(beta)
         if penalised.violation(theta) <= FEASIBLE:
             break
-        omega *= PENALTY_GROWTH
-    else:
-        if interior_of(task.block) is None:
-            raise Infeasible
+        if number == 1 and interior_of(task.block) is None:
+            raise Infeasible  # no penalty would ever do
     certificate = certify(task, theta, penalised.multipliers(theta, omega))
     worst = max(certificate.violation, penalised.violation(theta))
     return Trained(task.block, theta, Certificate(worst, certificate.gap), evaluations)
