@@ -59,8 +59,10 @@ def box_task(generator: np.random.Generator) -> Task:
 def bounded_sums_task(generator: np.random.Generator) -> Task:
     states = int(generator.integers(3, 9))
     truth, weights = generator.dirichlet(np.ones(states)), positive_weights(generator, states)
-    rows = [at_most(group, [1.0] * len(group), float(truth[group].sum() + generator.choice([0, 0.05])), number)
-            for number, group in enumerate(disjoint_groups(generator, states))]
+    rows = [
+        at_most(group, [1.0] * len(group), float(truth[group].sum() + generator.choice([0, 0.05])), number)
+        for number, group in enumerate(disjoint_groups(generator, states))
+    ]
     return Task(make_block([states], rows), weights)
 
 
@@ -77,7 +79,9 @@ def chain_task(generator: np.random.Generator) -> Task:
     distributions = int(generator.integers(2, 12))
     order = generator.permutation(distributions)
     pairs = [(order[k], order[k + 1]) for k in range(distributions - 1)]
-    pairs += [(order[a], order[b]) for a, b in (sorted(generator.choice(distributions, 2, replace=False)) for _ in range(2))]
+    pairs += [
+        (order[a], order[b]) for a, b in (sorted(generator.choice(distributions, 2, replace=False)) for _ in range(2))
+    ]
     rows = []
     for number, (small, large) in enumerate(pairs):
         state = int(generator.integers(2))
@@ -92,5 +96,7 @@ def positive_weights(generator: np.random.Generator, size: int) -> np.ndarray:
 
 def disjoint_groups(generator: np.random.Generator, states: int) -> list[list[int]]:
     order = generator.permutation(states).tolist()
-    cuts = sorted(generator.choice(np.arange(1, states + 1), int(generator.integers(1, states + 1)), replace=False).tolist())
+    cuts = sorted(
+        generator.choice(np.arange(1, states + 1), int(generator.integers(1, states + 1)), replace=False).tolist()
+    )
     return [order[a:b] for a, b in zip([0, *cuts], cuts, strict=False)]
