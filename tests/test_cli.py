@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -182,3 +184,53 @@ def test_learning_with_knowledge_that_clashes_ends_in_code_3(files: Path) -> Non
     assert "line 1" in done.stderr
     assert "line 3" in done.stderr
     assert "line 2" not in done.stderr
+
+
+def test_a_target_that_cannot_be_written_is_refused_before_the_work(files: Path) -> None:
+    for target, words in (("x.foo", ".bif"), ("nodir/x.bif", "nodir")):
+        done = run("learn", "net.bif", "data.csv", "--out", target, folder=files)
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert done.stdout == ""
+
+
+def test_an_interrupted_run_says_so(files: Path) -> None:
+    with (files / "big.csv").open("w") as out:
+        out.write("smoke,lung\n")
+        out.writelines(["no,yes\n"] * 3_000_000)
+    command = [sys.executable, "-m", "credo", "learn", "net.bif", "big.csv", "--method", "posterior"]
+    process = subprocess.Popen(command, cwd=files, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    time.sleep(0.7)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("learn", "net.bif", "data.csv", "--seed", "-1"), "seed"),
+        (("learn", "net.bif", "data.csv", "--prior-weight", "3"), "--prior-network"),
+    ],
+)
+def test_options_that_make_no_sense(files: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = run(*arguments, folder=files)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_statements_that_cannot_be_learned_from_yet_are_refused(files: Path) -> None:
+    (files / "know.credo").write_text("rows 1, 2 share lung\n")
+    done = run("learn", "net.bif", "data.csv", "-k", "know.credo", folder=files)
+    assert done.returncode == 2
+    assert "rows 1, 2 share lung" in done.stderr
+
+
+def test_a_mistyped_column_is_pointed_at(files: Path) -> None:
+    (files / "typo.csv").write_text("smoke,Lung\nno,no\nyes,yes\n")
+    done = run("learn", "net.bif", "typo.csv", folder=files)
+    assert done.returncode == 0, done.stderr
+    assert "“Lung”" in done.stdout

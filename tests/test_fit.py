@@ -189,3 +189,43 @@ def test_the_posterior_says_how_sure_it_is(smoking: Network) -> None:
         fit.interval("lung", 95)
     with pytest.raises(OptionError, match="no uncertainty"):
         credo.fit(smoking, PATIENTS, method="cmap").interval("lung")
+
+
+def test_a_dataset_of_another_network_keeps_its_labels() -> None:
+    one, other = Network({"lung": ["no", "yes"]}), Network({"lung": ["yes", "no"]})
+    frame = pl.DataFrame({"lung": ["no"] * 9 + ["yes"]})
+    fit = credo.fit(other, credo.read_table(frame, one), method="ml")
+    assert fit.network.table("lung").tolist() == [0.1, 0.9]
+    with pytest.raises(credo.DataError, match="states"):
+        credo.fit(Network({"lung": ["no", "maybe"]}), credo.read_table(frame, one), method="ml")
+
+
+@pytest.mark.parametrize(
+    "codes", [np.array([[0], [7]], np.int8), np.array([0, 1], np.int8), np.array([[0.5]]), np.array([[-2]], np.int8)]
+)
+def test_a_dataset_made_by_hand_is_checked(codes: np.ndarray) -> None:
+    with pytest.raises(credo.DataError):
+        credo.fit(Network({"lung": ["no", "yes"]}), credo.Dataset(("lung",), codes), method="ml")
+
+
+def test_knowledge_of_another_network_keeps_its_meaning() -> None:
+    one, other = Network({"lung": ["no", "yes"]}), Network({"lung": ["yes", "no"]})
+    knowledge = credo.Knowledge("P(lung=yes) <= 0.1", one)
+    fit = credo.fit(other, pl.DataFrame({"lung": ["yes"] * 9 + ["no"]}), knowledge, method="cml")
+    assert fit.network.table("lung")[0] == pytest.approx(0.1)
+    with pytest.raises(credo.KnowledgeError, match="lung"):
+        credo.check(Network({"heart": ["no", "yes"]}), knowledge)
+    assert len(knowledge + credo.Knowledge("P(lung=yes) >= 0.01", one.with_tables({"lung": [0.5, 0.5]}))) == 2
+
+
+@pytest.mark.parametrize("seed", [-1, "a", 1.5, True])
+def test_seeds_are_whole_numbers(smoking: Network, seed: object) -> None:
+    with pytest.raises(OptionError, match="seed"):
+        credo.fit(smoking, PATIENTS, seed=seed)
+
+
+def test_what_cannot_be_learned_from_yet_is_refused(smoking: Network) -> None:
+    frame = PATIENTS.with_columns(twin=pl.Series([1, 1, 2, 2, 3]))
+    for statement in ("rows with equal twin share lung", "lung is noisy-or of {smoke}"):
+        with pytest.raises(OptionError, match="no method learns"):
+            credo.fit(smoking, frame, statement, method="cmap")

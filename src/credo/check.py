@@ -23,28 +23,29 @@ from credo.check_result import (
     WithoutOne,
 )
 from credo.constraints.blocks import Block, blocks_of
-from credo.constraints.conflicts import Clash, ConflictError, clashes, false_statements
-from credo.constraints.consequences import Pinned, cannot_hold, constant_rows, freedom_of, pinned
+from credo.constraints.conflicts import Clash, ConflictError, false_statements
+from credo.constraints.consequences import ForcedEqual, Pinned
 from credo.constraints.context import words
-from credo.constraints.feasibility import Interior, interior_of
+from credo.constraints.findings import Finding, Findings
 from credo.constraints.kinds import kind_of
 from credo.constraints.lower import lower
-from credo.constraints.product_points import product_finding
-from credo.constraints.program import Program, rows_of_statements
-from credo.constraints.redundancy import followers
 from credo.constraints.rows import Constraints
 from credo.diagnostics.plausibility import RowCounts, plausibilities
 from credo.io.networks import read_network
-from credo.knowledge import Knowledge
+from credo.knowledge import Knowledge, knowledge_for
 from credo.knowledge.syntax import Influence, NoisyFamily, Statement, Synergy
+from credo.options import checked_seed
 from credo.statistics.counts import count_all
 from credo.statistics.families import Families
 from credo.statistics.known_columns import read_for
 
+Progress = Callable[[float], None]
+
+_PROGRESS_EVERY = 256  # blocks between two words on how far the check is
 _EXAMPLE_NUMBERS = 12  # numbers shown to prove that a conflict is as small as can be
 
 
-def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0) -> Check:
+def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, progress: Progress | None = None) -> Check:
     """Whether the knowledge can hold, and what it amounts to.
 
     `network` is a `Network` or whatever `read_network` takes; `knowledge` a `Knowledge`, or text or statements to make
@@ -52,16 +53,19 @@ def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0) -> C
     """
     started = perf_counter()
     network = read_network(network)
-    if not isinstance(knowledge, Knowledge):
-        knowledge = Knowledge(knowledge, network)
+    knowledge = knowledge_for(network, knowledge)
+    seed = checked_seed(seed)
     constraints = lower(knowledge)
     blocks = blocks_of(constraints)
     said = tuple(_said(number, statement) for number, statement in enumerate(knowledge.statements))
     story = _Story()
     for clash in false_statements(constraints):
         story.add_clash(clash)
-    for block in blocks:
-        _check_block(block, story)
+    findings = Findings()
+    for done, block in enumerate(blocks):
+        if progress is not None and done % _PROGRESS_EVERY == 0:
+            progress(done / len(blocks))
+        _add_block(story, block, findings.of(block, story.clashing))
     row_counts = None if data is None else _counts_of(knowledge, data)
     plausible = plausibilities(constraints, row_counts, blocks=blocks, seed=seed)
     rows = _row_counts(constraints, len(said))
@@ -136,14 +140,15 @@ class _Story:
 
     clashes: list[Clash] = field(default_factory=list)
     clashing: set[int] = field(default_factory=set)
-    follows: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)
+    follows: dict[int, set[tuple[int, ...]]] = field(default_factory=dict)
     needed: set[int] = field(default_factory=set)  # statements with a row that does not follow, or was not decided
     undecided: set[int] = field(default_factory=set)
     unexplored: set[int] = field(default_factory=set)  # statements of blocks too large or too narrow to look into
     varying: set[int] = field(default_factory=set)  # statements with a row whose value is not settled without it
     pins: list[Pinned] = field(default_factory=list)
     impossible: dict[int, set[int]] = field(default_factory=dict)
-    notes: list[tuple[int, str]] = field(default_factory=list)
+    forced: list[ForcedEqual] = field(default_factory=list)
+    notes: dict[tuple[int, str], None] = field(default_factory=dict)
     open_products: set[int] = field(default_factory=set)
 
     def add_clash(self, clash: Clash) -> None:
@@ -157,49 +162,32 @@ class _Story:
         return {number: set().union(*parts) for number, parts in self.follows.items() if number not in closed}
 
 
-def _check_block(block: Block, story: _Story) -> None:
-    interior = interior_of(block)
-    if interior is None:
-        for clash in clashes(block, story.clashing):
-            story.add_clash(clash)
-        if not story.clashing & set(block.statements):
-            story.unexplored |= set(block.statements)
-        story.needed |= set(block.statements)  # nothing is said of what follows where nothing can hold
-        story.varying |= set(block.statements)
+def _add_block(story: _Story, block: Block, found: Finding) -> None:
+    members = set(block.statements)
+    for clash in found.clashes:
+        story.add_clash(clash)
+    if not found.feasible:
+        if not story.clashing & members:
+            story.unexplored |= members
+        story.needed |= members  # nothing is said of what follows where nothing can hold
+        story.varying |= members
         return
-    program = Program(block)
-    found = followers(block, interior, program)
     for number, sources in found.follows_from.items():
-        story.follows.setdefault(number, []).append(sources)
-    story.needed |= set(block.statements) - set(found.follows_from)
+        story.follows.setdefault(number, set()).add(sources)
+    story.needed |= members - set(found.follows_from)
     story.undecided |= set(found.undecided)
-    freedom = freedom_of(block, interior)
-    if freedom is None:
-        story.unexplored |= set(block.statements)
-    elif len(freedom.parameters):
-        story.pins += pinned(block, interior, freedom, program)
-    constant = constant_rows(block, freedom)
-    for number, rows in rows_of_statements(block.linear).items():
-        if number not in found.follows_from or not constant[rows].all():
-            story.varying.add(number)
-    for number, because in cannot_hold(block, interior, program).items():
+    if not found.explored:
+        story.unexplored |= members
+    story.varying |= set(found.varying)
+    story.pins += found.pins
+    story.forced += found.forced
+    for number, because in found.impossible.items():
         story.impossible.setdefault(number, set()).update(because)
-    _check_products(block, interior, program, story)
-
-
-def _check_products(block: Block, interior: Interior, program: Program, story: _Story) -> None:
-    numbers = sorted({row.statement for row in block.products if row.confidence is None})
-    story.varying |= {row.statement for row in block.products}
-    if not numbers:
-        return
-    finding = product_finding(block, interior, program)
-    if finding.clash is not None:
-        story.add_clash(finding.clash)
-    elif finding.point is None:
-        story.open_products |= set(numbers)
-    else:
+    if found.products_hold:
         sentence = "compares products, which is not convex: tables were found where it holds with all the others."
-        story.notes += [(number, sentence) for number in numbers if (number, sentence) not in story.notes]
+        story.notes.update(dict.fromkeys((number, sentence) for number in found.product_statements))
+    elif not found.clashes:
+        story.open_products |= set(found.product_statements)
 
 
 def _said(number: int, statement: Statement) -> Said:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +38,8 @@ INTERRUPTED = 130  # what shells expect of a program that was stopped with Ctrl-
 def main() -> None:
     """Run the command line; a user's mistake ends in one clear paragraph, a traceback only with --debug."""
     debug = "--debug" in sys.argv
+    warnings.showwarning = lambda message, *_, **__: print(f"credo: {message}", file=sys.stderr)
+    signal.signal(signal.SIGINT, _interrupt)
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
         app(args=arguments)
@@ -44,9 +48,17 @@ def main() -> None:
             raise
         print(f"credo: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("credo: interrupted; nothing was written.", file=sys.stderr)
+    except Interrupted:
+        print("\ncredo: interrupted; nothing was written.", file=sys.stderr)
         sys.exit(INTERRUPTED)
+
+
+class Interrupted(BaseException):
+    """Ctrl-C. A type of our own, because the library of the command line ends a KeyboardInterrupt without a word."""
+
+
+def _interrupt(*_: object) -> None:
+    raise Interrupted
 
 
 def _print_version(wanted: bool) -> None:
@@ -73,7 +85,9 @@ def learn(
     method: Annotated[str, typer.Option("--method", "-m", help="See `credo methods`.")] = "auto",
     prior: Annotated[str | None, typer.Option(help="A number of pseudo-counts, k2, or bdeu:SIZE.")] = None,
     prior_network: Annotated[Path | None, typer.Option(help="Take the prior from another network.")] = None,
-    prior_weight: Annotated[float, typer.Option(help="How many rows the prior network's word is worth.")] = 1.0,
+    prior_weight: Annotated[
+        float | None, typer.Option(help="How many rows the prior network's word is worth; 1 if not given.")
+    ] = None,
     fixed: Annotated[list[str] | None, typer.Option(help="Keep the table of this variable; may be repeated.")] = None,
     weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
     soft_weight: Annotated[float | None, typer.Option(help="How much statements with a confidence weigh.")] = None,
@@ -86,9 +100,11 @@ def learn(
 ) -> None:
     """Learn the tables of NETWORK from DATA, and from knowledge. Exit code 3: the knowledge contradicts itself."""
     from credo.fit import fit
-    from credo.io.networks import read_network, write_network
+    from credo.io.networks import check_target, read_network, write_network
     from credo.knowledge import read_knowledge
 
+    if out is not None:
+        check_target(out)  # before the work, not after it
     given = read_network(network)
     known = None if knowledge is None else read_knowledge(knowledge, given)
     believed = _prior(prior, prior_network, prior_weight)
@@ -172,16 +188,19 @@ def demo(
     _show(result, out / "learned.bif", as_json=False)
 
 
-def _prior(text: str | None, network: Path | None, weight: float) -> object:
-    if network is None:
-        return text
+def _prior(text: str | None, network: Path | None, weight: float | None) -> object:
     from credo.errors import OptionError
+
+    if network is None:
+        if weight is not None:
+            raise OptionError("--prior-weight belongs to --prior-network, which is not given.")
+        return text
     from credo.io.networks import read_network
     from credo.statistics.prior import NetworkPrior
 
     if text is not None:
         raise OptionError("--prior and --prior-network exclude each other: there can be one prior.")
-    return NetworkPrior(read_network(network), weight)
+    return NetworkPrior(read_network(network), 1.0 if weight is None else weight)
 
 
 def _show(result: Fit, out: Path | None, as_json: bool) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from credo.check import check, require_consistent
 from credo.constraints.blocks import blocks_of
+from credo.constraints.context import words
 from credo.constraints.fixed import with_fixed
 from credo.constraints.lower import lower
 from credo.constraints.rows import Constraints
@@ -19,11 +20,12 @@ from credo.estimators.em import Progress as StepReport
 from credo.estimators.incomplete import Iterations, estimate_incomplete
 from credo.estimators.methods import Method, choose_method
 from credo.estimators.problem import Problem
-from credo.estimators.solution import Solution, rows_without_probability
-from credo.io.dataset import concatenate
+from credo.estimators.solution import Solution, hidden_findings, rows_without_probability
+from credo.io.dataset import concatenate, peek
 from credo.io.networks import read_network
-from credo.knowledge import Knowledge
+from credo.knowledge import Knowledge, knowledge_for
 from credo.network import Network
+from credo.options import checked_seed
 from credo.result import Fit
 from credo.statistics.counts import count_all, count_folds, merge_all
 from credo.statistics.families import Families, check_size
@@ -73,16 +75,18 @@ def fit(
     """
     started = perf_counter()
     structure = read_network(network)
-    known = knowledge if isinstance(knowledge, Knowledge) else Knowledge(knowledge or "", structure)
+    known = knowledge_for(structure, knowledge)
     chosen = choose_method(method, with_prior=prior is not None)
     believed = _prior_for(chosen, prior, structure)
     free = _free_variables(structure, fixed)
+    seed = checked_seed(seed)
     check_size(structure, memory_limit)
 
     constraints = with_fixed(lower(known), {name: structure.table(name) for name in fixed})
+    _refuse_what_cannot_be_learned(chosen, constraints, known)
     blocks = blocks_of(constraints)
     families = Families.of(structure)
-    rows = read_for(known, data, weights, progress)
+    first, rows = peek(read_for(known, data, weights, progress))
     folds = count_folds(families, rows, FOLDS, seed) if _needs_folds(chosen, constraints, soft_weight) else ()
     counts = merge_all(folds) if folds else count_all(families, rows)
     problem = Problem(structure, free, counts, believed, constraints, blocks, folds, soft_weight, seed)
@@ -108,12 +112,27 @@ def fit(
         log_likelihood=log_likelihood,
         rows=counts.rows,
         seconds=perf_counter() - started,
-        findings=(*solution.findings, *rows_without_probability(learned, counts, fixed)),
+        findings=(*hidden_findings(first), *solution.findings, *rows_without_probability(learned, counts, fixed)),
         history=solution.history or (log_likelihood,),
         certificate=solution.certificate,
         prices=solution.prices,
         posterior=solution.posterior,
     )
+
+
+def _refuse_what_cannot_be_learned(method: Method, constraints: Constraints, knowledge: Knowledge) -> None:
+    """Ties between rows and families of independent causes can be written and checked, but not learned from yet."""
+    if not method.uses_knowledge:
+        return
+    numbers = [
+        each.statement for group in (constraints.ties, constraints.forms, constraints.unlowered) for each in group
+    ]
+    if numbers:
+        said = words(knowledge.statements[min(numbers)])
+        raise OptionError(
+            f"“{said}” can be checked, but no method learns from such a statement yet. Leave it out, or use ml or map, "
+            "which learn from the data alone."
+        )
 
 
 def _or_clash(knowledge: Knowledge, estimate: Callable[[], Solution]) -> Solution:

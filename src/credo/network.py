@@ -162,6 +162,10 @@ class Network:
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
 
+    def same_structure(self, other: Network) -> bool:
+        """Whether names, states and parents are the same, in the same order."""
+        return self.variables == other.variables and dict(self.parents) == dict(other.parents)
+
     def __eq__(self, other: object) -> bool:
         """Equal in every name, every order and every bit of every number (the network's own name apart)."""
         if not isinstance(other, Network):

@@ -9,8 +9,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.errors import Status
+from credo.errors import Status, closest
 from credo.estimators.certificate import Certificate
+from credo.io.dataset import Dataset
 from credo.network import Network
 from credo.statistics.counts import Counts
 
@@ -78,4 +79,14 @@ def rows_without_probability(network: Network, counts: Counts, names: Iterable[s
             cells = ", ".join(network.describe(name, int(row), int(state)) for row, state in np.argwhere(impossible))
             message = f"{name}: the table that was kept gives probability zero to what the data hold: {cells} = 0."
             findings.append(Finding("impossible data", message, name))
+    return findings
+
+
+def hidden_findings(dataset: Dataset) -> list[Finding]:
+    """The findings that variables have no column; a column of a similar name that is not used may be a slip."""
+    findings = []
+    for name in dataset.hidden:
+        near = closest(name, dataset.ignored)
+        hint = f" The column “{near}”, which is not used, has a similar name: rename it if it is meant." if near else ""
+        findings.append(Finding("hidden", f"{name} has no column in the data: it is taken as hidden.{hint}", name))
     return findings

@@ -146,7 +146,8 @@ class _CsvTable:
         consumed = parts[-1].stop
         self.record_bytes = max(len(self.header), consumed / max(1, len(codes)))
         others = self._texts(buffer, np.concatenate([part.spans for part in parts]))
-        return Dataset(self.network.names, codes, None, self.columns.hidden, others), consumed
+        names, columns = self.network.names, self.columns
+        return Dataset(names, codes, None, columns.hidden, others, columns.ignored, self.network.variables), consumed
 
     def ragged(self, rest: Bytes, rows_before: int) -> DataError:
         """The error for a record that does not have as many fields as the header."""

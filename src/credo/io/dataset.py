@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +12,13 @@ from numpy.typing import NDArray
 
 from credo.errors import DataError
 from credo.io.states import MISSING
-from credo.network import Network
+from credo.network import Network, Variable
 
 if TYPE_CHECKING:
     import polars as pl
 
 Codes = NDArray[np.signedinteger]
+LARGEST_WEIGHT = 1e15  # so that sums of weights stay exact to the unit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +34,16 @@ class Dataset:
     weights: NDArray[np.float64] | None = None  # (rows,)
     hidden: tuple[str, ...] = ()
     others: Mapping[str, pl.Series] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()  # columns that nobody asked for
+    variables: tuple[Variable, ...] | None = None  # what the codes mean; None where the network to come decides
+
+    def __post_init__(self) -> None:
+        if self.codes.ndim != 2 or self.codes.shape[1] != len(self.names):
+            raise DataError(f"Codes need the shape (rows, {len(self.names)}): one column a variable.")
+        if not np.issubdtype(self.codes.dtype, np.signedinteger):
+            raise DataError(f"Codes are whole numbers, -1 where a value is missing; these are {self.codes.dtype}.")
+        if self.weights is not None:
+            checked_weights(self.weights, len(self.codes))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -40,7 +52,7 @@ class Dataset:
         """Some of the rows."""
         weights = None if self.weights is None else self.weights[chosen]
         others = {name: column.filter(chosen) for name, column in self.others.items()}
-        return Dataset(self.names, self.codes[chosen], weights, self.hidden, others)
+        return replace(self, codes=self.codes[chosen], weights=weights, others=others)
 
     @property
     def is_complete(self) -> bool:
@@ -70,19 +82,56 @@ def concatenate(datasets: Sequence[Dataset]) -> Dataset:
     if first.weights is not None:
         weights = np.concatenate([part.weights for part in datasets if part.weights is not None])
     others = {name: pl.concat([part.others[name] for part in datasets]) for name in first.others}
-    return Dataset(first.names, np.concatenate([part.codes for part in datasets]), weights, first.hidden, others)
+    return replace(first, codes=np.concatenate([part.codes for part in datasets]), weights=weights, others=others)
 
 
-def checked_weights(values: object, rows: int, what: str = "weights") -> NDArray[np.float64]:
-    """Weights as numbers, one a row, none of them negative or missing."""
+def peek(parts: Iterator[Dataset]) -> tuple[Dataset, Iterator[Dataset]]:
+    """The first part, for what it says of the table's columns, and all parts."""
+    first = next(parts)
+    return first, chain((first,), parts)
+
+
+def checked_weights(values: object, rows: int, rows_before: int = 0) -> NDArray[np.float64]:
+    """Weights as numbers, one a row, none of them negative or missing; `rows_before` came in earlier parts."""
     try:
         weights = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError(f"The {what} are not numbers.") from None
+        raise DataError("The weights are not numbers.") from None
     if weights.shape != (rows,):
-        raise DataError(f"There are {rows} rows but {what} of shape {weights.shape}: one number a row is needed.")
-    wrong = ~np.isfinite(weights) | (weights < 0)
+        raise DataError(f"There are {rows} rows but weights of shape {weights.shape}: one number a row is needed.")
+    wrong = ~(weights >= 0) | (weights > LARGEST_WEIGHT)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise DataError(f"The {what} of row {row + 1} is {weights[row]}; a weight is a number that is not negative.")
+        raise DataError(
+            f"The weight of row {rows_before + row + 1} is {weights[row]}; "
+            f"a weight is a number from 0 to {LARGEST_WEIGHT:g}."
+        )
     return weights
+
+
+def fitting(dataset: Dataset, network: Network) -> Dataset:
+    """The dataset in the terms of a network: the same variables, with their states in the network's order."""
+    if dataset.names != network.names:
+        raise DataError("This dataset was made for another network: its variables are not the network's.")
+    if dataset.variables is None:
+        largest = dataset.codes.max(axis=0, initial=-1)
+        for variable, code in zip(network.variables, largest.tolist(), strict=True):
+            if code >= len(variable.states):
+                raise DataError(
+                    f"A code of {variable.name} is {code}, but it has {len(variable.states)} states, from 0."
+                )
+        if dataset.codes.min(initial=-1) < MISSING:
+            raise DataError("A code is below -1, which stands for a missing value.")
+        return replace(dataset, variables=network.variables)
+    if dataset.variables == network.variables:
+        return dataset
+    codes = np.full(dataset.codes.shape, MISSING, dtype=code_type(network))
+    for position, (own, wanted) in enumerate(zip(dataset.variables, network.variables, strict=True)):
+        if set(own.states) != set(wanted.states):
+            raise DataError(
+                f"This dataset was made for another network: {own.name} has the states {', '.join(own.states)} there "
+                f"and {', '.join(wanted.states)} here."
+            )
+        places = np.array([*(wanted.states.index(state) for state in own.states), MISSING])
+        codes[:, position] = places[dataset.codes[:, position]]  # -1 picks the last place
+    return replace(dataset, codes=codes, variables=network.variables)

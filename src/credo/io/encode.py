@@ -65,7 +65,7 @@ def encode(frame: pl.DataFrame, columns: Columns, network: Network, first_row: i
     if unknown:
         raise unknown_states(unknown)
     others = {name: frame[name] for name in columns.others}
-    return Dataset(network.names, codes, None, columns.hidden, others)
+    return Dataset(network.names, codes, None, columns.hidden, others, columns.ignored, network.variables)
 
 
 def _encode_column(

@@ -108,3 +108,13 @@ def _check_readable(path: Path) -> None:
     hint = f' Did you mean "{near}"?' if near else ""
     place = "" if path.parent.is_dir() else f" The folder {path.parent} does not exist either."
     raise FormatError(f"There is no such file.{hint}{place}", str(path))
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Raise what `write_network` would raise for this path, before there is anything to write."""
+    target = Path(path)
+    _format_of(target)
+    if not target.parent.is_dir():
+        raise FormatError(f"there is no folder {target.parent} to write to", str(target))
+    if target.is_dir():
+        raise FormatError("this is a folder, not a file to write to", str(target))

@@ -11,7 +11,7 @@ import numpy as np
 
 from credo.errors import DataError, closest
 from credo.io.columns import match_columns, no_rows
-from credo.io.dataset import Dataset, checked_weights, concatenate
+from credo.io.dataset import Dataset, checked_weights, concatenate, fitting
 from credo.io.encode import encode, encode_looked_up, looked_up
 from credo.network import Network
 
@@ -51,7 +51,7 @@ def stream_table(
             part = replace(part, weights=_weights_from(part.others[weight_column], rows))
         elif weights is not None:
             own = np.asarray(weights)[rows : rows + len(part)] if np.ndim(weights) == 1 else weights
-            part = replace(part, weights=checked_weights(own, len(part)))
+            part = replace(part, weights=checked_weights(own, len(part), rows))
         rows += len(part)
         yield part
     if rows == 0:
@@ -70,14 +70,12 @@ def _parts(source: Any, network: Network, others: Sequence[str], progress: Progr
 
 
 def _fitting(dataset: Dataset, network: Network, others: Sequence[str]) -> Dataset:
-    if dataset.names != network.names:
-        raise DataError("This dataset was made for another network: its variables are not the network's.")
     missing = [name for name in others if name not in dataset.others]
     if missing:
         raise DataError(
             f'The dataset was read without the column "{missing[0]}": read it with others=("{missing[0]}",).'
         )
-    return dataset
+    return fitting(dataset, network)
 
 
 def _parts_of_path(path: Path, network: Network, others: Sequence[str], progress: Progress | None) -> Iterator[Dataset]:
@@ -190,7 +188,6 @@ def _weights_from(column: pl.Series, rows_before: int) -> Any:
     wrong = numbers.is_null()
     if wrong.any():
         row = wrong.arg_max() or 0
-        raise DataError(
-            f'Column {column.name}, row {rows_before + row + 1}: "{column[row]}" is no number; weights must be.'
-        )
-    return checked_weights(numbers.to_numpy(), len(column), f"weight in column {column.name}")
+        what = "there is no value" if column[row] is None else f'"{column[row]}" is no number'
+        raise DataError(f"Column {column.name}, row {rows_before + row + 1}: {what}; every row needs a weight.")
+    return checked_weights(numbers.to_numpy(), len(column), rows_before)

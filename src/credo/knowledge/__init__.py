@@ -13,7 +13,7 @@ from credo.knowledge.build import (
     sub_synergize,
     synergize,
 )
-from credo.knowledge.knowledge import Knowledge, read_knowledge
+from credo.knowledge.knowledge import Knowledge, knowledge_for, read_knowledge
 from credo.knowledge.mistakes import KnowledgeError, Mistake
 from credo.knowledge.orders import StateOrder
 from credo.knowledge.resolve import check_columns
@@ -27,6 +27,7 @@ __all__ = [
     "P",
     "StateOrder",
     "check_columns",
+    "knowledge_for",
     "lowers",
     "noisy_and",
     "noisy_max",

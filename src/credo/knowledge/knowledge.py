@@ -58,7 +58,7 @@ class Knowledge:
     def __add__(self, other: Knowledge) -> Knowledge:
         if not isinstance(other, Knowledge):
             return NotImplemented
-        if self.network != other.network:
+        if not self.network.same_structure(other.network):
             facts = {"left": self.network.name, "right": other.network.name}
             raise KnowledgeError([describe(Fault("two-networks", 1, 1, facts), 0, "", PYTHON)])
         return Knowledge((*self.statements, *other.statements), self.network)
@@ -68,6 +68,15 @@ class Knowledge:
 
     def __str__(self) -> str:
         return "\n".join(to_text(statement) for statement in self.statements)
+
+
+def knowledge_for(network: Network, knowledge: Any) -> Knowledge:
+    """Knowledge about this very network: made of text or statements, or read anew if it was made for another one."""
+    if not isinstance(knowledge, Knowledge):
+        return Knowledge(knowledge if knowledge is not None else (), network)
+    if knowledge.network.same_structure(network):
+        return knowledge
+    return Knowledge(knowledge.statements, network)
 
 
 def read_knowledge(path: str | Path, network: Network) -> Knowledge:
