@@ -15,6 +15,7 @@ from credo.constraints.redundancy import IMPLIED_TOLERANCE, range_on_simplex
 from credo.constraints.rows import Flags, Indices, Numbers
 
 _DENSE_LIMIT = 1_500  # parameters that equalities may connect before a dense factorisation is too slow
+_FORCED_LIMIT = 50  # equalities in disguise that are told of one block
 _REDUCTION_LIMIT = 100  # pinned parameters of a block for which the fewest responsible statements are named
 
 
@@ -24,6 +25,16 @@ class Pinned:
 
     parameter: int  # the network's number
     value: float
+    statements: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForcedEqual:
+    """Σ coefficients · θ[parameters] = bound, though each statement says no more than ≤: together they force it."""
+
+    parameters: Indices  # the network's numbers
+    coefficients: Numbers
+    bound: float
     statements: tuple[int, ...]
 
 
@@ -77,7 +88,9 @@ def pinned(block: Block, interior: Interior, freedom: Freedom, program: Program)
     for parameter in fixed.tolist():
         if whole[block.distribution_of[parameter]] and parameter not in named:
             continue
-        sources = _pinning(program, parameter, hard, reduce=len(fixed) <= _REDUCTION_LIMIT)
+        objective = np.zeros(block.size)
+        objective[parameter] = 1.0
+        sources = _fewest_that_settle(program, objective, hard, reduce=len(fixed) <= _REDUCTION_LIMIT)
         value = round(float(interior.point[parameter]), 9) + 0.0
         found.append(Pinned(int(block.parameters[parameter]), value, sources))
     return tuple(found)
@@ -103,6 +116,36 @@ def constant_rows(block: Block, freedom: Freedom | None) -> Flags:
     return np.asarray(constant, dtype=np.bool_)
 
 
+def forced_equal(
+    block: Block, interior: Interior, program: Program, following: Collection[int], pins: Collection[int]
+) -> tuple[ForcedEqual, ...]:
+    """Comparisons that are always tight: a·θ ≤ b, where other statements see to a·θ ≥ b.
+
+    Left out are rows of statements that follow from others, and rows over numbers that are pinned: both are told as
+    such. A row and its opposite are one equality.
+    """
+    linear, known = block.linear, set[tuple[float, ...]]()
+    hard = set(linear.statements[linear.hard].tolist())
+    found: list[ForcedEqual] = []
+    for row in interior.tight_rows.tolist():
+        entries = slice(linear.starts[row], linear.starts[row + 1])
+        indices, coefficients = linear.indices[entries], linear.coefficients[entries]
+        # Numbers that must be zero are told as pinned; what is left of the row says nothing more.
+        if int(linear.statements[row]) in following or len(indices) < 2 or np.isin(indices, list(pins)).any():
+            continue
+        sign = 1.0 if coefficients[np.argmin(indices)] > 0.0 else -1.0
+        order = np.argsort(indices)
+        key = (*indices[order].tolist(), *(sign * coefficients[order]).tolist(), sign * float(linear.bounds[row]))
+        if key in known or len(found) == _FORCED_LIMIT:
+            continue
+        known.add(key)
+        objective = np.zeros(block.size)
+        objective[indices] = coefficients
+        sources = _fewest_that_settle(program, objective, hard, reduce=len(hard) <= _REDUCTION_LIMIT)
+        found.append(ForcedEqual(indices, coefficients, float(linear.bounds[row]), sources))
+    return tuple(found)
+
+
 def cannot_hold(block: Block, interior: Interior, program: Program) -> dict[int, tuple[int, ...]]:
     """Soft statements that the hard ones rule out, each with the hard statements that it clashes with."""
     linear = block.linear
@@ -118,22 +161,23 @@ def cannot_hold(block: Block, interior: Interior, program: Program) -> dict[int,
     return found
 
 
-def _pinning(program: Program, parameter: int, hard: Collection[int], *, reduce: bool) -> tuple[int, ...]:
-    found = _range_sources(program, parameter, hard)
+def _fewest_that_settle(
+    program: Program, objective: Numbers, hard: Collection[int], *, reduce: bool
+) -> tuple[int, ...]:
+    """As few of the statements as leave objective · θ a single value."""
+    found = _range_sources(program, objective, hard)
     members = sorted(found if found is not None else hard)
     if reduce:
         for candidate in list(reversed(members)):
             rest = [member for member in members if member != candidate]
-            if _range_sources(program, parameter, rest) is not None:
+            if _range_sources(program, objective, rest) is not None:
                 members = rest
     return tuple(members)
 
 
-def _range_sources(program: Program, parameter: int, statements: Collection[int]) -> set[int] | None:
-    """The statements with a price where a parameter is largest and least; None where these values differ."""
+def _range_sources(program: Program, objective: Numbers, statements: Collection[int]) -> set[int] | None:
+    """The statements with a price where an objective is largest and least; None where these values differ."""
     program.switch_statements(statements)
-    objective = np.zeros(program.block.size)
-    objective[parameter] = 1.0
     most, least = program.maximise(objective), program.maximise(-objective)
     if most is None or least is None or most.value + least.value > IMPLIED_TOLERANCE:
         return None

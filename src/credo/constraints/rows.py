@@ -121,7 +121,7 @@ class LinearRows(Sequence[LinearRow]):
     def take(self, rows: Indices | Flags) -> LinearRows:
         """Some of the rows, in the order given."""
         rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        lengths = self.lengths[rows]
+        lengths = self.starts[rows + 1] - self.starts[rows]  # of these alone: blocks take a few of many
         starts = np.concatenate(([0], np.cumsum(lengths)))
         entries = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
         return LinearRows(

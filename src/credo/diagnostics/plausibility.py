@@ -7,13 +7,15 @@ statement at all [Klugkist and Hoijtink, 2007]. It may break up over blocks: the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from math import inf, nan, prod, sqrt
 
 import numpy as np
 
+from credo.constraints.alike import shape_of
 from credo.constraints.blocks import Block, blocks_of
 from credo.constraints.program import rows_of_statements
 from credo.constraints.rows import Constraints, Flags, Indices, Numbers, ProductRow
@@ -23,6 +25,10 @@ RowCounts = Callable[[str, int], Numbers]
 
 EQUALITY_REGION = 0.01  # an equality has probability zero: what is asked is |difference| ≤ this
 _CELLS = 2_000_000  # numbers held at a time
+_ALL_CELLS = 400_000_000  # numbers drawn in all: some ten seconds
+_FEWEST_DRAWS = 200
+_TIMES_DRAWS = 64  # blocks that are alike have up to this many times the draws of one
+_LEAST_CHANCE = 1e-300
 _HOLDS = 1e-12
 
 
@@ -93,19 +99,11 @@ def plausibilities(
 ) -> dict[int, Plausibility]:
     """The plausibility of every statement that has rows; the same seed gives the same answer."""
     blocks = blocks_of(constraints) if blocks is None else blocks
-    before: dict[int, list[Share]] = {}
-    after: dict[int, list[Share]] = {}
-    for block in blocks:
-        uniform = np.full(block.size, prior)
-        _gather(before, shares(block, uniform, draws, seed))
-        if row_counts is not None:
-            counts = np.concatenate(
-                [np.asarray(row_counts(name, row), dtype=np.float64) for name, row in block.table_rows]
-            )
-            _gather(after, shares(block, uniform + counts, draws, seed))
+    before = _shares_of_all(blocks, [np.full(block.size, prior) for block in blocks], draws, seed)
+    after = {} if row_counts is None else _shares_of_all(blocks, _counted(blocks, row_counts, prior), draws, seed)
     linear = constraints.linear
     for statement in linear.statements[linear.lengths == 0].tolist():  # false whatever the numbers are
-        before[statement] = after[statement] = [Share(0.0, 0.0, exact=True)]
+        before[statement] = after[statement] = [(Share(0.0, 0.0, exact=True), 1)]
     with_equalities = set(linear.statements[linear.equality].tolist())
     found = {}
     for statement, parts in sorted(before.items()):
@@ -113,6 +111,41 @@ def plausibilities(
         probability = _product(after[statement]) if row_counts is not None else None
         region = EQUALITY_REGION if statement in with_equalities else None
         found[statement] = Plausibility(volume, probability, *_bayes_factor(volume, probability), region)
+    return found
+
+
+Part = tuple[Share, int]  # the chance of one of several independent parts that are alike, and how many they are
+
+
+def _counted(blocks: Sequence[Block], row_counts: RowCounts, prior: float) -> list[Numbers]:
+    return [
+        prior + np.concatenate([np.asarray(row_counts(name, row), dtype=np.float64) for name, row in block.table_rows])
+        for block in blocks
+    ]
+
+
+def _shares_of_all(
+    blocks: Sequence[Block], concentrations: Sequence[Numbers], draws: int, seed: int
+) -> dict[int, list[Part]]:
+    """The parts of every statement. Blocks that are alike in all are drawn once, with as many more draws as they are.
+
+    So the error is that of drawing each by itself: n parts of one estimate are off n times as much together, and n
+    times the draws are off √n times less. The number of draws has its limits, so that the time has.
+    """
+    groups: dict[tuple[bytes, ...], list[int]] = {}
+    for place, (block, concentration) in enumerate(zip(blocks, concentrations, strict=True)):
+        groups.setdefault((*shape_of(block), concentration.tobytes()), []).append(place)
+    cells = draws * sum(blocks[places[0]].size * min(len(places), _TIMES_DRAWS) for places in groups.values())
+    draws = max(min(draws, _FEWEST_DRAWS), draws * min(cells, _ALL_CELLS) // max(1, cells))
+    found: dict[int, list[Part]] = {}
+    for places in groups.values():
+        first = blocks[places[0]]
+        drawn = shares(first, concentrations[places[0]], draws * min(len(places), _TIMES_DRAWS), seed)
+        by_rank = [drawn[statement] for statement in first.statements]
+        times = Counter(blocks[place].statements for place in places)
+        for statements, count in times.items():
+            for statement, share in zip(statements, by_rank, strict=True):
+                found.setdefault(statement, []).append((share, count))
     return found
 
 
@@ -231,20 +264,18 @@ def _product_holds(row: ProductRow, logs: Numbers) -> Flags:
     return np.asarray(left <= bound + right + _HOLDS, dtype=np.bool_)
 
 
-def _gather(into: dict[int, list[Share]], parts: Mapping[int, Share]) -> None:
-    for statement, share in parts.items():
-        into.setdefault(statement, []).append(share)
+def _product(parts: Sequence[Part]) -> Share:
+    """The chance that independent parts all hold; relative variances add up, relative errors of parts that are alike.
 
-
-def _product(parts: Sequence[Share]) -> Share:
-    """The chance that independent parts all hold; relative variances add up."""
-    value = prod(part.value for part in parts)
-    exact = all(part.exact for part in parts)
-    if value == 0.0 and any(part.value == 0.0 and part.below is None for part in parts):
+    A chance too small for a number is known to be below the smallest that can be told from zero.
+    """
+    exact = all(part.exact for part, _ in parts)
+    if any(part.value == 0.0 and part.below is None for part, _ in parts):
         return Share(0.0, 0.0, exact=True)
-    if any(part.below is not None for part in parts):
-        return Share(0.0, 0.0, prod(part.value if part.below is None else part.below for part in parts))
-    relative = sum((part.error / part.value) ** 2 for part in parts if part.error)
+    value = prod((part.value if part.below is None else part.below) ** times for part, times in parts)
+    if any(part.below is not None for part, _ in parts) or value < _LEAST_CHANCE:
+        return Share(0.0, 0.0, max(value, _LEAST_CHANCE))
+    relative = sum((times * part.error / part.value) ** 2 for part, times in parts if part.error)
     return Share(value, value * sqrt(relative), exact=exact)
 
 
