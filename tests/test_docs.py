@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^    credo (.*)$", re.sub(r"\\\n\s*", "", README), flags=re.MULTILINE)
 
 
 def test_the_code_in_the_readme_runs() -> None:
@@ -24,7 +25,7 @@ def test_the_code_in_the_readme_runs() -> None:
     assert "consistent" in printed.getvalue()
 
 
-@pytest.mark.parametrize("command", re.findall(r"^    credo (.*)$", README, flags=re.MULTILINE))
+@pytest.mark.parametrize("command", COMMANDS)
 def test_the_commands_in_the_readme_run(command: str, tmp_path: Path) -> None:
     arguments = [argument.replace("learned.bif", str(tmp_path / "learned.bif")) for argument in command.split()]
     done = subprocess.run(
@@ -40,9 +41,14 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_every_error_and_status_is_a_sentence() -> None:
+def test_every_method_and_every_status_is_documented() -> None:
     from credo.errors import Status
+    from credo.estimators.methods import METHODS
 
+    page = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    for method in METHODS:
+        assert f"`{method}`" in page, method
     for status in Status:
         assert status.value[0].isupper()
         assert status.value.endswith(".")
+        assert f"| `{status.name}` | {status.value} |" in page, status
