@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 
@@ -16,10 +17,11 @@ from rich.console import Console
 from credo.check import check, require_consistent
 from credo.constraints.conflicts import ConflictError
 from credo.constraints.lower import lower
+from credo.diagnostics.plausibility import Share
 from credo.io.bif_read import read_bif
 from credo.knowledge import Knowledge, KnowledgeError, to_text
 from credo.network import Network
-from credo.report.check_text import check_summary
+from credo.report.check_text import _estimate, _share, check_summary
 
 ANDES = Path(__file__).resolve().parents[2] / "shared" / "networks" / "andes.bif"
 
@@ -282,3 +284,96 @@ def test_data_may_be_a_file_and_ties_name_its_columns(clinic: Network, tmp_path:
     assert (mistake.kind, mistake.line) == ("unknown-column", 2)
     with pytest.raises(KnowledgeError, match="7"):
         check(clinic, "rows 1, 7 share lung", tmp_path / "d.csv")
+
+
+def test_raising_and_lowering_at_once_forces_equality(clinic: Network) -> None:
+    found = check(clinic, "smoke raises lung\nsmoke lowers lung")
+    assert found.feasible
+    assert [(each.equation, [said.line for said in each.statements]) for each in found.forced_equal] in (
+        [("P(lung=yes | smoke=no) = P(lung=yes | smoke=yes)", [1, 2])],
+        [("P(lung=yes | smoke=yes) = P(lung=yes | smoke=no)", [1, 2])],
+    )
+    assert "Lines 1 and 2 together force P(lung=yes | smoke=" in " ".join(str(found).split())
+    assert not check(clinic, "smoke raises lung").forced_equal
+
+
+def test_blocks_that_are_alike_are_worked_out_once_and_named_each() -> None:
+    names = [f"p{number}" for number in range(9)]
+    net = Network({**{name: list("abcd") for name in names}, "y": ["no", "yes"]}, {"y": names})
+    started, shares = perf_counter(), list[float]()
+    found = check(net, "p0 raises y", progress=shares.append)
+    assert found.rows == 196_608
+    assert perf_counter() - started < 20  # about 4 seconds by itself
+    assert shares == sorted(shares)
+    assert shares[0] == 0.0
+    assert shares[-1] == 1.0
+
+    net = Network({**{name: list("ab") for name in names[:4]}, "y": ["no", "yes"]}, {"y": names[:4]})
+    found = check(net, "p0 raises y\nP(y=yes | p0=a) = 0.5\nP(y=yes | p0=b) <= 0.5")
+    assert len(found.pinned) == len({each.parameter for each in found.pinned}) == 32
+    assert {len(each.statements) for each in found.pinned} == {1, 3}
+    found = check(net, "p0 raises y\nP(y=yes | p0=a, p1=b) >= 0.5\nP(y=yes | p0=b, p1=b) <= 0.4")
+    assert [[each.line for each in conflict.statements] for conflict in found.conflicts] == [[1, 2, 3]]
+    assert all("p1=b" in name for name, _ in found.conflicts[0].without_one[0].numbers)
+
+
+def test_gaps_and_hidden_variables_are_told(clinic: Network) -> None:
+    data = pl.DataFrame({"smoke": ["yes", "no", None, "no"] * 10, "lung": ["yes", "no", "no", "no"] * 10})
+    found = check(clinic, "smoke raises lung\nP(tub=yes | asia=yes) <= 0.1", data)
+    assert [(each.variable, each.rows_used, each.rows) for each in found.partly_used] == [
+        ("lung", 30, 40),
+        ("tub", 0, 40),
+    ]
+    assert found.hidden == ("asia", "tub", "severity", "only")
+    assert found.to_dict()["partly_used"][0]["rows_used"] == 30
+    text = " ".join(str(found).split())
+    assert "The table of lung was compared with 30 of 40 rows" in text
+    assert "The table of tub was compared with no data: tub, asia have no columns." in text
+    assert found.statements[0].plausibility.probability is not None
+    assert found.statements[1].plausibility.probability is None
+
+
+def test_what_cannot_be_compared_is_not_said_to_agree(clinic: Network) -> None:
+    data = pl.DataFrame({"smoke": ["yes", "no"], "lung": ["yes", "no"], "asia": ["yes", "no"]})
+    found = check(clinic, "tub is noisy-or of {smoke}, {asia}", data)
+    text = " ".join(str(found).split())
+    assert "Nothing of it could be compared with the data." in text
+    assert "contradict none" not in text
+    assert "its table is not a full table" in found.not_checked[0]
+    assert "contradict none" not in str(check(clinic, "rows 1, 2 share lung", data))
+
+
+def test_statements_of_two_files_are_told_with_their_files(clinic: Network) -> None:
+    first = Knowledge("P(lung=yes | smoke=no) >= 0.5", clinic, "doctor.txt")
+    second = Knowledge("P(lung=yes | smoke=no) <= 0.2", clinic, "textbook.txt")
+    found = check(clinic, first + second)
+    assert "doctor.txt:1" in str(found)
+    assert "textbook.txt:1  P(lung=yes" in str(found)
+    with pytest.raises(ConflictError, match="doctor.txt:1: P"):
+        require_consistent(found)
+    assert "line 1" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (Share(0.1366, 0.05), "≈0.14"),
+        (Share(0.1366, 0.0, exact=True), "0.14"),
+        (Share(0.1366, 0.3), "<0.74"),
+        (Share(0.999, 0.0, exact=True), ">0.99"),
+        (Share(1.0, 0.0, exact=True), "1.0"),
+        (Share(0.0, 0.0, below=1 / 4000), "<2.5e-04"),
+        (Share(0.0, 0.0, exact=True), "0"),
+    ],
+)
+def test_numbers_have_the_digits_that_their_error_leaves(share: Share, text: str) -> None:
+    assert _share(share) == text
+    assert _estimate(13.66, 5.0, exact=False) == "≈14"
+    assert _estimate(1366.0, 300.0, exact=False) == "≈1,400"
+
+
+def test_a_conflict_of_products_ends_without_an_empty_line(clinic: Network) -> None:
+    found = check(clinic, "P(smoke=yes) * P(asia=yes) >= 0.5\nP(smoke=yes) <= 0.1")
+    assert not found.feasible
+    lines = str(found).splitlines()
+    assert [line for before, line in pairwise(lines) if not before and not line] == []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from time import perf_counter
 from typing import Any
@@ -16,26 +16,30 @@ from credo.check_result import (
     Check,
     Conflict,
     Follows,
+    ForcedEquality,
     OrderUsed,
     PinnedNumber,
     Said,
     StatementCheck,
     WithoutOne,
+    starting,
 )
 from credo.constraints.blocks import Block, blocks_of
 from credo.constraints.conflicts import Clash, ConflictError, false_statements
 from credo.constraints.consequences import ForcedEqual, Pinned
 from credo.constraints.context import words
+from credo.constraints.equations import equation
 from credo.constraints.findings import Finding, Findings
 from credo.constraints.kinds import kind_of
 from credo.constraints.lower import lower
 from credo.constraints.rows import Constraints
-from credo.diagnostics.plausibility import RowCounts, plausibilities
+from credo.diagnostics.plausibility import Plausibility, plausibilities
+from credo.diagnostics.usable import partly_used
 from credo.io.networks import read_network
 from credo.knowledge import Knowledge, knowledge_for
 from credo.knowledge.syntax import Influence, NoisyFamily, Statement, Synergy
 from credo.options import checked_seed
-from credo.statistics.counts import count_all
+from credo.statistics.counts import Counts, count, empty, merge
 from credo.statistics.families import Families
 from credo.statistics.known_columns import read_for
 
@@ -57,7 +61,7 @@ def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, prog
     seed = checked_seed(seed)
     constraints = lower(knowledge)
     blocks = blocks_of(constraints)
-    said = tuple(_said(number, statement) for number, statement in enumerate(knowledge.statements))
+    said = _all_said(knowledge.statements)
     story = _Story()
     for clash in false_statements(constraints):
         story.add_clash(clash)
@@ -66,8 +70,13 @@ def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, prog
         if progress is not None and done % _PROGRESS_EVERY == 0:
             progress(done / len(blocks))
         _add_block(story, block, findings.of(block, story.clashing))
-    row_counts = None if data is None else _counts_of(knowledge, data)
-    plausible = plausibilities(constraints, row_counts, blocks=blocks, seed=seed)
+    counts, hidden = (None, ()) if data is None else _counts_of(knowledge, data)
+    plausible = plausibilities(constraints, None if counts is None else counts.row, blocks=blocks, seed=seed)
+    named = {name for block in blocks for name, _ in block.table_rows}
+    partly = () if counts is None else partly_used(counts, hidden, named)
+    plausible = _without_unseen(plausible, blocks, {each.variable for each in partly if not each.rows_used})
+    if progress is not None:
+        progress(1.0)
     rows = _row_counts(constraints, len(said))
     aside = {each.statement: each.reason for each in constraints.unlowered}
     statements = []
@@ -103,13 +112,19 @@ def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, prog
             for pin in sorted(story.pins, key=lambda pin: pin.parameter)
         ),
         cannot_differ=tuple(CannotDiffer(said[number], reason) for number, reason in fixed),
+        forced_equal=tuple(
+            ForcedEquality(equation(each, constraints.parameters, knowledge.orders), all_said(each.statements))
+            for each in story.forced
+        ),
         cannot_hold=tuple(
             CannotHold(said[number], all_said(because)) for number, because in sorted(story.impossible.items())
         ),
         statements=tuple(statements),
         orders=_orders_used(knowledge),
         notes=tuple(f"{_place(said[number])} {sentence}" for number, sentence in story.notes),
-        not_checked=_not_checked(story, constraints, said),
+        not_checked=(*_not_checked(story, constraints, said), *(each.sentence() for each in partly)),
+        hidden=hidden,
+        partly_used=partly,
         rows=len(constraints.linear) + len(constraints.products),
         blocks=len(blocks),
         with_data=data is not None,
@@ -117,10 +132,29 @@ def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, prog
     )
 
 
-def _counts_of(knowledge: Knowledge, data: Any) -> RowCounts:
-    """The counts of the rows of tables; rows with a gap count for the families that have none."""
-    counts = count_all(Families.of(knowledge.network), read_for(knowledge, data))
-    return counts.row
+def _counts_of(knowledge: Knowledge, data: Any) -> tuple[Counts, tuple[str, ...]]:
+    """The counts of the rows of tables, where rows with a gap count for the families that have none; and the hidden."""
+    families = Families.of(knowledge.network)
+    counts, hidden = empty(families), tuple[str, ...]()
+    for part in read_for(knowledge, data):
+        counts, hidden = merge(counts, count(families, part)), part.hidden
+    return counts, hidden
+
+
+def _without_unseen(
+    plausible: dict[int, Plausibility], blocks: Iterable[Block], unseen: Collection[str]
+) -> dict[int, Plausibility]:
+    """The same, with nothing said of statements about families that no row of the data shows."""
+    if not unseen:
+        return plausible
+    seen: set[int] = set()
+    for block in blocks:
+        if any(name not in unseen for name, _ in block.table_rows):
+            seen.update(block.statements)
+    return {
+        number: each if number in seen else replace(each, probability=None, bayes_factor=None, relation="")
+        for number, each in plausible.items()
+    }
 
 
 def require_consistent(found: Check) -> None:
@@ -190,9 +224,15 @@ def _add_block(story: _Story, block: Block, found: Finding) -> None:
         story.open_products |= set(found.product_statements)
 
 
-def _said(number: int, statement: Statement) -> Said:
-    span = statement.span
-    return Said(number, 0 if span is None else span.line, words(statement), "" if span is None else span.source)
+def _all_said(statements: Sequence[Statement]) -> tuple[Said, ...]:
+    spans = [statement.span for statement in statements]
+    several = len({span.source for span in spans if span is not None and span.line}) > 1
+    found = []
+    for number, (statement, span) in enumerate(zip(statements, spans, strict=True)):
+        line, source = (0, "") if span is None else (span.line, span.source)
+        place = f"{source}:{line}" if several and source else f"line {line}"
+        found.append(Said(number, line, words(statement), source, place if line else ""))
+    return tuple(found)
 
 
 def _conflict(
@@ -265,6 +305,11 @@ def _not_checked(story: _Story, constraints: Constraints, said: tuple[Said, ...]
         sentences.append(f"{_place(said[number])} compares products: whether it follows from others was not checked.")
     for each in constraints.unlowered:
         sentences.append(f"{_place(said[each.statement])} was not checked against the others, since {each.reason}.")
+    for form in constraints.forms:
+        sentences.append(
+            f"{_place(said[form.statement])} makes {form.child} a {form.kind}: its table is not a full table, so that "
+            "neither what it forbids the others nor what the data say of it was checked."
+        )
     for tie in constraints.ties:
         sentences.append(f"{_place(said[tie.statement])} ties rows of the data: it says nothing about tables to check.")
     for number in sorted(story.undecided - story.clashing):
@@ -275,4 +320,4 @@ def _not_checked(story: _Story, constraints: Constraints, said: tuple[Said, ...]
 
 
 def _place(said: Said) -> str:
-    return f"Line {said.line}" if said.line else f"“{said.text}”"
+    return starting(said.place) if said.place else f"“{said.text}”"

@@ -8,19 +8,24 @@ from math import isfinite
 from typing import Any
 
 from credo.diagnostics.plausibility import Plausibility
+from credo.diagnostics.usable import FamilyUse
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A statement as it was written: its number from 0, its line (0 where it was made in Python), and its words."""
+    """A statement as it was written: its number from 0, its line (0 where it was made in Python), and its words.
+
+    `place` says where it stands: `line 3`, `clinic.txt:3` where there are several files, nothing for Python.
+    """
 
     number: int
     line: int
     text: str
     source: str = ""
+    place: str = ""
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.text}" if self.line else self.text
+        return f"{self.place}: {self.text}" if self.place else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,14 @@ class PinnedNumber:
 
     parameter: str
     value: float
+    statements: tuple[Said, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedEquality:
+    """An equality that nobody stated, but that statements force together: one raises what the other lowers."""
+
+    equation: str
     statements: tuple[Said, ...]
 
 
@@ -108,11 +121,14 @@ class Check:
     redundant: tuple[Follows, ...]
     pinned: tuple[PinnedNumber, ...]
     cannot_differ: tuple[CannotDiffer, ...]
+    forced_equal: tuple[ForcedEquality, ...]
     cannot_hold: tuple[CannotHold, ...]
     statements: tuple[StatementCheck, ...]
     orders: tuple[OrderUsed, ...]
     notes: tuple[str, ...]  # what was checked by other means than linear programs
     not_checked: tuple[str, ...]
+    hidden: tuple[str, ...]  # variables without a column in the data
+    partly_used: tuple[FamilyUse, ...]  # families that could not use every row of the data
     rows: int
     blocks: int
     with_data: bool
@@ -133,6 +149,11 @@ class Check:
         from credo.report.check_text import check_plain_text
 
         return check_plain_text(self)
+
+
+def starting(place: str) -> str:
+    """A place at the start of a sentence: `Line 3`, `Lines 3 and 4`; the name of a file stays as it is."""
+    return f"L{place[1:]}" if place.startswith(("line ", "lines ")) else place
 
 
 def plain(value: Any) -> Any:

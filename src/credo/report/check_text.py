@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from io import StringIO
+from math import floor, isfinite, log10
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from credo.check_result import Check, Conflict, Said, StatementCheck
-from credo.diagnostics.plausibility import Plausibility, Share, Verdict
+from credo.check_result import Check, Conflict, Said, StatementCheck, starting
+from credo.diagnostics.plausibility import Plausibility, Share, Verdict, bayes_factor_error
 
 FEW = 12  # entries of one kind that are listed; the rest is counted
 FEW_STATEMENTS = 60
@@ -38,6 +39,7 @@ def check_summary(check: Check) -> RenderableType:
 def _sections(check: Check) -> list[tuple[str, Sequence[str]]]:
     pinned = [f"{each.parameter} = {each.value:g}, by {_lines(each.statements)}" for each in check.pinned]
     fixed = [f"{_place(each.statement)}: {each.reason}" for each in check.cannot_differ]
+    fixed += [f"{starting(_lines(each.statements))} together force {each.equation}" for each in check.forced_equal]
     orders = [f"{each.variable}: {' < '.join(each.states)} ({each.reason})" for each in check.orders]
     return [
         ("Soft statements that cannot hold", [_because(each.statement, each.because) for each in check.cannot_hold]),
@@ -72,7 +74,10 @@ def _verdict(check: Check) -> Text:
         verb = "contradict one statement" if len(against) == 1 else f"contradict {len(against)} statements"
         found.append(f" The data {verb}.", style="bold red")
     elif check.with_data:
-        found.append(" The data contradict none of it.", style="green")
+        if any(each.plausibility is not None and each.plausibility.probability for each in check.statements):
+            found.append(" The data contradict none of it.", style="green")
+        else:
+            found.append(" Nothing of it could be compared with the data.", style="yellow")
     return found
 
 
@@ -81,16 +86,18 @@ def _conflict(number: int, conflict: Conflict) -> Text:
         text = Text(f"\nConflict {number}: this statement cannot hold.\n", style="bold")
     else:
         text = Text(f"\nConflict {number}: these statements cannot hold together.\n", style="bold")
-    width = max(len(str(each.line)) for each in conflict.statements)
+    numbered = all(each.place.startswith("line ") for each in conflict.statements)
+    width = max(len(str(each.line) if numbered else each.place) for each in conflict.statements)
     for each in conflict.statements:
-        text.append(f"  line {each.line:>{width}}  " if each.line else "  ", style="dim")
+        place = f"line {each.line:>{width}}" if numbered else f"{each.place:<{width}}"
+        text.append(f"  {place}  " if width and place else "  ", style="dim")
         text.append(f"{each.text}\n", style="not bold")
     together = len(conflict.statements) > 1
     sentences = ["Without any one of them, the others can hold."] if together and conflict.without_one else []
     if conflict.gap is not None:
         who, end = ("Each", " for all to hold") if together else ("It", "")
         sentences.append(f"{who} would have to give way by {conflict.gap:.2g}{end}.")
-    return text.append(f"  {' '.join(sentences)}", style="not bold")
+    return text.append(f"  {' '.join(sentences)}", style="not bold") if sentences else text[:-1]
 
 
 def _statements(check: Check) -> Table:
@@ -106,7 +113,7 @@ def _statements(check: Check) -> Table:
     for each in rows[:FEW_STATEMENTS]:
         kind = each.kind if each.guo_type is None else f"{each.kind} (type {each.guo_type})"
         cells = [
-            Text(str(each.said.line or "")),
+            Text(each.said.place.removeprefix("line ")),
             Text(each.said.text, style="red" if each.said.number in clashing else ""),
             Text(str(each.rows) if each.rows else "–"),
             Text("–" if each.plausibility is None else _share(each.plausibility.volume)),
@@ -126,9 +133,8 @@ def _statements(check: Check) -> Table:
 def _data_cells(found: Plausibility | None) -> list[Text]:
     if found is None or found.probability is None:
         return [Text("–"), Text("–"), Text("")]
-    factor = "–" if found.bayes_factor is None else f"{found.relation}{_number(found.bayes_factor)}"
     verdict = found.verdict or Verdict.OPEN
-    return [Text(_share(found.probability)), Text(factor), Text(verdict.value, style=STYLES[verdict])]
+    return [Text(_share(found.probability)), Text(_factor(found)), Text(verdict.value, style=STYLES[verdict])]
 
 
 def _worry(each: StatementCheck) -> Verdict | None:
@@ -166,25 +172,55 @@ def _because(statement: Said, because: Sequence[Said]) -> str:
 
 
 def _lines(statements: Sequence[Said]) -> str:
-    """`lines 2, 5 and 7`, or the words of statements that have no line."""
-    if all(each.line for each in statements):
-        numbers = [str(each.line) for each in statements]
-        return f"line {numbers[0]}" if len(numbers) == 1 else f"lines {', '.join(numbers[:-1])} and {numbers[-1]}"
-    return "; ".join(f"“{each.text}”" for each in statements)
+    """`lines 2, 5 and 7`, places in several files, or the words of statements that have no line."""
+    places = [each.place for each in statements]
+    if not all(places):
+        return "; ".join(f"“{each.text}”" for each in statements)
+    if all(place.startswith("line ") for place in places) and len(places) > 1:
+        places = [place.removeprefix("line ") for place in places]
+        places[0] = f"lines {places[0]}"
+    return places[0] if len(places) == 1 else f"{', '.join(places[:-1])} and {places[-1]}"
 
 
 def _place(said: Said) -> str:
-    return f"Line {said.line} (“{said.text}”)" if said.line else f"“{said.text}”"
+    return f"{starting(said.place)} (“{said.text}”)" if said.place else f"“{said.text}”"
 
 
 def _share(share: Share) -> str:
-    return f"<{_number(share.below)}" if share.below is not None else _number(share.value)
+    if share.below is not None:
+        return f"<{_number(share.below)}"
+    if 0.995 <= share.value < 1.0:
+        return ">0.99"
+    return _estimate(share.value, share.error, exact=share.exact)
 
 
-def _number(value: float) -> str:
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.2f}" if value >= 0.095 or value == 0.0 else f"{value:.1g}"
+def _factor(found: Plausibility) -> str:
+    if found.bayes_factor is None:
+        return "–"
+    if found.relation:
+        return f"{found.relation}{_number(found.bayes_factor)}"
+    exact = found.volume.exact and found.probability is not None and found.probability.exact
+    return _estimate(found.bayes_factor, bayes_factor_error(found), exact=exact)
+
+
+def _estimate(value: float, error: float, *, exact: bool) -> str:
+    """A number with no more digits than its error leaves; `≈` says that it was drawn, not worked out."""
+    if exact or not error > 0.0:
+        return _number(value)
+    if value < error:
+        return f"<{_number(value + 2 * error)}"
+    return f"≈{_number(value, error)}"
+
+
+def _number(value: float, error: float = 0.0) -> str:
+    """Two significant digits, and fewer where the error is in the first."""
+    if value == 0.0 or not isfinite(value):
+        return f"{value:g}"
+    decimals = 1 - floor(log10(value))
+    if error > 0.0:
+        decimals = min(decimals, -floor(log10(error)))
+    value = round(value, decimals)
+    return f"{value:,.{max(decimals, 0)}f}" if 1e-3 <= value < 1e7 else f"{value:.{0 if error else 1}e}"
 
 
 def _count(number: int, noun: str) -> str:
