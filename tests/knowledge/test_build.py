@@ -181,6 +181,17 @@ def test_two_comparisons_in_a_row_are_no_chain():
     assert len(first.sides) == len(second.sides) == 2
 
 
+@pytest.mark.parametrize("pick", [max, min])
+def test_a_comparison_inside_a_call_starts_no_chain(pick):
+    with pytest.raises(KnowledgeError, match="true or false"):
+        pick(P("a=x"), P("b=x")) <= 0.3  # noqa: B015
+    with pytest.raises(KnowledgeError, match="true or false"):
+        sorted([P("a=x"), P("b=x")])[0] <= 0.3  # noqa: B015
+    p, q = P("a=x"), P("b=x")
+    with pytest.raises(KnowledgeError, match="true or false"):
+        (p if p <= q else q) <= 0.3  # noqa: B015
+
+
 def identity(value, _):
     return value
 

@@ -1,7 +1,8 @@
 """`0.1 <= P(…) <= 0.3` in Python, which evaluates it as `0.1 <= P(…) and P(…) <= 0.3` and would drop the first half.
 
 Between the halves Python asks the first for its truth value. That is noted here; the next comparison in the same frame
-that shares an operand with it continues the chain. Any other use of a truth value loses a half, and is an error.
+that shares an operand with it, and that stands in the same expression, continues the chain. Any other use of a truth
+value loses a half, and is an error: `max(P(…), P(…)) <= 0.3` asks too, inside `max`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterable
+from dis import opname
 from numbers import Real
 from pathlib import Path
 from types import CodeType, FrameType
@@ -38,14 +40,31 @@ class Place(NamedTuple):
     def is_in(self, other: Place) -> bool:
         return self.frame == other.frame and self.code is other.code
 
+    def is_same_expression(self, other: Place) -> bool:
+        """Whether both stand in one expression of the source: Python gives all of a chain the place of the whole."""
+        mine, theirs = _source_of(self), _source_of(other)
+        if None in mine or None in theirs:  # compiled without places: a chain asks by a jump, a function by a call
+            return not opname[self.code.co_code[self.instruction]].startswith("CALL")
+        return mine == theirs
+
 
 class _Memory(threading.local):
     def __init__(self) -> None:
         self.asked: list[tuple[Claim, Place]] = []
         self.latest: tuple[Claim, Place] | None = None
+        self.sources: tuple[CodeType | None, list[tuple[int | None, ...]]] = (None, [])  # of the code last asked about
 
 
 _memory = _Memory()
+
+
+def _source_of(place: Place) -> tuple[int | None, ...]:
+    """The lines and columns of the source that an instruction was made of."""
+    code, sources = _memory.sources
+    if code is not place.code:
+        sources = list(place.code.co_positions())
+        _memory.sources = (place.code, sources)
+    return sources[place.instruction // 2]  # an instruction takes two bytes
 
 
 class Claim(Comparison):
@@ -83,7 +102,7 @@ def claim(sides: tuple[Any, Any], relation: Relation, operands: tuple[Any, Any],
     made = _made(sides, (relation,), operands)
     for asked, where in _take(place):
         if where.instruction < place.instruction:
-            joined = _joined(asked, made)
+            joined = _joined(asked, made) if where.is_same_expression(place) else None
             if joined is None:
                 raise lost(asked, where)
             made = joined

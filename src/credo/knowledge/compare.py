@@ -207,8 +207,10 @@ def _is_plain_sum(expression: Linear) -> bool:
 def _never_faults(left: Part, relation: str, right: Part, margin: float) -> Iterator[Fault]:
     """A comparison that no probabilities can meet: the range of left − right lies on the wrong side of zero."""
     if isinstance(left.value, Product) or isinstance(right.value, Product):
-        return
-    low, high = _range(algebra.add(left.value, algebra.negate(right.value)))
+        (left_low, left_high), (right_low, right_high) = _range(left.value), _range(right.value)
+        low, high = left_low - right_high, left_high - right_low
+    else:
+        low, high = _range(algebra.add(left.value, algebra.negate(right.value)))
     if (relation in (*UPWARD, "=") and low + margin > SLACK) or (
         relation in (*DOWNWARD, "=") and high - margin < -SLACK
     ):
@@ -217,8 +219,12 @@ def _never_faults(left: Part, relation: str, right: Part, margin: float) -> Iter
 
 
 def _range(expression: Expression) -> tuple[float, float]:
-    """The least and the greatest value of a linear expression when every distribution sums to one at most."""
-    assert isinstance(expression, Linear)
+    """The least and the greatest value of a linear expression when every distribution sums to one at most.
+
+    A product of probabilities lies between 0 and its coefficient.
+    """
+    if isinstance(expression, Product):
+        return min(0.0, expression.coefficient), max(0.0, expression.coefficient)
     weights: dict[object, dict[str, float]] = {}
     for coefficient, term in expression.terms:
         distribution = weights.setdefault((term.variable, frozenset(term.given)), {})

@@ -69,7 +69,9 @@ def finish(body: Part, modifiers: Sequence[Part]) -> tuple[Statement | None, tup
 def _amount_faults(modifier: Part) -> Iterator[Fault]:
     what, amount, place = modifier.value
     if what == "confidence" and not 0 < amount < 1:
-        yield Fault("confidence-range", place.column, place.end, {"amount": f"{amount:g}"})
+        hint = f"{amount:g}% is {amount / 100:g}." if 1 < amount < 100 else ""
+        hint = hint or "Leave the confidence out if the statement is certain."
+        yield Fault("confidence-range", place.column, place.end, {"amount": f"{amount:g}", "hint": hint})
     elif what in ("margin", "within") and not 0 < amount <= 1:
         yield Fault(f"{what}-range", place.column, place.end, {"amount": f"{amount:g}"})
 
