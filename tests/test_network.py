@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credo.errors import NetworkError
+from credo.errors import NetworkError, OptionError
 from credo.network import ROW_SUM_TOLERANCE, Network, Variable, first_twice
 
 LUNG = [[0.99, 0.01], [0.9, 0.1]]
@@ -241,3 +241,34 @@ def test_first_twice() -> None:
     assert first_twice(["a", "b", "b", "a"]) == "b"
     assert first_twice(["a", "b"]) is None
     assert first_twice([]) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((["a", "b"],), "mapping from names to lists of states"),
+        ((5,), "mapping from names to lists of states"),
+        (("ab",), "mapping from names to lists of states"),
+        (({"a": 2},), "states of a are a list of texts, not 2"),
+        (({"a": None},), "states of a are a list of texts"),
+        (({"a": "xy"},), "states of a are a list of texts, not 'xy'"),
+        (({"a": {"x", "y"}},), "states of a are a list of texts"),
+        (({"a": ["x"]}, {"a": [5]}), 'parent "5" of a is no variable'),
+        (({"a": ["x"]}, {"a": [["a"]]}), "of a is no variable"),
+        (({"a": ["x"]}, {"a": 5}), "parents of a are a list of names, not 5"),
+        (({"a": ["x"]}, {5: []}), 'given for "5"'),
+        (({"a": ["x"]}, 5), "parents are a mapping"),
+        (({"a": ["x"]}, None, 5), "tables are a mapping"),
+        (({"a": ["x"]}, None, {5: [1.0]}), 'no variable "5"'),
+        (({"a": ["x"]}, None, None, 5), "name of a network is a text"),
+    ],
+)
+def test_arguments_of_a_wrong_type_are_network_errors(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(NetworkError, match=message):
+        Network(*arguments)
+
+
+@pytest.mark.parametrize("arguments", [(2.5,), ("2",), (True,), (-1,), (2, -1), (2, "seed"), (2, 0.5)])
+def test_draws_need_whole_numbers(arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(OptionError):
+        Network({"a": ["x", "y"]}, tables={"a": [0.5, 0.5]}).sample(*arguments)

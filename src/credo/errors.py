@@ -26,6 +26,10 @@ class FormatError(CredoError):
         self.path, self.line = path, line
 
 
+class LossyFormatWarning(UserWarning):
+    """A network file was written that does not hold all of the network; the message says what is lost."""
+
+
 class DataError(CredoError):
     """The table does not fit the network."""
 
@@ -98,7 +102,7 @@ class Status(Enum):
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` was most likely meant to be, if one is near."""
     by_folded = {candidate.casefold(): candidate for candidate in known}
-    found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
+    found = difflib.get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None
 
 

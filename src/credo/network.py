@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,9 +31,11 @@ class Variable:
     states: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "states", tuple(self.states))
         if not isinstance(self.name, str) or not self.name:
             raise NetworkError(f"A variable needs a name, a text that is not empty; this one has {self.name!r}.")
+        if not _is_list(self.states):
+            raise NetworkError(f"The states of {self.name} are a list of texts, not {self.states!r}.")
+        object.__setattr__(self, "states", tuple(self.states))
         if not self.states:
             raise NetworkError(f"Variable {self.name} has no states.")
         for state in self.states:
@@ -71,7 +73,14 @@ class Network:
         name: str = "network",
     ) -> None:
         if isinstance(variables, Mapping):
-            variables = [Variable(key, tuple(states)) for key, states in variables.items()]
+            variables = [Variable(key, cast("tuple[str, ...]", states)) for key, states in variables.items()]
+        elif not _is_list(variables) or not all(isinstance(each, Variable) for each in variables):
+            raise NetworkError("The variables are a mapping from names to lists of states, or a list of Variable.")
+        for what, given in (("parents", parents), ("tables", tables)):
+            if given is not None and not isinstance(given, Mapping):
+                raise NetworkError(f"The {what} are a mapping from names, not {given!r}.")
+        if not isinstance(name, str):
+            raise NetworkError(f"The name of a network is a text, not {name!r}.")
         by_name = {variable.name: variable for variable in variables}
         if (twice := first_twice([variable.name for variable in variables])) is not None:
             raise NetworkError(f"Two variables have the name {twice}.")
@@ -102,7 +111,7 @@ class Network:
         """The variable of that name."""
         try:
             return self._by_name[name]
-        except KeyError:
+        except (KeyError, TypeError):  # TypeError: a list, which cannot be looked up
             raise NetworkError(f'The network has no variable "{name}".{suggestion(name, self.names)}') from None
 
     def states(self, name: str) -> tuple[str, ...]:
@@ -290,13 +299,20 @@ def _checked_parents(
         own = parents.get(name, ())
         if isinstance(own, str):
             raise NetworkError(f"The parents of {name} are a list of names, not the text {own!r}.")
+        if not _is_list(own):
+            raise NetworkError(f"The parents of {name} are a list of names, not {own!r}.")
         for parent in own:
-            if parent not in by_name:
+            if not isinstance(parent, str) or parent not in by_name:
                 raise NetworkError(f'The parent "{parent}" of {name} is no variable.{suggestion(parent, known)}')
         if (twice := first_twice(own)) is not None:
             raise NetworkError(f"Variable {name} has the parent {twice} twice.")
         checked[name] = tuple(own)
     return checked
+
+
+def _is_list(value: object) -> bool:
+    """Whether a value lists things in an order: a text is none, and a set has no order."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Set | Mapping)
 
 
 def _is_sealed(values: Table) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credo.errors import FormatError, MissingExtraError, NetworkError
+from credo.errors import FormatError, LossyFormatWarning, MissingExtraError, NetworkError
 from credo.io.networks import FORMATS, read_network, write_network
 from credo.network import Network
 
@@ -43,7 +43,8 @@ def test_exact_formats_keep_everything(tmp_path: Path, ending: str, network: Net
 @pytest.mark.parametrize(("ending", "error"), [(".xdsl", 0.0), (".net", 6e-8), (".dsl", 1e-6)])
 def test_other_formats_keep_names_and_the_numbers_under_them(tmp_path: Path, ending: str, error: float) -> None:
     network = example()
-    write_network(network, str(tmp_path / f"net{ending}"))
+    with pytest.warns(LossyFormatWarning, match="come back"):
+        write_network(network, str(tmp_path / f"net{ending}"))
     again = read_network(str(tmp_path / f"net{ending}"))
     assert set(again.variables) == set(network.variables)
     for x in "xy":
@@ -54,7 +55,8 @@ def test_other_formats_keep_names_and_the_numbers_under_them(tmp_path: Path, end
 
 def test_uai_keeps_numbers_and_orders_only(tmp_path: Path) -> None:
     network = example()
-    write_network(network, tmp_path / "net.uai")
+    with pytest.warns(LossyFormatWarning, match="UAI has no names"):
+        write_network(network, tmp_path / "net.uai")
     again = read_network(tmp_path / "net.uai")
     assert again.names == ("x0", "x1", "x2")
     assert again.parents["x0"] == ("x2", "x1")
@@ -206,6 +208,7 @@ def test_an_unknown_ending_lists_the_known_ones(tmp_path: Path, name: str) -> No
             action(tmp_path / name)
 
 
+@pytest.mark.filterwarnings("ignore::credo.errors.LossyFormatWarning")
 def test_endings_may_be_in_capitals(tmp_path: Path) -> None:
     for ending in FORMATS:
         write_network(example(), tmp_path / f"NET{ending.upper()}")
@@ -249,6 +252,7 @@ def test_a_file_without_permission_is_a_format_error(tmp_path: Path, ending: str
         read_network(path)
 
 
+@pytest.mark.filterwarnings("ignore::credo.errors.LossyFormatWarning")
 def test_formats_of_our_own_need_no_other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyagrum", None)
     for ending in (*EXACT, ".xdsl", ".uai"):
@@ -265,3 +269,31 @@ def test_published_networks_survive_the_exact_formats(tmp_path: Path, name: str)
     for ending in EXACT:
         write_network(network, tmp_path / f"net{ending}")
         assert read_network(tmp_path / f"net{ending}") == network
+
+
+def test_nothing_is_said_of_a_loss_that_is_none(tmp_path: Path) -> None:
+    network = Network({"x0": ["0", "1"], "x1": ["0", "1"]}, {"x1": ["x0"]}, {"x0": [0.25, 0.75], "x1": np.eye(2)})
+    write_network(network, tmp_path / "net.uai")  # warnings are errors here
+    named = Network({"a": ["u", "v"], "b": ["u", "v"]}, {"b": ["a"]}, {"a": [0.25, 0.75], "b": np.eye(2)})
+    for ending in (".xdsl", ".net", ".dsl"):
+        write_network(named, tmp_path / f"net{ending}")
+        assert read_network(tmp_path / f"net{ending}") == named
+
+
+def test_a_loss_says_what_is_lost(tmp_path: Path) -> None:
+    turned = Network({"b": ["u", "v"], "a": ["u", "v"]}, {"b": ["a"]}, {"a": [0.25, 0.75], "b": np.eye(2)})
+    with pytest.warns(LossyFormatWarning, match="parents before children: variables come back as a, b") as caught:
+        write_network(turned, tmp_path / "net.xdsl")
+    assert Path(caught[0].filename) == Path(__file__)  # it points at the caller
+    thirds = Network({"a": ["u", "v"]}, {}, {"a": [1 / 3, 2 / 3]})
+    with pytest.warns(LossyFormatWarning, match=r"Numbers come back changed by up to \de-08"):
+        write_network(thirds, tmp_path / "net.net")
+
+
+def test_only_networks_are_written_and_only_to_paths(tmp_path: Path) -> None:
+    with pytest.raises(NetworkError, match="not a str"):
+        write_network("asia", tmp_path / "x.bif")  # type: ignore[arg-type]
+    with pytest.raises(FormatError, match="not to a int"):
+        write_network(example(), 5)  # type: ignore[arg-type]
+    with pytest.raises(NetworkError, match="not a int"):
+        Network.from_pgmpy(5)

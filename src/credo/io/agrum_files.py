@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from credo.errors import FormatError, NetworkError
+from credo.errors import FormatError, NetworkError, listing
 from credo.io.agrum import from_pyagrum, load_pyagrum, to_pyagrum
 from credo.io.atomic import replacing
-from credo.network import Network
+from credo.io.lossy import warn_of_loss
+from credo.network import Network, Table
 
 # pyAgrum writes DSL with six digits and reads both formats in single precision.
 LARGEST_DIFFERENCE = 1e-5
@@ -50,6 +51,8 @@ def write_with_pyagrum(network: Network, path: str | os.PathLike[str]) -> None:
             raise FormatError(f"This format cannot hold the network: {reason} BIF can.", str(path)) from None
         if difference := _difference(network, again):
             raise FormatError(f"This format cannot hold the network: {difference} BIF can.", str(path))
+    if lost := _lost(network, again):
+        warn_of_loss(path, " ".join(lost))
 
 
 def _load(pyagrum: Any, path: str | os.PathLike[str]) -> Any:
@@ -58,6 +61,26 @@ def _load(pyagrum: Any, path: str | os.PathLike[str]) -> Any:
     except pyagrum.GumException as error:
         reason = re.sub(r"\s+", " ", str(error))
         raise FormatError(f"pyAgrum cannot read this: {reason}", str(path)) from None
+
+
+def _lost(network: Network, again: Network) -> list[str]:
+    """What is allowed to change, and did: orders, and digits."""
+    found = []
+    if again.names != network.names:
+        found.append(f"Variables come back in the order {listing(again.names)}.")
+    turned = [name for name in network.names if again.parents[name] != network.parents[name]]
+    if turned:
+        found.append(f"The parents of {listing(turned)} come back in another order.")
+    worst = max(float(np.abs(_table_of(network, again, name) - network.table(name)).max()) for name in network.names)
+    if worst > 0.0:
+        found.append(f"Numbers come back changed by up to {worst:.1g}.")
+    return found
+
+
+def _table_of(network: Network, again: Network, name: str) -> Table:
+    """A table of another network, with its axes in the order of this one."""
+    mine, theirs = network.parents[name], again.parents[name]
+    return again.table(name).transpose([*(theirs.index(parent) for parent in mine), len(mine)])
 
 
 def _difference(network: Network, again: Network) -> str | None:
@@ -70,7 +93,6 @@ def _difference(network: Network, again: Network) -> str | None:
         mine, theirs = network.parents[name], again.parents[name]
         if set(mine) != set(theirs):
             return f"The parents of {name} come back as {theirs}."
-        table = again.table(name).transpose([*(theirs.index(parent) for parent in mine), len(mine)])
-        if not np.allclose(table, network.table(name), rtol=0, atol=LARGEST_DIFFERENCE):
+        if not np.allclose(_table_of(network, again, name), network.table(name), rtol=0, atol=LARGEST_DIFFERENCE):
             return f"The numbers of {name} come back changed."
     return None

@@ -72,7 +72,13 @@ def write_network(network: Network, path: str | os.PathLike[str]) -> None:
     - `.net` (pyAgrum): every digit, but reading it gives single precision. `.dsl` (pyAgrum): six digits, which is an
       error where rows then no longer sum to one. The order of variables and parents may change; whatever else these
       two cannot hold is an error.
+
+    Where something of this network is lost, a `LossyFormatWarning` says what.
     """
+    if not isinstance(network, Network):
+        raise NetworkError(f"What is written is a Network, not a {type(network).__name__}; read_network makes one.")
+    if not isinstance(path, str | os.PathLike):
+        raise FormatError(f"A network is written to a path, not to a {type(path).__name__}.")
     file_format = _format_of(Path(path))
     try:
         file_format.write(network, path)

@@ -21,6 +21,8 @@ def from_pgmpy(model: Any) -> Network:
     Each table of pgmpy lists the states of its parents itself, in an order of its own; here they are put into the
     order of the parent's table. A variable without a table is kept as structure if its states stand anywhere.
     """
+    if not hasattr(model, "nodes") or not hasattr(model, "get_cpds"):
+        raise NetworkError(f"A pgmpy model is a DiscreteBayesianNetwork, not a {type(model).__name__}.")
     nodes = list(model.nodes())
     names = _texts(nodes, "Two variables of the pgmpy model")
     cpds = {node: cpd for node in nodes if (cpd := model.get_cpds(node)) is not None}

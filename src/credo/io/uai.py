@@ -17,6 +17,7 @@ from credo.errors import FormatError, NetworkError
 from credo.io.atomic import replacing
 from credo.io.bif_blocks import NUMBER
 from credo.io.bif_scan import Scanner
+from credo.io.lossy import warn_of_loss
 from credo.io.xml_text import number_text
 from credo.network import Network, Table
 
@@ -70,6 +71,9 @@ def write_uai(network: Network, path: str | os.PathLike[str]) -> None:
         lines += ["", str(table.size), number_text(table)]
     with replacing(path) as draft:
         draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    plain = {f"x{index}": tuple(map(str, range(len(each.states)))) for index, each in enumerate(network.variables)}
+    if {each.name: each.states for each in network.variables} != plain:
+        warn_of_loss(path, "UAI has no names: variables come back as x0, x1, … and states as 0, 1, …, in their order.")
 
 
 def _whole(scanner: Scanner, what: str, largest: int = 2**31) -> int:

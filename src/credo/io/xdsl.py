@@ -12,8 +12,9 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from credo.errors import FormatError, NetworkError, suggestion
+from credo.errors import FormatError, NetworkError, listing, suggestion
 from credo.io.atomic import replacing
+from credo.io.lossy import warn_of_loss
 from credo.io.xml_text import number_text, numbers_of, read_tree, text_of, tree_bytes
 from credo.network import Network, Table, Variable
 
@@ -42,6 +43,8 @@ def write_xdsl(network: Network, path: str | os.PathLike[str]) -> None:
         SubElement(SubElement(labels, "node", id=name), "name").text = name
     with replacing(path) as draft:
         draft.write_bytes(tree_bytes(root))
+    if network.order != network.names:
+        warn_of_loss(path, f"XDSL has parents before children: variables come back as {listing(network.order)}.")
 
 
 def _identifier(name: str) -> str:

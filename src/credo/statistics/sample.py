@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from credo.errors import OptionError
 from credo.network import Network
+from credo.options import checked_seed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,9 +19,11 @@ def sample(network: Network, rows: int, seed: int = 0) -> pl.DataFrame:
     """A frame of `rows` draws, one labelled column a variable, in the order of the variables."""
     import polars as pl
 
+    if isinstance(rows, bool) or not hasattr(rows, "__index__"):
+        raise OptionError(f"The number of rows to draw is a whole number; it is {rows!r}.")
     if rows < 0:
         raise OptionError(f"The number of rows to draw cannot be negative; it is {rows}.")
-    codes = sample_codes(network, rows, seed)
+    codes = sample_codes(network, rows, checked_seed(seed))
     labels = {
         variable.name: pl.Series(variable.states, dtype=pl.Enum(variable.states)) for variable in network.variables
     }
