@@ -170,3 +170,28 @@ def test_any_bytes_give_a_table_or_a_clear_error(tmp_path: Path, noise: bytes) -
     except DataError:
         return
     assert len(dataset) >= 1
+
+
+def test_lines_that_end_with_a_carriage_return_alone_are_an_error(tmp_path: Path) -> None:
+    for text in ("smoke,lung\rno,yes\r", "smoke\rno\r"):
+        with pytest.raises(DataError, match="carriage return alone"):
+            read(write(tmp_path / "old.csv", text))
+
+
+def test_archives_that_are_none_or_cut_off_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="is not a gzip file, though its name says so"):
+        read(write(tmp_path / "plain.csv.gz", "smoke,lung\nno,yes\n"))
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{a},{b}\n" for a, b in rng.choice(["no", "yes"], (5000, 2)))
+    packed = gzip.compress(f"smoke,lung\n{rows}".encode())
+    with pytest.raises(DataError, match="is cut off"):
+        read(write(tmp_path / "cut.csv.gz", packed[: len(packed) // 2]))
+    broken = packed[:200] + bytes([packed[200] ^ 255]) + packed[201:]
+    with pytest.raises(DataError):
+        read(write(tmp_path / "broken.csv.gz", broken))
+
+
+def test_a_cell_that_is_not_utf8_gets_a_hint(tmp_path: Path) -> None:
+    network = Network({"ville": ["Orléans", "Paris"]})
+    with pytest.raises(UnknownStateError, match="row 2.*save the file as UTF-8"):
+        read(write(tmp_path / "latin.csv", "ville\nParis\nOrléans\n".encode("latin-1")), network)

@@ -163,3 +163,30 @@ def test_many_states_need_wider_numbers() -> None:
     network = Network({"word": tuple(f"w{i}" for i in range(40_000))})
     dataset = read_table(pl.DataFrame({"word": ["w39999", "w0", None]}), network)
     assert dataset.codes[:, 0].tolist() == [39_999, 0, -1]
+
+
+def test_pandas_may_hold_its_own_gaps_and_numbers_for_names() -> None:
+    network = Network({"0": ["a", "b"], "1": ["a", "1"]})
+    mixed = pd.DataFrame({"0": pd.Series(["a", pd.NA, "b", pd.NaT], dtype=object), "1": ["a", 1, pd.NA, None]})
+    assert read_table(mixed, network).codes.tolist() == [[0, 0], [-1, 1], [1, -1], [-1, -1]]
+    numbered = pd.DataFrame([["a", "1", "x"], ["b", "a", "y"]])
+    assert read_table(numbered, network).codes.tolist() == [[0, 1], [1, 0]]
+    with pytest.raises(DataError, match="Columns: 5, 6"):
+        read_table(pd.DataFrame({5: ["a"], 6: ["b"]}), network)
+    with pytest.raises(DataError, match="two columns"):
+        read_table(pd.DataFrame([["a", "b"]], columns=[0, "0"]), network)
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        (pl.Series([["no"]]), "List"),
+        (pl.Series([{"no": 1}]), "Struct"),
+        (pl.Series([b"no"]), "Binary"),
+        (pl.Series([[1, 2]], dtype=pl.Array(pl.Int8, 2)), "Array"),
+    ],
+)
+def test_columns_of_other_types_are_named(column: pl.Series, kind: str) -> None:
+    for frame in (pl.DataFrame({"smoke": column}), pl.LazyFrame({"smoke": column})):
+        with pytest.raises(DataError, match=f"Column smoke holds values of the type {kind}"):
+            read_table(frame, NET)

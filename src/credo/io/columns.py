@@ -57,6 +57,8 @@ def unknown_states(found: Sequence[tuple[Variable, object, int]]) -> UnknownStat
     sentences = []
     for variable, value, row in found[:5]:
         hint = suggestion(str(value), variable.states)
+        if "\ufffd" in str(value):  # what stands for bytes that are no UTF-8
+            hint = f" It is not UTF-8: save the file as UTF-8.{hint}"
         sentences.append(f'Column {variable.name}, row {row}: "{value}" is no state of {variable.name}.{hint}')
     if len(found) > 5:
         sentences.append(f"{len(found) - 5} more values of this table are unknown too.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -43,6 +44,14 @@ def stream_csv(
     path: Path, network: Network, others: Sequence[str] = (), progress: Progress | None = None
 ) -> Iterator[Dataset]:
     """The rows of a CSV file as datasets, a chunk at a time. `progress` is told the share of the file that was read."""
+    try:
+        yield from _stream(path, network, others, progress)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        what = "is cut off" if isinstance(error, EOFError) else "is not a gzip file, though its name says so"
+        raise DataError(f"{path} {what}: {error}.".replace("..", ".")) from None
+
+
+def _stream(path: Path, network: Network, others: Sequence[str], progress: Progress | None) -> Iterator[Dataset]:
     with path.open("rb") as raw, _unpacked(raw, path) as file, ThreadPoolExecutor(cpu_count() or 1) as pool:
         header, separator = _read_header(file.readline(CHUNK_BYTES), path, network)
         table = _CsvTable(str(path), network, match_columns(header, network, others), header, separator)
@@ -87,6 +96,11 @@ def _read_header(line: bytes, path: Path, network: Network) -> tuple[list[str], 
         text = line.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
         raise DataError(f"{path}: the header is not UTF-8. Save the file as “CSV UTF-8”.") from None
+    if "\r" in text:
+        raise DataError(
+            f"{path}: the lines end with a carriage return alone, as on old Macintoshes. Save the file with line ends "
+            "of today (“CSV UTF-8” in a spreadsheet)."
+        )
     if not text.strip():
         raise DataError(f"{path}: the table is empty. Its first line must hold the names of the columns.")
     split = {separator: next(csv.reader(StringIO(text), delimiter=separator)) for separator in ",;\t"}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.errors import DataError
 from credo.io.columns import Columns, unknown_states
 from credo.io.dataset import Dataset, code_type
 from credo.io.states import MISSING, MISSING_TEXTS, Lexicon, text_of
@@ -75,6 +76,10 @@ def _encode_column(
     import polars as pl
 
     lexicon = Lexicon.of(variable)
+    if column.dtype.is_nested() or column.dtype == pl.Binary:
+        raise DataError(
+            f"Column {variable.name} holds values of the type {column.dtype}, where texts or numbers are expected."
+        )
     if column.dtype == pl.Null:
         return np.full(len(column), MISSING, dtype=np.int32)
     if column.dtype == pl.Object:  # mixed Python values, as pandas keeps them

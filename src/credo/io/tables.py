@@ -150,6 +150,8 @@ def _parts_of_frame(source: Any, network: Network, others: Sequence[str]) -> Ite
     header = getattr(source, "column_names", None) or getattr(source, "columns", None)
     if header is not None:  # before narwhals, whose words for a column that stands twice are its own
         match_columns([str(name) for name in header], network, others)
+        if hasattr(source, "rename") and not all(isinstance(name, str) for name in header):
+            source = source.rename(columns=str)  # pandas has numbers for names where nobody gave any
     try:
         frame = nw.from_native(source)
     except TypeError:
@@ -175,10 +177,19 @@ def _as_polars(frame: Any) -> pl.DataFrame:
             columns[name] = series.to_polars()
         except Exception:  # pyarrow's errors, whose classes need pyarrow to be named
             values = series.to_list()
-            missing = [value is None or value != value for value in values]
-            texts = [None if gone else text_of(value) for value, gone in zip(values, missing, strict=True)]
+            texts = [None if _is_missing(value) else text_of(value) for value in values]
             columns[name] = pl.Series(name, texts, dtype=pl.String)
     return pl.DataFrame(columns)
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN and NaT, which differ from themselves, and pandas' NA, which has no truth value."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
+    except ValueError:  # an array: no gap, but no state either
+        return False
 
 
 def _weights_from(column: pl.Series, rows_before: int) -> Any:
