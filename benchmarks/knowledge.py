@@ -27,6 +27,7 @@ from credo.network import Network
 ANDES = Path(__file__).resolve().parents[2] / "shared" / "networks" / "andes.bif"
 STATEMENTS = 10_000
 PER_NODE = 30
+ROWS = 20_000
 REPEATS = 3
 
 
@@ -35,8 +36,12 @@ def main(arguments: list[str]) -> None:
     network = read_bif(arguments[0] if arguments else ANDES) if arguments or ANDES.exists() else network_like_andes()
     numbers = sum(network.table(name).size for name in network.names)
     print(f"{network.name}: {len(network)} variables, {numbers:,} numbers\n")
+    measure(network, STATEMENTS, PER_NODE, ROWS)
 
-    drawn = true_statements(network, -(-STATEMENTS // len(network)), seed=1)[:STATEMENTS]
+
+def measure(network: Network, count: int, per_node: int, rows: int) -> None:
+    """Time `count` statements up to blocks, and the check of `per_node` statements a variable, with `rows` of data."""
+    drawn = true_statements(network, -(-count // len(network)), seed=1)[:count]
     text = "\n".join(to_text(statement) for statement in drawn)
     Knowledge("\n".join(text.splitlines()[:100]), network)  # what is loaded once is not counted
     statements, parsing = timed(lambda: parse(text, "")[0])
@@ -51,12 +56,11 @@ def main(arguments: list[str]) -> None:
     report("blocks", blocking, len(knowledge), f"{len(blocks):,} blocks")
     report("Knowledge and lower", whole + lowering, len(knowledge), "")
 
-    knowledge = Knowledge("\n".join(to_text(each) for each in true_statements(network, PER_NODE, seed=2)), network)
+    knowledge = Knowledge("\n".join(to_text(each) for each in true_statements(network, per_node, seed=2)), network)
     found, checking = timed(lambda: check(network, knowledge))
     report("check", checking, len(knowledge), f"{found.blocks:,} blocks, {len(found.redundant):,} statements follow")
-    rng = np.random.default_rng(0)
-    counts = {name: _counts(rng, network, name) for name in network.names}
-    found, with_data = timed(lambda: check(network, knowledge, lambda name, row: counts[name][row]))
+    data = network.sample(rows, seed=3)
+    found, with_data = timed(lambda: check(network, knowledge, data))
     report("check with data", with_data, len(knowledge), "feasible" if found.feasible else "in conflict")
 
 
@@ -85,11 +89,6 @@ def network_like_andes() -> Network:
     }
     bare = Network({name: ["no", "yes"] for name in names}, parents, name="like Andes")
     return bare.with_tables({name: rng.dirichlet(np.ones(2), size=bare.shape(name)[:-1]) for name in names})
-
-
-def _counts(rng: np.random.Generator, network: Network, name: str) -> Any:
-    rows = network.table(name).reshape(-1, network.shape(name)[-1])
-    return np.array([rng.multinomial(20, row / row.sum()) for row in rows], dtype=np.float64)
 
 
 if __name__ == "__main__":

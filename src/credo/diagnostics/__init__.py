@@ -1,0 +1,1 @@
+"""What data and estimates say about statements."""

@@ -1,1 +1,1 @@
-
+"""Networks and tables from and to files and objects."""

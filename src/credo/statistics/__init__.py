@@ -1,1 +1,1 @@
-
+"""Counts, expected counts, likelihoods: what data are to an estimator."""
