@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isfinite
 from time import perf_counter
 from typing import Any
@@ -33,7 +33,7 @@ from credo.constraints.findings import Finding, Findings
 from credo.constraints.kinds import kind_of
 from credo.constraints.lower import lower
 from credo.constraints.rows import Constraints
-from credo.diagnostics.plausibility import Plausibility, plausibilities
+from credo.diagnostics.plausibility import plausibilities
 from credo.diagnostics.usable import partly_used
 from credo.io.networks import read_network
 from credo.knowledge import Knowledge, knowledge_for
@@ -46,6 +46,7 @@ from credo.statistics.known_columns import read_for
 Progress = Callable[[float], None]
 
 _PROGRESS_EVERY = 256  # blocks between two words on how far the check is
+_TINY = "chance is too small for a number: what the data say of it was not worked out."
 _EXAMPLE_NUMBERS = 12  # numbers shown to prove that a conflict is as small as can be
 
 
@@ -74,7 +75,9 @@ def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, prog
     plausible = plausibilities(constraints, None if counts is None else counts.row, blocks=blocks, seed=seed)
     named = {name for block in blocks for name, _ in block.table_rows}
     partly = () if counts is None else partly_used(counts, hidden, named)
-    plausible = _without_unseen(plausible, blocks, {each.variable for each in partly if not each.rows_used})
+    tiny = {number for number, each in plausible.items() if each.is_too_small}
+    unseen = _without_data(blocks, {each.variable for each in partly if not each.rows_used})
+    plausible |= {number: plausible[number].without_data() for number in (tiny | unseen) & set(plausible)}
     if progress is not None:
         progress(1.0)
     rows = _row_counts(constraints, len(said))
@@ -122,7 +125,11 @@ def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, prog
         statements=tuple(statements),
         orders=_orders_used(knowledge),
         notes=tuple(f"{_place(said[number])} {sentence}" for number, sentence in story.notes),
-        not_checked=(*_not_checked(story, constraints, said), *(each.sentence() for each in partly)),
+        not_checked=(
+            *_not_checked(story, constraints, said),
+            *(f"{_place(said[number])} became so many rows that its {_TINY}" for number in sorted(tiny)),
+            *(each.sentence() for each in partly),
+        ),
         hidden=hidden,
         partly_used=partly,
         rows=len(constraints.linear) + len(constraints.products),
@@ -141,20 +148,16 @@ def _counts_of(knowledge: Knowledge, data: Any) -> tuple[Counts, tuple[str, ...]
     return counts, hidden
 
 
-def _without_unseen(
-    plausible: dict[int, Plausibility], blocks: Iterable[Block], unseen: Collection[str]
-) -> dict[int, Plausibility]:
-    """The same, with nothing said of statements about families that no row of the data shows."""
+def _without_data(blocks: Iterable[Block], unseen: Collection[str]) -> set[int]:
+    """Statements that speak only of families which no row of the data shows."""
     if not unseen:
-        return plausible
+        return set()
     seen: set[int] = set()
+    others: set[int] = set()
     for block in blocks:
-        if any(name not in unseen for name, _ in block.table_rows):
-            seen.update(block.statements)
-    return {
-        number: each if number in seen else replace(each, probability=None, bayes_factor=None, relation="")
-        for number, each in plausible.items()
-    }
+        shown = any(name not in unseen for name, _ in block.table_rows)
+        (seen if shown else others).update(block.statements)
+    return others - seen
 
 
 def require_consistent(found: Check) -> None:

@@ -10,7 +10,7 @@ from credo.knowledge.syntax import STATEMENT_TYPES
 from credo.network import Network
 
 NET = Network(
-    {"b": "1234", "c": "12", "a": "xyz", "i": "xy"}, parents={"a": ["b"], "i": ["b", "c"]}
+    {"b": list("1234"), "c": list("12"), "a": list("xyz"), "i": list("xy")}, parents={"a": ["b"], "i": ["b", "c"]}
 )  # fmt: skip
 
 CASES = [

@@ -126,7 +126,7 @@ def test_influence_over_cumulative_sums_with_reversed_orders(net: Network) -> No
 
 
 def test_synergy_is_equation_five_and_both_monotonicities() -> None:
-    net = Network({"x": "01", "y": "01", "t": "01"}, parents={"t": ["x", "y"]})
+    net = Network({"x": list("01"), "y": list("01"), "t": list("01")}, parents={"t": ["x", "y"]})
     # t given (x, y): low states at 4, 6, 8, 10 for 00, 01, 10, 11.
     up = rows(net, Synergy(("x", "y"), "t", "synergize", margin=0.2))
     assert [set(zip(row.indices, row.coefficients, strict=True)) for row in up] == [
@@ -142,7 +142,7 @@ def test_synergy_is_equation_five_and_both_monotonicities() -> None:
 
 
 def test_products_are_rows_in_logarithms() -> None:
-    net = Network({"b": "1234", "a": "xy"}, parents={"a": ["b"]})
+    net = Network({"b": list("1234"), "a": list("xy")}, parents={"a": ["b"]})
     left = Product((p("a", "x", b="1"), p("a", "x", b="4")), 2.0)
     right = Product((p("a", "x", b="2"), p("a", "x", b="3")))
     constraints = lower(HandMade(net, (Comparison((left, right), ("=",)),)))
@@ -152,7 +152,7 @@ def test_products_are_rows_in_logarithms() -> None:
 
 
 def test_products_that_are_linear_after_all_and_constants_without_logarithm() -> None:
-    net = Network({"b": "12", "a": "xy"}, parents={"a": ["b"]})
+    net = Network({"b": list("12"), "a": list("xy")}, parents={"a": ["b"]})
     u, v = p("a", "x", b="1"), p("a", "x", b="2")
     shared = Comparison((Product((u, v)), Linear(((0.5, v),))), ("<=",))
     vanishing = Comparison((Product((u, v)), number(0.0)), ("<=",))
@@ -166,7 +166,7 @@ def test_products_that_are_linear_after_all_and_constants_without_logarithm() ->
 
 
 def test_the_eight_types_of_guo() -> None:
-    net = Network({"b": "1234", "a": "xy", "i": "xy"}, parents={"a": ["b"], "i": ["b"]})
+    net = Network({"b": list("1234"), "a": list("xy"), "i": list("xy")}, parents={"a": ["b"], "i": ["b"]})
 
     def a(b: str, state: str = "x") -> tuple[float, Probability]:
         return (1.0, p("a", state, b=b))
@@ -325,7 +325,7 @@ def test_rows_mean_what_the_statement_means(seed: int) -> None:
 @pytest.mark.parametrize("kind", ["synergize", "sub-synergize"])
 def test_synergy_says_that_one_effect_is_stronger_where_the_other_is_high(direction: str, kind: str) -> None:
     rng = np.random.default_rng(5)
-    plain = Network({"x": "012", "y": "012", "t": "01"}, parents={"t": ["x", "y"]})
+    plain = Network({"x": list("012"), "y": list("012"), "t": list("01")}, parents={"t": ["x", "y"]})
     agreed = 0
     for _ in range(200):
         f, g = np.sort(rng.random(3)), np.sort(rng.random(3))

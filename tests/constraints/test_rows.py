@@ -40,7 +40,7 @@ def test_values_are_sums_of_products() -> None:
 
 
 def test_address_book_leads_there_and_back_and_leaves_families_out() -> None:
-    net = Network({"a": "xyz", "b": "uv", "c": "uv"}, parents={"b": ["a"], "c": ["a", "b"]})
+    net = Network({"a": list("xyz"), "b": list("uv"), "c": list("uv")}, parents={"b": ["a"], "c": ["a", "b"]})
     whole = Parameters.of(net)
     assert whole.size == 3 + 6 + 12
     assert all(whole.index(*whole.locate(index)) == index for index in range(whole.size))
@@ -51,7 +51,7 @@ def test_address_book_leads_there_and_back_and_leaves_families_out() -> None:
 
 
 def test_products_tie_blocks_together() -> None:
-    net = Network({"a": "xy", "b": "uv", "c": "uv"})
+    net = Network({"a": list("xy"), "b": list("uv"), "c": list("uv")})
     pair = Product((Probability("a", ("x",)), Probability("c", ("u",))))
     constraints = lower(HandMade(net, (Comparison((pair, Product((Probability("b", ("u",)),) * 2)), ("<=",)),)))
     (block,) = blocks_of(constraints)

@@ -70,6 +70,16 @@ class Plausibility:
     region: float | None
 
     @property
+    def is_too_small(self) -> bool:
+        """Whether both chances are below all numbers, so that nothing can be said of their ratio."""
+        shares = (self.volume, self.probability)
+        return all(share is not None and share.below is not None and share.below <= _LEAST_CHANCE for share in shares)
+
+    def without_data(self) -> Plausibility:
+        """The same before any data."""
+        return Plausibility(self.volume, None, None, "", self.region)
+
+    @property
     def verdict(self) -> Verdict | None:
         """What the data say, by the odds of the statement against its opposite after and before the data.
 

@@ -220,7 +220,7 @@ def _number(value: float, error: float = 0.0) -> str:
     if error > 0.0:
         decimals = min(decimals, -floor(log10(error)))
     value = round(value, decimals)
-    return f"{value:,.{max(decimals, 0)}f}" if 1e-3 <= value < 1e7 else f"{value:.{0 if error else 1}e}"
+    return f"{value:,.{max(decimals, 0)}f}" if 1e-3 <= value < 1e7 else f"{value:.2g}"
 
 
 def _count(number: int, noun: str) -> str:
