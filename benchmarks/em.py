@@ -168,12 +168,12 @@ def peak() -> float:
 
 
 def credo(case: str, rows: int, part: int) -> dict[str, Any]:
-    from credo.estimators.count_step import counting_step
-    from credo.estimators.em_steps import Steps, init, step
+    from credo.estimators.iterations.count_step import counting_step
+    from credo.estimators.iterations.em_steps import Steps, init, step
     from credo.io.dataset import Dataset
-    from credo.statistics.expected import prepare
+    from credo.statistics.engine.expected import prepare
+    from credo.statistics.engine.layout import pack
     from credo.statistics.families import Families
-    from credo.statistics.layout import pack
     from credo.statistics.prior import Dirichlet
 
     warm_up = mixture(2, 2)
@@ -202,9 +202,9 @@ def credo(case: str, rows: int, part: int) -> dict[str, Any]:
 def with_barren_counted(network: Network, codes: Any) -> float:
     """The log-likelihood after one EM iteration that counts barren variables too."""
     from credo.io.dataset import Dataset
-    from credo.statistics.expected import expected_cells, prepare
+    from credo.statistics.engine.expected import expected_cells, prepare
+    from credo.statistics.engine.layout import Sensor, pack
     from credo.statistics.families import Families
-    from credo.statistics.layout import Sensor, pack
 
     sensors = [Sensor((name,)) for name in network.names]
     ones = [np.ones(len(network.states(name))) for name in network.names]
@@ -312,10 +312,10 @@ def stepmix(case: str, rows: int, part: int) -> dict[str, Any]:
 
 def print_convergence(case: str, rows: int) -> None:
     """One start to convergence, with and without acceleration."""
-    from credo.estimators.count_step import counting_step
-    from credo.estimators.em import run_em
+    from credo.estimators.iterations.count_step import counting_step
+    from credo.estimators.iterations.em import run_em
     from credo.io.dataset import Dataset
-    from credo.statistics.expected import prepare
+    from credo.statistics.engine.expected import prepare
     from credo.statistics.families import Families
     from credo.statistics.prior import Dirichlet
 

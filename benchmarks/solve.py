@@ -24,10 +24,10 @@ import numpy as np
 from benchmarks.statements import true_statements
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
-from credo.estimators.block_estimates import estimate_blocks
-from credo.estimators.certificate import objective
-from credo.estimators.fallback import solve_with_clarabel
-from credo.estimators.interior_point import Task
+from credo.estimators.solvers.block_estimates import estimate_blocks
+from credo.estimators.solvers.certificate import objective
+from credo.estimators.solvers.fallback import solve_with_clarabel
+from credo.estimators.solvers.interior_point import Task
 from credo.io.networks import read_network
 from credo.knowledge import Knowledge
 from credo.network import Network

@@ -18,7 +18,7 @@ from credo.errors import CredoError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from credo.estimators.em import Progress as StepReport
+    from credo.estimators.iterations.em import Progress as StepReport
     from credo.io.csv import Progress
     from credo.result import Fit
 

@@ -15,12 +15,12 @@ from credo.constraints.fixed import with_fixed
 from credo.constraints.lower import lower
 from credo.constraints.rows import Constraints
 from credo.errors import NetworkError, OptionError
-from credo.estimators.block_estimates import Infeasible
-from credo.estimators.em import Progress as StepReport
 from credo.estimators.incomplete import Iterations, estimate_incomplete
+from credo.estimators.iterations.em import Progress as StepReport
 from credo.estimators.methods import Method, choose_method
 from credo.estimators.problem import Problem
 from credo.estimators.solution import Solution, hidden_findings, rows_without_probability
+from credo.estimators.solvers.block_estimates import Infeasible
 from credo.io.dataset import concatenate, peek
 from credo.io.networks import read_network
 from credo.knowledge import Knowledge, knowledge_for

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from credo.constraints.context import words
 from credo.diagnostics.violations import Violation, line_of, violations_of
 from credo.errors import OptionError, Status
-from credo.estimators.certificate import Certificate
 from credo.estimators.solution import Finding, Numbers, Uncertainty
+from credo.estimators.solvers.certificate import Certificate
 from credo.knowledge import Knowledge
 from credo.network import Network
 

@@ -7,7 +7,7 @@ import warnings
 import cvxpy
 import numpy as np
 
-from credo.estimators.interior_point import Task
+from credo.estimators.solvers.interior_point import Task
 
 
 def solve(task: Task) -> tuple[float, np.ndarray] | None:

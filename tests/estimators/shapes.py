@@ -6,7 +6,7 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.rows import LinearRow, LinearRows
-from credo.estimators.interior_point import Task
+from credo.estimators.solvers.interior_point import Task
 
 
 def make_block(sizes: list[int], rows: list[LinearRow]) -> Block:

@@ -14,13 +14,13 @@ import credo
 from credo.constraints.rows import LinearRow, ProductRow
 from credo.errors import OptionError
 from credo.estimators import cem
-from credo.estimators.block_estimates import solve_certified
-from credo.estimators.certificate import objective
-from credo.estimators.em import run_em
+from credo.estimators.iterations.em import run_em
 from credo.estimators.problem import Problem
 from credo.estimators.softened import PenaltyWeights, joined, softened
+from credo.estimators.solvers.block_estimates import solve_certified
+from credo.estimators.solvers.certificate import objective
 from credo.network import Network
-from credo.statistics.expected import expected_counts, prepare
+from credo.statistics.engine.expected import expected_counts, prepare
 from credo.statistics.families import Families
 from credo.statistics.known_columns import read_for
 from tests.estimators.blocks import at_most, block_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credo.estimators.chains import effective_sizes, r_hat, split
+from credo.estimators.sampling.chains import effective_sizes, r_hat, split
 
 
 def autoregressive(correlation: float, chains: int, draws: int, seed: int = 0) -> np.ndarray:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from credo.estimators.block_estimates import Infeasible, solve_certified
-from credo.estimators.certificate import certify, objective
-from credo.estimators.closed_form_kernel import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_ROWS, SUMS_AGAINST_SUMS
-from credo.estimators.interior_point import Task, solve_tasks
+from credo.estimators.solvers.block_estimates import Infeasible, solve_certified
+from credo.estimators.solvers.certificate import certify, objective
+from credo.estimators.solvers.closed_form_kernel import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_ROWS, SUMS_AGAINST_SUMS
+from credo.estimators.solvers.interior_point import Task, solve_tasks
 from tests.estimators.cvxpy_oracle import solve
 from tests.estimators.shapes import (
     at_most,

@@ -12,10 +12,10 @@ import pytest
 import credo
 from credo.constraints.conflicts import ConflictError
 from credo.errors import OptionError
-from credo.estimators.block_estimates import Infeasible, estimate_blocks, restricted, solve_certified
-from credo.estimators.certificate import objective
 from credo.estimators.constrained import estimate
-from credo.estimators.interior_point import Task
+from credo.estimators.solvers.block_estimates import Infeasible, estimate_blocks, restricted, solve_certified
+from credo.estimators.solvers.certificate import objective
+from credo.estimators.solvers.interior_point import Task
 from credo.knowledge import Knowledge
 from credo.network import Network
 from tests.estimators.cvxpy_oracle import solve

@@ -15,16 +15,16 @@ import pytest
 from benchmarks.learn import made_up_network
 
 from credo.errors import DataError, OptionError
-from credo.estimators.acceleration import extrapolate, next_limit
-from credo.estimators.count_step import counting_step
-from credo.estimators.em import EMResult, Progress, gap_findings, run_em
-from credo.estimators.em_steps import Ended, MStep, Steps, init, step
+from credo.estimators.iterations.acceleration import extrapolate, next_limit
+from credo.estimators.iterations.count_step import counting_step
+from credo.estimators.iterations.em import EMResult, Progress, gap_findings, run_em
+from credo.estimators.iterations.em_steps import Ended, MStep, Steps, init, step
 from credo.io.dataset import Dataset
 from credo.network import Network
 from credo.statistics.counts import Counts
-from credo.statistics.expected import Prepared, prepare
+from credo.statistics.engine.expected import Prepared, prepare
+from credo.statistics.engine.layout import pack, unpack
 from credo.statistics.families import Families
-from credo.statistics.layout import pack, unpack
 from credo.statistics.prior import BDeu, Dirichlet, Priors
 from tests.conftest import random_network
 from tests.statistics import enumeration

@@ -13,9 +13,9 @@ from scipy.optimize import linprog
 import credo
 from credo.constraints.blocks import Block
 from credo.errors import OptionError
-from credo.estimators.block_estimates import solve_certified
-from credo.estimators.certificate import objective
 from credo.estimators.entropy import Interval, entropy_task, estimate, kept_shares, water_level, with_lower_ends
+from credo.estimators.solvers.block_estimates import solve_certified
+from credo.estimators.solvers.certificate import objective
 from credo.knowledge import Knowledge
 from credo.network import Network
 from tests.estimators.cvxpy_oracle import solve

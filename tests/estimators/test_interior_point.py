@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from credo.constraints.rows import LinearRow
-from credo.estimators import interior_point
-from credo.estimators.block_estimates import solve_certified
-from credo.estimators.certificate import certify, lower_bound, objective
-from credo.estimators.dense_kernel import factorise_dense, solve_dense, workspace
-from credo.estimators.interior_point import Task, solve_tasks
+from credo.estimators.solvers import interior_point
+from credo.estimators.solvers.block_estimates import solve_certified
+from credo.estimators.solvers.certificate import certify, lower_bound, objective
+from credo.estimators.solvers.dense_kernel import factorise_dense, solve_dense, workspace
+from credo.estimators.solvers.interior_point import Task, solve_tasks
 from tests.estimators.cvxpy_oracle import solve
 from tests.estimators.shapes import at_most, general_task, make_block
 

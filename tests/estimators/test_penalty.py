@@ -11,11 +11,11 @@ import credo
 from credo.constraints.conflicts import ConflictError
 from credo.constraints.rows import LinearRow, ProductRow
 from credo.estimators import penalty
-from credo.estimators.block_estimates import solve_certified
-from credo.estimators.certificate import objective
-from credo.estimators.interior_point import Task
 from credo.estimators.penalty import FEASIBLE, Penalised, train
-from credo.estimators.quasi_newton import minimise
+from credo.estimators.solvers.block_estimates import solve_certified
+from credo.estimators.solvers.certificate import objective
+from credo.estimators.solvers.interior_point import Task
+from credo.estimators.solvers.quasi_newton import minimise
 from credo.network import Network
 from tests.estimators.blocks import block_of
 from tests.estimators.problems import known_network

@@ -9,8 +9,8 @@ from scipy import stats
 from credo.constraints.blocks import Block
 from credo.constraints.rows import ProductRow
 from credo.errors import CredoError
-from credo.estimators.directions import null_space
-from credo.estimators.polytope import Samples, sample_block, uniform_means
+from credo.estimators.sampling.directions import null_space
+from credo.estimators.sampling.polytope import Samples, sample_block, uniform_means
 from tests.estimators.blocks import at_most, block_of, random_block, rejected
 
 

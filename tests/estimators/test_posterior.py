@@ -12,7 +12,7 @@ from scipy import stats
 from credo.constraints.blocks import Block
 from credo.constraints.rows import ProductRow
 from credo.errors import CredoError, OptionError
-from credo.estimators.posterior import Beliefs, PosteriorResult, posterior
+from credo.estimators.sampling.posterior import Beliefs, PosteriorResult, posterior
 from credo.network import Network
 from tests.estimators.blocks import at_most, block_of, random_block, rejected
 

@@ -12,9 +12,9 @@ import pytest
 import credo
 from credo.constraints.conflicts import ConflictError
 from credo.constraints.rows import LinearRow, ProductRow
-from credo.estimators.block_estimates import BlockEstimate, Infeasible, estimate_blocks
-from credo.estimators.certificate import objective
-from credo.estimators.products import ProductRows, with_products
+from credo.estimators.solvers.block_estimates import BlockEstimate, Infeasible, estimate_blocks
+from credo.estimators.solvers.certificate import objective
+from credo.estimators.solvers.products import ProductRows, with_products
 from credo.network import Network
 from tests.estimators.blocks import at_most, block_of
 

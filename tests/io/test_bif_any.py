@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credo.errors import FormatError
-from credo.io.bif_read import parse_bif, read_bif
-from credo.io.bif_write import format_bif
+from credo.io.formats.bif_read import parse_bif, read_bif
+from credo.io.formats.bif_write import format_bif
 from credo.network import Network, Variable
 
 DOGS = """\

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from credo.network import Network
-from credo.statistics.components import Groups, group_rows
-from credo.statistics.layout import Layout, Sensor
+from credo.statistics.engine.components import Groups, group_rows
+from credo.statistics.engine.layout import Layout, Sensor
 from tests.statistics.enumeration import is_informed, random_network, random_rows
 
 # a → b → c, a → d, and e on its own

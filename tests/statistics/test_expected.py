@@ -13,11 +13,11 @@ from credo.io.agrum import load_pyagrum
 from credo.io.dataset import Dataset
 from credo.io.networks import read_network
 from credo.network import Network
-from credo.statistics import execute
 from credo.statistics.counts import count, merge
-from credo.statistics.expected import expected_cells, expected_counts, log_likelihood_of, prepare
+from credo.statistics.engine import execute
+from credo.statistics.engine.expected import expected_cells, expected_counts, log_likelihood_of, prepare
+from credo.statistics.engine.layout import pack
 from credo.statistics.families import Families
-from credo.statistics.layout import pack
 from credo.statistics.predict import posterior
 from tests.conftest import SHARED
 from tests.statistics.enumeration import enumerated_counts, random_network, random_rows

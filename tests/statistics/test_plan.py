@@ -9,10 +9,10 @@ import pytest
 
 from credo.errors import TooLargeError
 from credo.network import Network
-from credo.statistics.components import Groups, group_rows
-from credo.statistics.layout import Layout
-from credo.statistics.plan import Plans, make_plans
-from credo.statistics.plan_kernel import HEAD, INPUT
+from credo.statistics.engine.components import Groups, group_rows
+from credo.statistics.engine.layout import Layout
+from credo.statistics.engine.plan import Plans, make_plans
+from credo.statistics.engine.plan_kernel import HEAD, INPUT
 from tests.statistics.enumeration import random_network, random_rows
 
 

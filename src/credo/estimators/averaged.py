@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from credo.errors import Status
 from credo.estimators import constrained
-from credo.estimators.posterior import posterior
 from credo.estimators.problem import Problem
+from credo.estimators.sampling.posterior import posterior
 from credo.estimators.soft import choose_soft_weight
 from credo.estimators.solution import Solution
 

@@ -27,15 +27,15 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.rows import Numbers
 from credo.errors import Status
-from credo.estimators.certificate import Certificate, certify
 from credo.estimators.counting import counted
-from credo.estimators.em_steps import MStep
-from credo.estimators.interior_point import Task
+from credo.estimators.iterations.em_steps import MStep
 from credo.estimators.penalty import Penalised
 from credo.estimators.problem import Problem
-from credo.estimators.quasi_newton import minimise
 from credo.estimators.softened import PenaltyWeights, softened
 from credo.estimators.solution import Finding, Solution, rows_without_data
+from credo.estimators.solvers.certificate import Certificate, certify
+from credo.estimators.solvers.interior_point import Task
+from credo.estimators.solvers.quasi_newton import minimise
 from credo.statistics.counts import Counts
 from credo.statistics.prior import pseudo_counts
 

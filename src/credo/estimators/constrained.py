@@ -12,14 +12,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from credo.errors import Status
-from credo.estimators.block_estimates import BlockEstimate, estimate_blocks
-from credo.estimators.certificate import Certificate
 from credo.estimators.counting import counted
 from credo.estimators.problem import Problem
-from credo.estimators.products import LIMIT as PRODUCT_LIMIT
-from credo.estimators.products import with_products
 from credo.estimators.soft import choose_soft_weight
 from credo.estimators.solution import Finding, Solution, rows_without_data
+from credo.estimators.solvers.block_estimates import BlockEstimate, estimate_blocks
+from credo.estimators.solvers.certificate import Certificate
+from credo.estimators.solvers.products import LIMIT as PRODUCT_LIMIT
+from credo.estimators.solvers.products import with_products
 
 MOST_ENTROPIC = "the point of maximum entropy that the knowledge allows"
 

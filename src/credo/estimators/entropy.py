@@ -20,13 +20,13 @@ from credo.constraints.append import with_rows
 from credo.constraints.blocks import Block
 from credo.constraints.rows import Numbers
 from credo.errors import OptionError, Status
-from credo.estimators.block_estimates import solve_certified
 from credo.estimators.constrained import solver_findings, status_of, worst_certificate
-from credo.estimators.interior_point import Task
 from credo.estimators.problem import Problem
-from credo.estimators.products import with_products
 from credo.estimators.soft import choose_soft_weight
 from credo.estimators.solution import Finding, Solution
+from credo.estimators.solvers.block_estimates import solve_certified
+from credo.estimators.solvers.interior_point import Task
+from credo.estimators.solvers.products import with_products
 
 HIDDEN_DRAWS = 1.0  # s [walley 1996]
 KEPT = 1e-6  # a share of the interval's lower ends this near to one is one

@@ -16,19 +16,19 @@ import numpy as np
 from credo.constraints.rows import Numbers
 from credo.errors import Status
 from credo.estimators import cem, constrained
-from credo.estimators.certificate import soft_cost
-from credo.estimators.count_step import counting_step
-from credo.estimators.em import EMResult, Progress, run_em
-from credo.estimators.em_steps import Ended, MStep
-from credo.estimators.interior_point import Task
+from credo.estimators.iterations.count_step import counting_step
+from credo.estimators.iterations.em import EMResult, Progress, run_em
+from credo.estimators.iterations.em_steps import Ended, MStep
 from credo.estimators.methods import METHODS, Method
 from credo.estimators.problem import Problem
 from credo.estimators.soft import DEFAULT
 from credo.estimators.softened import default_weight
 from credo.estimators.solution import Finding, Solution
+from credo.estimators.solvers.certificate import soft_cost
+from credo.estimators.solvers.interior_point import Task
 from credo.io.dataset import Dataset
 from credo.statistics.counts import Counts
-from credo.statistics.expected import Prepared, expected_counts, prepare
+from credo.statistics.engine.expected import Prepared, expected_counts, prepare
 from credo.statistics.prior import pseudo_counts
 
 COUNTING, MAXIMISING, BY_GRADIENT = ("ml", "map"), ("cml", "cmap"), ("cem",)

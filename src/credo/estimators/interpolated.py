@@ -8,13 +8,13 @@ import numpy as np
 
 from credo.constraints.rows import Numbers
 from credo.errors import Status
-from credo.estimators.block_estimates import BlockEstimate, estimate_blocks
 from credo.estimators.counting import counted
-from credo.estimators.polytope import uniform_means
 from credo.estimators.problem import Problem
 from credo.estimators.qmap import least_correction, qmap_table, qmapc_table
+from credo.estimators.sampling.polytope import uniform_means
 from credo.estimators.soft import soft_statements_ignored
 from credo.estimators.solution import Finding, Solution
+from credo.estimators.solvers.block_estimates import BlockEstimate, estimate_blocks
 
 
 def estimate_qmap(problem: Problem, alpha: Numbers | None = None) -> Solution:

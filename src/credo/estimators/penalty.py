@@ -22,14 +22,14 @@ from credo.constraints.blocks import Block
 from credo.constraints.feasibility import interior_of
 from credo.constraints.rows import Numbers
 from credo.errors import Status
-from credo.estimators.block_estimates import Infeasible
-from credo.estimators.certificate import Certificate, certify
 from credo.estimators.counting import counted
-from credo.estimators.interior_point import Task
 from credo.estimators.problem import Problem
-from credo.estimators.quasi_newton import minimise
 from credo.estimators.soft import choose_soft_weight
 from credo.estimators.solution import Finding, Solution, rows_without_data
+from credo.estimators.solvers.block_estimates import Infeasible
+from credo.estimators.solvers.certificate import Certificate, certify
+from credo.estimators.solvers.interior_point import Task
+from credo.estimators.solvers.quasi_newton import minimise
 
 FEASIBLE = 1e-6  # a violation that ends the training
 FIRST_PENALTY, PENALTY_GROWTH, ROUNDS = 1.0, 10.0, 12  # ω, in units of the block's number of data

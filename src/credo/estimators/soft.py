@@ -7,9 +7,9 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.rows import Numbers
 from credo.errors import OptionError
-from credo.estimators.block_estimates import estimate_blocks
 from credo.estimators.problem import Problem
 from credo.estimators.solution import Finding
+from credo.estimators.solvers.block_estimates import estimate_blocks
 
 CANDIDATES = (0.0, 1.0, 10.0, 100.0, 1_000.0, 10_000.0)  # W · C · violation²/2 is compared with log-likelihoods
 DEFAULT = 100.0  # where there are no data to choose by: a violation of 0.1 with full confidence costs 0.5

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import Status, closest
-from credo.estimators.certificate import Certificate
+from credo.estimators.solvers.certificate import Certificate
 from credo.io.dataset import Dataset
 from credo.network import Network
 from credo.statistics.counts import Counts

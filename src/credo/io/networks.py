@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from credo.errors import FormatError, NetworkError, closest
 from credo.io.agrum import from_pyagrum
-from credo.io.agrum_files import read_with_pyagrum, write_with_pyagrum
-from credo.io.bif_read import read_bif
-from credo.io.bif_write import write_bif
+from credo.io.formats.agrum_files import read_with_pyagrum, write_with_pyagrum
+from credo.io.formats.bif_read import read_bif
+from credo.io.formats.bif_write import write_bif
+from credo.io.formats.uai import read_uai, write_uai
+from credo.io.formats.xdsl import read_xdsl, write_xdsl
+from credo.io.formats.xmlbif import read_xmlbif, write_xmlbif
 from credo.io.pgmpy import from_pgmpy
-from credo.io.uai import read_uai, write_uai
-from credo.io.xdsl import read_xdsl, write_xdsl
-from credo.io.xmlbif import read_xmlbif, write_xmlbif
 from credo.network import Network
 
 

@@ -9,9 +9,9 @@ from credo.io.dataset import Dataset, code_type
 from credo.io.states import MISSING
 from credo.network import Network, Table
 from credo.statistics.align import aligned_table
-from credo.statistics.expected import expected_cells, prepare
+from credo.statistics.engine.expected import expected_cells, prepare
+from credo.statistics.engine.layout import Sensor, pack
 from credo.statistics.families import Families
-from credo.statistics.layout import Sensor, pack
 
 
 def kl(network: Network, other: Network) -> float:

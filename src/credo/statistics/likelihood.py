@@ -9,9 +9,9 @@ import numpy as np
 from credo.io.tables import stream_table
 from credo.network import Network
 from credo.statistics.counts import Counts, count
-from credo.statistics.expected import log_likelihood_of, prepare
+from credo.statistics.engine.expected import log_likelihood_of, prepare
+from credo.statistics.engine.layout import pack
 from credo.statistics.families import Families
-from credo.statistics.layout import pack
 
 
 def log_likelihood(network: Network, data: Any, memory_limit: int | None = None) -> float:

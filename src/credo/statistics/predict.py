@@ -13,10 +13,10 @@ from credo.errors import DataError, ImpossibleRowError, OptionError
 from credo.io.dataset import Dataset
 from credo.io.tables import stream_table
 from credo.network import Network
-from credo.statistics.execute import cut_pieces
-from credo.statistics.expected import Prepared, expected_cells, prepare
+from credo.statistics.engine.execute import cut_pieces
+from credo.statistics.engine.expected import Prepared, expected_cells, prepare
+from credo.statistics.engine.layout import Numbers, Sensor, pack
 from credo.statistics.families import Families
-from credo.statistics.layout import Numbers, Sensor, pack
 
 if TYPE_CHECKING:
     import polars as pl

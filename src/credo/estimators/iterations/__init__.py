@@ -1,0 +1,1 @@
+"""EM: steps, starts, acceleration and checkpoints, for any exact M-step."""

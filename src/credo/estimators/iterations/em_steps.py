@@ -1,0 +1,162 @@
+"""EM: tables from rows with gaps, for any objective whose maximum is known for complete data [liao, section 3].
+
+The E-step gives expected counts and the log-likelihood of what was observed; the M-step is a function from counts to
+tables and to the logarithm of their prior or penalty. Their sum is the objective. Where the M-step is exact it never
+falls: no step that lowers it is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from credo.estimators.iterations.acceleration import FIRST_LIMIT, extrapolate, next_limit
+from credo.statistics.counts import Counts
+from credo.statistics.engine.expected import Prepared, as_counts, expected_cells
+from credo.statistics.engine.layout import Numbers, row_starts
+
+MStep = Callable[[Counts], tuple[Mapping[str, Any], float]]
+
+# Sums over many rows are exact to about this share; less is no fall.
+ROUNDING = 1e-10
+
+
+class Ended(Enum):
+    """How the iterations of one start ended."""
+
+    CONVERGED = "The iterations converged: neither the objective nor the tables move any more."
+    LIMIT = "The iterations stopped at their limit before they converged: raise max_iterations."
+    FELL = "The iterations stopped where the objective fell: the M-step found no better tables."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """What the next step needs: a point, what is expected there, and how far the last guess may lead."""
+
+    theta: Numbers  # (cells,) all tables
+    counts: Numbers  # (cells,) expected under these tables
+    log_likelihood: float
+    penalty: float  # the M-step's own term
+    limit: float = FIRST_LIMIT  # of the next guess's length
+    evaluations: int = 1  # E-steps so far
+
+    @property
+    def objective(self) -> float:
+        """What never falls."""
+        return self.log_likelihood + self.penalty
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What a reader needs: how far the plain EM step at the start of this step led."""
+
+    rise: float  # of the objective
+    move: float  # of the most moved probability; less where less than one observation speaks of its row
+    guess: float  # the length of the guess that was taken; 1 where none was
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """One EM problem: data and M-step."""
+
+    prepared: Prepared
+    m_step: MStep
+    free: tuple[str, ...]
+    rows: Any  # where the rows of tables begin
+
+    @classmethod
+    def of(cls, prepared: Prepared, m_step: MStep, free: tuple[str, ...]) -> Steps:
+        return cls(prepared, m_step, free, row_starts(prepared.layout))
+
+
+def init(steps: Steps, theta: Numbers) -> State:
+    """From any tables to the first point that the M-step allows: the start itself may break the knowledge."""
+    counts, _ = expected_cells(steps.prepared, theta)
+    return replace(_evaluate(steps, *_maximise(steps, theta, counts)), evaluations=2)
+
+
+def step(steps: Steps, state: State, accelerate: bool = True) -> tuple[State, Info]:
+    """One EM step; with acceleration a second one, and a guess that a third brings back into what is allowed.
+
+    The guess is kept where its objective is no lower than after the first step.
+    """
+    first = _evaluate(steps, *_maximise(steps, state.theta, state.counts))
+    row_counts = _row_counts(steps, state.counts)
+    move = float(np.max(np.abs(first.theta - state.theta) * np.minimum(1.0, row_counts), initial=0.0))
+    info = Info(first.objective - state.objective, move, 1.0)
+    first = replace(first, limit=state.limit, evaluations=state.evaluations + 1)
+    if not accelerate or _fell(state, first):
+        return first, info
+
+    theta, penalty = _maximise(steps, first.theta, first.counts)
+    guess, length = extrapolate((state.theta, first.theta, theta), row_counts, steps.rows, state.limit)
+    used = 0
+    if guess is not None:
+        counts, _ = expected_cells(steps.prepared, guess)
+        guessed = _evaluate(steps, *_maximise(steps, first.theta, counts))
+        used = 2
+        if guessed.objective >= first.objective:
+            limit = next_limit(state.limit, length, served=True)
+            return replace(guessed, limit=limit, evaluations=first.evaluations + used), replace(info, guess=length)
+    limit = next_limit(state.limit, length, served=guess is None)
+    second = _evaluate(steps, theta, penalty)
+    if _fell(first, second):
+        return first, info
+    return replace(second, limit=limit, evaluations=first.evaluations + used + 1), info
+
+
+def iterate(
+    steps: Steps,
+    state: State,
+    history: list[float],
+    *,
+    max_iterations: int,
+    tolerance: float,
+    parameter_tolerance: float,
+    accelerate: bool,
+    after: Callable[[State, list[float]], None],
+) -> tuple[State, Ended]:
+    """Step until both the objective and the tables stand still, or the limit of E-steps is reached.
+
+    `after` is called with each new state and the history so far.
+    """
+    while state.evaluations < max_iterations:
+        new, info = step(steps, state, accelerate)
+        if _fell(state, new):
+            # An M-step that is exact only to some digits falls by less than anybody asked for once it has arrived.
+            arrived = state.objective - new.objective <= tolerance * (1 + abs(state.objective))
+            return state, Ended.CONVERGED if arrived else Ended.FELL
+        state = new
+        history.append(state.objective)
+        after(state, history)
+        if info.rise <= tolerance * (1 + abs(state.objective)) and info.move <= parameter_tolerance:
+            return state, Ended.CONVERGED
+    return state, Ended.LIMIT
+
+
+def _maximise(steps: Steps, theta: Numbers, counts: Numbers) -> tuple[Numbers, float]:
+    """The M-step's tables, with those of `theta` where they are not learned; and its term of the objective."""
+    tables, penalty = steps.m_step(as_counts(steps.prepared, counts))
+    new = theta.copy()
+    for name in steps.free:
+        new[steps.prepared.layout.stretch(name)] = np.ravel(tables[name])
+    return new, float(penalty)
+
+
+def _evaluate(steps: Steps, theta: Numbers, penalty: float) -> State:
+    counts, log_likelihood = expected_cells(steps.prepared, theta)
+    return State(theta, counts, log_likelihood, penalty)
+
+
+def _row_counts(steps: Steps, counts: Numbers) -> Numbers:
+    """The count of the row that each cell belongs to."""
+    sums = np.add.reduceat(counts, steps.rows)
+    return np.repeat(sums, np.diff(steps.rows, append=len(counts)))
+
+
+def _fell(before: State, after: State) -> bool:
+    return not after.objective >= before.objective - ROUNDING * (1 + abs(before.objective))

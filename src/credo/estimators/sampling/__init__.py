@@ -1,0 +1,1 @@
+"""Draws from what statements allow, and posterior means of them."""
