@@ -144,7 +144,9 @@ def check(
     from credo.knowledge import read_knowledge
 
     given = read_network(network)
-    found = check_knowledge(given, read_knowledge(knowledge, given), data, seed=seed)
+    known = read_knowledge(knowledge, given)
+    with _progress("Checking", quiet=as_json) as (progress, _):
+        found = check_knowledge(given, known, data, seed=seed, progress=progress)
     if as_json:
         _print_json(found.to_dict())
     else:

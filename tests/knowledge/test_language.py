@@ -6,7 +6,7 @@ import copy
 import pickle
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from credo.knowledge import Knowledge, to_text
 from credo.knowledge.parse import parse, parse_line, parser
@@ -126,11 +126,17 @@ def test_every_type_of_statement_can_be_written():
     assert {type(statement) for statement in FORMS.values()} == set(STATEMENT_TYPES)
 
 
+def can_be_true(text):
+    """Random bounds may be out of reach, `0.25 <= 0.1 * P(…)`; such statements are mistakes, not statements."""
+    return all(fault.kind != "never-true" for fault in parse_line(text)[1])
+
+
 @settings(max_examples=300, deadline=None)
 @given(statements(nasty_names))
 def test_what_is_printed_parses_to_the_same_statement(statement):
     text = to_text(statement)
     assert "\n" not in text
+    assume(can_be_true(text))
     assert parse_line(text) == (statement, ())
 
 
@@ -140,6 +146,7 @@ def test_a_probability_spelled_out_is_the_same_as_one_read_whole(statement):
     """The one-token form and the rules below it agree: `and` for a comma leads to the second."""
     text = to_text(statement)
     spelled = text.replace(", ", " and ") if '"' not in text and "P(" in text and " in {" not in text else text
+    assume(can_be_true(text))
     assert parse_line(spelled) == (statement, ())
 
 
