@@ -50,6 +50,8 @@ def fit(
     weights: Any = None,
     seed: int = 0,
     soft_weight: float | None = None,
+    range_weight: float | None = None,
+    relation_weight: float | None = None,
     starts: int = 5,
     max_iterations: int = 1000,
     tolerance: float = 1e-8,
@@ -66,8 +68,9 @@ def fit(
     one of. `method` is one of `credo methods`. `prior` is a number of pseudo-counts, "k2", "bdeu:10", another network,
     or a mapping from variables to these. Tables of `fixed` variables stay as they are. `weights` names a column, or is
     an array with one number a row. `soft_weight` says how much statements with a confidence weigh; cross-validation
-    chooses where nothing is said. `memory_limit` is how many bytes the tables may take; half of the machine's memory
-    where nothing is said. The same `seed` gives the same result.
+    chooses where nothing is said; with cem, `range_weight` and `relation_weight` weigh the two kinds on their own.
+    `memory_limit` is how many bytes the tables may take; half of the machine's memory where nothing is said. The same
+    `seed` gives the same result.
 
     Where values are missing or variables hidden, EM is run: from `starts` starts, each for at most `max_iterations`
     steps, until the objective moves by no more than `tolerance` of itself; a run that was killed goes on from its
@@ -89,7 +92,8 @@ def fit(
     first, rows = peek(read_for(known, data, weights, progress))
     folds = count_folds(families, rows, FOLDS, seed) if _needs_folds(chosen, constraints, soft_weight) else ()
     counts = merge_all(folds) if folds else count_all(families, rows)
-    problem = Problem(structure, free, counts, believed, constraints, blocks, folds, soft_weight, seed)
+    options = _given(range_weight=range_weight, relation_weight=relation_weight)
+    problem = Problem(structure, free, counts, believed, constraints, blocks, folds, soft_weight, seed, options)
 
     if counts.gaps():
         if method == "auto":
@@ -148,6 +152,10 @@ def _for_gaps(prior: Any, problem: Problem) -> tuple[Method, Problem]:
     """What `auto` takes where values are missing: the most probable tables, through EM."""
     method = choose_method("cmap")
     return method, replace(problem, prior=_prior_for(method, prior, problem.network))
+
+
+def _given(**options: object) -> dict[str, object]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _needs_folds(method: Method, constraints: Constraints, soft_weight: float | None) -> bool:
