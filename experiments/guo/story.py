@@ -48,6 +48,7 @@ def write_story(results: pl.DataFrame, folder: Path) -> str:
         "Mean divergence of the rows of all tables, in nats, ± deviation over draws (the measure is in `measure.py`); "
         "in brackets what the paper reports. Its data, its statements and its treatment of zeros are not published, so "
         "that orders can be compared, not figures. Bold: the best of a line.\n",
+        f"Draws so far: {_draws(results)}.\n",
         "![KL by method](kl.png)\n",
         *(network_table(cells, name) for name in results["network"].unique(maintain_order=True)),
         claims_table(cells),
@@ -166,6 +167,11 @@ def draw_picture(cells: pl.DataFrame, path: Path) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
+
+
+def _draws(results: pl.DataFrame) -> str:
+    counts = results.group_by("network", maintain_order=True).agg(pl.col("draw").n_unique())
+    return ", ".join(f"{count} of {network}" for network, count in counts.iter_rows())
 
 
 def _methods(cells: pl.DataFrame) -> list[str]:
