@@ -19,8 +19,8 @@ from credo.knowledge.syntax import (
     Order,
     Probability,
     Product,
-    SharedRows,
     Synergy,
+    TiedRows,
 )
 from credo.network import Network
 
@@ -120,7 +120,7 @@ def truth(knowledge: HandMade, statement: Any) -> bool:
             return all(monotone(knowledge, parent, child, direction, 0.0) for parent in parents) and all(
                 synergy(knowledge, pair, child, direction, kind, margin) for pair in combinations(parents, 2)
             )
-        case Order() | NoisyFamily() | SharedRows():
+        case Order() | NoisyFamily() | TiedRows():
             return True
     raise AssertionError(statement)
 

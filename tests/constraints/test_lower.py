@@ -21,8 +21,8 @@ from credo.knowledge.syntax import (
     Order,
     Probability,
     Product,
-    SharedRows,
     Synergy,
+    TiedRows,
 )
 from credo.network import Network
 
@@ -197,7 +197,7 @@ def test_forms_ties_and_orders_make_no_rows_and_a_family_of_seventy_parents_is_n
         Influence("c0", "t", "raises"),
         Comparison((one("t", "yes", c0="yes"), number(0.5)), (">=",)),
         Influence("c0", "u", "raises"),
-        SharedRows(("u",), rows=(2, 4)),
+        TiedRows(("u",), rows=(2, 4)),
         Order("u", ("no", "yes")),
     )
     constraints = lower(HandMade(net, statements))

@@ -15,8 +15,8 @@ from credo.knowledge.syntax import (
     Order,
     Probability,
     Product,
-    SharedRows,
     Synergy,
+    TiedRows,
 )
 
 KEYWORDS = [
@@ -133,9 +133,9 @@ def families(draw: st.DrawFn, names: st.SearchStrategy[str]) -> NoisyFamily:
 
 
 @st.composite
-def ties(draw: st.DrawFn, names: st.SearchStrategy[str]) -> SharedRows:
+def ties(draw: st.DrawFn, names: st.SearchStrategy[str]) -> TiedRows:
     by, *variables = draw(st.lists(names, min_size=2, max_size=4, unique=True))
     if draw(st.booleans()):
-        return SharedRows(tuple(variables), by=by)
+        return TiedRows(tuple(variables), by=by)
     rows = draw(st.lists(st.integers(1, 10**9), min_size=2, max_size=5, unique=True))
-    return SharedRows(tuple(variables), rows=tuple(rows))
+    return TiedRows(tuple(variables), rows=tuple(rows))

@@ -20,8 +20,8 @@ from credo.knowledge.syntax import (
     Order,
     Probability,
     Product,
-    SharedRows,
     Synergy,
+    TiedRows,
 )
 from credo.knowledge.text import WRITERS
 from tests.knowledge.strategies import nasty_names, statements
@@ -94,12 +94,12 @@ FORMS = {
     "attack is a noisy-max of {age} with a leak": NoisyFamily("attack", "noisy-max", (("age",),), True),
     "attack is noisy-and of {age} without leak": NoisyFamily("attack", "noisy-and", (("age",),)),
     "attack is noisy-min of {age}": NoisyFamily("attack", "noisy-min", (("age",),)),
-    "rows with equal twin_id share variant": SharedRows(("variant",), by="twin_id"),
-    "rows with the same 'twin id' share variant, allele and locus": SharedRows(
+    "rows with equal twin_id share variant": TiedRows(("variant",), by="twin_id"),
+    "rows with the same 'twin id' share variant, allele and locus": TiedRows(
         ("variant", "allele", "locus"), by="twin id"
     ),
-    "rows 2, 4 share variant": SharedRows(("variant",), rows=(2, 4)),
-    "rows 2, 4 and 7 share variant": SharedRows(("variant",), rows=(2, 4, 7)),
+    "rows 2, 4 share variant": TiedRows(("variant",), rows=(2, 4)),
+    "rows 2, 4 and 7 share variant": TiedRows(("variant",), rows=(2, 4, 7)),
     'P("heart attack"="so, so" | "b|c"=1.0, b.d-e/f=A/B) >= 0.1': Comparison(
         (
             Linear(((1.0, Probability("heart attack", ("so, so",), (("b|c", "1.0"), ("b.d-e/f", "A/B")))),)),

@@ -14,9 +14,9 @@ from credo.knowledge.syntax import (
     NoisyFamily,
     Order,
     Product,
-    SharedRows,
     Statement,
     Synergy,
+    TiedRows,
 )
 from credo.network import Network
 
@@ -92,5 +92,5 @@ KINDS: dict[type, Callable[[Any, Network], Kind]] = {
     Synergy: _synergy,
     Order: lambda statement, network: Kind("order of states"),
     NoisyFamily: lambda statement, network: Kind(str(statement.kind)),
-    SharedRows: lambda statement, network: Kind("tied rows"),
+    TiedRows: lambda statement, network: Kind("tied rows"),
 }

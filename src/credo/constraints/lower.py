@@ -35,9 +35,9 @@ from credo.knowledge.syntax import (
     NoisyFamily,
     Order,
     Product,
-    SharedRows,
     Statement,
     Synergy,
+    TiedRows,
 )
 from credo.knowledge.together import synergy_directions
 
@@ -90,9 +90,10 @@ def lower_noisy_family(context: Context, number: int, statement: NoisyFamily) ->
     context.collector.forms.append(form)
 
 
-def lower_shared_rows(context: Context, number: int, statement: SharedRows) -> None:
-    """X_i = X_j for data rows i, j of one group: a tie, no rows over parameters [yao, section 2]."""
-    context.collector.ties.append(RowTie(statement.variables, statement.by, statement.rows, number))
+def lower_tied_rows(context: Context, number: int, statement: TiedRows) -> None:
+    """X_i = X_j, or X_i ≠ X_j, for data rows i, j of one group: a tie, no rows over parameters [yao, section 2]."""
+    tie = RowTie(statement.variables, statement.by, statement.rows, number, statement.differ)
+    context.collector.ties.append(tie)
 
 
 def _add_difference(
@@ -162,5 +163,5 @@ RULES: dict[type, Rule] = {
     Synergy: lower_synergy,
     Order: lower_order,
     NoisyFamily: lower_noisy_family,
-    SharedRows: lower_shared_rows,
+    TiedRows: lower_tied_rows,
 }

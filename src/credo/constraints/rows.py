@@ -185,12 +185,16 @@ class ProductRow:
 
 @dataclass(frozen=True, slots=True)
 class RowTie:
-    """Data rows that hold the same, perhaps hidden, value of `variables`: by equal values of a column, or by number."""
+    """Data rows that hold the same, perhaps hidden, value of `variables`: by equal values of a column, or by number.
+
+    Where they differ, every two of the rows hold different values of each variable.
+    """
 
     variables: tuple[str, ...]
     by: str | None
     rows: tuple[int, ...]
     statement: int
+    differ: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from credo.knowledge.syntax import (
     NoisyFamily,
     Order,
     Relation,
-    SharedRows,
     Synergy,
+    TiedRows,
 )
 from credo.knowledge.text import expression_text
 
@@ -153,7 +153,7 @@ def noisy_min(child: str, sets: Iterable[str | Iterable[str]], leak: bool = Fals
     return _family(child, "noisy-min", sets, leak)
 
 
-def same(*variables: str, by: str | None = None, rows: Iterable[int] = ()) -> SharedRows:
+def same(*variables: str, by: str | None = None, rows: Iterable[int] = ()) -> TiedRows:
     """`rows with equal twin_id share variant` (by a column), `rows 2, 4 share variant` (by number, from 1)."""
     check_nothing_lost(sys._getframe(1))
     numbers = tuple(rows)
@@ -161,7 +161,7 @@ def same(*variables: str, by: str | None = None, rows: Iterable[int] = ()) -> Sh
         raise _error("same-by-or-rows", f"same({', '.join(map(repr, variables))}, by={by!r}, rows={numbers!r})")
     if not all(isinstance(row, int) and not isinstance(row, bool) for row in numbers):
         raise _error("row-number", repr(numbers))
-    return SharedRows(_names(variables), None if by is None else _name(by), numbers)
+    return TiedRows(_names(variables), None if by is None else _name(by), numbers)
 
 
 # What the forms share -------------------------------------------------------------------------------------------------

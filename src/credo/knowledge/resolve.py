@@ -18,9 +18,9 @@ from credo.knowledge.syntax import (
     NoisyFamily,
     Order,
     Probability,
-    SharedRows,
     Statement,
     Synergy,
+    TiedRows,
 )
 from credo.knowledge.text import to_text
 from credo.knowledge.together import together_faults
@@ -92,11 +92,11 @@ def check_columns(
     statements: Iterable[Statement], columns: Sequence[str], rows: int | None = None
 ) -> tuple[Mistake, ...]:
     """Ties that name a column or a row which the data do not have; call it when the data are known."""
-    ties = [statement for statement in statements if isinstance(statement, SharedRows)]
+    ties = [statement for statement in statements if isinstance(statement, TiedRows)]
     return tuple(placed(fault, tie) for tie in ties for fault in _data_faults(tie, columns, rows))
 
 
-def _data_faults(tie: SharedRows, columns: Sequence[str], rows: int | None) -> Iterator[Fault]:
+def _data_faults(tie: TiedRows, columns: Sequence[str], rows: int | None) -> Iterator[Fault]:
     if tie.by is not None and tie.by not in columns:
         near = closest(tie.by, columns)
         hint = f'Did you mean "{near}"?' if near else "Name the column that tells which rows belong together."
@@ -200,7 +200,7 @@ def _family(statement: NoisyFamily, names: Names) -> Iterator[Fault]:
         yield _between(members[0], members[-1], "parent-left-out", name=child, missing=listing(left_out))
 
 
-def _shared(statement: SharedRows, names: Names) -> Iterator[Fault]:
+def _shared(statement: TiedRows, names: Names) -> Iterator[Fault]:
     for name in statement.variables:
         if name not in names.states:
             yield _unknown_variable(name, names)
@@ -213,7 +213,7 @@ RULES: dict[type, Callable[[Any, Names], Iterator[Fault]]] = {
     Synergy: _synergy,
     Order: _order,
     NoisyFamily: _family,
-    SharedRows: _shared,
+    TiedRows: _shared,
 }
 
 

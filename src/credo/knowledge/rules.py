@@ -18,8 +18,8 @@ from credo.knowledge.syntax import (
     NoisyFamily,
     Order,
     Probability,
-    SharedRows,
     Synergy,
+    TiedRows,
 )
 
 Children = list[Any]  # parts and tokens, as the rule lists them
@@ -76,13 +76,13 @@ def family(children: Children) -> Part:
 
 def shared_by_column(children: Children) -> Part:
     column, names = children[2], children[4]
-    return _joined(SharedRows(names.value, by=column.value), [column, names], shape.shared(names, column))
+    return _joined(TiedRows(names.value, by=column.value), [column, names], shape.shared(names, column))
 
 
 def shared_by_number(children: Children) -> Part:
     numbers, names = children[1:-2:2], children[-1]
     rows, faults = shape.row_numbers(numbers)
-    return _joined(SharedRows(names.value, rows=rows), [*numbers, names], faults + shape.shared(names))
+    return _joined(TiedRows(names.value, rows=rows), [*numbers, names], faults + shape.shared(names))
 
 
 # What is said at the end ----------------------------------------------------------------------------------------------

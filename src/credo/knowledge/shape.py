@@ -16,9 +16,9 @@ from credo.knowledge.syntax import (
     Influence,
     NoisyFamily,
     Order,
-    SharedRows,
     Statement,
     Synergy,
+    TiedRows,
 )
 
 
@@ -36,7 +36,7 @@ ENDINGS: dict[type, What] = {
     Synergy: What("a synergy", ("margin", "confidence")),
     Order: What("an order of states", ()),
     NoisyFamily: What("a noisy family", ("leak",)),
-    SharedRows: What("a tie between rows", ()),
+    TiedRows: What("a tie between rows", ()),
 }
 
 

@@ -151,14 +151,18 @@ class NoisyFamily:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedRows:
-    """`rows with equal twin_id share variant` (by a column) or `rows 2, 4 share variant` (by row number, from 1)."""
+class TiedRows:
+    """`rows with equal twin_id share variant` (by a column) or `rows 3, 9 differ in variant` (by number, from 1).
+
+    Each of the variables has one value in all the rows, or, where they differ, another value in every one of them.
+    """
 
     variables: tuple[str, ...]
     by: str | None = None
     rows: tuple[int, ...] = ()
+    differ: bool = False
     span: Span | None = field(default=None, compare=False)
 
 
-Statement = Comparison | Approximation | Influence | Synergy | Order | NoisyFamily | SharedRows
-STATEMENT_TYPES: tuple[type, ...] = (Comparison, Approximation, Influence, Synergy, Order, NoisyFamily, SharedRows)
+Statement = Comparison | Approximation | Influence | Synergy | Order | NoisyFamily | TiedRows
+STATEMENT_TYPES: tuple[type, ...] = (Comparison, Approximation, Influence, Synergy, Order, NoisyFamily, TiedRows)

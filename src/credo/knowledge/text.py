@@ -15,9 +15,9 @@ from credo.knowledge.syntax import (
     Order,
     Probability,
     Product,
-    SharedRows,
     Statement,
     Synergy,
+    TiedRows,
 )
 
 
@@ -99,7 +99,7 @@ def _family(statement: NoisyFamily) -> str:
     return f"{written_name(statement.child)} is {statement.kind} of {sets}{' with leak' if statement.leak else ''}"
 
 
-def _shared(statement: SharedRows) -> str:
+def _shared(statement: TiedRows) -> str:
     variables = ", ".join(written_name(name) for name in statement.variables)
     if statement.by is not None:
         return f"rows with equal {written_name(statement.by)} share {variables}"
@@ -121,5 +121,5 @@ WRITERS: dict[type, Callable[[Any], str]] = {
     Synergy: _synergy,
     Order: _order,
     NoisyFamily: _family,
-    SharedRows: _shared,
+    TiedRows: _shared,
 }

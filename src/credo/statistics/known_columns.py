@@ -9,7 +9,7 @@ from credo.errors import MissingColumnError
 from credo.io.dataset import Dataset
 from credo.io.tables import stream_table
 from credo.knowledge import Knowledge, KnowledgeError, check_columns
-from credo.knowledge.syntax import SharedRows
+from credo.knowledge.syntax import TiedRows
 
 if TYPE_CHECKING:
     from credo.io.csv import Progress
@@ -19,7 +19,7 @@ def read_for(
     knowledge: Knowledge, data: Any, weights: Any = None, progress: Progress | None = None
 ) -> Iterator[Dataset]:
     """The table in parts, with the columns that tie rows together; a tie that the table cannot serve is a mistake."""
-    ties = [statement for statement in knowledge.statements if isinstance(statement, SharedRows)]
+    ties = [statement for statement in knowledge.statements if isinstance(statement, TiedRows)]
     named = tuple(dict.fromkeys(tie.by for tie in ties if tie.by is not None))
     rows = 0
     try:
