@@ -1,0 +1,215 @@
+"""The constrained log-likelihood of tied rows, log P(data | ties) = log P(data, ties) − log P(ties) [yao, eq. 3].
+
+Both terms are relaxed sets of ties: one over what the rows hold, one over rows that hold nothing. Their expected
+counts, N1 and N2, are the derivatives with respect to log θ [yao, eq. 5]; where there are no ties, N2 is nothing and N1
+what EM expects. `merged` ties are one draw for all their members instead of several that happen to agree: there is one
+term, and the table of the tied variable counts once a tie [shental et al., 2003].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from credo.constraints.rows import RowTie
+from credo.errors import OptionError
+from credo.io.dataset import Dataset
+from credo.network import Network
+from credo.statistics.engine.expected import Prepared, prepare
+from credo.statistics.engine.layout import Integers, Numbers
+from credo.statistics.families import Families
+from credo.statistics.ties.factors import Factors, factors_of
+from credo.statistics.ties.relaxation import Members, Relaxation, relax
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expected:
+    """What one evaluation gives."""
+
+    seen: Numbers  # N1: expected counts of data and ties
+    chance: Numbers  # N2: of the ties alone
+    log_likelihood: float  # constrained
+    evidence: Numbers  # where the next evaluation may start from
+    rounds: int  # of messages
+    converged: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TiedRows:
+    """Rows and their ties, ready to be evaluated under any tables."""
+
+    prepared: Prepared  # the rows with the values that ties reveal, the ties left out
+    factors: Factors
+    seen: Relaxation
+    chance: Relaxation | None  # where ties are merged there is none
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the likelihood is exact once messages have settled."""
+        return self.seen.is_exact and (self.chance is None or self.chance.is_exact)
+
+    def start(self) -> Numbers:
+        """Evidence to begin with."""
+        parts = [self.seen.start()] if self.chance is None else [self.seen.start(), self.chance.start()]
+        return np.concatenate(parts)
+
+    def expected(self, theta: Numbers, evidence: Numbers) -> Expected:
+        """Expected counts and the constrained log-likelihood under tables; messages start from `evidence`."""
+        cut = int(self.seen.offsets[-1])
+        if self.chance is None:
+            return self._merged(theta, evidence)
+        seen, _ = self.seen.settle(theta, evidence[:cut])
+        chance, _ = self.chance.settle(theta, evidence[cut:])
+        return Expected(
+            seen.counts,
+            chance.counts,
+            seen.log_z - chance.log_z,
+            np.concatenate([seen.evidence, chance.evidence]),
+            max(seen.rounds, chance.rounds),
+            seen.converged and chance.converged,
+        )
+
+    def _merged(self, theta: Numbers, evidence: Numbers) -> Expected:
+        """Each tie counts the table of its variable once: P(x) is taken out for all members but one."""
+        factors, layout = self.seen.members.factors, self.prepared.layout
+        width = int(self.seen.states.max(initial=1))
+        inside = np.arange(width) < self.seen.states[:, None]
+        cells = np.where(inside, layout.offsets[factors.variable][:, None] + np.arange(width), 0)
+        members = np.add.reduceat(factors.weights, factors.starts[:-1]) if len(factors) else np.zeros(0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # A value of probability zero stays impossible, though it is taken out more often than it is put in.
+            logs = np.where(inside & (theta[cells] > 0), (1 - members)[:, None] * np.log(theta[cells]), -np.inf)
+        scales = logs.max(axis=1, initial=-np.inf)
+        settled, beliefs = self.seen.settle(theta, evidence, np.exp(logs - scales[:, None]))
+        counts = settled.counts.copy()
+        np.add.at(counts, cells[inside], -((members - 1)[:, None] * beliefs)[inside])
+        revealed = self._revealed_copies(theta, counts)
+        nothing = np.zeros_like(counts)
+        log_likelihood = settled.log_z + float(scales.sum()) + revealed
+        return Expected(counts, nothing, log_likelihood, settled.evidence, settled.rounds, settled.converged)
+
+    def _revealed_copies(self, theta: Numbers, counts: Numbers) -> float:
+        """Take out the copies of values that ties reveal; their logarithm."""
+        codes, offsets, total = self.prepared.dataset.codes, self.prepared.layout.offsets, 0.0
+        factors = self.factors
+        for g in range(len(factors)):
+            members = slice(factors.starts[g], factors.starts[g + 1])
+            state = codes[factors.rows[members.start], factors.variable[g]]
+            if state >= 0 and not factors.differ[g]:
+                cell, copies = offsets[factors.variable[g]] + state, factors.weights[members].sum() - 1
+                counts[cell] -= copies
+                total -= copies * np.log(theta[cell])
+        return float(total)
+
+
+def tie_rows(
+    families: Families,
+    ties: Sequence[RowTie],
+    dataset: Dataset,
+    *,
+    merged: bool = False,
+    memory_limit: int | None = None,
+) -> TiedRows:
+    """Work out once what ties between the rows of a table mean for its likelihood."""
+    network = families.network
+    factors, revealed = factors_of(network, ties, dataset)
+    if merged:
+        _refuse_to_merge(network, factors)
+    weights = np.ones(len(revealed)) if revealed.weights is None else revealed.weights
+    prepared = prepare(families, revealed, memory_limit)
+    seen = relax(families, revealed.codes, weights, _own_columns(factors, revealed), memory_limit)
+    chance = None
+    if not merged:
+        members, rows, row_weights = _chance_columns(network, factors)
+        nothing = np.full((rows, len(network)), -1, dtype=revealed.codes.dtype)
+        chance = relax(families, nothing, row_weights, members, memory_limit)
+    return TiedRows(prepared, factors, seen, chance)
+
+
+def _own_columns(factors: Factors, dataset: Dataset) -> Members:
+    """A column for each hidden member; ties of which every value is known need none."""
+    values = dataset.codes[factors.rows, factors.variable[factors.factor]].astype(np.int64)
+    hidden = np.zeros(len(factors), dtype=bool)
+    hidden[factors.factor[values < 0]] = True
+    kept = hidden[factors.factor]
+    open_factors, values = factors.chosen(hidden), values[kept]
+    own = values < 0
+    columns = np.where(own, np.cumsum(own) - 1, -1 - values)
+    return Members(
+        open_factors,
+        columns,
+        open_factors.variable[open_factors.factor[own]],
+        open_factors.rows[own],
+        open_factors.weights[own],
+    )
+
+
+def _chance_columns(network: Network, factors: Factors) -> tuple[Members, int, Numbers]:
+    """Columns over rows that hold nothing, and how many such rows there are, with their weights.
+
+    Tied values of a row that have no ancestor in common are independent, and become rows of their own; one that is
+    alone in its row is as likely as any other of its variable, and all such members share a column.
+    """
+    variable, key = factors.variable[factors.factor], _clusters(network, factors)
+    _, cluster, sizes = np.unique(key, return_inverse=True, return_counts=True)
+    alone = sizes[cluster] == 1
+    label = np.where(alone, variable, len(network) + cluster)  # of the row
+    labels, row = np.unique(label, return_inverse=True)
+    columns = np.empty(len(row), dtype=np.int64)
+    columns[~alone] = np.arange(int((~alone).sum()))
+    shared, place = np.unique(variable[alone], return_inverse=True)
+    columns[alone] = int((~alone).sum()) + place
+    count = int((~alone).sum()) + len(shared)
+    weights = np.bincount(columns, factors.weights, minlength=count)
+    first = np.empty(count, dtype=np.int64)
+    first[columns[::-1]] = np.arange(len(columns))[::-1]
+    row_weights = np.zeros(len(labels))
+    row_weights[row] = factors.weights  # copies of a row are as heavy as it is,
+    row_weights[row[alone]] = weights[columns[alone]]  # and a shared one as all that share it
+    return Members(factors, columns, variable[first], row[first].astype(np.int64), weights), len(labels), row_weights
+
+
+def _clusters(network: Network, factors: Factors) -> Integers:
+    """A number for each member, the same for members of one row whose variables have an ancestor in common."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    variable = factors.variable[factors.factor]
+    roots = _ancestors(network)
+    node, at = [], []
+    for position in np.unique(variable).tolist():
+        mine = np.flatnonzero(variable == position)
+        for ancestor in roots[position]:
+            node.append(factors.rows[mine] * len(network) + ancestor)
+            at.append(mine)
+    if not node:
+        return np.zeros(0, dtype=np.int64)
+    _, meeting = np.unique(np.concatenate(node), return_inverse=True)
+    member = np.concatenate(at)
+    size = len(variable) + int(meeting.max()) + 1
+    graph = coo_array((np.ones(len(member), dtype=np.int8), (member, len(variable) + meeting)), shape=(size, size))
+    _, label = connected_components(graph, directed=False)
+    return label[: len(variable)].astype(np.int64)
+
+
+def _ancestors(network: Network) -> list[list[int]]:
+    """Each variable with all that it depends on, by position."""
+    position = {name: i for i, name in enumerate(network.names)}
+    found: dict[str, set[int]] = {}
+    for name in network.order:
+        found[name] = {position[name]}.union(*(found[parent] for parent in network.parents[name]))
+    return [sorted(found[name]) for name in network.names]
+
+
+def _refuse_to_merge(network: Network, factors: Factors) -> None:
+    for position in np.unique(factors.variable).tolist():
+        name = network.names[position]
+        if network.parents[name]:
+            raise OptionError(
+                f"Merged ties are one draw for several rows, which has no meaning where {name} depends on "
+                f"{', '.join(network.parents[name])}: the rows may differ in them. Leave ties=merged out."
+            )
+    if factors.differ.any():
+        raise OptionError("Rows that differ cannot be merged. Leave ties=merged out.")

@@ -1,0 +1,155 @@
+"""The compiled loops of message passing between tied rows.
+
+Each member of a tie has a column of soft evidence λ. From the marginal of its value, P ∝ λ·μ, the column is taken out
+again: μ = P/λ is what the row itself says, and sums to one. A tie of n members has Z = Σ_x Π μ_j(x) and the belief
+b(x) = Π μ_j(x) / Z, so that the next evidence of member i is Π_{j≠i} μ_j = b/μ_i up to a factor; a pair that differs
+has Z = Σ_x μ_i(x)·(1 − μ_j(x)) and the evidence 1 − μ_j. Evidence is scaled to Σ λ·μ = 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+LEAST = 1e-100  # of evidence: what was zero under these tables can be seen again under the next
+SMALL = 1e-150  # a product below this is scaled
+
+jit = numba.njit(cache=True, nogil=True, error_model="numpy")
+
+
+@jit
+def take_out(  # pragma: no cover
+    counts: Any,  # expected counts of all cells
+    cells: Any,  # (columns,) the first cell of each
+    steps: Any,  # (columns,) from a state's cell to the next state's
+    offsets: Any,  # (columns + 1,) where each begins in the arrays of messages
+    weights: Any,  # (columns,)
+    evidence: Any,
+    own: Any,  # out: μ
+) -> float:
+    """What each row says itself; the sum of w·log Σ λ·μ over columns."""
+    total = 0.0
+    for c in range(len(cells)):
+        first, last = offsets[c], offsets[c + 1]
+        marginal, scale, cell = 0.0, 0.0, cells[c]
+        for at in range(first, last):
+            own[at] = counts[cell] / evidence[at]
+            marginal += counts[cell]
+            scale += own[at]
+            cell += steps[c]
+        for at in range(first, last):
+            own[at] /= scale
+        total += weights[c] * np.log(marginal / scale)
+    return total
+
+
+@jit
+def put_in(cells: Any, steps: Any, offsets: Any, evidence: Any, theta: Any) -> None:  # pragma: no cover
+    """Write the columns into the tables of the sensors."""
+    for c in range(len(cells)):
+        cell = cells[c]
+        for at in range(offsets[c], offsets[c + 1]):
+            theta[cell] = evidence[at]
+            cell += steps[c]
+
+
+@jit
+def _says(own: Any, offsets: Any, column: int, x: int) -> float:  # pragma: no cover
+    """What a member says of the value x: its row's μ, or certainty where the value is observed."""
+    if column >= 0:
+        return own[offsets[column] + x]
+    return 1.0 if x == -1 - column else 0.0
+
+
+@jit
+def compensate(  # pragma: no cover
+    starts: Any,  # (factors + 1,)
+    differ: Any,  # (factors,)
+    states: Any,  # (factors,)
+    columns: Any,  # (members,) of each member; −1 − x where its value x is observed
+    copies: Any,  # (members,)
+    share: Any,  # (members,) of the weight of its column
+    offsets: Any,  # (columns + 1,)
+    own: Any,  # μ
+    tilt: Any,  # (factors, most states) a factor of each belief beside the rows' own; empty where there is none
+    evidence: Any,  # out: the next λ
+    beliefs: Any,  # out, where there is a tilt: (factors, most states)
+) -> Any:
+    """Σ log Z of all factors, and the first factor that leaves no value (-1: none)."""
+    evidence[:] = 0.0
+    total = 0.0
+    belief = np.empty(max(1, np.max(states)) if len(states) else 1)
+    for g in range(len(states)):
+        first, last, k = starts[g], starts[g + 1], states[g]
+        if differ[g]:
+            left, right = columns[first], columns[first + 1]
+            z = 0.0
+            for x in range(k):
+                p, q = _says(own, offsets, left, x), _says(own, offsets, right, x)
+                z += p * (1.0 - q)
+            if not z > 0.0:
+                return total, g
+            total += np.log(z)
+            for x in range(k):
+                p, q = _says(own, offsets, left, x), _says(own, offsets, right, x)
+                if left >= 0:
+                    evidence[offsets[left] + x] += share[first] * (1.0 - q) / z
+                if right >= 0:
+                    evidence[offsets[right] + x] += share[first + 1] * (1.0 - p) / z
+            continue
+        for x in range(k):
+            belief[x] = tilt[g, x] if len(tilt) else 1.0
+        for i in range(first, last):
+            at = offsets[columns[i]]
+            largest = 0.0
+            if copies[i] == 1.0:
+                for x in range(k):
+                    belief[x] *= own[at + x]
+                    largest = max(largest, belief[x])
+            else:
+                for x in range(k):
+                    belief[x] *= own[at + x] ** copies[i]
+                    largest = max(largest, belief[x])
+            if largest < SMALL:
+                if largest == 0.0:
+                    return total, g
+                total += np.log(largest)
+                for x in range(k):
+                    belief[x] /= largest
+        z = 0.0
+        for x in range(k):
+            z += belief[x]
+        total += np.log(z)
+        for x in range(k):
+            belief[x] /= z
+            if len(tilt):
+                beliefs[g, x] = belief[x]
+        for i in range(first, last):
+            at = offsets[columns[i]]
+            for x in range(k):
+                if own[at + x] > 0.0:
+                    evidence[at + x] += share[i] * belief[x] / own[at + x]
+    return total, -1
+
+
+@jit
+def change(offsets: Any, own: Any, before: Any, after: Any, keep: float) -> float:  # pragma: no cover
+    """Damp the new evidence in place: λ = before^keep · after^(1 − keep); the largest change of a marginal."""
+    largest = 0.0
+    for c in range(len(offsets) - 1):
+        first, last = offsets[c], offsets[c + 1]
+        scale = 0.0
+        for at in range(first, last):
+            scale += before[at] * own[at]
+        total = 0.0
+        for at in range(first, last):
+            largest = max(largest, abs(after[at] - before[at] / scale) * own[at])
+            after[at] = max(after[at], LEAST)
+            if keep > 0.0:
+                after[at] = before[at] ** keep * after[at] ** (1.0 - keep)
+            total += after[at] * own[at]
+        for at in range(first, last):
+            after[at] = max(after[at] / total, LEAST)
+    return largest

@@ -1,0 +1,211 @@
+"""One relaxed set of ties: rows are independent given soft evidence on their tied values, passed until it settles.
+
+The engine is given a sensor for each tied variable, with a column for each member; their expected counts are the
+marginals that messages are made of. log Z is that of Bethe: exact where rows and ties form no cycle
+[yao, proposition 5.1], and where messages have settled its derivative is the expected counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from credo.io.dataset import Codes, Dataset
+from credo.statistics.engine.execute import cut_pieces, execute
+from credo.statistics.engine.expected import Prepared, expected_cells, impossible_evaluation, prepare
+from credo.statistics.engine.layout import Integers, Numbers, Sensor
+from credo.statistics.families import Families
+from credo.statistics.ties.factors import Factors, TieError
+
+MOST_ROUNDS = 200
+PATIENCE = 10  # rounds without damping
+KEEP = 0.5  # of the old evidence where messages do not settle by themselves
+TOLERANCE = 1e-7  # of a marginal
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Members:
+    """Which column of soft evidence each member of a factor has: its own, or one that many share."""
+
+    factors: Factors
+    columns: Integers  # (members,) −1 − x where the value x is observed
+    variable: Integers  # (columns,) the position of each
+    row: Integers  # (columns,) the row of the engine's table that each is evidence in
+    weights: Numbers  # (columns,) of all members that share it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settled:
+    """What messages settled at."""
+
+    counts: Numbers  # (cells of the network's own tables,) expected
+    log_z: float
+    evidence: Numbers
+    rounds: int
+    converged: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relaxation:
+    """Ties ready to be evaluated under any tables."""
+
+    prepared: Prepared  # only what a tie touches
+    rest: Prepared  # what none does
+    members: Members
+    cells: Integers  # (columns,) the first cell of each
+    steps: Integers  # (columns,)
+    offsets: Integers  # (columns + 1,)
+    states: Integers  # (factors,)
+    shares: Numbers  # (members,)
+    is_direct: bool  # no component is in two ties: one exchange of messages is all
+    is_exact: bool  # rows and ties form no cycle
+
+    def start(self) -> Numbers:
+        """Evidence that says nothing."""
+        return np.ones(int(self.offsets[-1]))
+
+    def settle(self, theta: Numbers, evidence: Numbers, tilt: Numbers | None = None) -> tuple[Settled, Numbers]:
+        """Pass messages from `evidence` on until they settle; also the beliefs of all factors where there is a tilt.
+
+        `tilt` weighs the values of each factor beside what the rows say, (factors, most states).
+        """
+        from credo.statistics.ties.messages_kernel import change, compensate, put_in, take_out
+
+        layout, groups = self.prepared.layout, self.prepared.groups
+        own_cells = len(theta)
+        full = np.concatenate([theta, np.zeros(layout.cells - own_cells)])
+        rest, log_rest = expected_cells(self.rest, full)
+        factors, width = self.members.factors, int(self.states.max(initial=1))
+        tilt = np.empty((0, width)) if tilt is None else tilt
+        beliefs = np.zeros((len(factors) if len(tilt) else 0, width))
+        own, last, keep, moved, log_z, counts = np.empty_like(evidence), False, 0.0, np.inf, 0.0, full
+        round = 0
+        for round in range(1, MOST_ROUNDS + 1):
+            put_in(self.cells, self.steps, self.offsets, evidence, full)
+            counts, log_rows, impossible = execute(layout, groups, self.prepared.plans, self.prepared.cuts, full)
+            if impossible >= 0:
+                raise impossible_evaluation(layout, groups, self.prepared.dataset.codes, impossible)
+            log_columns = take_out(counts, self.cells, self.steps, self.offsets, self.members.weights, evidence, own)
+            following = np.empty_like(evidence)
+            log_factors, nothing = compensate(
+                factors.starts, factors.differ, self.states, self.members.columns, factors.weights, self.shares,
+                self.offsets, own, tilt, following, beliefs,
+            )  # fmt: skip
+            if nothing >= 0:
+                raise _no_value(self.prepared, factors, int(nothing))
+            log_z = log_rows + log_factors - log_columns
+            if last:
+                break
+            before, moved = moved, change(self.offsets, own, evidence, following, keep)
+            if moved <= TOLERANCE:
+                break
+            last = self.is_direct
+            if round >= PATIENCE and moved > 0.5 * before:
+                keep = KEEP
+            evidence = following
+        converged = last or moved <= TOLERANCE
+        return Settled((rest + counts)[:own_cells], log_rest + float(log_z), evidence, round, converged), beliefs
+
+
+def relax(families: Families, codes: Codes, weights: Numbers, members: Members, memory_limit: int | None) -> Relaxation:
+    """The relaxation of ties over rows of an engine's table."""
+    layout_sensors, readings, sensor, reading = _sensors(families, len(codes), members)
+    dataset = Dataset(families.network.names, codes, weights)
+    prepared = prepare(families, dataset, memory_limit, sensors=layout_sensors, readings=readings)
+    layout = prepared.layout
+    prepared, rest = _touched(prepared, True), _touched(prepared, False)
+    position = len(families.network) + sensor
+    sizes = layout.sizes[members.variable]
+    factors = members.factors
+    shares = np.ones(len(members.columns))
+    hidden = members.columns >= 0
+    shares[hidden] = factors.weights[hidden] / members.weights[members.columns[hidden]]
+    direct, exact = _shape(prepared, members, layout.offsets[position] + reading)
+    return Relaxation(
+        prepared,
+        rest,
+        members,
+        layout.offsets[position] + reading,
+        layout.sizes[position],
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        layout.sizes[factors.variable],
+        shares,
+        direct,
+        exact,
+    )
+
+
+def _sensors(families: Families, rows: int, members: Members) -> tuple[Sequence[Sensor], Codes, Integers, Integers]:
+    """Sensors with enough columns, what each row reads from each, and the sensor and the reading of each column.
+
+    A value in several ties has a sensor for each.
+    """
+    key = members.row * len(families.network) + members.variable
+    order = np.argsort(key, kind="stable")
+    new = np.concatenate([[True], np.diff(key[order]) != 0]) if len(key) else np.zeros(0, dtype=bool)
+    first = np.maximum.accumulate(np.where(new, np.arange(len(key)), 0))
+    turn = np.empty_like(key)
+    turn[order] = np.arange(len(key)) - first
+    kinds, sensor = np.unique(np.column_stack([members.variable, turn]), axis=0, return_inverse=True)
+    sensor = sensor.ravel()
+    totals = np.bincount(sensor, minlength=len(kinds))
+    reading = np.empty(len(key), dtype=np.int64)
+    by_sensor = np.argsort(sensor, kind="stable")
+    reading[by_sensor] = np.arange(len(key)) - np.repeat(np.cumsum(totals) - totals, totals)
+    sensors = [Sensor((families.network.names[v],), int(n)) for (v, _), n in zip(kinds, totals, strict=True)]
+    readings = np.full((rows, len(kinds)), -1, dtype=np.int32)
+    readings[members.row, sensor] = reading
+    return sensors, readings, sensor, reading
+
+
+def _touched(prepared: Prepared, touched: bool) -> Prepared:
+    """The same with the evaluations that hold a sensor alone, or with those that hold none."""
+    groups, variables = prepared.groups, len(prepared.layout.network)
+    has = np.array([bool((groups.families(c) >= variables).any()) for c in range(len(groups.key_starts) - 1)])
+    kept = (has == touched)[groups.component] if len(has) else np.zeros(0, dtype=bool)
+    lengths = np.diff(groups.cell_starts)
+    part = replace(
+        groups,
+        component=groups.component[kept],
+        cells=groups.cells[np.repeat(kept, lengths)],
+        cell_starts=np.concatenate([[0], np.cumsum(lengths[kept])]).astype(np.int64),
+        weights=groups.weights[kept],
+        rows=groups.rows[kept],
+    )
+    return replace(prepared, groups=part, cuts=cut_pieces(prepared.layout, part, prepared.plans))
+
+
+def _shape(prepared: Prepared, members: Members, first_cells: Integers) -> tuple[bool, bool]:
+    """Whether no evaluation is in two ties, and whether evaluations and ties form no cycle."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    groups, start = prepared.groups, prepared.layout.offsets[len(prepared.layout.network)]
+    evaluation = np.repeat(np.arange(len(groups.component)), np.diff(groups.cell_starts))
+    of_sensor = groups.cells >= start
+    where = np.full(prepared.layout.cells, -1, dtype=np.int64)
+    where[groups.cells[of_sensor]] = evaluation[of_sensor]
+    home = where[first_cells]  # the evaluation of each column
+    hidden = members.columns >= 0
+    shared = np.bincount(members.columns[hidden], minlength=len(home)) > 1
+    direct = len(np.unique(home)) == len(home)
+    edges = hidden.copy()
+    edges[hidden] = ~shared[members.columns[hidden]]  # members that share a column are rows of their own, each a leaf
+    rows, ties = home[members.columns[edges]], members.factors.factor[edges] + len(groups.component)
+    size = len(groups.component) + len(members.factors)
+    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, ties)), shape=(size, size))
+    parts, _ = connected_components(graph, directed=False)
+    return direct, bool(size - parts == len(rows))
+
+
+def _no_value(prepared: Prepared, factors: Factors, factor: int) -> TieError:
+    name = prepared.layout.network.names[factors.variable[factor]]
+    rows = factors.rows[factors.starts[factor] : factors.starts[factor + 1]] + 1
+    said = "differ in" if factors.differ[factor] else "share"
+    return TieError(
+        f"Rows {', '.join(map(str, rows[:12].tolist()))}{', …' if len(rows) > 12 else ''} are to {said} {name}, but the "
+        "network gives every value that would do so probability zero.",
+        rows.tolist(),
+    )
