@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -119,6 +120,15 @@ def test_linked_synergies_have_one_direction():
         Knowledge(text + "c raises y", network)
     assert [mistake.line for mistake in caught.value.mistakes] == [1, 2]
     assert len(Knowledge(text + "d raises y", network)) == 4
+
+
+def test_a_direction_goes_through_many_synergies():
+    from credo.network import Network
+
+    network = Network(dict.fromkeys("abcdey", ("no", "yes")), {"y": list("abcde")})
+    pairs = "".join(f"{later} and {before} synergize on y\n" for before, later in pairwise("abcde"))
+    knowledge = Knowledge(pairs + "e lowers y", network)
+    assert synergy_directions(knowledge) == {("y", parent): "lowers" for parent in "abcde"}
 
 
 def test_lark_is_imported_only_to_parse():

@@ -41,7 +41,8 @@ def _groups(statements: Iterable[Statement]) -> dict[tuple[str, str], tuple[str,
 
     def root(key: tuple[str, str]) -> tuple[str, str]:
         while links.setdefault(key, key) != key:
-            key = links[key] = links[links[key]]
+            links[key] = links[links[key]]
+            key = links[key]
         return key
 
     for each in statements:
