@@ -32,6 +32,7 @@ CASES = [
     ("order a: z < y < x", "order of states", None),
     ("i is noisy-or of {b}, {c}", "noisy-or", None),
     ("rows 2, 4 share a", "tied rows", None),
+    ("rows 3, 9 differ in a", "tied rows", None),
 ]
 
 

@@ -9,7 +9,7 @@ import pytest
 from lowering_oracle import HandMade, Ordered, theta_of, truth
 
 from credo.constraints.lower import RULES, lower
-from credo.constraints.rows import LinearRow, ProductRow
+from credo.constraints.rows import LinearRow, ProductRow, RowTie
 from credo.errors import TooLargeError
 from credo.knowledge.syntax import (
     STATEMENT_TYPES,
@@ -198,13 +198,14 @@ def test_forms_ties_and_orders_make_no_rows_and_a_family_of_seventy_parents_is_n
         Comparison((one("t", "yes", c0="yes"), number(0.5)), (">=",)),
         Influence("c0", "u", "raises"),
         TiedRows(("u",), rows=(2, 4)),
+        TiedRows(("u",), by="match", differ=True),
         Order("u", ("no", "yes")),
     )
     constraints = lower(HandMade(net, statements))
     assert [each.statement for each in constraints.unlowered] == [1, 2]
     assert constraints.linear.statements.tolist() == [3]
     assert constraints.forms[0].child == "t"
-    assert constraints.ties[0].rows == (2, 4)
+    assert constraints.ties == (RowTie(("u",), None, (2, 4), 4), RowTie(("u",), "match", (), 5, differ=True))
 
 
 def test_too_many_rows_are_refused_before_they_are_made() -> None:

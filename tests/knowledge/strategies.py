@@ -34,6 +34,7 @@ KEYWORDS = [
     "of",
     "noisy-or",
     "share",
+    "differ",
 ]
 ODD = ["a b", "a-b", "x.y", "1.0", "<5", "12+", "-1", "5-12", "A/B", 'say "hi"', "it's", "back\\slash", "年齢", "größe",
        "a\nb", "tab\t", "\x07", "#",
@@ -135,7 +136,8 @@ def families(draw: st.DrawFn, names: st.SearchStrategy[str]) -> NoisyFamily:
 @st.composite
 def ties(draw: st.DrawFn, names: st.SearchStrategy[str]) -> TiedRows:
     by, *variables = draw(st.lists(names, min_size=2, max_size=4, unique=True))
+    differ = draw(st.booleans())
     if draw(st.booleans()):
-        return TiedRows(tuple(variables), by=by)
+        return TiedRows(tuple(variables), by=by, differ=differ)
     rows = draw(st.lists(st.integers(1, 10**9), min_size=2, max_size=5, unique=True))
-    return TiedRows(tuple(variables), rows=tuple(rows))
+    return TiedRows(tuple(variables), rows=tuple(rows), differ=differ)

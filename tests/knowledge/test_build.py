@@ -13,6 +13,7 @@ from credo.knowledge import (
     Knowledge,
     KnowledgeError,
     P,
+    different,
     lowers,
     noisy_and,
     noisy_max,
@@ -60,6 +61,8 @@ SAME = {
     "attack is noisy-min of {age}": lambda: noisy_min("attack", [("age",)]),
     "rows with equal twin_id share variant": lambda: same("variant", by="twin_id"),
     "rows 2, 4 share variant, allele": lambda: same("variant", "allele", rows=(2, 4)),
+    "rows with equal match_id differ in variant": lambda: different("variant", by="match_id"),
+    "rows 3, 9 differ in variant, allele": lambda: different("variant", "allele", rows=(3, 9)),
 }
 
 
@@ -289,6 +292,7 @@ def test_a_mistake_in_python_shows_the_text_form(asia):
         (lambda: P("a=\x00"), "control-character"),
         (lambda: P("a=x\nb=y"), "name-with-space"),
         (lambda: same("a", rows=(1.5, 2)), "row-number"),
+        (lambda: different("a", rows=(True, 2)), "row-number"),
         (lambda: synergize(on="a"), "synergy-of-one"),
         (lambda: noisy_or("a", []), "empty-set"),
     ],

@@ -58,7 +58,7 @@ def test_the_python_of_the_guide_runs():
     (code,) = (text for language, _, text in BLOCKS if language == "python")
     names = {"asia": NETWORKS["asia"]}
     exec(compile(code, "language.md", "exec"), names)
-    assert len(names["know"]) == 16
+    assert len(names["know"]) == 18
 
 
 def test_the_message_in_the_guide_is_the_one_that_is_shown(tmp_path):

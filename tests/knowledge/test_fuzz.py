@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import credo.knowledge
-from credo.knowledge import Knowledge, KnowledgeError, P, order, raises, read_knowledge, same
+from credo.knowledge import Knowledge, KnowledgeError, P, different, order, raises, read_knowledge, same
 from credo.knowledge.mistakes import kinds
 from credo.knowledge.syntax import Comparison, Influence, Linear, NoisyFamily, Order, Probability, Product
 from tests.knowledge.conftest import NETWORKS
@@ -101,7 +101,7 @@ def derivations(seed: int, count: int) -> list[str]:
         "TIMES": ["*"], "SLASH": ["/"], "POWER": ["**", "^"], "LPAR": ["("], "RPAR": [")"], "LBRACE": ["{"],
         "RBRACE": ["}"], "BAR": ["|"], "COLON": [":"], "SEPARATOR": [",", "and", ", and"], "VERB": ["raises", "lower"],
         "SYNERGIZE": ["synergize", "sub-synergize"], "ON": ["on"], "IN": ["in"], "IS": ["is", "is a"], "OF": ["of"],
-        "ORDER": ["order"], "ROWS": ["rows"], "NOISY": ["noisy-or", "noisy-max"], "SHARE": ["share"],
+        "ORDER": ["order"], "ROWS": ["rows"], "NOISY": ["noisy-or", "noisy-max"], "TIE": ["share", "differ in"],
         "WITH_EQUAL": ["with equal"], "BY_AT_LEAST": ["by at least", ", by at least"], "WITHIN": ["within"],
         "WITH_CONFIDENCE": ["with confidence"], "LEAK": ["with leak", ", without leak"],
     }  # fmt: skip
@@ -184,6 +184,7 @@ def test_anything_given_to_the_python_form(first, second, third):
         lambda: raises("smoke", "lung", first, second),
         lambda: order(first, second),
         lambda: same(first, by=second),
+        lambda: different(first, by=second, rows=third),
         lambda: Influence(first, second, third),
         lambda: Order(first, second),
         lambda: NoisyFamily(first, second, third),

@@ -26,6 +26,8 @@ LINES = [
     "order lung: no < yes",
     "rows with equal twin_id share lung, tub",
     "rows 2, 4 share lung",
+    "rows with equal match_id differ in lung",
+    "rows 3, 9 differ in lung, tub",
     "P(lung=yes | smoke=yes) ~ P(bronc=yes | smoke=no) within 0.3",
     "2*P(lung=yes) - P(bronc=yes | smoke=no) + 0.25 <= 0.5",
 ]
@@ -129,6 +131,44 @@ def test_a_direction_goes_through_many_synergies():
     pairs = "".join(f"{later} and {before} synergize on y\n" for before, later in pairwise("abcde"))
     knowledge = Knowledge(pairs + "e lowers y", network)
     assert synergy_directions(knowledge) == {("y", parent): "lowers" for parent in "abcde"}
+
+
+# Rows that share, and rows that differ --------------------------------------------------------------------------------
+
+
+def test_rows_that_differ_may_share_other_things_and_with_other_rows(clinic):
+    lines = ["rows 1, 2, 3 differ in age", "rows 1, 2, 3 share dose", "rows 1, 4 share age", "rows 2, 5 share age"]
+    more = [
+        "rows with equal twin share ward",
+        "rows with equal match differ in ward",
+        "rows with equal twin differ in age",
+    ]
+    assert len(Knowledge(lines + more, clinic)) == 7
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["rows 3, 1 differ in age", "rows 1, 2, 3 share age"], 'Rows 3 and 1 share "age" (line 2), and cannot'),
+        (["rows 1, 2 share age", "rows 3, 2 share age", "rows 1, 3 differ in age"], '"age" through other rows, and'),
+        (
+            ["rows with equal t share age", "rows with equal t differ in age"],
+            'Rows with equal "t" share "age" (line 1)',
+        ),
+    ],
+)
+def test_rows_that_share_a_variable_cannot_differ_in_it(clinic, lines, message):
+    with pytest.raises(KnowledgeError) as caught:
+        Knowledge("\n".join(lines), clinic)
+    (mistake,) = caught.value.mistakes
+    assert (mistake.kind, "differ" in mistake.text) == ("share-and-differ", True)
+    assert message in mistake.message
+
+
+def test_no_more_rows_can_differ_than_there_are_states(clinic):
+    assert len(Knowledge("rows 1, 2, 3 differ in age\nrows 1, 2 differ in ward", clinic)) == 2
+    with pytest.raises(KnowledgeError, match='3 rows cannot all differ in "ward", which has 2 states'):
+        Knowledge("rows 1, 2, 3 differ in age, ward", clinic)
 
 
 def test_lark_is_imported_only_to_parse():

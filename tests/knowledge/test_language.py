@@ -100,6 +100,10 @@ FORMS = {
     ),
     "rows 2, 4 share variant": TiedRows(("variant",), rows=(2, 4)),
     "rows 2, 4 and 7 share variant": TiedRows(("variant",), rows=(2, 4, 7)),
+    "rows 3, 9 differ in variant": TiedRows(("variant",), rows=(3, 9), differ=True),
+    "rows 3, 9 and 12 differ  in variant and allele": TiedRows(("variant", "allele"), rows=(3, 9, 12), differ=True),
+    "rows with equal match_id differ in variant": TiedRows(("variant",), by="match_id", differ=True),
+    "rows with the same differ differ in share": TiedRows(("share",), by="differ", differ=True),
     'P("heart attack"="so, so" | "b|c"=1.0, b.d-e/f=A/B) >= 0.1': Comparison(
         (
             Linear(((1.0, Probability("heart attack", ("so, so",), (("b|c", "1.0"), ("b.d-e/f", "A/B")))),)),

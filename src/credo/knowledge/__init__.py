@@ -2,6 +2,7 @@
 
 from credo.knowledge.build import (
     P,
+    different,
     lowers,
     noisy_and,
     noisy_max,
@@ -27,6 +28,7 @@ __all__ = [
     "P",
     "StateOrder",
     "check_columns",
+    "different",
     "knowledge_for",
     "lowers",
     "noisy_and",

@@ -155,13 +155,12 @@ def noisy_min(child: str, sets: Iterable[str | Iterable[str]], leak: bool = Fals
 
 def same(*variables: str, by: str | None = None, rows: Iterable[int] = ()) -> TiedRows:
     """`rows with equal twin_id share variant` (by a column), `rows 2, 4 share variant` (by number, from 1)."""
-    check_nothing_lost(sys._getframe(1))
-    numbers = tuple(rows)
-    if not variables or (by is None) == (not numbers):
-        raise _error("same-by-or-rows", f"same({', '.join(map(repr, variables))}, by={by!r}, rows={numbers!r})")
-    if not all(isinstance(row, int) and not isinstance(row, bool) for row in numbers):
-        raise _error("row-number", repr(numbers))
-    return TiedRows(_names(variables), None if by is None else _name(by), numbers)
+    return _tie("same", variables, by, rows)
+
+
+def different(*variables: str, by: str | None = None, rows: Iterable[int] = ()) -> TiedRows:
+    """`rows with equal match_id differ in variant` (by a column), `rows 3, 9 differ in variant` (by number, from 1)."""
+    return _tie("different", variables, by, rows)
 
 
 # What the forms share -------------------------------------------------------------------------------------------------
@@ -193,6 +192,19 @@ def _family(child: str, kind: Any, sets: Iterable[str | Iterable[str]], leak: bo
     if not members:
         raise _error("empty-set", f"{kind.replace('-', '_')}({child!r}, [])")
     return NoisyFamily(_name(child), kind, members, bool(leak))
+
+
+def _tie(
+    form: Literal["same", "different"], variables: tuple[str, ...], by: str | None, rows: Iterable[int]
+) -> TiedRows:
+    check_nothing_lost(sys._getframe(2))
+    numbers = tuple(_items(rows))
+    if not variables or (by is None) == (not numbers):
+        text = f"{form}({', '.join(map(repr, variables))}, by={by!r}, rows={numbers!r})"
+        raise _error("by-or-rows", text, form=form)
+    if not all(isinstance(row, int) and not isinstance(row, bool) for row in numbers):
+        raise _error("row-number", repr(numbers))
+    return TiedRows(_names(variables), None if by is None else _name(by), numbers, form == "different")
 
 
 def _compared(left: Quantity, relation: Relation, right: Quantity | float) -> Claim:

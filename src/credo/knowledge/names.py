@@ -8,7 +8,7 @@ from credo.knowledge.mistakes import Fault
 
 # Words of the grammar: as names they are written in quotes, so that nobody has to think about which is meant.
 KEYWORDS = frozenset(
-    ("p", "and", "by", "in", "is", "lowers", "of", "on", "order", "raises", "rows", "share", "with", "within")
+    ("p", "and", "by", "differ", "in", "is", "lowers", "of", "on", "order", "raises", "rows", "share", "with", "within")
 )
 
 _BARE_NAME = re.compile(r"[^\W\d]\w*(?:[.\-/]\w+)*")

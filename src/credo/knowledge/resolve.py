@@ -200,10 +200,13 @@ def _family(statement: NoisyFamily, names: Names) -> Iterator[Fault]:
         yield _between(members[0], members[-1], "parent-left-out", name=child, missing=listing(left_out))
 
 
-def _shared(statement: TiedRows, names: Names) -> Iterator[Fault]:
+def _tied(statement: TiedRows, names: Names) -> Iterator[Fault]:
+    rows = len(statement.rows) if statement.differ else 0
     for name in statement.variables:
         if name not in names.states:
             yield _unknown_variable(name, names)
+        elif rows > (states := len(names.states[name])):
+            yield _at(name, "too-few-states", name=name, rows=rows, states=states)
 
 
 RULES: dict[type, Callable[[Any, Names], Iterator[Fault]]] = {
@@ -213,7 +216,7 @@ RULES: dict[type, Callable[[Any, Names], Iterator[Fault]]] = {
     Synergy: _synergy,
     Order: _order,
     NoisyFamily: _family,
-    TiedRows: _shared,
+    TiedRows: _tied,
 }
 
 

@@ -74,15 +74,22 @@ def family(children: Children) -> Part:
     return _joined(NoisyFamily(child.value, spelled, tuple(each.value for each in sets)), [child, *sets], faults)
 
 
-def shared_by_column(children: Children) -> Part:
-    column, names = children[2], children[4]
-    return _joined(TiedRows(names.value, by=column.value), [column, names], shape.shared(names, column))
+def tied_by_column(children: Children) -> Part:
+    _, _, column, verb, names = children
+    tie = TiedRows(names.value, by=column.value, differ=_differ(verb))
+    return _joined(tie, [column, names], shape.tied(names, column))
 
 
-def shared_by_number(children: Children) -> Part:
-    numbers, names = children[1:-2:2], children[-1]
+def tied_by_number(children: Children) -> Part:
+    _, *numbers, verb, names = children
+    numbers = numbers[::2]
     rows, faults = shape.row_numbers(numbers)
-    return _joined(TiedRows(names.value, rows=rows), [*numbers, names], faults + shape.shared(names))
+    tie = TiedRows(names.value, rows=rows, differ=_differ(verb))
+    return _joined(tie, [*numbers, names], faults + shape.tied(names))
+
+
+def _differ(verb: str) -> bool:
+    return verb.startswith("differ")
 
 
 # What is said at the end ----------------------------------------------------------------------------------------------

@@ -138,12 +138,12 @@ def row_numbers(numbers: Sequence[Part]) -> tuple[tuple[int, ...], tuple[Fault, 
     return tuple(rows), tuple(faults)
 
 
-def shared(names: Part, by: Part | None = None) -> tuple[Fault, ...]:
-    """What rows share is named once, and is not what ties them."""
-    faults = _twice(names.value, "shared-twice")
+def tied(names: Part, by: Part | None = None) -> tuple[Fault, ...]:
+    """What rows share or differ in is named once, and is not what ties them."""
+    faults = _twice(names.value, "tied-twice")
     if by is not None:
         same = (name for name in names.value if name == by.value)
-        faults += tuple(Fault("shared-by-itself", each.column, each.end_column, {"name": each}) for each in same)
+        faults += tuple(Fault("tied-by-itself", each.column, each.end_column, {"name": each}) for each in same)
     return faults
 
 

@@ -99,11 +99,11 @@ def _family(statement: NoisyFamily) -> str:
     return f"{written_name(statement.child)} is {statement.kind} of {sets}{' with leak' if statement.leak else ''}"
 
 
-def _shared(statement: TiedRows) -> str:
+def _tied(statement: TiedRows) -> str:
     variables = ", ".join(written_name(name) for name in statement.variables)
-    if statement.by is not None:
-        return f"rows with equal {written_name(statement.by)} share {variables}"
-    return f"rows {', '.join(str(row) for row in statement.rows)} share {variables}"
+    numbers = ", ".join(str(row) for row in statement.rows)
+    rows = numbers if statement.by is None else f"with equal {written_name(statement.by)}"
+    return f"rows {rows} {'differ in' if statement.differ else 'share'} {variables}"
 
 
 def _ending(statement: Any) -> str:
@@ -121,5 +121,5 @@ WRITERS: dict[type, Callable[[Any], str]] = {
     Synergy: _synergy,
     Order: _order,
     NoisyFamily: _family,
-    TiedRows: _shared,
+    TiedRows: _tied,
 }

@@ -1,14 +1,17 @@
-"""Statements held against each other: two orders, two forms of one family, the directions of a synergy."""
+"""Statements held against each other: orders, forms of a family, directions of a synergy, ties between rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Literal, TypeVar
 
 from credo.knowledge.mistakes import Fault
-from credo.knowledge.syntax import Influence, NoisyFamily, Order, Statement, Synergy
+from credo.knowledge.syntax import Influence, NoisyFamily, Order, Statement, Synergy, TiedRows
 
 Direction = Literal["raises", "lowers"]
+Cell = tuple[str, Hashable]  # a variable and a row
+Key = TypeVar("Key", bound=Hashable)
 
 
 def together_faults(statements: Sequence[Statement]) -> Iterator[tuple[Statement, Fault]]:
@@ -16,6 +19,7 @@ def together_faults(statements: Sequence[Statement]) -> Iterator[tuple[Statement
     yield from _order_faults([each for each in statements if isinstance(each, Order)])
     yield from _family_faults([each for each in statements if isinstance(each, NoisyFamily)])
     yield from _synergy_faults(statements)
+    yield from _tie_faults([each for each in statements if isinstance(each, TiedRows)])
 
 
 def synergy_direction(statements: Iterable[Statement], synergy: Synergy) -> Direction:
@@ -30,25 +34,30 @@ def synergy_direction(statements: Iterable[Statement], synergy: Synergy) -> Dire
 def synergy_directions(statements: Iterable[Statement]) -> Mapping[tuple[str, str], Direction]:
     """(child, parent) → direction, for every parent in a synergy."""
     statements = list(statements)
-    group = _groups(statements)
+    group = _synergy_groups(statements)
     lowered = {group[key] for key, each in _stated(statements, group) if each.direction == "lowers"}
     return {key: "lowers" if root in lowered else "raises" for key, root in group.items()}
 
 
-def _groups(statements: Iterable[Statement]) -> dict[tuple[str, str], tuple[str, str]]:
+def _synergy_groups(statements: Iterable[Statement]) -> dict[tuple[str, str], tuple[str, str]]:
     """(child, parent) → a representative of all parents that synergies on that child link to it."""
-    links: dict[tuple[str, str], tuple[str, str]] = {}
+    synergies = (each for each in statements if isinstance(each, Synergy))
+    return _groups([(each.child, parent) for parent in each.parents] for each in synergies)
 
-    def root(key: tuple[str, str]) -> tuple[str, str]:
+
+def _groups(linked: Iterable[Sequence[Key]]) -> dict[Key, Key]:
+    """Each key → a representative of all keys that are linked to it, be it through others."""
+    links: dict[Key, Key] = {}
+
+    def root(key: Key) -> Key:
         while links.setdefault(key, key) != key:
             links[key] = links[links[key]]
             key = links[key]
         return key
 
-    for each in statements:
-        if isinstance(each, Synergy):
-            for parent in each.parents:
-                links[root((each.child, parent))] = root((each.child, each.parents[0]))
+    for keys in linked:
+        for key in keys:
+            links[root(key)] = root(keys[0])
     return {key: root(key) for key in list(links)}
 
 
@@ -60,7 +69,7 @@ def _stated(
 
 
 def _synergy_faults(statements: Sequence[Statement]) -> Iterator[tuple[Statement, Fault]]:
-    group = _groups(statements)
+    group = _synergy_groups(statements)
     if not group:
         return
     said: dict[tuple[str, str], dict[str, Influence]] = {}
@@ -96,6 +105,43 @@ def _family_faults(families: Sequence[NoisyFamily]) -> Iterator[tuple[Statement,
         before = first.setdefault(each.child, each)
         if before is not each:
             yield each, _at_name(each.child, "family-twice", {"name": each.child, "place": place(before)})
+
+
+def _tie_faults(ties: Sequence[TiedRows]) -> Iterator[tuple[Statement, Fault]]:
+    """Two rows that differ in a variable which they share, be it through other rows."""
+    shares, differences = ([tie for tie in ties if tie.differ == differ] for differ in (False, True))
+    if not differences:
+        return
+    group = _groups(cells for tie in shares for cells in _cells(tie))
+    sharing: dict[Cell, list[TiedRows]] = {}
+    for tie in shares:
+        for cell in chain(*_cells(tie)):
+            sharing.setdefault(cell, []).append(tie)
+    for tie in differences:
+        for left, right in filter(None, (_linked(cells, group) for cells in _cells(tie))):
+            both = (place(each) for each in sharing[left] if each in sharing[right])
+            facts = {
+                "name": left[0],
+                "rows": f"Rows {left[1]} and {right[1]}" if tie.rows else f'Rows with equal "{tie.by}"',
+                "how": next(both, " through other rows"),
+            }
+            yield tie, _at_name(left[0], "share-and-differ", facts)
+
+
+def _cells(tie: TiedRows) -> list[list[Cell]]:
+    """The values that are tied to each other, for each variable; by a column, those of any two rows stand for all."""
+    rows = tie.rows or ((tie.by, "one"), (tie.by, "another"))
+    return [[(name, row) for row in rows] for name in tie.variables]
+
+
+def _linked(cells: Iterable[Cell], group: Mapping[Cell, Cell]) -> tuple[Cell, Cell] | None:
+    """The first two cells that are in one group."""
+    first: dict[Cell, Cell] = {}
+    for cell in cells:
+        before = first.setdefault(group.get(cell, cell), cell)
+        if before is not cell:
+            return before, cell
+    return None
 
 
 def _at_name(name: str, kind: str, facts: Mapping[str, object]) -> Fault:
