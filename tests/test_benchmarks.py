@@ -9,7 +9,7 @@ from pathlib import Path
 import benchmarks
 import numpy as np
 import pytest
-from benchmarks import knowledge, read_bif, sampling, solve
+from benchmarks import em, em_contenders, knowledge, read_bif, sampling, solve
 
 from credo.network import Network
 
@@ -45,3 +45,28 @@ def test_blocks_are_sampled_solved_and_files_read(tmp_path: Path) -> None:
     made_up = read_bif.made_up(4, 2, 2)
     read_bif.write_bif(made_up, tmp_path / "net.bif")
     assert read_bif.read_bif(tmp_path / "net.bif") == made_up
+
+
+def test_an_iteration_of_pyagrum_ends_where_ours_does() -> None:
+    pytest.importorskip("pyagrum")
+    assert em_contenders.pyagrum("alarm", 16, 16)["apart"] <= em.APART
+
+
+def test_an_iteration_by_hand_ends_where_ours_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(em_contenders, "SECONDS", 0.0)
+    assert em_contenders.numpy_loop("mixture", 200, 200)["apart"] <= em.APART
+
+
+def test_goals_are_judged_by_what_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    small = {"seconds": 0.001, "busy": 0.002, "peak": 10.0, "total": 150.0}
+    large = {"seconds": 0.007, "busy": 0.020, "peak": 30.0, "total": 190.0}
+    slow = {"seconds": 0.6, "busy": 1.1, "peak": 20.0, "total": 90.0, "apart": 1e-5}
+    em.print_goals(
+        {
+            "alarm 512": {"credo": small, "pyagrum": slow},
+            "alarm 5,000": {"credo": small},
+            "alarm 50,000": {"credo": large},
+        }
+    )
+    marks = [line.split("  ")[1] for line in capsys.readouterr().out.splitlines()[2:]]
+    assert marks == ["met", "not measured", "not measured", "NOT MET", "met", "NOT MET"]

@@ -136,7 +136,7 @@ def test_ten_times_the_rows_cost_less_than_eight_times_as_much() -> None:
     """Evaluations are shared: an iteration grows with what is distinct. Seconds of the processors, best of many."""
     from benchmarks.em import contend
 
-    small, large = (contend("credo", "alarm", rows, 0) for rows in (5_000, 50_000))
+    small, large = (contend("credo", "alarm", rows, rows) for rows in (5_000, 50_000))
     assert isinstance(small, dict)
     assert isinstance(large, dict)
     assert large["busy"] < 8 * small["busy"]

@@ -1,0 +1,340 @@
+"""One contender of the EM benchmark, in a process of its own: `python -m benchmarks.em_contenders credo alarm 512 512`.
+
+Prints JSON: seconds of an iteration by the clock (`seconds`) and of the processors, all cores together (`busy`); peak
+memory in MB above imports (`peak`) and in all (`total`); how far the log-likelihood after the iteration is from credo's
+(`apart`, a share); `notes`.
+
+All begin with the same tables: the network's, mixed with a little of the uniform. Data are drawn from the network, and
+40% of the values are hidden; of `latent` (Alarm) and `mixture` (naive Bayes) one variable everywhere, and nothing else.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import resource
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.learn import made_up_network
+from credo.io.networks import read_network
+from credo.network import Network, Table
+
+NETWORKS = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
+HIDE = 0.4
+LATENT = "VENTLUNG"  # of Alarm: four states, a parent, three children
+MIXED = 0.05  # the share of the uniform in the tables that EM starts from
+PSEUDO = 0.01  # for each cell, in the comparison with pyAgrum, which refuses configurations without data
+SECONDS = 3.0  # that a contender's repetitions may take
+
+Tables = dict[str, Table]
+
+
+def main() -> None:
+    """Run the contender that the command line names, on the first so many of the rows of a case."""
+    job, case, rows, part = sys.argv[1:]
+    warnings.simplefilter("ignore")
+    print(json.dumps(CONTENDERS[job](case, int(rows), int(part))))
+
+
+# The data -------------------------------------------------------------------------------------------------------------
+
+
+def network_of(case: str) -> Network | None:
+    """The network of a case, with the tables that data are drawn from; a made-up one where Alarm is not there."""
+    if case == "mixture":
+        return mixture()
+    path = NETWORKS / f"{'alarm' if case == 'latent' else case}.bif"
+    if path.exists():
+        return read_network(path)
+    return made_up_network() if case == "alarm" else None
+
+
+def mixture(classes: int = 5, features: int = 20) -> Network:
+    """A hidden class with ternary features."""
+    names = [f"f{i}" for i in range(features)]
+    variables = {"class": [f"c{k}" for k in range(classes)], **{name: ["x", "y", "z"] for name in names}}
+    structure = Network(variables, {name: ["class"] for name in names}, name="mixture")
+    generator = np.random.default_rng(1)
+    tables = {
+        name: generator.dirichlet(np.ones(structure.shape(name)[-1]), structure.configurations(name))
+        for name in structure.names
+    }
+    return structure.with_tables({name: table.reshape(structure.shape(name)) for name, table in tables.items()})
+
+
+def data_of(case: str, rows: int) -> tuple[Network, Any]:
+    """The start, and rows of state numbers that the network itself drew, -1 where hidden."""
+    from credo.statistics.sample import sample_codes
+
+    network = network_of(case)
+    assert network is not None
+    drawn = sample_codes(network, rows, seed=1)
+    codes = np.column_stack([drawn[name] for name in network.names]).astype(np.int8)
+    never_seen = {"mixture": "class", "latent": LATENT}.get(case)
+    if never_seen is None:
+        codes[np.random.default_rng(2).random(codes.shape) < HIDE] = -1
+    else:
+        codes[:, network.names.index(never_seen)] = -1
+    mixed = {name: (1 - MIXED) * table + MIXED / table.shape[-1] for name, table in network.tables.items()}
+    return network.with_tables(mixed), codes
+
+
+# What all measure -----------------------------------------------------------------------------------------------------
+
+
+def best_of(iteration: Callable[[], Any], fewest: int = 5) -> dict[str, float]:
+    """The shortest of many repetitions, after one that warms up: by the clock, and of the processors."""
+    iteration()
+    seconds: list[float] = []
+    busy: list[float] = []
+    while len(seconds) < fewest or (sum(seconds) < SECONDS and len(seconds) < 200):
+        start, start_busy = time.perf_counter(), time.process_time()
+        iteration()
+        seconds.append(time.perf_counter() - start)
+        busy.append(time.process_time() - start_busy)
+    return {"seconds": min(seconds), "busy": min(busy)}
+
+
+def memory(imports: float) -> dict[str, float]:
+    """Peak memory in MB, above what imports took and in all."""
+    return {"peak": peak() - imports, "total": peak()}
+
+
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+
+
+def apart(network: Network, codes: Any, theirs: Tables, pseudo: float = 0.0) -> float:
+    """How far the log-likelihood of their tables is from that after an iteration of credo, as a share of it."""
+    from credo.io.dataset import Dataset
+
+    dataset = Dataset(network.names, codes)
+    own = network.with_tables(counting_all(network, codes, pseudo)()).log_likelihood(dataset)
+    return abs(network.with_tables(theirs).log_likelihood(dataset) / own - 1)
+
+
+def counting_all(network: Network, codes: Any, pseudo: float = 0.0) -> Callable[[], Tables]:
+    """One iteration of credo that counts barren variables too, as its peers do: a sensor on each makes it count."""
+    from credo.io.dataset import Dataset
+    from credo.statistics.engine.expected import expected_cells, prepare
+    from credo.statistics.engine.layout import Sensor, pack, row_starts, unpack
+    from credo.statistics.families import Families
+
+    sensors = [Sensor((name,)) for name in network.names]
+    ones = [np.ones(len(network.states(name))) for name in network.names]
+    readings = np.zeros((len(codes), len(sensors)), dtype=codes.dtype)
+    prepared = prepare(Families.of(network), Dataset(network.names, codes), sensors=sensors, readings=readings)
+    theta = pack(prepared.layout, network.tables, ones)
+    starts = row_starts(prepared.layout)
+    lengths = np.diff(starts, append=prepared.layout.cells)
+
+    def iteration() -> Tables:
+        counts = expected_cells(prepared, theta)[0] + pseudo
+        sums = np.add.reduceat(counts, starts)
+        counts[np.repeat(sums == 0, lengths)] = 1.0
+        sums[sums == 0] = lengths[sums == 0]
+        return unpack(prepared.layout, counts / np.repeat(sums, lengths))
+
+    return iteration
+
+
+# The contenders -------------------------------------------------------------------------------------------------------
+
+
+def credo(case: str, rows: int, part: int) -> dict[str, Any]:
+    """As users run it: barren variables are cut."""
+    from credo.estimators.iterations.count_step import counting_step
+    from credo.estimators.iterations.em_steps import Steps, init, step
+    from credo.io.dataset import Dataset
+    from credo.statistics.engine.expected import prepare
+    from credo.statistics.engine.layout import pack
+    from credo.statistics.families import Families
+    from credo.statistics.prior import Dirichlet
+
+    counting_all(mixture(2, 2), np.full((2, 3), -1, dtype=np.int8))()  # loads what is compiled
+    imports = peak()
+    network, codes = data_of(case, rows)
+    start = time.perf_counter()
+    prepared = prepare(Families.of(network), Dataset(network.names, codes[:part]))
+    seconds = time.perf_counter() - start
+    steps = Steps.of(prepared, counting_step(prepared, Dirichlet(0.0)), network.names)
+    state = init(steps, pack(prepared.layout, network.tables))
+    groups = prepared.groups
+    notes = (
+        f"{groups.distinct_rows:,} distinct rows, {groups.pieces:,} components, {len(groups.component):,} evaluations "
+        f"of {len(prepared.plans.starts) - 1:,} plans; prepared in {1000 * seconds:.0f} ms"
+    )
+    return {**best_of(lambda: step(steps, state, accelerate=False)), **memory(imports), "notes": notes}
+
+
+def credo_counting_all(case: str, rows: int, part: int) -> dict[str, Any]:
+    """The same work as the peers do: their likelihoods are compared with this one's."""
+    counting_all(mixture(2, 2), np.full((2, 3), -1, dtype=np.int8))()  # loads what is compiled
+    imports = peak()
+    network, codes = data_of(case, rows)
+    iteration = counting_all(network, codes[:part], PSEUDO)
+    return {**best_of(iteration), **memory(imports), "notes": "barren variables counted, as pyAgrum does"}
+
+
+def pyagrum(case: str, rows: int, part: int) -> dict[str, Any]:
+    """One iteration from the start as it is (no noise), with a small pseudo-count in every cell.
+
+    pyAgrum passes over the data twice, first for the likelihood of the start alone: half of its time is an iteration.
+    """
+    import polars as pl
+
+    from credo.io.agrum import load_pyagrum
+    from credo.statistics.align import aligned_table
+
+    gum = load_pyagrum("This contender")
+    imports = peak()
+    network, codes = data_of(case, rows)
+    codes = codes[:part]
+    columns = {
+        name: [network.states(name)[code] if code >= 0 else "?" for code in codes[:, i]]
+        for i, name in enumerate(network.names)
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        pl.DataFrame(columns).write_csv(f"{folder}/rows.csv")
+        model = network.to_pyagrum()
+        learner = gum.BNLearner(f"{folder}/rows.csv", model, ["?"])
+        learner.useSmoothingPrior(PSEUDO)
+        learner.useEM(1e-12, 0.0)
+        learner.EMsetMaxIter(1)
+        start, start_busy = time.perf_counter(), time.process_time()
+        learned = Network.from_pyagrum(learner.learnParameters(model))
+        seconds, busy = (time.perf_counter() - start) / 2, (time.process_time() - start_busy) / 2
+    used = memory(imports)
+    return {
+        "seconds": seconds,
+        "busy": busy,
+        **used,
+        "apart": apart(network, codes, {name: aligned_table(network, learned, name) for name in network.names}, PSEUDO),
+        "notes": f"pseudo-count {PSEUDO:g}; half of the time of two passes over the rows",
+    }
+
+
+def pgmpy(case: str, rows: int, part: int) -> dict[str, Any]:
+    """Only variables that are never seen: rows with other gaps are dropped by pgmpy."""
+    import pandas as pd
+    from pgmpy.factors.discrete import TabularCPD
+    from pgmpy.models import DiscreteBayesianNetwork
+    from pgmpy.parameter_estimator import DiscreteEM
+
+    from credo.statistics.align import aligned_table
+
+    imports = peak()
+    network, codes = data_of(case, rows)
+    codes = codes[:part]
+    # States as numbers: pgmpy fills in those of a hidden variable as numbers whatever they are called.
+    states = {name: list(range(len(network.states(name)))) for name in network.names}
+    numbered = Network({name: list(map(str, own)) for name, own in states.items()}, network.parents, network.tables)
+    hidden = {name: len(states[name]) for i, name in enumerate(network.names) if (codes[:, i] < 0).all()}
+    seen = pd.DataFrame({name: codes[:, i] for i, name in enumerate(network.names) if name not in hidden})
+    edges = [(parent, name) for name in network.names for parent in network.parents[name]]
+    model = DiscreteBayesianNetwork(edges, latents=set(hidden))
+    cpds = {
+        name: TabularCPD(
+            name,
+            len(states[name]),
+            table.reshape(-1, table.shape[-1]).T,
+            evidence=list(network.parents[name]),
+            evidence_card=list(table.shape[:-1]),
+            state_names={member: states[member] for member in (name, *network.parents[name])},
+        )
+        for name, table in network.tables.items()
+    }
+    estimator = DiscreteEM(state_names=states, latent_card=hidden, max_iter=1, init_cpds=cpds, show_progress=False)
+    start, start_busy = time.perf_counter(), time.process_time()
+    estimator.fit(model, seen)
+    seconds, busy = time.perf_counter() - start, time.process_time() - start_busy
+    used = memory(imports)
+    learned = DiscreteBayesianNetwork(edges)
+    learned.add_cpds(*estimator.parameters_)
+    found = Network.from_pgmpy(learned)
+    theirs = {name: aligned_table(numbered, found, name) for name in network.names}
+    return {"seconds": seconds, "busy": busy, **used, "apart": apart(network, codes, theirs), "notes": ""}
+
+
+def numpy_loop(case: str, rows: int, part: int) -> dict[str, Any]:
+    """A mixture by hand: indicators of all values in one matrix, so that both steps are products of matrices."""
+    imports = peak()
+    network, codes = data_of(case, rows)
+    features = network.names[1:]
+    indicators = np.concatenate([np.eye(3)[codes[:, 1 + i]] for i in range(len(features))], axis=1)
+    tables = np.concatenate([network.table(name) for name in features], axis=1)  # (classes, 3 · features)
+    weights = network.table("class")
+
+    def iteration() -> tuple[Table, Table, float]:
+        scores = indicators @ np.log(tables).T + np.log(weights)
+        largest = scores.max(axis=1, keepdims=True)
+        shares = np.exp(scores - largest)
+        sums = shares.sum(axis=1, keepdims=True)
+        log_likelihood = float((np.log(sums) + largest).sum())
+        shares /= sums
+        blocks = (shares.T @ indicators).reshape(len(weights), -1, 3)
+        return shares.mean(axis=0), blocks / blocks.sum(axis=2, keepdims=True), log_likelihood
+
+    figures = {**best_of(iteration), **memory(imports)}
+    shares, blocks, _ = iteration()
+    theirs = {"class": shares, **{name: blocks[:, i] for i, name in enumerate(features)}}
+    return {**figures, "apart": apart(network, codes, theirs), "notes": "two products of matrices"}
+
+
+def stepmix(case: str, rows: int, part: int) -> dict[str, Any]:
+    """Twenty iterations of its own loop, from our start."""
+    from stepmix.stepmix import StepMix
+
+    imports = peak()
+    network, codes = data_of(case, rows)
+    seen = codes[:, 1:].astype(float)
+    features = network.names[1:]
+    start = {
+        "weights": network.table("class"),
+        "measurement": {
+            "pis": np.concatenate([network.table(name) for name in features], axis=1),
+            "max_n_outcomes": 3,
+            "total_outcomes": 3 * len(features),
+        },
+        "measurement_in": len(features),
+    }
+
+    class FromStart(StepMix):
+        def _initialize_parameters(self, X: Any, random_state: Any) -> None:
+            self.set_parameters(copy.deepcopy(start))  # it learns in place
+
+    def fit(iterations: int) -> Any:
+        model = FromStart(
+            len(network.states("class")), measurement="categorical", n_init=1, max_iter=iterations, abs_tol=0,
+            rel_tol=0, progress_bar=0,
+        )  # fmt: skip
+        return model.fit(seen)
+
+    short, long = best_of(lambda: fit(1)), best_of(lambda: fit(21))
+    figures = {**{kind: (long[kind] - short[kind]) / 20 for kind in short}, **memory(imports)}
+    found = fit(1).get_parameters()
+    blocks = found["measurement"]["pis"].reshape(len(found["weights"]), -1, 3)
+    theirs = {"class": found["weights"], **{name: blocks[:, i] for i, name in enumerate(features)}}
+    return {**figures, "apart": apart(network, codes, theirs), "notes": "of 20 iterations"}
+
+
+CONTENDERS: dict[str, Callable[[str, int, int], dict[str, Any]]] = {
+    "credo": credo,
+    "credo_counting_all": credo_counting_all,
+    "pyagrum": pyagrum,
+    "pgmpy": pgmpy,
+    "numpy_loop": numpy_loop,
+    "stepmix": stepmix,
+}
+
+
+if __name__ == "__main__":
+    main()
