@@ -45,6 +45,21 @@ def general_task(generator: np.random.Generator, largest: int = 8) -> Task:
     return Task(make_block([states] * distributions, rows), weights, entropies)
 
 
+def large_task(generator: np.random.Generator, distributions: int, states: int, count: int) -> Task:
+    """Comparisons and sums of four across one table's rows, that a random truth satisfies."""
+    truth = generator.dirichlet(np.ones(states), distributions)
+    rows: list[LinearRow] = []
+    for number in range(count):
+        state = int(generator.integers(states))
+        chosen = generator.choice(distributions, 2 if number % 2 else 4, replace=False)
+        values = truth[chosen, state]
+        signs = np.where(values.argsort().argsort() < len(chosen) // 2, 1.0, -1.0)
+        bound = max(0.0, float(signs @ values))
+        rows.append(at_most((chosen * states + state).tolist(), signs.tolist(), bound, number))
+    weights = np.concatenate([generator.multinomial(20, row) for row in truth]).astype(float)
+    return Task(make_block([states] * distributions, rows), weights)
+
+
 def box_task(generator: np.random.Generator) -> Task:
     states = int(generator.integers(2, 7))
     truth, weights = generator.dirichlet(np.ones(states)), positive_weights(generator, states)

@@ -14,7 +14,7 @@ from credo.estimators.solvers.certificate import certify, lower_bound, objective
 from credo.estimators.solvers.dense_kernel import factorise_dense, solve_dense, workspace
 from credo.estimators.solvers.interior_point import Task, solve_tasks
 from tests.estimators.cvxpy_oracle import solve
-from tests.estimators.shapes import at_most, general_task, make_block
+from tests.estimators.shapes import at_most, general_task, large_task, make_block
 
 
 def certified(tasks: list[Task], closed_forms: bool = False) -> list[np.ndarray]:
@@ -221,21 +221,6 @@ def test_weak_duality_holds_for_any_multipliers() -> None:
         for _ in range(3):
             multipliers = generator.exponential(size=len(task.block.linear)) * generator.choice([0.1, 1, 100])
             assert lower_bound(task, multipliers) <= value + 1e-9 * (1 + abs(value))
-
-
-def large_task(generator: np.random.Generator, distributions: int, states: int, count: int) -> Task:
-    """Comparisons and sums of four across one table's rows, that a random truth satisfies."""
-    truth = generator.dirichlet(np.ones(states), distributions)
-    rows: list[LinearRow] = []
-    for number in range(count):
-        state = int(generator.integers(states))
-        chosen = generator.choice(distributions, 2 if number % 2 else 4, replace=False)
-        values = truth[chosen, state]
-        signs = np.where(values.argsort().argsort() < len(chosen) // 2, 1.0, -1.0)
-        bound = max(0.0, float(signs @ values))
-        rows.append(at_most((chosen * states + state).tolist(), signs.tolist(), bound, number))
-    weights = np.concatenate([generator.multinomial(20, row) for row in truth]).astype(float)
-    return Task(make_block([states] * distributions, rows), weights)
 
 
 def test_hundreds_of_rows_in_one_block() -> None:

@@ -15,6 +15,7 @@ from credo.estimators.solvers.certificate import Certificate, hard_violation
 from credo.estimators.solvers.closed_form_kernel import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_ROWS, SUMS_AGAINST_SUMS
 from credo.estimators.solvers.fallback import solve_with_clarabel
 from credo.estimators.solvers.interior_point import Point, Task, solve_tasks
+from credo.estimators.solvers.row_rounds import solve_in_rounds
 
 # Which solver took a block, in words for findings.
 SOLVERS = {
@@ -66,7 +67,7 @@ def estimate_blocks(blocks: Sequence[Block], vector: Numbers, soft_weight: float
 def solve_certified(tasks: Sequence[Task]) -> list[BlockEstimate]:
     """The optimum of every task under its linear rows; soft rows that weigh nothing are no rows."""
     tasks = [_without_weightless(task) for task in tasks]
-    return [_certified(task, point) for task, point in zip(tasks, solve_tasks(tasks), strict=True)]
+    return [_certified(task, point) for task, point in zip(tasks, solve_in_rounds(tasks), strict=True)]
 
 
 def _likelihood_task(block: Block, weights: Numbers, soft_weight: float) -> Task:
@@ -110,7 +111,7 @@ def _most_entropic(estimates: list[BlockEstimate]) -> list[BlockEstimate]:
     parts = [restricted(estimates[k].block, estimates[k].without_data, estimates[k].theta) for k in some]
     tasks = [Task(part, np.zeros(part.size), np.ones(part.size)) for part in parts]
     estimates = list(estimates)
-    for k, point in zip(some, solve_tasks(tasks, closed_forms=False), strict=True):
+    for k, point in zip(some, solve_in_rounds(tasks), strict=True):
         if point.converged:
             estimates[k] = _with_part(estimates[k], point.theta)
     return estimates

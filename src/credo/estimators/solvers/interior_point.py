@@ -191,13 +191,18 @@ def _start(weights: Numbers, distribution: Indices) -> Numbers:
     return np.asarray((weights + pseudo) / (totals + sizes * pseudo), dtype=np.float64)
 
 
+def unknowns(block: Block) -> int:
+    """How many numbers a Newton step asks for: parameters, and multipliers of rows and sums."""
+    return block.size + len(block.linear) + len(block.distributions) - 1
+
+
 def _elimination_order(block: Block) -> Indices:
     """In which order to eliminate parameters, rows and sums of a large block; empty for others, which find their own.
 
     SuperLU's minimum degree works in the space that the matrix takes; our own takes the square of its size.
     """
     size, rows = block.size, block.linear
-    count = size + len(rows) + len(block.distributions) - 1
+    count = unknowns(block)
     if count < LARGE_SYSTEM:
         return NO_ORDER
     from scipy.sparse import csc_matrix
