@@ -57,6 +57,7 @@ def fit(
     tolerance: float = 1e-8,
     accelerate: bool = True,
     checkpoint: str | Path | None = None,
+    ties: str = "cll",
     memory_limit: int | None = None,
     progress: Progress | None = None,
     report: Callable[[StepReport], None] | None = None,
@@ -74,7 +75,9 @@ def fit(
 
     Where values are missing or variables hidden, EM is run: from `starts` starts, each for at most `max_iterations`
     steps, until the objective moves by no more than `tolerance` of itself; a run that was killed goes on from its
-    `checkpoint`. `progress` is told the share of the table that was read, `report` how each step of EM went.
+    `checkpoint`. Rows that the knowledge ties together are conditioned on their ties (`ties="cll"`), or are one draw
+    of the tied value (`ties="merged"`). `progress` is told the share of the table that was read, `report` how each
+    step of EM went.
     """
     started = perf_counter()
     structure = read_network(network)
@@ -95,12 +98,15 @@ def fit(
     options = _given(range_weight=range_weight, relation_weight=relation_weight)
     problem = Problem(structure, free, counts, believed, constraints, blocks, folds, soft_weight, seed, options)
 
-    if counts.gaps():
+    if counts.gaps() or (constraints.ties and chosen.uses_knowledge):
         if method == "auto":
             chosen, problem = _for_gaps(prior, problem)
         iterations = Iterations(starts, max_iterations, tolerance, accelerate, checkpoint, report)
         whole = concatenate(list(read_for(known, data, weights)))
-        solution = _or_clash(known, lambda: estimate_incomplete(chosen, problem, whole, iterations, memory_limit))
+        merged = _is_merged(ties)
+        solution = _or_clash(
+            known, lambda: estimate_incomplete(chosen, problem, whole, iterations, memory_limit, merged)
+        )
     else:
         solution = _or_clash(known, lambda: chosen.estimate(problem))
 
@@ -121,22 +127,27 @@ def fit(
         certificate=solution.certificate,
         prices=solution.prices,
         posterior=solution.posterior,
+        tied=solution.tied,
     )
 
 
 def _refuse_what_cannot_be_learned(method: Method, constraints: Constraints, knowledge: Knowledge) -> None:
-    """Ties between rows and families of independent causes can be written and checked, but not learned from yet."""
+    """Families of independent causes can be written and checked, but not learned from yet."""
     if not method.uses_knowledge:
         return
-    numbers = [
-        each.statement for group in (constraints.ties, constraints.forms, constraints.unlowered) for each in group
-    ]
+    numbers = [each.statement for group in (constraints.forms, constraints.unlowered) for each in group]
     if numbers:
         said = words(knowledge.statements[min(numbers)])
         raise OptionError(
             f"“{said}” can be checked, but no method learns from such a statement yet. Leave it out, or use ml or map, "
             "which learn from the data alone."
         )
+
+
+def _is_merged(ties: str) -> bool:
+    if ties not in ("cll", "merged"):
+        raise OptionError(f"ties is cll (rows are conditioned on their ties) or merged (one draw a tie), not {ties!r}.")
+    return ties == "merged"
 
 
 def _or_clash(knowledge: Knowledge, estimate: Callable[[], Solution]) -> Solution:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from credo.constraints.context import words
 from credo.diagnostics.violations import Violation, line_of, violations_of
 from credo.errors import OptionError, Status
-from credo.estimators.solution import Finding, Numbers, Uncertainty
+from credo.estimators.solution import Finding, Numbers, TiedLikelihood, Uncertainty
 from credo.estimators.solvers.certificate import Certificate
 from credo.knowledge import Knowledge
 from credo.network import Network
@@ -46,6 +46,17 @@ class Fit:
     certificate: Certificate | None = None  # of estimates that claim to be optimal
     prices: Mapping[int, float] = field(default_factory=dict, repr=False)  # statement → price
     posterior: Uncertainty | None = field(default=None, repr=False)  # of methods that sample
+    tied: TiedLikelihood | None = None  # where the knowledge ties rows together
+
+    @property
+    def cll(self) -> float | None:
+        """The log-likelihood of the data given the ties between rows; None where there are none."""
+        return None if self.tied is None else self.tied.value
+
+    @property
+    def pmi(self) -> float | None:
+        """What the ties add to the log-likelihood: the pointwise mutual information of data and ties."""
+        return None if self.tied is None else self.tied.value - self.log_likelihood
 
     def interval(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
         """The credible interval of each number of a table: (low, high), axes (parents…, child)."""
@@ -93,6 +104,8 @@ class Fit:
             "message": self.status.value,
             "rows": self.rows,
             "log_likelihood": self.log_likelihood if isfinite(self.log_likelihood) else None,
+            "cll": self.cll,
+            "pmi": self.pmi,
             "history": [value if isfinite(value) else None for value in self.history],
             "seconds": self.seconds,
             "certificate": None

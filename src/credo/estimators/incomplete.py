@@ -2,7 +2,7 @@
 
 Methods that maximise something (ml, map, cml, cmap; cem by gradient) are M-steps, exact at each iteration, so that
 their objective never falls. The others are given the expected counts that the EM of cmap ends with, as if they had
-been counted.
+been counted. Where knowledge ties rows together, the E-step is that of `tied`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from credo.constraints.rows import Numbers
+from credo.constraints.rows import Constraints, Numbers
 from credo.errors import Status
 from credo.estimators import cem, constrained
+from credo.estimators.exchangeable import order_findings
 from credo.estimators.iterations.count_step import counting_step
-from credo.estimators.iterations.em import EMResult, Progress, run_em
-from credo.estimators.iterations.em_steps import Ended, MStep
+from credo.estimators.iterations.em import EMResult, Progress, found_by_em, run_em
+from credo.estimators.iterations.em_steps import Ended, Independent, MStep
 from credo.estimators.methods import METHODS, Method
 from credo.estimators.problem import Problem
 from credo.estimators.soft import DEFAULT
@@ -26,10 +27,13 @@ from credo.estimators.softened import default_weight
 from credo.estimators.solution import Finding, Solution
 from credo.estimators.solvers.certificate import soft_cost
 from credo.estimators.solvers.interior_point import Task
+from credo.estimators.tied import Tied, likelihood_of, story, tied_step
 from credo.io.dataset import Dataset
 from credo.statistics.counts import Counts
-from credo.statistics.engine.expected import Prepared, expected_counts, prepare
+from credo.statistics.engine.expected import Prepared, as_counts, log_likelihood_of, prepare
+from credo.statistics.engine.layout import pack
 from credo.statistics.prior import pseudo_counts
+from credo.statistics.ties.likelihood import tie_rows
 
 COUNTING, MAXIMISING, BY_GRADIENT = ("ml", "map"), ("cml", "cmap"), ("cem",)
 STATUS = {Ended.CONVERGED: Status.CONVERGED, Ended.LIMIT: Status.NOT_CONVERGED, Ended.FELL: Status.NOT_CONVERGED}
@@ -48,17 +52,25 @@ class Iterations:
 
 
 def estimate_incomplete(
-    method: Method, problem: Problem, dataset: Dataset, iterations: Iterations, memory_limit: int | None = None
+    method: Method,
+    problem: Problem,
+    dataset: Dataset,
+    iterations: Iterations,
+    memory_limit: int | None = None,
+    merged: bool = False,
 ) -> Solution:
-    """Run EM for a method, and say how it went."""
-    prepared = prepare(problem.counts.families, dataset, memory_limit)
+    """Run EM for a method, and say how it went; `merged` says how rows that are tied together are read."""
+    families, ties = problem.counts.families, problem.constraints.ties if method.uses_knowledge else ()
+    rows = prepare(families, dataset, memory_limit)
+    e_step: Independent | Tied = tied_step(families, ties, dataset, merged, memory_limit) if ties else Independent(rows)
     weight = default_weight(problem) if method.name in BY_GRADIENT else DEFAULT
     inner = problem if problem.soft_weight is not None else replace(problem, soft_weight=weight)
     em_method = method if method.name in (*COUNTING, *MAXIMISING, *BY_GRADIENT) else METHODS["cmap"]
     result = run_em(
         problem.network,
-        prepared,
-        _m_step(em_method, inner, prepared),
+        e_step.prepared,
+        _m_step(em_method, inner, e_step.prepared),
+        e_step=e_step if ties else None,
         free=problem.names,
         starts=iterations.starts,
         max_iterations=iterations.max_iterations,
@@ -66,22 +78,35 @@ def estimate_incomplete(
         accelerate=iterations.accelerate,
         seed=problem.seed,
         checkpoint=iterations.checkpoint,
-        label=f"{em_method.name} {inner.prior} {inner.soft_weight}",
+        label=f"{em_method.name} {inner.prior} {inner.soft_weight} {ties} {merged}",
         progress=iterations.report,
     )
-    expected, _ = expected_counts(prepared, result.tables)
+    cells, _, _ = e_step(pack(rows.layout, result.tables), e_step.start())
+    expected = as_counts(e_step.prepared, cells)
     last = method.estimate(replace(inner, counts=expected, folds=_fold_counts(method, expected)))
     tables = {name: result.tables[name] for name in problem.names} if em_method is method else last.tables
-    findings = (*_story(result), *result.findings, *last.findings)
-    status = STATUS[result.ended] if em_method is method else last.status
-    observed = expected_counts(prepared, {**result.tables, **tables})[1]
+    theta = pack(rows.layout, {**result.tables, **tables})
+    likelihood, told = None, list(_story(result))
+    if isinstance(e_step, Tied):
+        conditioned = tie_rows(families, ties, dataset, memory_limit=memory_limit) if merged else e_step.rows
+        likelihood = likelihood_of(conditioned, theta)
+        told.append(story(conditioned, likelihood))
+    said = inner if em_method.uses_knowledge else replace(inner, constraints=Constraints(inner.constraints.parameters))
+    told += [*result.findings, *order_findings(said, found_by_em(e_step.prepared))]
     return replace(
-        last, tables=tables, status=status, findings=findings, log_likelihood=observed, history=result.history
+        last,
+        tables=tables,
+        status=STATUS[result.ended] if em_method is method else last.status,
+        findings=(*told, *last.findings),
+        log_likelihood=log_likelihood_of(rows, theta),
+        history=result.history,
+        tied=likelihood,
     )
 
 
 def _m_step(method: Method, problem: Problem, prepared: Prepared) -> MStep:
-    if method.name in COUNTING:
+    nothing_said = not problem.blocks and method.name in MAXIMISING
+    if method.name in COUNTING or nothing_said:
         return counting_step(prepared, problem.prior, problem.names)
     if method.name in BY_GRADIENT:
         return cem.gradient_step(problem)

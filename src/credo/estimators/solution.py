@@ -44,6 +44,15 @@ class Uncertainty(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class TiedLikelihood:
+    """How likely the data are given the ties between their rows."""
+
+    value: float  # log P(data | ties), also where ties were merged to learn
+    is_exact: bool  # rows and ties form no cycle, and the messages between them settled
+    settled: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Solution:
     """Tables (parents…, child), the status, and what is to be said about one estimation."""
 
@@ -55,6 +64,7 @@ class Solution:
     posterior: Uncertainty | None = None
     log_likelihood: float | None = None  # of what was observed, where rows have gaps
     history: tuple[float, ...] = ()  # the objective after each iteration
+    tied: TiedLikelihood | None = None
 
 
 def rows_without_data(network: Network, name: str, rows: NDArray[np.int64], instead: str) -> Finding:

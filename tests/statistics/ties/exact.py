@@ -17,7 +17,9 @@ Codes = NDArray[np.signedinteger]
 def log_joint(network: Network, codes: Codes, ties: Sequence[RowTie], merged: bool = False) -> float:
     """log P(data, ties): rows are summed down to their tied values, and these over all that the ties allow."""
     everything, sizes = joint(network), [len(network.states(name)) for name in network.names]
-    members = sorted({(row - 1, network.names.index(name)) for tie in ties for name in tie.variables for row in tie.rows})
+    members = sorted(
+        {(row - 1, network.names.index(name)) for tie in ties for name in tie.variables for row in tie.rows}
+    )
     letter = {member: i for i, member in enumerate(members)}
     operands: list[object] = []
     for row in range(len(codes)):

@@ -12,12 +12,14 @@ from credo.statistics.engine.expected import expected_cells
 from credo.statistics.engine.layout import pack
 from credo.statistics.families import Families
 from credo.statistics.ties.factors import TieError
-from credo.statistics.ties.likelihood import TiedRows, tie_rows
+from credo.statistics.ties.likelihood import TiedData, tie_rows
 from tests.statistics.enumeration import random_network, random_rows
 from tests.statistics.ties.exact import constrained, log_joint
 
 
-def a_case(generator: np.random.Generator, rows: int = 4, several: bool = False) -> tuple[Network, np.ndarray, list[RowTie]]:
+def a_case(
+    generator: np.random.Generator, rows: int = 4, several: bool = False
+) -> tuple[Network, np.ndarray, list[RowTie]]:
     """A network, rows with gaps, and ties that these rows can satisfy: at most one a row, or several."""
     network = random_network(generator, most=4)
     codes = random_rows(generator, network, rows, 0.5)
@@ -39,11 +41,11 @@ def a_case(generator: np.random.Generator, rows: int = 4, several: bool = False)
     return network, codes, ties
 
 
-def tied(network: Network, codes: np.ndarray, ties: list[RowTie], **options: bool) -> TiedRows:
+def tied(network: Network, codes: np.ndarray, ties: list[RowTie], **options: bool) -> TiedData:
     return tie_rows(Families.of(network), ties, Dataset(network.names, codes), **options)
 
 
-def evaluate(network: Network, rows: TiedRows):
+def evaluate(network: Network, rows: TiedData):
     theta = pack(rows.prepared.layout, network.tables)
     return rows.expected(theta, rows.start())
 
@@ -92,7 +94,8 @@ def test_merged_ties_are_one_draw(seed: int) -> None:
     ties = [RowTie((root,), None, (1, 2, 3), 0), RowTie((root,), None, (4, 5), 0)]
     found = evaluate(network, tied(network, codes, ties, merged=True))
     assert found.log_likelihood == pytest.approx(log_joint(network, revealed, ties, merged=True), abs=1e-9)
-    assert (found.seen >= -1e-12).all() and not found.chance.any()
+    assert (found.seen >= -1e-12).all()
+    assert not found.chance.any()
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -145,7 +148,9 @@ def a_pair(first: int, second: int) -> tuple[Network, np.ndarray]:
 
 
 def test_a_tie_over_different_values_names_the_rows() -> None:
-    with pytest.raises(TieError, match=r"Rows 1 and 2 are tied to share a, but row 1 holds x and row 2 holds y") as error:
+    with pytest.raises(
+        TieError, match=r"Rows 1 and 2 are tied to share a, but row 1 holds x and row 2 holds y"
+    ) as error:
         tied(*a_pair(0, 1), [RowTie(("a",), None, (1, 2), 0)])
     assert error.value.rows == (1, 2)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,11 @@ import numpy as np
 
 from credo.errors import OptionError
 from credo.estimators.iterations.checkpoint import Checkpoint, fingerprint
-from credo.estimators.iterations.em_steps import Ended, MStep, State, Steps, init, iterate
+from credo.estimators.iterations.em_steps import Ended, EStep, MStep, State, Steps, init, iterate
 from credo.estimators.iterations.starts import break_symmetry, first_start, never_seen, random_start
 from credo.estimators.solution import Finding
 from credo.network import Network
-from credo.statistics.engine.expected import Prepared, expected_cells, require_data
+from credo.statistics.engine.expected import Prepared, require_data
 from credo.statistics.engine.layout import Numbers, unpack
 
 
@@ -63,6 +63,7 @@ def run_em(
     prepared: Prepared,
     m_step: MStep,
     *,
+    e_step: EStep | None = None,
     free: Sequence[str] | None = None,
     starts: int = 5,
     own_start: bool = True,
@@ -77,23 +78,23 @@ def run_em(
 ) -> EMResult:
     """Run EM from several starts and keep the best.
 
-    `free` are the variables whose tables the M-step gives; the others keep the network's. The first start is the
-    network's own tables where it has them (unless `own_start` is false) or what complete families say; the others are
-    random. A step that moves the objective by no more than `tolerance` of itself, and no probability by more than
-    `parameter_tolerance`, is the last. `max_iterations` is how many E-steps a start may take. With a `checkpoint` a
-    run that was killed goes on from that file to the same result; `label` says what the M-step is, so that another one
-    does not go on from it.
+    `e_step` expects counts; where none is given, those of independent rows. `free` are the variables whose tables the
+    M-step gives; the others keep the network's. The first start is the network's own tables where it has them (unless
+    `own_start` is false) or what complete families say; the others are random. A step that moves the objective by no
+    more than `tolerance` of itself, and no probability by more than `parameter_tolerance`, is the last.
+    `max_iterations` is how many E-steps a start may take. With a `checkpoint` a run that was killed goes on from that
+    file to the same result; `label` says what the M-step is, so that another one does not go on from it.
     """
     free = network.names if free is None else tuple(free)
     _check_options(starts, max_iterations, tolerance, parameter_tolerance)
     require_data(prepared)
-    if prepared.is_complete:
+    if prepared.is_complete and e_step is None:
         starts, accelerate = 1, False  # nothing to expect: the first M-step is the answer
-    steps = Steps.of(prepared, m_step, free)
+    steps = Steps.of(prepared, m_step, free, e_step)
     kept = _checkpoint(checkpoint, network, prepared, free, (
         starts, own_start, max_iterations, tolerance, parameter_tolerance, accelerate, seed, label
     ))  # fmt: skip
-    done, best_theta, current = _resume(kept, steps)
+    done, best_theta, current = _resume(kept)
     around = first_start(network, prepared, free, own_start)
     for number in range(len(done), starts):
         if current is None:
@@ -137,17 +138,26 @@ def run_em(
     )
 
 
+def found_by_em(prepared: Prepared) -> list[str]:
+    """Variables that no row holds, but whose states make a difference to something that rows hold."""
+    network, total, barren = prepared.layout.network, prepared.observed.total, prepared.barren()
+    return [
+        name
+        for name in never_seen(prepared)
+        if len(network.states(name)) > 1 and barren.get(name, 0.0) < total * (1 - 1e-12)
+    ]
+
+
 def gap_findings(prepared: Prepared) -> Iterable[Finding]:
     """What the gaps mean for the tables: variables that no row holds, and tables that no row speaks of."""
-    network, total = prepared.layout.network, prepared.observed.total
-    barren = prepared.barren()
+    found = found_by_em(prepared)
     for name in never_seen(prepared):
-        if len(network.states(name)) == 1:
+        if name in found:
+            message = f"{name} is missing in every row: its states are found by EM."
+        elif len(prepared.layout.network.states(name)) == 1:
             message = f"{name} is hidden and has one state: it changes nothing."
-        elif barren.get(name, 0.0) >= total * (1 - 1e-12):
-            message = f"{name} is missing in every row, and so is all that depends on it: no data speak of its table."
         else:
-            message = f"{name} is missing in every row: its states are found by EM, and their order means nothing."
+            message = f"{name} is missing in every row, and so is all that depends on it: no data speak of its table."
         yield Finding("hidden", message, name)
 
 
@@ -189,15 +199,13 @@ def _save(
     state: dict[str, Any] = {"done": [{**asdict(each), "ended": each.ended.name} for each in done]}
     if current is not None:
         point, history = current
-        arrays["theta"] = point.theta
-        state["current"] = {"penalty": point.penalty, "limit": point.limit, "evaluations": point.evaluations}
+        arrays |= {"theta": point.theta, "counts": point.counts, "memory": point.memory}
+        state["current"] = {key: getattr(point, key) for key in ("log_likelihood", "penalty", "limit", "evaluations")}
         state["history"] = history
     kept.save(state, arrays, force=current is None)
 
 
-def _resume(
-    kept: Checkpoint | None, steps: Steps
-) -> tuple[list[Start], Numbers | None, tuple[State, list[float]] | None]:
+def _resume(kept: Checkpoint | None) -> tuple[list[Start], Numbers | None, tuple[State, list[float]] | None]:
     """What was done already, the best tables of it, and the point to go on from."""
     loaded = kept.load() if kept is not None else None
     if loaded is None:
@@ -208,6 +216,5 @@ def _resume(
     ]
     if "current" not in state:
         return done, arrays.get("best"), None
-    counts, log_likelihood = expected_cells(steps.prepared, arrays["theta"])
-    point = replace(State(arrays["theta"], counts, log_likelihood, 0.0), **state["current"])
+    point = State(theta=arrays["theta"], counts=arrays["counts"], memory=arrays["memory"], **state["current"])
     return done, arrays.get("best"), (point, list(state["history"]))

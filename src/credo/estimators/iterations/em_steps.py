@@ -3,6 +3,10 @@
 The E-step gives expected counts and the log-likelihood of what was observed; the M-step is a function from counts to
 tables and to the logarithm of their prior or penalty. Their sum is the objective. Where the M-step is exact it never
 falls: no step that lowers it is taken.
+
+An E-step whose counts are no lower bound on the likelihood (rows that are tied together) may lead too far. Its steps
+are shortened until the objective rises: counts k·θ, added to those of each row, hold the row where it is, and with a
+growing k the step becomes one along the natural gradient.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,6 +27,37 @@ MStep = Callable[[Counts], tuple[Mapping[str, Any], float]]
 
 # Sums over many rows are exact to about this share; less is no fall.
 ROUNDING = 1e-10
+HOLDS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)  # how much of a row's own count holds it, where a step led too far
+
+
+class EStep(Protocol):
+    """Expected counts and the log-likelihood under tables, all in one array."""
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether an exact M-step on these counts can never lower the likelihood."""
+
+    def start(self) -> Numbers:
+        """What the first call is given to remember."""
+
+    def __call__(self, theta: Numbers, memory: Numbers) -> tuple[Numbers, float, Numbers]:
+        """Counts, log-likelihood, and what the next call should be given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Independent:
+    """The E-step of rows that are independent: nothing to remember."""
+
+    prepared: Prepared
+    is_bound: bool = True
+
+    def start(self) -> Numbers:
+        """Nothing."""
+        return np.zeros(0)
+
+    def __call__(self, theta: Numbers, memory: Numbers) -> tuple[Numbers, float, Numbers]:
+        """What the engine expects."""
+        return *expected_cells(self.prepared, theta), memory
 
 
 class Ended(Enum):
@@ -41,6 +76,7 @@ class State:
     counts: Numbers  # (cells,) expected under these tables
     log_likelihood: float
     penalty: float  # the M-step's own term
+    memory: Numbers  # the E-step's
     limit: float = FIRST_LIMIT  # of the next guess's length
     evaluations: int = 1  # E-steps so far
 
@@ -61,22 +97,23 @@ class Info:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
-    """One EM problem: data and M-step."""
+    """One EM problem: data, E-step and M-step."""
 
     prepared: Prepared
+    e_step: EStep
     m_step: MStep
     free: tuple[str, ...]
     rows: Any  # where the rows of tables begin
 
     @classmethod
-    def of(cls, prepared: Prepared, m_step: MStep, free: tuple[str, ...]) -> Steps:
-        return cls(prepared, m_step, free, row_starts(prepared.layout))
+    def of(cls, prepared: Prepared, m_step: MStep, free: tuple[str, ...], e_step: EStep | None = None) -> Steps:
+        return cls(prepared, e_step or Independent(prepared), m_step, free, row_starts(prepared.layout))
 
 
 def init(steps: Steps, theta: Numbers) -> State:
     """From any tables to the first point that the M-step allows: the start itself may break the knowledge."""
-    counts, _ = expected_cells(steps.prepared, theta)
-    return replace(_evaluate(steps, *_maximise(steps, theta, counts)), evaluations=2)
+    counts, _, memory = steps.e_step(theta, steps.e_step.start())
+    return replace(_evaluate(steps, *_maximise(steps, theta, counts), memory), evaluations=2)
 
 
 def step(steps: Steps, state: State, accelerate: bool = True) -> tuple[State, Info]:
@@ -84,26 +121,34 @@ def step(steps: Steps, state: State, accelerate: bool = True) -> tuple[State, In
 
     The guess is kept where its objective is no lower than after the first step.
     """
-    first = _evaluate(steps, *_maximise(steps, state.theta, state.counts))
     row_counts = _row_counts(steps, state.counts)
+    first = _evaluate(steps, *_maximise(steps, state.theta, state.counts), state.memory)
+    tries = 1
+    if not steps.e_step.is_bound:
+        for hold in HOLDS:
+            if not _fell(state, first):
+                break
+            held = state.counts + hold * row_counts * state.theta
+            first = _evaluate(steps, *_maximise(steps, state.theta, held), state.memory)
+            tries += 1
     move = float(np.max(np.abs(first.theta - state.theta) * np.minimum(1.0, row_counts), initial=0.0))
     info = Info(first.objective - state.objective, move, 1.0)
-    first = replace(first, limit=state.limit, evaluations=state.evaluations + 1)
-    if not accelerate or _fell(state, first):
+    first = replace(first, limit=state.limit, evaluations=state.evaluations + tries)
+    if not accelerate or tries > 1 or _fell(state, first):
         return first, info
 
     theta, penalty = _maximise(steps, first.theta, first.counts)
     guess, length = extrapolate((state.theta, first.theta, theta), row_counts, steps.rows, state.limit)
     used = 0
     if guess is not None:
-        counts, _ = expected_cells(steps.prepared, guess)
-        guessed = _evaluate(steps, *_maximise(steps, first.theta, counts))
+        counts, _, memory = steps.e_step(guess, first.memory)
+        guessed = _evaluate(steps, *_maximise(steps, first.theta, counts), memory)
         used = 2
         if guessed.objective >= first.objective:
             limit = next_limit(state.limit, length, served=True)
             return replace(guessed, limit=limit, evaluations=first.evaluations + used), replace(info, guess=length)
     limit = next_limit(state.limit, length, served=guess is None)
-    second = _evaluate(steps, theta, penalty)
+    second = _evaluate(steps, theta, penalty, first.memory)
     if _fell(first, second):
         return first, info
     return replace(second, limit=limit, evaluations=first.evaluations + used + 1), info
@@ -147,9 +192,9 @@ def _maximise(steps: Steps, theta: Numbers, counts: Numbers) -> tuple[Numbers, f
     return new, float(penalty)
 
 
-def _evaluate(steps: Steps, theta: Numbers, penalty: float) -> State:
-    counts, log_likelihood = expected_cells(steps.prepared, theta)
-    return State(theta, counts, log_likelihood, penalty)
+def _evaluate(steps: Steps, theta: Numbers, penalty: float, memory: Numbers) -> State:
+    counts, log_likelihood, memory = steps.e_step(theta, memory)
+    return State(theta, counts, log_likelihood, penalty, memory)
 
 
 def _row_counts(steps: Steps, counts: Numbers) -> Numbers:

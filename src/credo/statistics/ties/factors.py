@@ -131,7 +131,8 @@ def _pairs(
     network: Network, position: int, ties: Sequence[RowTie], dataset: Dataset, counted: NDArray[np.bool_]
 ) -> Iterator[Integers]:
     """The pairs of rows that differ in a variable, each once."""
-    variable, seen = network.variables[position], set()
+    variable = network.variables[position]
+    seen: set[tuple[int, int]] = set()
     for tie in ties:
         if not tie.differ:
             continue
@@ -139,10 +140,10 @@ def _pairs(
             if len(rows) > len(variable.states):
                 raise TieError(
                     f"{len(rows)} rows are all to differ in {variable.name}, which has {len(variable.states)} states: "
-                    f"{_listed(rows)}.",
-                    rows + 1,
+                    f"{listed(rows)}.",
+                    (rows + 1).tolist(),
                 )
-            seen.update(combinations(rows.tolist(), 2))
+            seen.update((first, second) for first, second in combinations(rows.tolist(), 2))
     for pair in sorted(seen):
         yield np.array(pair, dtype=np.int64)
 
@@ -182,7 +183,8 @@ def _refuse_equal(
         raise TieError(f"{said} one of them has a weight other than one: copies of a row cannot differ.", places)
 
 
-def _listed(rows: Integers) -> str:
+def listed(rows: Integers) -> str:
+    """The numbers of rows for a message, from one."""
     return ", ".join(str(row + 1) for row in rows[:12].tolist()) + (", …" if len(rows) > 12 else "")
 
 

@@ -37,7 +37,7 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TiedRows:
+class TiedData:
     """Rows and their ties, ready to be evaluated under any tables."""
 
     prepared: Prepared  # the rows with the values that ties reveal, the ties left out
@@ -111,7 +111,7 @@ def tie_rows(
     *,
     merged: bool = False,
     memory_limit: int | None = None,
-) -> TiedRows:
+) -> TiedData:
     """Work out once what ties between the rows of a table mean for its likelihood."""
     network = families.network
     factors, revealed = factors_of(network, ties, dataset)
@@ -125,7 +125,7 @@ def tie_rows(
         members, rows, row_weights = _chance_columns(network, factors)
         nothing = np.full((rows, len(network)), -1, dtype=revealed.codes.dtype)
         chance = relax(families, nothing, row_weights, members, memory_limit)
-    return TiedRows(prepared, factors, seen, chance)
+    return TiedData(prepared, factors, seen, chance)
 
 
 def _own_columns(factors: Factors, dataset: Dataset) -> Members:
@@ -162,7 +162,7 @@ def _chance_columns(network: Network, factors: Factors) -> tuple[Members, int, N
     shared, place = np.unique(variable[alone], return_inverse=True)
     columns[alone] = int((~alone).sum()) + place
     count = int((~alone).sum()) + len(shared)
-    weights = np.bincount(columns, factors.weights, minlength=count)
+    weights: Numbers = np.bincount(columns, factors.weights, minlength=count).astype(np.float64)
     first = np.empty(count, dtype=np.int64)
     first[columns[::-1]] = np.arange(len(columns))[::-1]
     row_weights = np.zeros(len(labels))
@@ -191,7 +191,8 @@ def _clusters(network: Network, factors: Factors) -> Integers:
     size = len(variable) + int(meeting.max()) + 1
     graph = coo_array((np.ones(len(member), dtype=np.int8), (member, len(variable) + meeting)), shape=(size, size))
     _, label = connected_components(graph, directed=False)
-    return label[: len(variable)].astype(np.int64)
+    clusters: Integers = label[: len(variable)].astype(np.int64)
+    return clusters
 
 
 def _ancestors(network: Network) -> list[list[int]]:

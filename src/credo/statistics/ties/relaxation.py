@@ -17,7 +17,7 @@ from credo.statistics.engine.execute import cut_pieces, execute
 from credo.statistics.engine.expected import Prepared, expected_cells, impossible_evaluation, prepare
 from credo.statistics.engine.layout import Integers, Numbers, Sensor
 from credo.statistics.families import Families
-from credo.statistics.ties.factors import Factors, TieError
+from credo.statistics.ties.factors import Factors, TieError, listed
 
 MOST_ROUNDS = 200
 PATIENCE = 10  # rounds without damping
@@ -202,10 +202,10 @@ def _shape(prepared: Prepared, members: Members, first_cells: Integers) -> tuple
 
 def _no_value(prepared: Prepared, factors: Factors, factor: int) -> TieError:
     name = prepared.layout.network.names[factors.variable[factor]]
-    rows = factors.rows[factors.starts[factor] : factors.starts[factor + 1]] + 1
+    rows = factors.rows[factors.starts[factor] : factors.starts[factor + 1]]
     said = "differ in" if factors.differ[factor] else "share"
     return TieError(
-        f"Rows {', '.join(map(str, rows[:12].tolist()))}{', …' if len(rows) > 12 else ''} are to {said} {name}, but the "
-        "network gives every value that would do so probability zero.",
-        rows.tolist(),
+        f"Rows {listed(rows)} are to {said} {name}, but the network gives probability zero to all values with which "
+        "they would.",
+        (rows + 1).tolist(),
     )

@@ -1,0 +1,100 @@
+"""Learning from rows that are tied together: what an M-step should count, so that it climbs log P(data | ties).
+
+With N1 expected of data and ties and N2 of the ties alone, the derivative for log θ is N1 − N2 [yao, eq. 5].
+An M-step on the counts
+
+    N1 − N2 + κ·θ        (κ a number for each row of a table, large enough that no count is negative)
+
+has its fixed points just where that derivative vanishes, under a prior and under any linear statements too: κ·θ pulls a
+row towards where it is, and nowhere else. With κ = N2 of the row it keeps the row's own count, and without ties it is
+EM [yao, eq. 7]. The paper's own iteration [yao, eq. 6] has the same fixed points, but leaves rows that do not sum to
+one on its way and knows no statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from credo.constraints.rows import RowTie
+from credo.estimators.solution import Finding, TiedLikelihood
+from credo.io.dataset import Dataset
+from credo.statistics.engine.expected import Prepared
+from credo.statistics.engine.layout import Integers, Numbers, row_starts
+from credo.statistics.families import Families
+from credo.statistics.ties.likelihood import TiedData, tie_rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tied:
+    """The E-step of tied rows; it remembers the messages between them."""
+
+    rows: TiedData
+    table_rows: Integers  # where the rows of tables begin
+
+    @property
+    def prepared(self) -> Prepared:
+        """The rows on their own, with the values that ties reveal."""
+        return self.rows.prepared
+
+    @property
+    def is_bound(self) -> bool:
+        """Merged ties are EM; where rows are conditioned on their ties a step may lead too far."""
+        return self.rows.chance is None and self.rows.is_exact
+
+    def start(self) -> Numbers:
+        """Messages that say nothing."""
+        return self.rows.start()
+
+    def __call__(self, theta: Numbers, memory: Numbers) -> tuple[Numbers, float, Numbers]:
+        """What an M-step should count, log P(data | ties), and the messages."""
+        found = self.rows.expected(theta, memory)
+        return countable(found.seen, found.chance, theta, self.table_rows), found.log_likelihood, found.evidence
+
+
+def tied_step(
+    families: Families, ties: Sequence[RowTie], dataset: Dataset, merged: bool, memory_limit: int | None
+) -> Tied:
+    """The E-step for rows with these ties; `merged` ties are one draw."""
+    rows = tie_rows(families, ties, dataset, merged=merged, memory_limit=memory_limit)
+    return Tied(rows, row_starts(rows.prepared.layout))
+
+
+def likelihood_of(rows: TiedData, theta: Numbers) -> TiedLikelihood:
+    """log P(data | ties) under tables, and how far it can be trusted."""
+    found = rows.expected(theta, rows.start())
+    return TiedLikelihood(found.log_likelihood, rows.is_exact and found.converged, found.converged)
+
+
+def story(rows: TiedData, likelihood: TiedLikelihood) -> Finding:
+    """What a reader should know about the ties."""
+    factors = rows.factors
+    pairs = int(factors.differ.sum())
+    shared = len(factors) - pairs
+    values = int(np.diff(factors.starts)[~factors.differ].sum())
+    parts = []
+    if shared:
+        parts.append(f"{values:,} values are tied into {shared:,} that are shared")
+    if pairs:
+        parts.append(f"{pairs:,} {'pair differs' if pairs == 1 else 'pairs differ'}")
+    if likelihood.is_exact:
+        quality = "The likelihood of the tied rows is exact."
+    elif likelihood.settled:
+        quality = "Some ties form cycles: the likelihood of the tied rows is an approximation; its messages settled."
+    else:
+        quality = (
+            "Some ties form cycles, and the messages between them did not settle: the likelihood of the tied rows is "
+            "a rough approximation. Tie fewer variables of a row."
+        )
+    return Finding("ties", f"{' and '.join(parts) or 'No two rows are tied'}. {quality}")
+
+
+def countable(seen: Numbers, chance: Numbers, theta: Numbers, starts: Integers) -> Numbers:
+    """N1 − N2 + κ·θ with the least κ that is no less than the row's N2 and leaves no count negative."""
+    lengths = np.diff(starts, append=len(theta))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.where(chance > seen, (chance - seen) / theta, 0.0)
+    hold = np.maximum(np.add.reduceat(chance, starts), np.maximum.reduceat(needed, starts))
+    return np.maximum(seen - chance + np.repeat(hold, lengths) * theta, 0.0)
