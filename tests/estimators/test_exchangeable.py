@@ -65,3 +65,19 @@ def test_priors_and_kept_tables_tell_states_apart() -> None:
     problem = problem_of(believed, ROWS, credo.Knowledge("", believed))
     assert exchangeable_states(problem, "cause") == ALL
     assert exchangeable_states(replace(problem, names=("cause", "other")), "cause") == PAIR
+
+
+@pytest.mark.parametrize(
+    ("method", "text", "told"),
+    [
+        ("ml", "", "tells its states apart"),
+        ("ml", "P(sign=yes | cause=high) >= 0.6", "tells its states apart"),  # ml does not hear it
+        ("cmap", "P(sign=yes | cause=high) >= 0.6", "tells low, mid apart"),
+        ("cem", "cause raises sign", None),
+    ],
+)
+def test_a_fit_says_which_order_means_nothing(method: str, text: str, told: str | None) -> None:
+    orders = "order cause: low < mid < high\n"
+    fit = credo.fit(CAUSE, ROWS, orders + text, method=method, starts=1)
+    found = [each.message for each in fit.findings if each.kind == "exchangeable"]
+    assert [told in message for message in found] == [True] if told else not found

@@ -91,12 +91,14 @@ def estimate_incomplete(
         conditioned = tie_rows(families, ties, dataset, memory_limit=memory_limit) if merged else e_step.rows
         likelihood = likelihood_of(conditioned, theta)
         told.append(story(conditioned, likelihood))
+    # EM stands still also where its M-step only stopped near the optimum.
+    unproved = result.converged and last.status is Status.NOT_CERTIFIED
     said = inner if em_method.uses_knowledge else replace(inner, constraints=Constraints(inner.constraints.parameters))
     told += [*result.findings, *order_findings(said, found_by_em(e_step.prepared))]
     return replace(
         last,
         tables=tables,
-        status=STATUS[result.ended] if em_method is method else last.status,
+        status=last.status if unproved or em_method is not method else STATUS[result.ended],
         findings=(*told, *last.findings),
         log_likelihood=log_likelihood_of(rows, theta),
         history=result.history,
