@@ -25,6 +25,7 @@ from credo.statistics.engine.expected import Prepared
 from credo.statistics.engine.layout import Integers, Numbers, row_starts
 from credo.statistics.families import Families
 from credo.statistics.ties.likelihood import TiedData, tie_rows
+from credo.statistics.ties.relaxation import TOLERANCE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +34,7 @@ class Tied:
 
     rows: TiedData
     table_rows: Integers  # where the rows of tables begin
+    tolerance: float = TOLERANCE  # of the messages
 
     @property
     def prepared(self) -> Prepared:
@@ -50,7 +52,7 @@ class Tied:
 
     def __call__(self, theta: Numbers, memory: Numbers) -> tuple[Numbers, float, Numbers]:
         """What an M-step should count, log P(data | ties), and the messages."""
-        found = self.rows.expected(theta, memory)
+        found = self.rows.expected(theta, memory, self.tolerance)
         return countable(found.seen, found.chance, theta, self.table_rows), found.log_likelihood, found.evidence
 
 

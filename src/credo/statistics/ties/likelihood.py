@@ -21,7 +21,7 @@ from credo.statistics.engine.expected import Prepared, prepare
 from credo.statistics.engine.layout import Integers, Numbers
 from credo.statistics.families import Families
 from credo.statistics.ties.factors import Factors, factors_of
-from credo.statistics.ties.relaxation import Members, Relaxation, relax
+from credo.statistics.ties.relaxation import TIGHT, Members, Relaxation, relax
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,13 +55,13 @@ class TiedData:
         parts = [self.seen.start()] if self.chance is None else [self.seen.start(), self.chance.start()]
         return np.concatenate(parts)
 
-    def expected(self, theta: Numbers, evidence: Numbers) -> Expected:
-        """Expected counts and the constrained log-likelihood under tables; messages start from `evidence`."""
+    def expected(self, theta: Numbers, evidence: Numbers, tolerance: float = TIGHT) -> Expected:
+        """Expected counts and the constrained log-likelihood under tables; messages start from `evidence` and settle."""
         cut = int(self.seen.offsets[-1])
         if self.chance is None:
-            return self._merged(theta, evidence)
-        seen, _ = self.seen.settle(theta, evidence[:cut])
-        chance, _ = self.chance.settle(theta, evidence[cut:])
+            return self._merged(theta, evidence, tolerance)
+        seen, _ = self.seen.settle(theta, evidence[:cut], tolerance)
+        chance, _ = self.chance.settle(theta, evidence[cut:], tolerance)
         return Expected(
             seen.counts,
             chance.counts,
@@ -71,7 +71,7 @@ class TiedData:
             seen.converged and chance.converged,
         )
 
-    def _merged(self, theta: Numbers, evidence: Numbers) -> Expected:
+    def _merged(self, theta: Numbers, evidence: Numbers, tolerance: float) -> Expected:
         """Each tie counts the table of its variable once: P(x) is taken out for all members but one."""
         factors, layout = self.seen.members.factors, self.prepared.layout
         width = int(self.seen.states.max(initial=1))
@@ -82,7 +82,7 @@ class TiedData:
             # A value of probability zero stays impossible, though it is taken out more often than it is put in.
             logs = np.where(inside & (theta[cells] > 0), (1 - members)[:, None] * np.log(theta[cells]), -np.inf)
         scales = logs.max(axis=1, initial=-np.inf)
-        settled, beliefs = self.seen.settle(theta, evidence, np.exp(logs - scales[:, None]))
+        settled, beliefs = self.seen.settle(theta, evidence, tolerance, np.exp(logs - scales[:, None]))
         counts = settled.counts.copy()
         np.add.at(counts, cells[inside], -((members - 1)[:, None] * beliefs)[inside])
         revealed = self._revealed_copies(theta, counts)

@@ -22,7 +22,8 @@ from credo.statistics.ties.factors import Factors, TieError, listed
 MOST_ROUNDS = 200
 PATIENCE = 10  # rounds without damping
 KEEP = 0.5  # of the old evidence where messages do not settle by themselves
-TOLERANCE = 1e-7  # of a marginal
+TOLERANCE = 1e-4  # of a marginal, while learning: the likelihood's own error is of its square
+TIGHT = 1e-9  # for a likelihood that is reported
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,10 +67,13 @@ class Relaxation:
         """Evidence that says nothing."""
         return np.ones(int(self.offsets[-1]))
 
-    def settle(self, theta: Numbers, evidence: Numbers, tilt: Numbers | None = None) -> tuple[Settled, Numbers]:
-        """Pass messages from `evidence` on until they settle; also the beliefs of all factors where there is a tilt.
+    def settle(
+        self, theta: Numbers, evidence: Numbers, tolerance: float, tilt: Numbers | None = None
+    ) -> tuple[Settled, Numbers]:
+        """Pass messages on from `evidence` until no marginal moves by more than `tolerance`.
 
-        `tilt` weighs the values of each factor beside what the rows say, (factors, most states).
+        `tilt` weighs the values of each factor beside what the rows say, (factors, most states); with it the beliefs of
+        all factors are given too.
         """
         from credo.statistics.ties.messages_kernel import change, compensate, put_in, take_out
 
@@ -99,13 +103,13 @@ class Relaxation:
             if last:
                 break
             before, moved = moved, change(self.offsets, own, evidence, following, keep)
-            if moved <= TOLERANCE:
+            if moved <= tolerance:
                 break
             last = self.is_direct
             if round >= PATIENCE and moved > 0.5 * before:
                 keep = KEEP
             evidence = following
-        converged = last or moved <= TOLERANCE
+        converged = last or moved <= tolerance
         return Settled((rest + counts)[:own_cells], log_rest + float(log_z), evidence, round, converged), beliefs
 
 
@@ -163,9 +167,10 @@ def _sensors(families: Families, rows: int, members: Members) -> tuple[Sequence[
 def _touched(prepared: Prepared, touched: bool) -> Prepared:
     """The same with the evaluations that hold a sensor alone, or with those that hold none."""
     groups, variables = prepared.groups, len(prepared.layout.network)
-    has = np.array([bool((groups.families(c) >= variables).any()) for c in range(len(groups.key_starts) - 1)])
-    kept = (has == touched)[groups.component] if len(has) else np.zeros(0, dtype=bool)
     lengths = np.diff(groups.cell_starts)
+    own_cells = prepared.layout.offsets[variables]
+    has = np.maximum.reduceat(groups.cells, groups.cell_starts[:-1]) >= own_cells if len(lengths) else lengths > 0
+    kept = has == touched
     part = replace(
         groups,
         component=groups.component[kept],
