@@ -56,7 +56,7 @@ class TiedData:
         return np.concatenate(parts)
 
     def expected(self, theta: Numbers, evidence: Numbers, tolerance: float = TIGHT) -> Expected:
-        """Expected counts and the constrained log-likelihood under tables; messages start from `evidence` and settle."""
+        """Expected counts and the constrained log-likelihood under tables; messages start from `evidence`."""
         cut = int(self.seen.offsets[-1])
         if self.chance is None:
             return self._merged(theta, evidence, tolerance)
