@@ -60,6 +60,31 @@ def test_without_rows_the_gradient_is_counts_less_expected_counts() -> None:
     assert -4.0 * penalised.cost(beta, 1.0)[1] == pytest.approx(weights - theta * 4.0, abs=1e-5)
 
 
+def test_newton_finds_what_l_bfgs_finds() -> None:
+    generator = np.random.default_rng(4)
+    for number in range(40):
+        task = everything_task(generator) if number % 2 else general_task(generator, largest=4)
+        penalised = Penalised.of(task)
+        for omega in (1.0, 100.0):
+            start = np.zeros(task.block.size)
+            reached, _ = penalised.descend(start, omega)
+            slow = minimise(lambda x, of=penalised, w=omega: of.cost(x, w), start, 5_000, 1e-10)
+            value, slope = penalised.cost(reached, omega)
+            assert np.abs(slope).max() <= 1e-8
+            assert value <= slow.value + 1e-9
+            if not task.block.products:  # convex: there is no other minimum
+                assert value >= slow.value - 1e-6
+
+
+def test_large_blocks_go_another_way_to_the_same_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = [general_task(np.random.default_rng(seed), largest=3) for seed in range(8)]
+    tasks = [task for task in tasks if task.weights.all()]
+    by_newton = [train(task).theta for task in tasks]
+    monkeypatch.setattr(penalty, "LARGE", -1)
+    for task, theta in zip(tasks, by_newton, strict=True):
+        assert train(task).theta == pytest.approx(theta, abs=1e-5)
+
+
 def test_by_hand() -> None:
     """9 heads of 10, P(heads) ≤ 0.6: it ends at the bound, from outside."""
     frame = pl.DataFrame({"coin": ["heads"] * 9 + ["tails"]})

@@ -113,7 +113,7 @@ class Hill:
 
     @classmethod
     def of(cls, block: Block) -> Hill:
-        penalised = replace(Penalised.of(Task(block, np.zeros(block.size), None, 1.0)), scale=1.0)
+        penalised = Penalised.of(Task(block, np.zeros(block.size), None, 1.0))
         squared = replace(block.linear, coefficients=block.linear.coefficients**2)
         return cls(block, penalised, squared.matrix(block.size))
 

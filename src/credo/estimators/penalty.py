@@ -5,9 +5,10 @@
     max_β  Σ w log θ − ω Σ_j max(0, violation_j)²,
 
 with ω raised until no violation is above 1e-6, each time from where the last round ended; the first starts from the
-uniform. It comes from outside, so that what is left of a violation is small but not zero. It proves no optimum, but
-2ω·violation are multipliers, and their dual value bounds how far off it is. `cml` solves the same problem exactly;
-this one is here to be compared with.
+uniform. A round goes by Newton's steps, where others go by the gradient alone, to the same optimum. It comes from
+outside, so that what is left of a violation is small but not zero. It proves no optimum, but 2ω·violation are
+multipliers, and their dual value bounds how far off it is. `cml` solves the same problem exactly; this one is here to
+be compared with.
 """
 
 from __future__ import annotations
@@ -29,11 +30,14 @@ from credo.estimators.solution import Finding, Solution, rows_without_data
 from credo.estimators.solvers.block_estimates import Infeasible
 from credo.estimators.solvers.certificate import Certificate, certify
 from credo.estimators.solvers.interior_point import Task
+from credo.estimators.solvers.penalty_kernel import PricedRows, cost, newton, set_distributions, set_excess
 from credo.estimators.solvers.quasi_newton import minimise
 
 FEASIBLE = 1e-6  # a violation that ends the training
 FIRST_PENALTY, PENALTY_GROWTH, ROUNDS = 1.0, 10.0, 12  # ω, in units of the block's number of data
-ITERATIONS, SLOPE = 1_000, 1e-9  # where L-BFGS ends each round
+SLOPE = 1e-9  # where each round ends
+LARGE = 500  # free numbers, from which Newton's matrix costs more than L-BFGS's many steps
+NEWTON_STEPS, ITERATIONS = 100, 1_000  # at most, of each
 SMOOTHING = 1e-6  # pseudo-counts a state: at zero a softmax has no slope, and nothing would lead back from there
 NOTHING = -30.0  # a product that has to vanish has to fall below e⁻³⁰
 WHAT_TRAINING_LEFT = "what the penalties left of the uniform distribution"
@@ -73,99 +77,81 @@ def train(task: Task) -> Trained:
     beta, evaluations = np.zeros(task.block.size), 0
     for number in range(ROUNDS):
         omega = FIRST_PENALTY * PENALTY_GROWTH**number
-        found = minimise(partial(penalised.cost, omega=omega), beta, ITERATIONS, SLOPE)
-        beta, evaluations = found.point, evaluations + found.evaluations
-        theta = penalised.distributions(beta)
-        if penalised.violation(theta) <= FEASIBLE:
+        beta, spent = penalised.descend(beta, omega)
+        theta, evaluations = penalised.distributions(beta), evaluations + spent
+        violation = penalised.violation(theta)
+        if violation <= FEASIBLE:
             break
-        if number == 1 and interior_of(task.block) is None:
+    else:
+        if interior_of(task.block) is None:
             raise Infeasible  # no penalty would ever do
     certificate = certify(task, theta, penalised.multipliers(theta, omega))
-    worst = max(certificate.violation, penalised.violation(theta))
-    return Trained(task.block, theta, Certificate(worst, certificate.gap), evaluations)
+    return Trained(task.block, theta, Certificate(max(certificate.violation, violation), certificate.gap), evaluations)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Penalised:
-    """The penalised objective of one block as a function of β, with its gradient; per datum, so that ω means the same.
-
-    Gradients are taken in log θ first; the softmax's full Jacobian then makes v − θ · Σ_d v of them, d being the
-    distribution. For the likelihood alone that is N_k − θ_k N.
-    """
+    """The penalised objective of one block as a function of β; per datum, so that ω means the same everywhere."""
 
     task: Task
     scale: float  # what the objective is divided by
-    coefficients: Numbers  # (rows, parameters)
-    exponents: Numbers  # (products, parameters)
-    log_bounds: Numbers  # (products,)
-    product_confidences: Numbers  # (products,) NaN where hard
+    rows: PricedRows
 
     @classmethod
     def of(cls, task: Task) -> Penalised:
-        products = task.block.products
-        exponents = np.zeros((len(products), task.block.size))
-        for number, row in enumerate(products):
-            np.add.at(exponents[number], list(row.indices), row.exponents)
-        return cls(
-            task,
-            max(1.0, float(task.weights.sum())),
-            task.block.linear.matrix(task.block.size),
-            exponents,
-            np.maximum([row.log_bound for row in products], NOTHING),
-            np.array([np.nan if row.confidence is None else row.confidence for row in products]),
+        block, linear, products = task.block, task.block.linear, task.block.products
+        scale = max(1.0, float(task.weights.sum()))
+        confidences = [np.nan if row.confidence is None else row.confidence for row in products]
+        rows = PricedRows(
+            block.distributions,
+            block.distribution_of,
+            np.cumsum([0, *linear.lengths, *(len(row.indices) for row in products)], dtype=np.int64),
+            np.array([*linear.indices, *(index for row in products for index in row.indices)], dtype=np.int64),
+            np.array([*linear.coefficients, *(value for row in products for value in row.exponents)], dtype=np.float64),
+            np.array([*linear.bounds, *(max(row.log_bound, NOTHING) for row in products)], dtype=np.float64),
+            np.array([*linear.equality, *(False for _ in products)], dtype=np.bool_),
+            0.5 * task.soft_weight / scale * np.concatenate((linear.confidences, confidences)),
+            len(linear),
         )
+        return cls(task, scale, rows)
+
+    @property
+    def weights(self) -> Numbers:
+        """Of log θ: above zero everywhere."""
+        return (self.task.weights + SMOOTHING) / self.scale
 
     def distributions(self, beta: Numbers) -> Numbers:
         """θ = softmax(β) in each distribution."""
-        return np.asarray(np.exp(self._log_distributions(beta)), dtype=np.float64)
-
-    def _log_distributions(self, beta: Numbers) -> Numbers:
-        first, of = self.task.block.distributions[:-1], self.task.block.distribution_of
-        shifted = beta - np.maximum.reduceat(beta, first)[of]
-        return np.asarray(shifted - np.log(np.add.reduceat(np.exp(shifted), first))[of], dtype=np.float64)
+        theta = np.empty(len(beta))
+        set_distributions(self.rows, beta, np.empty(len(beta)), theta)
+        return theta
 
     def cost(self, beta: Numbers, omega: float) -> tuple[float, Numbers]:
         """What is minimised, −(Σ w log θ)/scale + ω Σ violation² + soft costs, and its gradient in β."""
-        block, weights = self.task.block, (self.task.weights + SMOOTHING) / self.scale
-        log_theta = self._log_distributions(beta)
-        theta = np.exp(log_theta)
-        missed, product_missed = self._missed(theta), self._product_missed(log_theta)
-        price, product_price = self._prices(omega)
-        value = -weights @ log_theta + price @ missed**2 + product_price @ product_missed**2
-        slope = -weights + theta * (self.coefficients.T @ (2.0 * price * missed))
-        slope += (2.0 * product_price * product_missed) @ self.exponents
-        totals = np.add.reduceat(slope, block.distributions[:-1])[block.distribution_of]
-        return float(value), np.asarray(slope - theta * totals, dtype=np.float64)
+        value, slope = cost(self.rows, self.weights, omega, beta)
+        return value, slope
+
+    def descend(self, beta: Numbers, omega: float) -> tuple[Numbers, int]:
+        """The minimum for one ω, from β on, and how often the objective was worked out."""
+        if len(beta) - len(self.rows.distributions) < LARGE:
+            point = beta.copy()
+            return point, newton(self.rows, self.weights, omega, point, NEWTON_STEPS, SLOPE)
+        found = minimise(partial(self.cost, omega=omega), beta, ITERATIONS, SLOPE)
+        return found.point, found.evaluations
 
     def violation(self, theta: Numbers) -> float:
         """The largest violation of a hard row."""
-        rows = self.task.block.linear
-        with np.errstate(divide="ignore"):
-            products = self._product_missed(np.maximum(np.log(theta), 2 * NOTHING))
-        linear = np.abs(self._missed(theta)[rows.hard]).max(initial=0.0)
-        return float(max(linear, products[np.isnan(self.product_confidences)].max(initial=0.0)))
+        return float(np.abs(self._missed(theta))[np.isnan(self.rows.prices)].max(initial=0.0))
 
     def multipliers(self, theta: Numbers, omega: float) -> Numbers:
         """What the penalty pulls at each linear row with: 2ω·violation."""
-        return np.asarray(2.0 * self.scale * self._prices(omega)[0] * self._missed(theta), dtype=np.float64)
+        prices = np.where(np.isnan(self.rows.prices), omega, self.rows.prices)
+        return np.asarray((2.0 * self.scale * prices * self._missed(theta))[: self.rows.linear], dtype=np.float64)
 
     def _missed(self, theta: Numbers) -> Numbers:
-        rows = self.task.block.linear
-        excess = self.coefficients @ theta - rows.bounds
-        return np.asarray(np.where(rows.equality, excess, np.maximum(excess, 0.0)), dtype=np.float64)
-
-    def _product_missed(self, log_theta: Numbers) -> Numbers:
-        return np.maximum(self.exponents @ log_theta - self.log_bounds, 0.0)
-
-    def _prices(self, omega: float) -> tuple[Numbers, Numbers]:
-        """What a unit of squared violation costs: ω of a hard row, (W/2)·C of a soft one."""
-        confidences = self.task.block.linear.confidences
-        half = 0.5 * self.task.soft_weight / self.scale
-        soft = half * np.nan_to_num(confidences), half * np.nan_to_num(self.product_confidences)
-        return (
-            np.where(np.isnan(confidences), omega, soft[0]),
-            np.where(np.isnan(self.product_confidences), omega, soft[1]),
-        )
+        excess = np.empty(len(self.rows.bounds))
+        set_excess(self.rows, np.log(np.maximum(theta, np.exp(2 * NOTHING))), theta, excess)
+        return np.where(self.rows.equality, excess, np.maximum(excess, 0.0))
 
 
 def _violated_findings(trained: Sequence[Trained]) -> Iterable[Finding]:
