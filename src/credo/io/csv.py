@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from io import StringIO
@@ -52,8 +52,8 @@ def stream_csv(
 
 
 def _stream(path: Path, network: Network, others: Sequence[str], progress: Progress | None) -> Iterator[Dataset]:
-    with path.open("rb") as raw, _unpacked(raw, path) as file, ThreadPoolExecutor(cpu_count() or 1) as pool:
-        header, separator = _read_header(file.readline(CHUNK_BYTES), path, network)
+    with path.open("rb") as raw, unpacked(raw, path) as file, ThreadPoolExecutor(cpu_count() or 1) as pool:
+        header, separator = read_header(file.readline(CHUNK_BYTES), path, network)
         table = _CsvTable(str(path), network, match_columns(header, network, others), header, separator)
         rest, rows, at_end = b"", 0, False
         while not at_end:
@@ -72,7 +72,8 @@ def _stream(path: Path, network: Network, others: Sequence[str], progress: Progr
             rest = buffer[consumed:filled].tobytes()
 
 
-def _unpacked(file: BinaryIO, path: Path) -> BinaryIO:
+def unpacked(file: BinaryIO, path: Path) -> BinaryIO:
+    """The file itself, or what is packed in it."""
     return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if path.suffix.lower() == ".gz" else file
 
 
@@ -86,8 +87,8 @@ def _fill(file: BinaryIO, rest: bytes) -> tuple[Bytes, int]:
     return buffer, filled
 
 
-def _read_header(line: bytes, path: Path, network: Network) -> tuple[list[str], str]:
-    """The column names and the separator, from the first line."""
+def read_header(line: bytes, path: Path, known: Container[str]) -> tuple[list[str], str]:
+    """The column names and the separator, from the first line; `known` are names that may stand there."""
     if line[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in line:
         raise DataError(
             f"{path}: this is no CSV file in UTF-8. If it comes from a spreadsheet, save it as “CSV UTF-8”."
@@ -105,8 +106,8 @@ def _read_header(line: bytes, path: Path, network: Network) -> tuple[list[str], 
         raise DataError(f"{path}: the table is empty. Its first line must hold the names of the columns.")
     split = {separator: next(csv.reader(StringIO(text), delimiter=separator)) for separator in ",;\t"}
     names = {separator: [name.strip() for name in header] for separator, header in split.items()}
-    # The separator is the one that finds most variables in the header, and a comma where none finds any.
-    separator = max(names, key=lambda s: (sum(name in network for name in names[s]), len(names[s]) > 1, s == ","))
+    # The separator is the one that finds most known names in the header, and a comma where none finds any.
+    separator = max(names, key=lambda s: (sum(name in known for name in names[s]), len(names[s]) > 1, s == ","))
     return names[separator], separator
 
 
@@ -166,7 +167,8 @@ class _CsvTable:
     def ragged(self, rest: Bytes, rows_before: int) -> DataError:
         """The error for a record that does not have as many fields as the header."""
         record = _text(rest[:2000].tobytes()).split("\n")[0].rstrip("\r")
-        count = len(next(csv.reader([record], delimiter=self.separator), []))
+        alone = record.replace("\r", " ")  # a carriage return within a line, which Python's own reader refuses
+        count = len(next(csv.reader([alone], delimiter=self.separator), []))
         if record.count('"') % 2:
             return DataError(
                 f"{self.path}, row {rows_before + 1}: a double quote is opened and not closed: {record[:80]}"
