@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credo.errors import NetworkError, suggestion
+from credo.errors import NetworkError, TooLargeError, suggestion
+from credo.forms import FULL_CELLS, NoisyForm, full_table
+from credo.names import first_twice
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,7 +53,8 @@ class Network:
 
     `variables` is a sequence of `Variable`, or a mapping from names to states. `parents` gives the parents of each
     variable by name, in the order of the table's axes; who is left out has none. `tables` gives arrays with axes
-    (parents…, child). Without tables, or with some missing, the network is a structure to learn.
+    (parents…, child). Without tables, or with some missing, the network is a structure to learn. `forms` says which
+    families are noisy (`NoisyForm`); their full tables are there where they are small enough to write out.
 
     >>> net = Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, parents={"lung": ["smoke"]})
     >>> net.shape("lung")
@@ -62,6 +65,7 @@ class Network:
     parents: Mapping[str, tuple[str, ...]]
     tables: Mapping[str, Table]
     name: str
+    forms: Mapping[str, NoisyForm]
     order: tuple[str, ...]
     _by_name: Mapping[str, Variable]
 
@@ -71,12 +75,13 @@ class Network:
         parents: Mapping[str, Sequence[str]] | None = None,
         tables: Mapping[str, ArrayLike] | None = None,
         name: str = "network",
+        forms: Mapping[str, NoisyForm] | None = None,
     ) -> None:
         if isinstance(variables, Mapping):
             variables = [Variable(key, cast("tuple[str, ...]", states)) for key, states in variables.items()]
         elif not _is_list(variables) or not all(isinstance(each, Variable) for each in variables):
             raise NetworkError("The variables are a mapping from names to lists of states, or a list of Variable.")
-        for what, given in (("parents", parents), ("tables", tables)):
+        for what, given in (("parents", parents), ("tables", tables), ("forms", forms)):
             if given is not None and not isinstance(given, Mapping):
                 raise NetworkError(f"The {what} are a mapping from names, not {given!r}.")
         if not isinstance(name, str):
@@ -93,7 +98,8 @@ class Network:
         put(self, "parents", MappingProxyType(_checked_parents(by_name, parents or {})))
         put(self, "order", _topological_order(self.parents))
         put(self, "tables", MappingProxyType({}))
-        put(self, "tables", MappingProxyType(self._checked_tables(tables or {})))
+        put(self, "forms", MappingProxyType(self._checked_forms(forms or {})))
+        put(self, "tables", MappingProxyType(self._checked_tables({**(tables or {}), **self._small_tables()})))
 
     # What a network is asked for -------------------------------------------------------------------------------------
 
@@ -104,8 +110,8 @@ class Network:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every variable has its table."""
-        return len(self.tables) == len(self.variables)
+        """Whether every variable has its table, or the small ones of its form."""
+        return all(name in self.tables or (name in self.forms and self.forms[name].tables) for name in self.names)
 
     def variable(self, name: str) -> Variable:
         """The variable of that name."""
@@ -143,20 +149,33 @@ class Network:
         try:
             return self.tables[name]
         except KeyError:
+            if name in self.forms and self.forms[name].tables:
+                cells = prod(self.shape(name))
+                raise TooLargeError(
+                    f"The full table of {name} has {float(cells):.1e} numbers; it is kept as {self.forms[name].kind} "
+                    f"of small tables, in network.forms[{name!r}].tables.",
+                    8 * cells,
+                ) from None
             raise NetworkError(
                 f"Variable {name} has no table: this network, or this part of it, is not learned yet."
             ) from None
 
     def with_tables(self, tables: Mapping[str, ArrayLike]) -> Network:
-        """The same network with these tables in place of its own."""
-        return Network(self.variables, self.parents, {**self.tables, **tables}, self.name)
+        """The same network with these tables in place of its own; a full table takes the place of a form."""
+        forms = {name: form for name, form in self.forms.items() if name not in tables}
+        return Network(self.variables, self.parents, {**self.tables, **tables}, self.name, forms)
+
+    def with_forms(self, forms: Mapping[str, NoisyForm]) -> Network:
+        """The same network with these families noisy."""
+        return Network(self.variables, self.parents, self.tables, self.name, {**self.forms, **forms})
 
     def without_tables(self) -> Network:
         """The structure alone."""
-        return Network(self.variables, self.parents, None, self.name)
+        forms = {name: form.without_tables() for name, form in self.forms.items()}
+        return Network(self.variables, self.parents, None, self.name, forms)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Network, (self.variables, dict(self.parents), dict(self.tables), self.name)
+        return Network, (self.variables, dict(self.parents), dict(self.tables), self.name, dict(self.forms))
 
     def __repr__(self) -> str:
         arcs = sum(len(parents) for parents in self.parents.values())
@@ -176,14 +195,20 @@ class Network:
         return self.variables == other.variables and dict(self.parents) == dict(other.parents)
 
     def __eq__(self, other: object) -> bool:
-        """Equal in every name, every order and every bit of every number (the network's own name apart)."""
+        """Equal in every name, every order and every bit of every number (the network's own name apart).
+
+        Noisy families are equal where their small tables are, whatever scale these were found in.
+        """
         if not isinstance(other, Network):
             return NotImplemented
         return (
             self.variables == other.variables
             and dict(self.parents) == dict(other.parents)
+            and dict(self.forms) == dict(other.forms)
             and self.tables.keys() == other.tables.keys()
-            and all(np.array_equal(table, other.tables[name]) for name, table in self.tables.items())
+            and all(
+                name in self.forms or np.array_equal(table, other.tables[name]) for name, table in self.tables.items()
+            )
         )
 
     def __hash__(self) -> int:
@@ -248,6 +273,31 @@ class Network:
         return to_pyagrum(self)
 
     # Checks ----------------------------------------------------------------------------------------------------------
+
+    def _checked_forms(self, forms: Mapping[str, NoisyForm]) -> dict[str, NoisyForm]:
+        for name, form in forms.items():
+            states, parents = self.states(name), self.parents[name]
+            named = [parent for each in form.sets for parent in each]
+            for parent in named:
+                if parent not in parents:
+                    raise NetworkError(f'"{parent}" is no parent of {name}.{suggestion(parent, parents)}')
+            if left := [parent for parent in parents if parent not in named]:
+                raise NetworkError(f"The parent {left[0]} of {name} is in no set of causes.")
+            if set(form.order) != set(states):
+                raise NetworkError(f"The order {' < '.join(form.order)} does not hold just the states of {name}.")
+            for own, table in zip(form.causes, form.tables, strict=False):
+                shape = (*(len(self.states(parent)) for parent in own), len(states))
+                if table.shape != shape:
+                    raise NetworkError(f"A small table of {name} has the shape {table.shape}; it needs {shape}.")
+        return {name: forms[name] for name in self.names if name in forms}
+
+    def _small_tables(self) -> dict[str, Table]:
+        """The full tables of noisy families that are small enough."""
+        return {
+            name: full_table(form, self.parents[name], self.states(name))
+            for name, form in self.forms.items()
+            if form.tables and prod(self.shape(name)) <= FULL_CELLS
+        }
 
     def _checked_tables(self, tables: Mapping[str, ArrayLike]) -> dict[str, Table]:
         for name in tables:
@@ -317,16 +367,6 @@ def _is_list(value: object) -> bool:
 
 def _is_sealed(values: Table) -> bool:
     return values.flags.owndata and values.flags.c_contiguous and not values.flags.writeable
-
-
-def first_twice(names: Sequence[str]) -> str | None:
-    """The first name that stands twice in a list, if one does."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
 
 
 def _topological_order(parents: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from credo.errors import DataError, MissingColumnError, UnknownStateError, closest, listing, suggestion
-from credo.network import Network, Variable, first_twice
+from credo.names import first_twice
+from credo.network import Network, Variable
 
 
 @dataclass(frozen=True, slots=True)

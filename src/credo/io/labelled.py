@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from credo.errors import NetworkError
-from credo.network import Network, first_twice
+from credo.names import first_twice
+from credo.network import Network
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from credo.errors import MissingExtraError, NetworkError, listing
-from credo.network import Network, Table, Variable, first_twice
+from credo.names import first_twice
+from credo.network import Network, Table, Variable
 
 # Where pgmpy keeps no states (a variable without a table), they travel as an attribute of the node.
 STATES_ATTRIBUTE = "states"

@@ -20,7 +20,8 @@ import numpy as np
 from credo.errors import FormatError, NetworkError, suggestion
 from credo.io.formats.bif_blocks import NUMBER, Block, Entry, network_block, probability_block, variable_block
 from credo.io.formats.bif_scan import Scanner, words
-from credo.network import Network, Table, Variable, first_twice
+from credo.names import first_twice
+from credo.network import Network, Table, Variable
 
 # A `default` row lets a short file ask for any size; beyond this (2 GB) it is taken for a mistake.
 LARGEST_TABLE = 2**28
