@@ -143,9 +143,9 @@ def print_goals(measured: dict[str, dict[str, Figures]]) -> None:
     used = [found["credo"] for found in measured.values() if "credo" in found]
     peak, total = (max((figures[kind] for figures in used), default=0.0) for kind in ("peak", "total"))
     print_goal(
-        f"all cases: less than {MEGABYTES} MB of memory",
+        f"all cases: less than {MEGABYTES} MB of memory above what is loaded",
         peak < MEGABYTES,
-        f"{peak:.0f} MB at most; with Python, libraries and compiled code {total:.0f} MB",
+        f"{peak:.0f} MB at most; {total:.0f} MB with Python, libraries and compiled code",
     )
     shares = [figures["apart"] for found in measured.values() for figures in found.values() if "apart" in figures]
     print_goal(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -151,6 +153,22 @@ def test_the_objective_is_likelihood_less_penalties() -> None:
     missed = [0.4 - (one[1, 1] - one[0, 1]), fit.network.table("fault")[1] - 0.4, two[1, 1] - three[1, 1]]
     cost = 500 * (np.maximum(missed, 0) ** 2).sum()
     assert fit.history[-1] == pytest.approx(fit.log_likelihood - cost, abs=1e-3)
+
+
+def test_a_probability_that_is_too_small_for_a_number_is_no_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    """0 · log 0 would make the objective of EM no number."""
+    problem, _ = hidden_problem(ABOUT_SENSORS)
+
+    def far_away(depth: Any, start: Any, *_: Any) -> Any:
+        point = start.copy()
+        point[0] -= 1e6
+        value, slope = depth(point)
+        return SimpleNamespace(point=point, value=value, gradient=np.zeros_like(slope), evaluations=1)
+
+    monkeypatch.setattr(cem, "minimise", far_away)
+    tables, term = cem.gradient_step(problem)(problem.counts)
+    assert np.isfinite(term)
+    assert all((table > 0).all() for table in tables.values())
 
 
 def test_a_hidden_cause_keeps_its_name() -> None:

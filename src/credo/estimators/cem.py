@@ -144,7 +144,9 @@ class Hill:
             steepest = float(np.abs(found.gradient).max())
             if steepest <= SLOPE:
                 break
-        return Top(penalised.distributions(beta), -found.value, steepest, evaluations)
+        # A probability that is too small for a number is no zero yet: its logarithm is asked for.
+        theta = np.maximum(penalised.distributions(beta), np.finfo(np.float64).tiny)
+        return Top(theta, -found.value, steepest, evaluations)
 
     def _start(self, weights: Numbers) -> Numbers:
         """What counting gives; with one pseudo-count a row, because nothing leads back from zero."""
