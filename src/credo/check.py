@@ -32,9 +32,12 @@ from credo.constraints.equations import equation
 from credo.constraints.findings import Finding, Findings
 from credo.constraints.kinds import kind_of
 from credo.constraints.lower import lower
+from credo.constraints.noisy import formed
 from credo.constraints.rows import Constraints
 from credo.diagnostics.plausibility import plausibilities
 from credo.diagnostics.usable import partly_used
+from credo.expansion import expand
+from credo.io.dataset import extended
 from credo.io.networks import read_network
 from credo.knowledge import Knowledge, knowledge_for
 from credo.knowledge.syntax import Influence, NoisyFamily, Statement, Synergy
@@ -141,11 +144,12 @@ def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, prog
 
 def _counts_of(knowledge: Knowledge, data: Any) -> tuple[Counts, tuple[str, ...]]:
     """The counts of the rows of tables, where rows with a gap count for the families that have none; and the hidden."""
-    families = Families.of(knowledge.network)
+    whole = expand(formed(knowledge))
+    families = Families.of(whole.network)
     counts, hidden = empty(families), tuple[str, ...]()
     for part in read_for(knowledge, data):
-        counts, hidden = merge(counts, count(families, part)), part.hidden
-    return counts, hidden
+        counts, hidden = merge(counts, count(families, extended(part, whole.network))), part.hidden
+    return counts, (*hidden, *whole.extra)
 
 
 def _without_data(blocks: Iterable[Block], unseen: Collection[str]) -> set[int]:
@@ -310,8 +314,8 @@ def _not_checked(story: _Story, constraints: Constraints, said: tuple[Said, ...]
         sentences.append(f"{_place(said[each.statement])} was not checked against the others, since {each.reason}.")
     for form in constraints.forms:
         sentences.append(
-            f"{_place(said[form.statement])} makes {form.child} a {form.kind}: its table is not a full table, so that "
-            "neither what it forbids the others nor what the data say of it was checked."
+            f"{_place(said[form.statement])} makes {form.child} a {form.kind}: what is said of {form.child} was "
+            "checked on the small tables of its causes, with which the data cannot be compared directly."
         )
     for tie in constraints.ties:
         sentences.append(f"{_place(said[tie.statement])} ties rows of the data: it says nothing about tables to check.")

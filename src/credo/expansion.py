@@ -33,16 +33,13 @@ class Expansion:
         """The variables that the original does not have."""
         return self.network.names[len(self.original) :]
 
-    def collapse(self, tables: Mapping[str, Table]) -> Network:
+    def collapse(self, tables: Mapping[str, Table], canonical: bool = True) -> Network:
         """The original with learned tables: noisy families with the small tables of their effects."""
         own = {name: table for name, table in tables.items() if name in self.original and name not in self.effects}
-        forms = {
-            child: self.original.forms[child]
-            .with_tables([tables[effect] for effect in effects])
-            .canonical(self.original.states(child))
-            for child, effects in self.effects.items()
-            if all(effect in tables for effect in effects)
-        }
+        forms = {}
+        for child, effects in self.effects.items():
+            form = self.original.forms[child].with_tables([tables[effect] for effect in effects])
+            forms[child] = form.canonical(self.original.states(child)) if canonical else form
         return self.original.with_tables(own).with_forms(forms)
 
 

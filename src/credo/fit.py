@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from credo.check import check, require_consistent
 from credo.constraints.blocks import blocks_of
-from credo.constraints.context import words
 from credo.constraints.fixed import with_fixed
 from credo.constraints.lower import lower
+from credo.constraints.noisy import collapsed, formed
 from credo.constraints.rows import Constraints
+from credo.diagnostics.violations import only_checked
 from credo.errors import NetworkError, OptionError
 from credo.estimators.incomplete import Iterations, estimate_incomplete
 from credo.estimators.iterations.em import Progress as StepReport
@@ -21,7 +22,8 @@ from credo.estimators.methods import Method, choose_method
 from credo.estimators.problem import Problem
 from credo.estimators.solution import Solution, hidden_findings, rows_without_probability
 from credo.estimators.solvers.block_estimates import Infeasible
-from credo.io.dataset import concatenate, peek
+from credo.expansion import Expansion, expand
+from credo.io.dataset import Dataset, concatenate, extended, peek
 from credo.io.networks import read_network
 from credo.knowledge import Knowledge, knowledge_for
 from credo.network import Network
@@ -82,38 +84,38 @@ def fit(
     started = perf_counter()
     structure = read_network(network)
     known = knowledge_for(structure, knowledge)
+    whole = expand(formed(known))  # noisy families as small tables; the structure itself where there is none
     chosen = choose_method(method, with_prior=prior is not None)
-    believed = _prior_for(chosen, prior, structure)
-    free = _free_variables(structure, fixed)
+    believed = _prior_for(chosen, prior, whole.network)
+    kept, free = _kept_and_free(whole, fixed)
     seed = checked_seed(seed)
-    check_size(structure, memory_limit)
+    check_size(whole.network, memory_limit)
 
-    constraints = with_fixed(lower(known), {name: structure.table(name) for name in fixed})
-    _refuse_what_cannot_be_learned(chosen, constraints, known)
+    constraints = with_fixed(lower(known), {name: whole.network.table(name) for name in kept})
     blocks = blocks_of(constraints)
-    families = Families.of(structure)
-    first, rows = peek(read_for(known, data, weights, progress))
+    families = Families.of(whole.network)
+    first, rows = peek(_read(known, whole, data, weights, progress))
     folds = count_folds(families, rows, FOLDS, seed) if _needs_folds(chosen, constraints, soft_weight) else ()
     counts = merge_all(folds) if folds else count_all(families, rows)
     options = _given(range_weight=range_weight, relation_weight=relation_weight)
-    problem = Problem(structure, free, counts, believed, constraints, blocks, folds, soft_weight, seed, options)
+    problem = Problem(whole.network, free, counts, believed, constraints, blocks, folds, soft_weight, seed, options)
 
     if counts.gaps() or (constraints.ties and chosen.uses_knowledge):
         if method == "auto":
             chosen, problem = _for_gaps(prior, problem)
         iterations = Iterations(starts, max_iterations, tolerance, accelerate, checkpoint, report)
-        whole = concatenate(list(read_for(known, data, weights)))
-        merged = _is_merged(ties)
+        table, merged = concatenate(list(_read(known, whole, data, weights))), _is_merged(ties)
         solution = _or_clash(
-            known, lambda: estimate_incomplete(chosen, problem, whole, iterations, memory_limit, merged)
+            known, lambda: estimate_incomplete(chosen, problem, table, iterations, memory_limit, merged)
         )
     else:
         solution = _or_clash(known, lambda: chosen.estimate(problem))
 
-    learned = structure.with_tables(solution.tables)
-    log_likelihood = solution.log_likelihood
+    result, log_likelihood = whole.network.with_tables(solution.tables), solution.log_likelihood
     if log_likelihood is None:
-        log_likelihood = log_likelihood_of_counts(learned, counts)
+        log_likelihood = log_likelihood_of_counts(result, counts)
+    learned = collapsed(whole, result.tables, constraints, rescale=solution.posterior is None)
+    findings = (*hidden_findings(first), *solution.findings, *rows_without_probability(result, counts, kept))
     return Fit(
         network=learned,
         knowledge=known,
@@ -122,26 +124,13 @@ def fit(
         log_likelihood=log_likelihood,
         rows=counts.rows,
         seconds=perf_counter() - started,
-        findings=(*hidden_findings(first), *solution.findings, *rows_without_probability(learned, counts, fixed)),
+        findings=(*(each for each in findings if each.variable not in whole.extra), *only_checked(learned, known)),
         history=solution.history or (log_likelihood,),
         certificate=solution.certificate,
         prices=solution.prices,
         posterior=solution.posterior,
         tied=solution.tied,
     )
-
-
-def _refuse_what_cannot_be_learned(method: Method, constraints: Constraints, knowledge: Knowledge) -> None:
-    """Families of independent causes can be written and checked, but not learned from yet."""
-    if not method.uses_knowledge:
-        return
-    numbers = [each.statement for group in (constraints.forms, constraints.unlowered) for each in group]
-    if numbers:
-        said = words(knowledge.statements[min(numbers)])
-        raise OptionError(
-            f"“{said}” can be checked, but no method learns from such a statement yet. Leave it out, or use ml or map, "
-            "which learn from the data alone."
-        )
 
 
 def _is_merged(ties: str) -> bool:
@@ -180,11 +169,24 @@ def _prior_for(method: Method, prior: Any, network: Network) -> Priors:
     return as_prior(method.default_prior if prior is None else prior, network)
 
 
-def _free_variables(network: Network, fixed: Sequence[str]) -> tuple[str, ...]:
-    """The variables whose tables are learned."""
+def _read(
+    knowledge: Knowledge, whole: Expansion, data: Any, weights: Any, progress: Progress | None = None
+) -> Iterator[Dataset]:
+    """The table in parts, with a column for each variable of the network that is learned."""
+    for part in read_for(knowledge, data, weights, progress):
+        yield extended(part, whole.network)
+
+
+def _kept_and_free(whole: Expansion, fixed: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The variables whose tables stay as they are, and those whose tables are learned."""
     if isinstance(fixed, str):
         raise OptionError(f"fixed is a list of names, not the text {fixed!r}.")
+    kept: dict[str, None] = {}
     for name in fixed:
-        if network.variable(name).name not in network.tables:
-            raise NetworkError(f"The table of {name} is to stay as it is, but the network has none for it.")
-    return tuple(name for name in network.names if name not in set(fixed))
+        whole.original.variable(name)
+        for own in whole.effects.get(name, (name,)):
+            if own not in whole.network.tables:
+                raise NetworkError(f"The table of {name} is to stay as it is, but the network has none for it.")
+            kept[own] = None
+    free = tuple(name for name in whole.network.names if name not in kept and name not in whole.winners)
+    return tuple(kept), free

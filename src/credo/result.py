@@ -12,6 +12,7 @@ from credo.diagnostics.violations import Violation, line_of, violations_of
 from credo.errors import OptionError, Status
 from credo.estimators.solution import Finding, Numbers, TiedLikelihood, Uncertainty
 from credo.estimators.solvers.certificate import Certificate
+from credo.expansion import expand
 from credo.knowledge import Knowledge
 from credo.network import Network
 
@@ -59,16 +60,27 @@ class Fit:
         return None if self.tied is None else self.tied.value - self.log_likelihood
 
     def interval(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
-        """The credible interval of each number of a table: (low, high), axes (parents…, child)."""
-        self.network.variable(name)
+        """The credible interval of each number of a table: (low, high), axes (parents…, child).
+
+        A noisy family has one for each of its small tables, which are called like `attack by chol, bp`.
+        """
+        self._known(name)
         if not 0 < level < 1:
             raise OptionError(f"The level of an interval lies between 0 and 1; it is {level}.")
         return self._sampled().interval(name, level)
 
     def deviation(self, name: str) -> Numbers:
         """The standard deviation of each number of a table, axes (parents…, child)."""
-        self.network.variable(name)
+        self._known(name)
         return self._sampled().deviations[name]
+
+    def _known(self, name: str) -> None:
+        effects = expand(self.network).effects
+        if name in effects:
+            form = self.network.forms[name]
+            raise OptionError(f"{name} is {form.kind}: ask for one of its small tables, {', '.join(effects[name])}.")
+        if not any(name in own for own in effects.values()):
+            self.network.variable(name)
 
     def _sampled(self) -> Uncertainty:
         if self.posterior is None:
@@ -126,8 +138,19 @@ class Fit:
                 name: {
                     "parents": list(self.network.parents[name]),
                     "states": list(self.network.states(name)),
-                    "probabilities": self.network.table(name).tolist(),
+                    "probabilities": self.network.table(name).tolist() if name in self.network.tables else None,
                 }
                 for name in self.network.names
+            },
+            "noisy": {
+                name: {
+                    "kind": form.kind,
+                    "leak": form.leak,
+                    "causes": [
+                        {"parents": list(own), "probabilities": table.tolist()}
+                        for own, table in zip(form.causes, form.tables, strict=True)
+                    ],
+                }
+                for name, form in self.network.forms.items()
             },
         }

@@ -15,6 +15,7 @@ from credo.constraints.addresses import single_states
 from credo.constraints.collect import ROW_LIMIT, Collector, add_piece, collected
 from credo.constraints.context import Context, KnowledgeLike, term_indices
 from credo.constraints.influences import lower_influence, lower_synergy
+from credo.constraints.noisy import reword
 from credo.constraints.products import lower_product
 from credo.constraints.rows import (
     TRUE_TOLERANCE,
@@ -24,18 +25,15 @@ from credo.constraints.rows import (
     Numbers,
     Parameters,
     RowTie,
-    SetAside,
 )
 from credo.knowledge.syntax import (
     Approximation,
     Comparison,
-    Expression,
     Influence,
     Linear,
     NoisyFamily,
     Order,
     Product,
-    Statement,
     Synergy,
     TiedRows,
 )
@@ -43,17 +41,18 @@ from credo.knowledge.together import synergy_directions
 
 
 def lower(knowledge: KnowledgeLike, *, row_limit: int = ROW_LIMIT) -> Constraints:
-    """The rows of all statements; those on families that are no full tables are set aside, with the reason."""
-    forms = {str(each.child): each.kind for each in knowledge.statements if isinstance(each, NoisyFamily)}
-    collector = Collector(Parameters.of(knowledge.network, without=forms), row_limit)
-    context = Context(knowledge, collector, synergy_directions(knowledge.statements))
-    for number, statement in enumerate(knowledge.statements):
-        formed = [name for name in _targets(statement) if name in forms] if forms else []
-        if formed:
-            reason = f"{formed[0]} is {forms[formed[0]]}: its numbers are those of small tables, one a set of causes"
-            collector.unlowered.append(SetAside(number, reason))
-        else:
+    """The rows of all statements, over the tables of the network in which noisy families are taken apart.
+
+    Statements that no table can hold are set aside, with the reason.
+    """
+    said, expansion = reword(knowledge)
+    collector = Collector(Parameters.of(said.network, without=expansion.winners), row_limit)
+    context = Context(said, collector, synergy_directions(said.statements))
+    aside = {each.statement for each in said.set_aside}
+    for number, statement in enumerate(said.statements):
+        if number not in aside:
             RULES[type(statement)](context, number, statement)
+    collector.unlowered.extend(said.set_aside)
     return collected(collector)
 
 
@@ -133,25 +132,6 @@ def _add(
 ) -> None:
     confidence = statement.confidence
     add_piece(context.collector, indices, coefficients, bound, number, equality=equality, confidence=confidence)
-
-
-def _targets(statement: Statement) -> list[str]:
-    """The variables whose tables a statement speaks about."""
-    match statement:
-        case Comparison(sides):
-            return [name for side in sides for name in _variables(side)]
-        case Approximation(left, right):
-            return [*_variables(left), *_variables(right)]
-        case Influence() | Synergy():
-            return [statement.child]
-        case _:
-            return []
-
-
-def _variables(side: Expression) -> list[str]:
-    if isinstance(side, Product):
-        return [factor.variable for factor in side.factors]
-    return [term.variable for _, term in side.terms]
 
 
 Rule = Callable[[Context, int, Any], None]

@@ -109,6 +109,15 @@ def checked_weights(values: object, rows: int, rows_before: int = 0) -> NDArray[
     return weights
 
 
+def extended(dataset: Dataset, network: Network) -> Dataset:
+    """The dataset with a column for each further variable of a larger network, all of it missing."""
+    more = len(network) - len(dataset.names)
+    if not more:
+        return dataset
+    gaps = np.full((len(dataset), more), MISSING, dtype=dataset.codes.dtype)
+    return replace(dataset, names=network.names, codes=np.hstack([dataset.codes, gaps]), variables=network.variables)
+
+
 def fitting(dataset: Dataset, network: Network) -> Dataset:
     """The dataset in the terms of a network: the same variables, with their states in the network's order."""
     if dataset.names != network.names:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from credo.expansion import expand
+from credo.io.dataset import extended
 from credo.io.tables import stream_table
 from credo.network import Network
 from credo.statistics.counts import Counts, count
@@ -16,13 +18,15 @@ from credo.statistics.families import Families
 
 def log_likelihood(network: Network, data: Any, memory_limit: int | None = None) -> float:
     """The log-likelihood of what a table holds, in nats; minus infinity where a row is impossible."""
-    families, total = Families.of(network), 0.0
+    whole = expand(network).network
+    families, total = Families.of(whole), 0.0
     for part in stream_table(data, network):
+        part = extended(part, whole)
         if part.is_complete:
-            total += log_likelihood_of_counts(network, count(families, part))
+            total += log_likelihood_of_counts(whole, count(families, part))
         else:
             prepared = prepare(families, part, memory_limit)
-            total += log_likelihood_of(prepared, pack(prepared.layout, network.tables))
+            total += log_likelihood_of(prepared, pack(prepared.layout, whole.tables))
     return total
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import DataError, ImpossibleRowError, OptionError
-from credo.io.dataset import Dataset
+from credo.expansion import expand
+from credo.io.dataset import Dataset, extended
 from credo.io.tables import stream_table
 from credo.network import Network
 from credo.statistics.engine.execute import cut_pieces
@@ -35,9 +36,11 @@ def predict(
     import polars as pl
 
     states, soft = network.states(name), soft or {}
-    families = Families.of(network)
+    whole = expand(network).network
+    families = Families.of(whole)
     parts, done = [], 0
     for part in stream_table(data, network):
+        part = extended(part, whole)
         likelihoods = {key: _likelihoods(network, key, soft[key], done, len(part)) for key in soft}
         parts.append(posterior(families, part, name, likelihoods, memory_limit, done))
         done += len(part)
