@@ -34,6 +34,9 @@ _HOMES = {
     "credo.check_result": ("Check",),
     "credo.constraints.conflicts": ("ConflictError",),
     "credo.fit": ("fit",),
+    "credo.cluster": ("Clustering", "cluster"),
+    "credo.topics": ("Topics", "topics"),
+    "credo.io.corpus": ("Corpus", "read_corpus"),
     "credo.result": ("Fit",),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
     "credo.errors": (
@@ -58,6 +61,7 @@ __all__ = ["__version__", *sorted(_HOME_OF)]
 if TYPE_CHECKING:
     from credo.check import check
     from credo.check_result import Check
+    from credo.cluster import Clustering, cluster
     from credo.constraints.conflicts import ConflictError
     from credo.errors import (
         CredoError,
@@ -74,6 +78,7 @@ if TYPE_CHECKING:
         UnknownStateError,
     )
     from credo.fit import fit
+    from credo.io.corpus import Corpus, read_corpus
     from credo.io.dataset import Dataset
     from credo.io.networks import read_network, write_network
     from credo.io.tables import read_table
@@ -97,6 +102,7 @@ if TYPE_CHECKING:
     from credo.network import Network, Variable
     from credo.result import Fit
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
+    from credo.topics import Topics, topics
 
 
 def __getattr__(name: str) -> Any:

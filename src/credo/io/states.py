@@ -30,7 +30,7 @@ class Lexicon:
         by_number: dict[float, int] = {}
         shared: set[float] = set()
         for state, code in by_text.items():
-            number = _number(state)
+            number = number_of(state)
             if number is None:
                 continue
             if number in by_number:
@@ -48,7 +48,7 @@ class Lexicon:
                 return self.by_text[candidate]
             if candidate in MISSING_TEXTS:
                 return MISSING
-        number = _number(text.strip())
+        number = number_of(text.strip())
         return None if number is None else self.by_number.get(number)
 
 
@@ -59,7 +59,7 @@ def text_of(value: object) -> str:
     return str(value)
 
 
-def _number(text: str) -> float | None:
+def number_of(text: str) -> float | None:
     """`1`, `1.0`, `1e0` and `true` are 1; `false` is 0; what is no number is None."""
     word = text.casefold()
     if word in ("true", "false"):

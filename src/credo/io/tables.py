@@ -161,10 +161,10 @@ def _parts_of_frame(source: Any, network: Network, others: Sequence[str]) -> Ite
     columns = match_columns(frame.columns, network, others)
     chosen = frame.select(list(columns.used))
     eager = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
-    yield from _parts_of_lazy(_as_polars(eager).lazy(), network, others, len(eager))
+    yield from _parts_of_lazy(as_polars(eager).lazy(), network, others, len(eager))
 
 
-def _as_polars(frame: Any) -> pl.DataFrame:
+def as_polars(frame: Any) -> pl.DataFrame:
     """A narwhals frame as polars; columns of mixed Python values, which Arrow refuses, as their texts."""
     import polars as pl
 

@@ -64,6 +64,21 @@ def _says(own: Any, offsets: Any, column: int, x: int) -> float:  # pragma: no c
 
 
 @jit
+def _denies(own: Any, offsets: Any, column: int, x: int, k: int) -> float:  # pragma: no cover
+    """What a member says of all values but x: 1 − μ(x), to the last digit also where it is almost sure of x."""
+    if column < 0:
+        return 0.0 if x == -1 - column else 1.0
+    at = offsets[column]
+    if own[at + x] < 0.5:
+        return 1.0 - own[at + x]
+    others = 0.0
+    for y in range(k):
+        if y != x:
+            others += own[at + y]
+    return others
+
+
+@jit
 def compensate(  # pragma: no cover
     starts: Any,  # (factors + 1,)
     differ: Any,  # (factors,)
@@ -87,17 +102,15 @@ def compensate(  # pragma: no cover
             left, right = columns[first], columns[first + 1]
             z = 0.0
             for x in range(k):
-                p, q = _says(own, offsets, left, x), _says(own, offsets, right, x)
-                z += p * (1.0 - q)
+                z += _says(own, offsets, left, x) * _denies(own, offsets, right, x, k)
             if not z > 0.0:
                 return total, g
             total += np.log(z)
             for x in range(k):
-                p, q = _says(own, offsets, left, x), _says(own, offsets, right, x)
                 if left >= 0:
-                    evidence[offsets[left] + x] += share[first] * (1.0 - q) / z
+                    evidence[offsets[left] + x] += share[first] * _denies(own, offsets, right, x, k) / z
                 if right >= 0:
-                    evidence[offsets[right] + x] += share[first + 1] * (1.0 - p) / z
+                    evidence[offsets[right] + x] += share[first + 1] * _denies(own, offsets, left, x, k) / z
             continue
         for x in range(k):
             belief[x] = tilt[g, x] if len(tilt) else 1.0
