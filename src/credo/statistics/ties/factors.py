@@ -64,7 +64,8 @@ def factors_of(network: Network, ties: Sequence[RowTie], dataset: Dataset) -> tu
     for position, name in enumerate(network.names):
         own = [tie for tie in ties if name in tie.variables]
         label = _shared(own, dataset, counted)
-        for rows in _sets(label):
+        tied = np.flatnonzero(label >= 0)
+        for rows in _sets(tied, label[tied]):
             _reveal(network, position, codes, rows)
             variable.append(position)
             differ.append(False)
@@ -80,16 +81,16 @@ def factors_of(network: Network, ties: Sequence[RowTie], dataset: Dataset) -> tu
     return found, replace(dataset, codes=codes)
 
 
-def _groups(tie: RowTie, dataset: Dataset) -> Integers:
-    """The number of each row's group, -1 where it is in none: a row without a value in the column is not tied."""
-    group = np.full(len(dataset), -1, dtype=np.int64)
+def _tied(tie: RowTie, dataset: Dataset, counted: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+    """The rows of a tie that count, each with its group's number; a row without a value in the column is in none."""
     if tie.by is None:
-        group[np.array(tie.rows) - 1] = 0
-        return group
+        rows = np.array(tie.rows, dtype=np.int64) - 1
+        rows = rows[counted[rows]]
+        return rows, np.zeros(len(rows), dtype=np.int64)
     column = dataset.others[tie.by]
-    known = column.is_not_null().to_numpy()
-    _, group[known] = np.unique(column.filter(known).cast(str).to_numpy(), return_inverse=True)
-    return group
+    rows = np.flatnonzero(column.is_not_null().to_numpy() & counted)
+    _, group = np.unique(column[rows].cast(str).to_numpy(), return_inverse=True)
+    return rows, group.astype(np.int64)
 
 
 def _shared(ties: Sequence[RowTie], dataset: Dataset, counted: NDArray[np.bool_]) -> Integers:
@@ -101,10 +102,9 @@ def _shared(ties: Sequence[RowTie], dataset: Dataset, counted: NDArray[np.bool_]
     for tie in ties:
         if tie.differ:
             continue
-        group = np.where(counted, _groups(tie, dataset), -1)
-        inside = np.flatnonzero(group >= 0)
+        inside, group = _tied(tie, dataset, counted)
         rows.append(inside)
-        nodes.append(group[inside] + count)
+        nodes.append(group + count)
         count += int(group.max(initial=-1)) + 1
     if not count:
         return np.full(len(dataset), -1, dtype=np.int64)
@@ -117,14 +117,15 @@ def _shared(ties: Sequence[RowTie], dataset: Dataset, counted: NDArray[np.bool_]
     return np.where(tied, label[: len(dataset)], -1).astype(np.int64)
 
 
-def _sets(label: Integers) -> Iterator[Integers]:
-    """The rows of each tie of two or more."""
-    tied = np.flatnonzero(label >= 0)
-    order = tied[np.argsort(label[tied], kind="stable")]
-    cuts = np.flatnonzero(np.diff(label[order])) + 1
-    for rows in np.split(order, cuts):
-        if len(rows) > 1:
-            yield rows
+def _sets(rows: Integers, group: Integers) -> Iterator[Integers]:
+    """The rows of each group of two or more."""
+    order = np.argsort(group, kind="stable")
+    ends = [*(np.flatnonzero(np.diff(group[order])) + 1).tolist(), len(rows)]
+    rows, start = rows[order], 0
+    for end in ends:
+        if end - start > 1:
+            yield rows[start:end]
+        start = end
 
 
 def _pairs(
@@ -136,7 +137,7 @@ def _pairs(
     for tie in ties:
         if not tie.differ:
             continue
-        for rows in _sets(np.where(counted, _groups(tie, dataset), -1)):
+        for rows in _sets(*_tied(tie, dataset, counted)):
             if len(rows) > len(variable.states):
                 raise TieError(
                     f"{len(rows)} rows are all to differ in {variable.name}, which has {len(variable.states)} states: "

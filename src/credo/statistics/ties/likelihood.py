@@ -92,16 +92,15 @@ class TiedData:
 
     def _revealed_copies(self, theta: Numbers, counts: Numbers) -> float:
         """Take out the copies of values that ties reveal; their logarithm."""
-        codes, offsets, total = self.prepared.dataset.codes, self.prepared.layout.offsets, 0.0
         factors = self.factors
-        for g in range(len(factors)):
-            members = slice(factors.starts[g], factors.starts[g + 1])
-            state = codes[factors.rows[members.start], factors.variable[g]]
-            if state >= 0 and not factors.differ[g]:
-                cell, copies = offsets[factors.variable[g]] + state, factors.weights[members].sum() - 1
-                counts[cell] -= copies
-                total -= copies * np.log(theta[cell])
-        return float(total)
+        if not len(factors):
+            return 0.0
+        states = self.prepared.dataset.codes[factors.rows[factors.starts[:-1]], factors.variable]
+        known = (states >= 0) & ~factors.differ
+        cells = (self.prepared.layout.offsets[factors.variable] + states)[known]
+        copies = np.add.reduceat(factors.weights, factors.starts[:-1])[known] - 1
+        np.add.at(counts, cells, -copies)
+        return float(-copies @ np.log(theta[cells]))
 
 
 def tie_rows(

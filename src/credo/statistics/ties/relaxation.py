@@ -15,7 +15,7 @@ import numpy as np
 from credo.io.dataset import Codes, Dataset
 from credo.statistics.engine.execute import cut_pieces, execute
 from credo.statistics.engine.expected import Prepared, expected_cells, impossible_evaluation, prepare
-from credo.statistics.engine.layout import Integers, Numbers, Sensor
+from credo.statistics.engine.layout import Integers, Layout, Numbers, Sensor
 from credo.statistics.families import Families
 from credo.statistics.ties.factors import Factors, TieError, listed
 
@@ -80,7 +80,7 @@ class Relaxation:
         layout, groups = self.prepared.layout, self.prepared.groups
         own_cells = len(theta)
         full = np.concatenate([theta, np.zeros(layout.cells - own_cells)])
-        rest, log_rest = expected_cells(self.rest, full)
+        rest, log_rest = expected_cells(self.rest, theta)
         factors, width = self.members.factors, int(self.states.max(initial=1))
         tilt = np.empty((0, width)) if tilt is None else tilt
         beliefs = np.zeros((len(factors) if len(tilt) else 0, width))
@@ -110,7 +110,7 @@ class Relaxation:
                 keep = KEEP
             evidence = following
         converged = last or moved <= tolerance
-        return Settled((rest + counts)[:own_cells], log_rest + float(log_z), evidence, round, converged), beliefs
+        return Settled(rest + counts[:own_cells], log_rest + float(log_z), evidence, round, converged), beliefs
 
 
 def relax(families: Families, codes: Codes, weights: Numbers, members: Members, memory_limit: int | None) -> Relaxation:
@@ -119,7 +119,8 @@ def relax(families: Families, codes: Codes, weights: Numbers, members: Members, 
     dataset = Dataset(families.network.names, codes, weights)
     prepared = prepare(families, dataset, memory_limit, sensors=layout_sensors, readings=readings)
     layout = prepared.layout
-    prepared, rest = _touched(prepared, True), _touched(prepared, False)
+    rest = _touched(replace(prepared, layout=Layout.of(families.network)), False)
+    prepared = _touched(prepared, True)
     position = len(families.network) + sensor
     sizes = layout.sizes[members.variable]
     factors = members.factors
@@ -166,9 +167,8 @@ def _sensors(families: Families, rows: int, members: Members) -> tuple[Sequence[
 
 def _touched(prepared: Prepared, touched: bool) -> Prepared:
     """The same with the evaluations that hold a sensor alone, or with those that hold none."""
-    groups, variables = prepared.groups, len(prepared.layout.network)
-    lengths = np.diff(groups.cell_starts)
-    own_cells = prepared.layout.offsets[variables]
+    groups, lengths = prepared.groups, np.diff(prepared.groups.cell_starts)
+    own_cells = prepared.layout.offsets[len(prepared.layout.network)]
     has = np.maximum.reduceat(groups.cells, groups.cell_starts[:-1]) >= own_cells if len(lengths) else lengths > 0
     kept = has == touched
     part = replace(
