@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credo.estimators.qmap import SIZES, equivalent_sample_size, least_correction, qmap_table, qmapc_table
-from credo.estimators.sampling.polytope import sample_block, uniform_means
+from credo.estimators.sampling.centroid import uniform_means
+from credo.estimators.sampling.polytope import sample_block
 from tests.estimators.blocks import at_most, block_of, random_block
 
 

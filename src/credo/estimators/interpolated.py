@@ -11,7 +11,7 @@ from credo.errors import Status
 from credo.estimators.counting import counted
 from credo.estimators.problem import Problem
 from credo.estimators.qmap import least_correction, qmap_table, qmapc_table
-from credo.estimators.sampling.polytope import uniform_means
+from credo.estimators.sampling.centroid import uniform_means
 from credo.estimators.soft import soft_statements_ignored
 from credo.estimators.solution import Finding, Solution
 from credo.estimators.solvers.block_estimates import BlockEstimate, estimate_blocks

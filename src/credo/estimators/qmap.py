@@ -1,6 +1,6 @@
 """QMAP and QMAP-C: counts, or the constrained estimate, drawn towards the mean of what the knowledge allows [guo].
 
-Both take α, the mean of the uniform distribution on the polytope of the knowledge (`polytope.uniform_means`), and an
+Both take α, the mean of the uniform distribution on the polytope of the knowledge (`centroid.uniform_means`), and an
 equivalent sample size A that cross-validation chooses for each node.
 """
 

@@ -12,7 +12,7 @@ Three kinds of moves, each of which keeps the target:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import cpu_count
@@ -87,32 +87,6 @@ def sample_block(
         region = region_of((block,), (start,), soft_weight)
         values = run_chains(region, shape, draws, chains, warmup, thinning, seed, threads)
     return Samples(values, effective_sizes(values), r_hat(values), perf_counter() - began)
-
-
-def uniform_means(
-    blocks: Sequence[Block],
-    *,
-    seed: int = 0,
-    draws: int = 1000,
-    chains: int = 2,
-    progress: Callable[[int, int], None] | None = None,
-) -> tuple[Numbers, ...]:
-    """The mean of the uniform distribution on what each block allows [guo, section 4.1: α]."""
-    done = 0
-
-    def mean(item: tuple[int, Block]) -> Numbers:
-        nonlocal done
-        number, block = item
-        ones = np.ones(block.size)
-        own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-        found = sample_block(block, ones, draws=draws, chains=chains, seed=own, threads=1).mean
-        done += 1
-        if progress is not None:
-            progress(done, len(blocks))
-        return found
-
-    with ThreadPoolExecutor(cpu_count() or 1) as pool:
-        return tuple(pool.map(mean, enumerate(blocks)))
 
 
 # Preparing ------------------------------------------------------------------------------------------------------------
