@@ -222,11 +222,15 @@ def test_options_that_make_no_sense(files: Path, arguments: tuple[str, ...], wor
     assert "Traceback" not in done.stderr
 
 
-def test_statements_that_cannot_be_learned_from_yet_are_refused(files: Path) -> None:
+def test_rows_can_be_tied_together(files: Path) -> None:
+    (files / "know.credo").write_text("rows 1, 2 differ in lung\n")
+    done = run("learn", "net.bif", "data.csv", "-k", "know.credo", "--json", folder=files)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["cll"] is not None
     (files / "know.credo").write_text("rows 1, 2 share lung\n")
     done = run("learn", "net.bif", "data.csv", "-k", "know.credo", folder=files)
     assert done.returncode == 2
-    assert "rows 1, 2 share lung" in done.stderr
+    assert "Rows 1 and 2 are tied to share lung, but row 1 holds no and row 2 holds yes" in done.stderr
 
 
 def test_a_mistyped_column_is_pointed_at(files: Path) -> None:

@@ -222,8 +222,3 @@ def test_knowledge_of_another_network_keeps_its_meaning() -> None:
 def test_seeds_are_whole_numbers(smoking: Network, seed: object) -> None:
     with pytest.raises(OptionError, match="seed"):
         credo.fit(smoking, PATIENTS, seed=seed)
-
-
-def test_what_cannot_be_learned_from_yet_is_refused(smoking: Network) -> None:
-    with pytest.raises(OptionError, match="no method learns"):
-        credo.fit(smoking, PATIENTS, "lung is noisy-or of {smoke}", method="cmap")

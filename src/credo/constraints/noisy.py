@@ -53,7 +53,7 @@ def formed(knowledge: KnowledgeLike) -> Network:
         str(each.child): NoisyForm(
             each.kind,
             tuple(tuple(str(parent) for parent in own) for own in each.sets),
-            knowledge.orders[each.child].states,
+            _low_to_high(knowledge, each.child),
             each.leak,
         )
         for each in knowledge.statements
@@ -62,12 +62,18 @@ def formed(knowledge: KnowledgeLike) -> Network:
     return knowledge.network.with_forms(forms) if forms else knowledge.network
 
 
+def _low_to_high(knowledge: KnowledgeLike, child: str) -> tuple[str, ...]:
+    order = knowledge.orders.get(child)
+    return knowledge.network.states(child) if order is None else tuple(map(str, order.states))
+
+
 def reword(knowledge: KnowledgeLike) -> tuple[Reworded, Expansion]:
     """The knowledge as it stands for the network in which every noisy family is taken apart."""
     expansion = expand(formed(knowledge))
     orders = dict(knowledge.orders)
     for child, effects in expansion.effects.items():
-        orders |= dict.fromkeys(effects, orders[child])
+        if child in orders:
+            orders |= dict.fromkeys(effects, orders[child])
     statements: list[Statement] = []
     set_aside = []
     for number, statement in enumerate(knowledge.statements):
