@@ -14,14 +14,13 @@ from benchmarks.statements import true_statements
 import credo
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
-from credo.constraints.rows import Numbers
+from credo.constraints.rows import Constraints, Numbers
 from credo.estimators.interpolated import allowed_means, estimate_qmap, estimate_qmapc
 from credo.estimators.methods import METHODS
 from credo.estimators.problem import Problem
 from credo.estimators.solution import Solution
 from credo.fit import FOLDS
 from credo.io.tables import stream_table
-from credo.knowledge.syntax import Statement
 from credo.network import Network
 from credo.statistics.counts import count_folds, merge_all
 from credo.statistics.families import Families
@@ -44,10 +43,10 @@ def run_draw(job: tuple[str, int, tuple[str, ...]]) -> list[dict[str, object]]:
     """All cells of one draw, each learned by every one of the methods."""
     name, draw, methods = job
     truth = credo.read_network(NETWORKS / f"{name}.bif")
-    statements = true_statements(truth, STATEMENTS, seed=STATEMENT_SEED + draw)
+    everything = lower(credo.Knowledge(true_statements(truth, STATEMENTS, seed=STATEMENT_SEED + draw), truth))
     found = []
     for share in sorted({share for _, _, share in CELLS}):
-        for cell, problem, interpolations in _problems(truth, statements, share, draw):
+        for cell, problem, interpolations in _problems(truth, everything, share, draw):
             for method in methods:
                 run, spent = interpolations.get(method, (partial(_estimate, method), 0.0))
                 start = time.perf_counter()
@@ -72,14 +71,14 @@ Interpolations = dict[str, tuple[Callable[[Problem], Solution], float]]
 
 
 def _problems(
-    truth: Network, statements: tuple[Statement, ...], share: int, draw: int
+    truth: Network, everything: Constraints, share: int, draw: int
 ) -> Iterator[tuple[str, Problem, Interpolations]]:
     """The cells that use this share of the statements; what depends on the knowledge alone is worked out once.
 
     That is α of qmap and qmapc, whose seconds are charged to both of them in every cell.
     """
-    kept = [each for i, each in enumerate(statements) if i % STATEMENTS < STATEMENTS * share / 100]
-    constraints = lower(credo.Knowledge(kept, truth))
+    kept = everything.linear.statements % STATEMENTS < STATEMENTS * share / 100
+    constraints = replace(everything, linear=everything.linear.take(kept))
     blocks, families = blocks_of(constraints), Families.of(truth)
     interpolations: Interpolations = {}
     for cell, rows, own_share in CELLS:
