@@ -33,8 +33,8 @@ HIGHEST, LOWEST = ("noisy-or", "noisy-max"), ("noisy-and", "noisy-min")
 class NoisyForm:
     """How the child of a noisy family comes from its causes.
 
-    Two forms are equal where all that shows is: tables of two-state children that differ only in how much each set
-    takes upon itself of what happens anyway are the same (see `canonical`).
+    Two forms are equal where their numbers are, within 1e-9. `same` also takes those for equal that differ only in how
+    much each set takes upon itself of what happens anyway (see `canonical`); so do networks, which know the states.
     """
 
     kind: str
@@ -111,11 +111,14 @@ class NoisyForm:
             tables.append(table)
         return self.with_tables(tables)
 
+    def same(self, other: NoisyForm, states: Sequence[str]) -> bool:
+        """Whether all that shows of two forms is equal, whatever scale their tables are in."""
+        return self.canonical(states) == other.canonical(states)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NoisyForm) or self._key() != other._key() or len(self.tables) != len(other.tables):
             return False
-        # Which of two states is listed first does not matter here: it is the same in both.
-        pairs = zip(self.canonical(self.order).tables, other.canonical(other.order).tables, strict=True)
+        pairs = zip(self.tables, other.tables, strict=True)
         return all(one.shape == two.shape and np.allclose(one, two, rtol=0, atol=SAME) for one, two in pairs)
 
     def __hash__(self) -> int:

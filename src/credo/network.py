@@ -204,7 +204,8 @@ class Network:
         return (
             self.variables == other.variables
             and dict(self.parents) == dict(other.parents)
-            and dict(self.forms) == dict(other.forms)
+            and self.forms.keys() == other.forms.keys()
+            and all(form.same(other.forms[name], self.states(name)) for name, form in self.forms.items())
             and self.tables.keys() == other.tables.keys()
             and all(
                 name in self.forms or np.array_equal(table, other.tables[name]) for name, table in self.tables.items()

@@ -14,6 +14,7 @@ import numpy as np
 
 from credo.constraints.context import KnowledgeLike, StateOrderLike
 from credo.constraints.rows import Constraints, SetAside
+from credo.errors import NetworkError
 from credo.expansion import Expansion, expand
 from credo.forms import NoisyForm
 from credo.knowledge.syntax import (
@@ -77,6 +78,8 @@ def reword(knowledge: KnowledgeLike) -> tuple[Reworded, Expansion]:
     statements: list[Statement] = []
     set_aside = []
     for number, statement in enumerate(knowledge.statements):
+        if isinstance(statement, Influence | Synergy) and statement.child in expansion.effects:
+            _require_order(str(statement.child), expansion, orders[statement.child].states)
         try:
             statements.append(_reworded(statement, expansion))
         except _Spans as why:
@@ -108,6 +111,16 @@ def _excess(constraints: Constraints, tables: Mapping[str, Table]) -> Table:
             theta[start : start + tables[name].size] = np.ravel(tables[name])
     excess = constraints.linear.values(theta) - constraints.linear.bounds
     return np.where(constraints.linear.equality, np.abs(excess), excess)
+
+
+def _require_order(child: str, expansion: Expansion, taken: Sequence[str]) -> None:
+    """Refuse an order in which what holds for an effect need not hold for the child; the reverse one is as good."""
+    own = expansion.original.forms[child].order
+    if tuple(taken) not in (own, own[::-1]):
+        raise NetworkError(
+            f"The noisy family of {child} has the order {' < '.join(own)}, but the knowledge takes its states as "
+            f"{' < '.join(taken)}. Say which one is meant: order {child}: {' < '.join(own)}"
+        )
 
 
 def _reworded(statement: Statement, expansion: Expansion) -> Statement:

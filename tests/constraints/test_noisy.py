@@ -1,0 +1,203 @@
+"""Statements on noisy families: which small table each binds, what carries over to the child, what is only checked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.noisy_families import KINDS
+
+from credo.constraints.lower import lower
+from credo.constraints.noisy import collapsed
+from credo.constraints.rows import LinearRows
+from credo.diagnostics.violations import only_checked, violations_of
+from credo.errors import NetworkError
+from credo.expansion import expand
+from credo.forms import NoisyForm
+from credo.knowledge import Knowledge, KnowledgeError
+from credo.network import Network
+
+BINARY, LEVELS = ("no", "yes"), ("low", "medium", "high")
+NAMES = ("chol", "bp", "age", "smoke")
+HEART = Network({**dict.fromkeys(NAMES, BINARY), "attack": BINARY}, {"attack": NAMES})
+FAMILY = "attack is noisy-or of {chol, bp}, {age}, {smoke} with leak\n"
+SMALL = "attack by chol, bp"
+
+REWORDED = {
+    "chol raises attack": (SMALL, 2),
+    "age raises attack by at least 0.1": ("attack by age", 1),
+    "smoke lowers attack with confidence 0.8": ("attack by smoke", 1),
+    "chol and bp synergize on attack": (SMALL, 5),
+    "chol and bp sub-synergize on attack": (SMALL, 5),
+    "P(attack=yes | chol=yes) >= 0.2": (SMALL, 2),
+    "0.1 <= P(attack=yes | age=yes) <= 0.3": ("attack by age", 2),
+    "P(attack=yes | smoke=yes) = 0.3": ("attack by smoke", 1),
+    "P(attack=yes | chol=yes, bp=no) ~ P(attack=yes | chol=no, bp=yes) within 0.1": (SMALL, 2),
+    "P(attack=yes | chol=yes, bp=yes) >= P(attack=yes | chol=no, bp=no) by at least 0.1": (SMALL, 1),
+    "P(attack=yes | chol=yes) <= 2 * P(attack=yes | chol=no)": (SMALL, 2),
+}
+
+
+@pytest.mark.parametrize("text", REWORDED)
+def test_a_statement_binds_the_small_table_of_the_set_it_names(text: str) -> None:
+    name, rows = REWORDED[text]
+    found = lower(Knowledge(FAMILY + text, HEART))
+    bound = {found.parameters.locate(index)[0] for row in found.linear for index in row.indices}
+    assert bound == {name}
+    assert len(found.linear) == rows
+    assert not found.unlowered
+
+
+def test_the_rows_are_those_of_a_network_with_that_small_table_alone() -> None:
+    small = Network({"chol": BINARY, "bp": BINARY, "attack": BINARY}, {"attack": ["chol", "bp"]})
+    text = "chol and bp synergize on attack by at least 0.01 with confidence 0.7"
+    inside, alone = lower(Knowledge(FAMILY + text, HEART)), lower(Knowledge(text, small))
+    shift = inside.parameters.offsets[SMALL] - alone.parameters.offsets["attack"]
+
+    def content(rows: LinearRows, shift: int = 0) -> list[tuple[object, ...]]:
+        return sorted((*(i + shift for i in r.indices), *r.coefficients, r.bound, r.confidence) for r in rows)
+
+    assert content(inside.linear) == content(alone.linear, shift)
+
+
+def test_products_bind_small_tables_too() -> None:
+    text = "P(attack=yes | chol=yes, bp=yes) * P(attack=yes | chol=no, bp=no) <= P(attack=yes | chol=yes, bp=no)"
+    found = lower(Knowledge(FAMILY + text, HEART))
+    assert {found.parameters.locate(index)[0] for row in found.products for index in row.indices} == {SMALL}
+
+
+def test_a_statement_across_sets_of_two_families_binds_both() -> None:
+    names = ("a", "b", "c", "d")
+    network = Network({**dict.fromkeys(names, BINARY), "y": BINARY, "z": BINARY}, {"y": ["a", "b"], "z": ["c", "d"]})
+    text = "y is noisy-or of {a}, {b}\nz is noisy-or of {c}, {d}\nP(y=yes | a=yes) <= P(z=yes | d=yes)"
+    found = lower(Knowledge(text, network))
+    assert {found.parameters.locate(index)[0] for index in found.linear[0].indices} == {"y by a", "z by d"}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("chol and age synergize on attack", "spans several of its sets"),
+        ("P(attack=yes | chol=yes, smoke=yes) >= 0.4", "spans several of its sets"),
+        ("P(attack=yes) >= 0.01", "names none of its sets"),
+        ("P(attack=yes | chol=yes) >= P(attack=yes)", "names none of its sets"),
+    ],
+)
+def test_a_statement_that_no_small_table_can_hold_is_set_aside_and_checked(text: str, why: str) -> None:
+    knowledge = Knowledge(FAMILY + text, HEART)
+    found = lower(knowledge)
+    assert not len(found.linear)
+    assert [each.statement for each in found.unlowered] == [1]
+    assert why in found.unlowered[0].reason
+    told = only_checked(heart_with(np.random.default_rng(0)), knowledge)
+    assert len(told) == 1
+    assert why in told[0].message
+
+
+def test_what_a_set_aside_statement_misses_is_measured_on_the_full_table() -> None:
+    network = heart_with(np.random.default_rng(0))
+    knowledge = Knowledge(FAMILY + "P(attack=yes | chol=yes, smoke=yes) >= 0.999", network.without_tables())
+    missed = 0.999 - network.table("attack")[1, :, :, 1, 1].min()
+    assert violations_of(network, knowledge)[0].amount == pytest.approx(missed)
+    assert f"missed by {missed:.3g}" in only_checked(network, knowledge)[0].message
+
+
+def test_one_set_without_leak_is_the_child_itself() -> None:
+    text = "attack is noisy-or of {chol, bp, age, smoke}\nP(attack=yes) >= 0.01"
+    found = lower(Knowledge(text, HEART))
+    assert len(found.linear) == 16
+    assert not found.unlowered
+
+
+def test_statements_on_other_variables_stay_as_they_are() -> None:
+    found = lower(Knowledge(FAMILY + "P(age=yes) >= 0.1", HEART))
+    assert found.parameters.locate(found.linear[0].indices[0])[0] == "age"
+
+
+def heart_with(generator: np.random.Generator) -> Network:
+    shapes = ((2, 2), (2,), (2,), ())
+    tables = tuple(generator.dirichlet(np.ones(2), shape) for shape in shapes)
+    form = NoisyForm("noisy-or", (("chol", "bp"), ("age",), ("smoke",)), BINARY, True, tables)
+    return HEART.with_tables({name: [0.5, 0.5] for name in NAMES}).with_forms({"attack": form})
+
+
+# What carries over [yang, appendix B] --------------------------------------------------------------------------------
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.sampled_from(KINDS), st.booleans(), st.sampled_from(["synergize", "sub-synergize"]), st.integers(0, 10**6))
+def test_a_synergy_within_a_set_carries_over_to_the_child(kind: str, leak: bool, verb: str, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    states = BINARY if kind in ("noisy-or", "noisy-and") else LEVELS
+    bare = Network({"a": LEVELS, "b": BINARY, "c": BINARY, "y": states}, {"y": ["a", "b", "c"]})
+    said = f"a and b {verb} on y"
+    form = NoisyForm(kind, (("a", "b"), ("c",)), states, leak)
+    tables = (synergetic(verb, len(states), generator), *(generator.dirichlet(np.ones(len(states)), shape)
+              for shape in ((2,), ())[: 1 + leak]))  # fmt: skip
+    noisy = bare.with_tables({"a": [0.2, 0.3, 0.5], "b": [0.5, 0.5], "c": [0.4, 0.6]}).with_forms(
+        {"y": form.with_tables(tables)}
+    )
+    assert not violations_of(noisy, Knowledge(f"y is {kind} of {{a, b}}, {{c}}{' with leak' * leak}\n{said}", bare))
+    full = Network(noisy.variables, noisy.parents, noisy.tables)
+    assert not violations_of(full, Knowledge(said, bare))
+
+
+def synergetic(verb: str, states: int, generator: np.random.Generator) -> np.ndarray:
+    """A small table (3, 2, states) with raising, (sub-)synergetic effects: a maximum under these statements."""
+    import credo
+
+    small = Network(
+        {"a": LEVELS, "b": BINARY, "y": (BINARY if states == 2 else LEVELS)}, {"y": ["a", "b"]},
+        {"a": [0.3, 0.3, 0.4], "b": [0.5, 0.5], "y": generator.dirichlet(np.ones(states), (3, 2))},
+    )  # fmt: skip
+    data = small.sample(60, seed=int(generator.integers(2**31)))
+    return np.array(credo.fit(small, data, f"a and b {verb} on y", method="cmap").network.table("y"))
+
+
+# The scale -----------------------------------------------------------------------------------------------------------
+
+
+def test_ranges_on_a_small_table_keep_their_scale() -> None:
+    network = heart_with(np.random.default_rng(1))
+    taken_apart = expand(network)
+    tables = {**taken_apart.network.tables, "attack by age": np.array([[0.8, 0.2], [0.5, 0.5]])}
+    bound = lower(Knowledge(FAMILY + "P(attack=yes | age=no) >= 0.2", HEART))
+    held = collapsed(taken_apart, tables, bound).forms["attack"].tables[1]
+    assert held == pytest.approx(tables["attack by age"])
+    free = collapsed(taken_apart, tables, lower(Knowledge(FAMILY + "age raises attack", HEART)))
+    assert free.forms["attack"].tables[1][0] == pytest.approx([1.0, 0.0])
+    assert free == collapsed(taken_apart, tables, bound)
+
+
+# Mistakes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("network", "text", "kind"),
+    [
+        (HEART, "attack is noisy-or of {chol, bp}, {age}", "parent-left-out"),
+        (HEART, "attack is noisy-or of {chol, bp}, {age}, {smoke, diet}", "unknown-variable"),
+        (HEART, "attack is noisy-or of {chol, bp}, {age}, {smoke, bp}", "sets-overlap"),
+        (HEART, "age is noisy-or of {chol}", "not-a-parent"),
+        (
+            Network({"a": BINARY, "y": LEVELS}, {"y": ["a"]}),
+            "y is noisy-or of {a}",
+            "noisy-child-states",
+        ),
+        (HEART, FAMILY + "attack is noisy-and of {chol}, {bp}, {age}, {smoke}", "family-twice"),
+    ],
+)
+def test_mistakes_in_the_language(network: Network, text: str, kind: str) -> None:
+    with pytest.raises(KnowledgeError) as error:
+        Knowledge(text, network)
+    assert [mistake.kind for mistake in error.value.mistakes] == [kind]
+
+
+def test_an_order_in_which_nothing_carries_over_is_named() -> None:
+    bare = Network({"a": BINARY, "y": LEVELS}, {"y": ["a"]})
+    form = NoisyForm("noisy-max", (("a",),), ("medium", "low", "high"))
+    with pytest.raises(NetworkError, match=r"has the order medium < low < high, .* order y: medium < low < high"):
+        lower(Knowledge("a raises y", bare.with_forms({"y": form})))
+    turned = NoisyForm("noisy-max", (("a",),), LEVELS[::-1])
+    assert len(lower(Knowledge("a raises y", bare.with_forms({"y": turned}))).linear) == 2
