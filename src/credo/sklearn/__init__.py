@@ -1,0 +1,13 @@
+"""credo's models as scikit-learn estimators, for pipelines, cross-validation and grid search: `credo[sklearn]`."""
+
+from credo.errors import MissingExtraError
+
+try:
+    import sklearn  # noqa: F401
+except ImportError:
+    raise MissingExtraError("scikit-learn", "sklearn", "credo.sklearn") from None
+
+from credo.sklearn.classifier import KnowledgeClassifier
+from credo.sklearn.columns import UnseenValueWarning
+
+__all__ = ["KnowledgeClassifier", "UnseenValueWarning"]

@@ -1,0 +1,299 @@
+"""A scikit-learn classifier that learns from rows and from what experts know about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from inspect import signature
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+
+from credo.errors import DataError, OptionError, TooLargeError, UnknownStateError, readable_bytes, suggestion
+from credo.fit import fit as learn
+from credo.io.dataset import Dataset, code_type
+from credo.io.networks import read_network
+from credo.io.states import MISSING, Lexicon, text_of
+from credo.knowledge import Knowledge, knowledge_for
+from credo.knowledge.syntax import NoisyFamily
+from credo.network import Network, Variable
+from credo.sklearn.columns import Column, Numbers, as_frame, declared_categories, learn_column, plain, with_thresholds
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from credo.result import Fit
+
+MOST_CELLS = 2**22  # of the target's table where it is not noisy: 32 MB, and far more than any rows can fill
+LEAST_CHANCE = 1e-12  # of a declared state that no training row held, so that a row can hold it later
+BINS = 3
+# Of credo.fit, that are no parameters of the classifier's own.
+OPTIONS = tuple(
+    name
+    for name, each in signature(learn).parameters.items()
+    if each.kind is each.KEYWORD_ONLY and name not in ("method", "prior", "seed", "weights", "progress")
+)
+
+
+class KnowledgeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Predicts a target from features, with knowledge about how they act on it.
+
+    Without a `network` every feature is a parent of the target (the inverted naive Bayes of [yang]); with one, the
+    whole network is learned, and the target is predicted from what a row holds. `knowledge` is text or statements as
+    for `credo.fit`; they call features by the names of the columns (x0, x1, … where there are none) and the target by
+    `target`, or else by the name that `y` has, or else by "y".
+
+    Texts, truth values and at most ten whole numbers are categories: those that `states` lists for a column, else
+    those that its type lists (`pandas.Categorical`, `polars.Enum`), else those seen. All other numbers are cut: `bins`
+    is the number of ranges, which hold about as many rows each and are called 1, 2, …; or a mapping from columns to
+    such a number or to thresholds, where [40, 60] makes the states `<40`, `40-60` and `60+`.
+
+    Values may be missing. A value that no training row held is treated as missing, with an `UnseenValueWarning`. What
+    is missing is summed out, with the frequencies of the training rows. A configuration that no training row held is
+    predicted as the method says: by knowledge and prior, or evenly. Where all training rows are of one class, nothing
+    can be learned, and that class is predicted. `classes_` are those of the training rows, as everywhere in
+    scikit-learn; what `states` or the network know beyond them gets no probability.
+
+    `method`, `prior` and further `options` (a mapping) are those of `credo.fit`; `random_state` is its seed. After
+    `fit`, `fit_` is the `credo.Fit`, with the learned network, its findings and its report.
+    """
+
+    def __init__(
+        self,
+        knowledge: Any = None,
+        *,
+        target: str | None = None,
+        network: Any = None,
+        method: str = "auto",
+        prior: Any = None,
+        bins: int | Mapping[str, Any] = BINS,
+        states: Mapping[str, Any] | None = None,
+        random_state: Any = 0,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.knowledge = knowledge
+        self.target = target
+        self.network = network
+        self.method = method
+        self.prior = prior
+        self.bins = bins
+        self.states = states
+        self.random_state = random_state
+        self.options = options
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KnowledgeClassifier:
+        """Learn from features X, (rows, features), and the class y of each row; a weight of two is a row twice."""
+        frame = self._frame(X, reset=True)
+        labels = self._labels(y, len(frame))
+        weights = np.asarray(_check_sample_weight(sample_weight, labels, dtype=np.float64, ensure_non_negative=True))
+        self.classes_, which = np.unique(labels, return_inverse=True)
+        self.target_ = self._target_name(y, frame.columns)
+        kept = weights > 0
+        frame, which, weights = frame.filter(kept), which[kept], weights[kept]
+
+        if self.network is not None:
+            network = read_network(self.network)
+            self._columns = self._network_columns(network, frame.columns)
+        else:
+            self._columns = self._own_columns(frame, weights, declared_categories(X))
+            features = [column.variable for column in self._columns.values()]
+            network = Network(
+                [*features, self._target_variable()],
+                {self.target_: [each.name for each in features]},
+                name="classifier",
+            )
+        self._class_codes = _class_codes(network.variable(self.target_), self.classes_)
+        self.fit_: Fit | None = None
+        if len(network.states(self.target_)) == 1:
+            return self
+        known = knowledge_for(network, self.knowledge)
+        if self.network is None:
+            _check_size(known, self.target_)
+        rows = self._rows(network, frame, self._class_codes[which], weights, strict=True)
+        self.fit_ = learn(
+            network, rows, known, method=self.method, prior=self.prior, seed=self._seed(), **self._options()
+        )
+        self._predictor = self.fit_.network if self.network is not None else _open_to_all(self.fit_.network)
+        return self
+
+    def predict_proba(self, X: Any) -> Numbers:
+        """How probable each class is in each row, (rows, classes), classes in the order of `classes_`."""
+        check_is_fitted(self)
+        frame = self._frame(X, reset=False)
+        if self.fit_ is None:
+            return np.ones((len(frame), 1))
+        nothing = np.full(len(frame), MISSING)
+        rows = self._rows(self._predictor, frame, nothing, None, strict=False)
+        chances = self._predictor.predict(rows, self.target_).to_numpy()[:, self._class_codes]
+        totals = chances.sum(axis=1, keepdims=True)
+        even = np.full_like(chances, 1 / len(self.classes_))
+        return np.asarray(np.divide(chances, totals, out=even, where=totals > 0))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row; of equally probable ones the first of `classes_`."""
+        chances = self.predict_proba(X)
+        labels: NDArray[Any] = self.classes_[chances.argmax(axis=1)]
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    # What is given, checked ------------------------------------------------------------------------------------------
+
+    def _frame(self, features: Any, *, reset: bool) -> pl.DataFrame:
+        if hasattr(features, "columns") or hasattr(features, "column_names"):
+            validate_data(self, features, skip_check_array=True, reset=reset)
+            header = getattr(features, "column_names", None) or features.columns
+            return as_frame(features, [str(name) for name in header])
+        checked = validate_data(self, features, dtype=None, ensure_all_finite="allow-nan", reset=reset)
+        return as_frame(checked, [f"x{place}" for place in range(checked.shape[1])])
+
+    def _labels(self, y: Any, rows: int) -> NDArray[Any]:
+        if y is None:
+            raise ValueError("KnowledgeClassifier requires y to be passed, but the target y is None.")
+        labels: NDArray[Any] = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        if len(labels) != rows:
+            raise ValueError(f"X has {rows} rows, but y has {len(labels)}.")
+        return labels
+
+    def _target_name(self, y: Any, columns: list[str]) -> str:
+        named = self.target if self.target is not None else getattr(y, "name", None)
+        name = str(named) if named not in (None, "") else "y"
+        if name in columns:
+            raise DataError(f"The features hold a column {name}, as the target is called. Leave it out, or set target.")
+        return name
+
+    def _own_columns(self, frame: pl.DataFrame, weights: Numbers, listed: Mapping[str, Any]) -> dict[str, Column]:
+        """How each feature is read, where no network says it."""
+        states = self._mapping("states", frame.columns, {self.target_})
+        declared = {**listed, **states}
+        return {
+            name: learn_column(frame[name], weights, self._bins(name, frame.columns), declared.get(name))
+            for name in frame.columns
+        }
+
+    def _network_columns(self, network: Network, columns: list[str]) -> dict[str, Column]:
+        """How the features that the network knows are read; the others are left aside."""
+        network.variable(self.target_)
+        found = {}
+        for name in columns:
+            if name in network:
+                variable, bins = network.variable(name), self._bins(name, columns)
+                cuts = None if isinstance(bins, int) else with_thresholds(name, bins).cuts
+                if cuts is not None and len(variable.states) != len(cuts) + 1:
+                    raise OptionError(f"{len(cuts)} thresholds cannot cut {name} into {len(variable.states)} states.")
+                found[name] = Column(variable, cuts)
+        if not found:
+            raise DataError(f"No feature is a variable of the network.{suggestion(columns[0], network.names)}")
+        return found
+
+    def _target_variable(self) -> Variable:
+        declared = (self.states or {}).get(self.target_)
+        states = self.classes_.tolist() if declared is None else declared
+        return Variable(self.target_, tuple(_state_of(label) for label in states))
+
+    def _bins(self, name: str, columns: list[str]) -> Any:
+        """A number of ranges, or thresholds."""
+        bins = self.bins
+        if isinstance(bins, Mapping):
+            bins = self._mapping("bins", columns).get(name, BINS)
+        if hasattr(bins, "__index__") and not isinstance(bins, bool):
+            if int(bins) < 1:
+                raise OptionError(f"bins is a number of ranges, at least 1; it is {bins!r}.")
+            return int(bins)
+        if isinstance(self.bins, Mapping) and not isinstance(bins, bool | str):
+            return bins
+        raise OptionError(f"bins is a whole number, or a mapping from columns to numbers or thresholds; not {bins!r}.")
+
+    def _mapping(self, what: str, columns: list[str], more: Set[str] = frozenset()) -> Mapping[str, Any]:
+        given = getattr(self, what)
+        if given is None:
+            return {}
+        if not isinstance(given, Mapping):
+            raise OptionError(f"{what} is a mapping from columns, not {given!r}.")
+        for name in given:
+            if name not in columns and name not in more:
+                raise OptionError(f'{what} names "{name}", which is no column.{suggestion(str(name), columns)}')
+        return given
+
+    def _options(self) -> Mapping[str, Any]:
+        given = dict(self.options or {})
+        for name in given:
+            if name not in OPTIONS:
+                raise OptionError(f'There is no option "{name}" of credo.fit to set here.{suggestion(name, OPTIONS)}')
+        return given
+
+    def _seed(self) -> int:
+        if hasattr(self.random_state, "__index__"):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _rows(
+        self, network: Network, frame: pl.DataFrame, classes: NDArray[Any], weights: Numbers | None, *, strict: bool
+    ) -> Dataset:
+        """Rows as state numbers of the network."""
+        codes = np.full((len(frame), len(network)), MISSING, dtype=code_type(network))
+        for place, name in enumerate(network.names):
+            if name == self.target_:
+                codes[:, place] = classes
+            elif name in self._columns:
+                codes[:, place] = self._columns[name].codes(frame[name], strict=strict)
+        hidden = tuple(name for name in network.names if name != self.target_ and name not in self._columns)
+        return Dataset(network.names, codes, weights, hidden, variables=network.variables)
+
+
+def _state_of(label: Any) -> str:
+    """What a class is called in statements: whole numbers without a point, all else as it is written."""
+    return text_of(plain(label))
+
+
+def _class_codes(variable: Variable, classes: NDArray[Any]) -> NDArray[np.int64]:
+    """The state's number of each class."""
+    lexicon = Lexicon.of(variable)
+    codes = []
+    for label in classes.tolist():
+        code = lexicon.by_text.get(_state_of(label), lexicon.code(label))
+        if code is None or code == MISSING:
+            raise UnknownStateError(
+                f'y holds "{label}", which is no state of {variable.name}.{suggestion(str(label), variable.states)}'
+            )
+        codes.append(code)
+    return np.array(codes, dtype=np.int64)
+
+
+def _check_size(knowledge: Knowledge, target: str) -> None:
+    """Refuse a full table of the target that rows could never fill, before it is made."""
+    network = knowledge.network
+    cells = prod(network.shape(target))
+    noisy = any(isinstance(each, NoisyFamily) and each.child == target for each in knowledge.statements)
+    if noisy or cells <= MOST_CELLS:
+        return
+    parents, kind = network.parents[target], "noisy-or" if len(network.states(target)) == 2 else "noisy-max"
+    raise TooLargeError(
+        f"With all {len(parents)} features as its parents, the table of {target} has {float(cells):.1e} numbers "
+        f"({readable_bytes(8 * cells)}). Say in the knowledge which features act on their own, for example "
+        f'"{target} is {kind} of {{{parents[0]}}}, {{{parents[1]}, {parents[2]}}}, …"; or leave features out, or cut '
+        "them into fewer ranges.",
+        8 * cells,
+    )
+
+
+def _open_to_all(network: Network) -> Network:
+    """The learned classifier, in which no value of a feature is impossible: declared states that no row held too."""
+    tables = {}
+    for name in network.names:
+        if not network.parents[name]:
+            table = np.maximum(network.table(name), LEAST_CHANCE)
+            tables[name] = table / table.sum()
+    return network.with_tables(tables)
