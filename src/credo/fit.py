@@ -130,6 +130,8 @@ def fit(
         prices=solution.prices,
         posterior=solution.posterior,
         tied=solution.tied,
+        problem=problem if solution.expected is None else replace(problem, counts=solution.expected),
+        has_gaps=solution.expected is not None,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from credo.constraints.context import words
 from credo.diagnostics.violations import Violation, line_of, violations_of
 from credo.errors import OptionError, Status
+from credo.estimators.problem import Problem
 from credo.estimators.solution import Finding, Numbers, TiedLikelihood, Uncertainty
 from credo.estimators.solvers.certificate import Certificate
 from credo.expansion import expand
@@ -18,6 +19,8 @@ from credo.network import Network
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from credo.diagnostics.explain.explanation import Explanation
 
 LEAST_PRICE = 1e-6  # per data row; below it a price is rounding
 
@@ -48,6 +51,10 @@ class Fit:
     prices: Mapping[int, float] = field(default_factory=dict, repr=False)  # statement → price
     posterior: Uncertainty | None = field(default=None, repr=False)  # of methods that sample
     tied: TiedLikelihood | None = None  # where the knowledge ties rows together
+    problem: Problem | None = field(
+        default=None, repr=False
+    )  # what was estimated: counts and the rows of the knowledge
+    has_gaps: bool = field(default=False, repr=False)  # whether the counts are expected ones
 
     @property
     def cll(self) -> float | None:
@@ -103,6 +110,15 @@ class Fit:
     def violations(self) -> tuple[Violation, ...]:
         """The statements that the learned tables do not satisfy, and by how much; soft ones may be among them."""
         return violations_of(self.network, self.knowledge)
+
+    def explain(self) -> Explanation:
+        """What each statement did, what each row stands on, whether the knowledge helped, and where to look next."""
+        from credo.diagnostics.explain.explanation import explain
+
+        if self.problem is None:
+            raise OptionError("This fit was made without its counts: learn again to have it explained.")
+        whole = expand(self.network).network
+        return explain(whole, self.problem, self.knowledge, self.prices, self.posterior, self.method, self.has_gaps)
 
     def cpt(self, name: str) -> pl.DataFrame:
         """The learned table of a variable with labels."""

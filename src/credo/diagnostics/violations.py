@@ -31,7 +31,7 @@ class Violation:
 def violations_of(network: Network, knowledge: Knowledge) -> tuple[Violation, ...]:
     """The statements that the tables of a network do not satisfy, the worst first."""
     constraints = lower(knowledge)
-    amounts = _amounts(constraints, expand(network).network)
+    amounts = amounts_of(constraints, expand(network).network)
     for each in constraints.unlowered:
         if (amount := amount_on_full_tables(network, knowledge, each.statement)) is not None:
             amounts[each.statement] = amount
@@ -51,7 +51,7 @@ def amount_on_full_tables(network: Network, knowledge: Knowledge, number: int) -
     plain = Network(network.variables, network.parents, network.tables)
     orders = [each for each in knowledge.statements if isinstance(each, Order)]
     alone = Knowledge((*orders, knowledge.statements[number]), plain)
-    return _amounts(lower(alone), plain).get(len(orders), 0.0)
+    return amounts_of(lower(alone), plain).get(len(orders), 0.0)
 
 
 def only_checked(network: Network, knowledge: Knowledge) -> list[Finding]:
@@ -68,8 +68,8 @@ def only_checked(network: Network, knowledge: Knowledge) -> list[Finding]:
     return found
 
 
-def _amounts(constraints: Constraints, network: Network) -> dict[int, float]:
-    """The largest amount by which a row of each statement is missed; statements that hold may be left out."""
+def amounts_of(constraints: Constraints, network: Network) -> dict[int, float]:
+    """The largest amount by which a row of each statement is missed; negative where all hold, the room that is left."""
     theta = np.zeros(constraints.parameters.size)
     for name, start in constraints.parameters.offsets.items():
         table = network.table(name)
@@ -80,12 +80,12 @@ def _amounts(constraints: Constraints, network: Network) -> dict[int, float]:
         excess = linear.values(theta) - linear.bounds
         excess = np.where(linear.equality, np.abs(excess), excess)
         for statement, amount in zip(linear.statements.tolist(), excess.tolist(), strict=True):
-            amounts[statement] = max(amounts.get(statement, 0.0), amount)
+            amounts[statement] = max(amounts.get(statement, -np.inf), amount)
     for row in constraints.products:
         with np.errstate(divide="ignore", invalid="ignore"):
             value = float(np.array(row.exponents) @ np.log(theta[list(row.indices)]))
-        amount = np.expm1(max(0.0, value - row.log_bound)) if np.isfinite(value) else 0.0
-        amounts[row.statement] = max(amounts.get(row.statement, 0.0), float(amount))
+        amount = np.expm1(value - row.log_bound) if np.isfinite(value) else 0.0
+        amounts[row.statement] = max(amounts.get(row.statement, -np.inf), float(amount))
     return amounts
 
 

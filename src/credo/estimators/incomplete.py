@@ -103,6 +103,7 @@ def estimate_incomplete(
         log_likelihood=log_likelihood_of(rows, theta),
         history=result.history,
         tied=likelihood,
+        expected=expected,
     )
 
 

@@ -65,6 +65,7 @@ class Solution:
     log_likelihood: float | None = None  # of what was observed, where rows have gaps
     history: tuple[float, ...] = ()  # the objective after each iteration
     tied: TiedLikelihood | None = None
+    expected: Counts | None = None  # what EM counted last, where rows have gaps or ties
 
 
 def rows_without_data(network: Network, name: str, rows: NDArray[np.int64], instead: str) -> Finding:

@@ -1,0 +1,72 @@
+"""What a statement does to a mean: draws from what the data alone say, kept where statements hold.
+
+Of draws from Dirichlet(counts + 1), those in which every statement of a block holds have the mean that data and
+knowledge leave; those in which every statement but one holds, the mean without that one. So one set of draws tells of
+all statements of a block at once, wherever enough of them are kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from credo.constraints.blocks import Block
+from credo.constraints.rows import Flags, Numbers
+from credo.diagnostics.explain.left_out import Moved
+from credo.diagnostics.plausibility import dirichlet
+from credo.estimators.problem import Problem
+
+DRAWS = 20_000
+CELLS = 4_000_000  # of draws and rows that are held at a time
+ENOUGH = 200  # draws that a mean takes at least
+LEAST_MOVE = 0.01  # below this a move may be chance, and matters to nobody
+HOLDS = 1e-12
+EQUAL = 0.01  # equalities have probability zero: they are read as equal within this
+
+
+def moves_of_means(problem: Problem) -> dict[int, list[Moved]]:
+    """For each hard statement of a block with enough draws, the rows whose mean it moves; others are left out."""
+    data = problem.vector(with_prior=False)
+    found: dict[int, list[Moved]] = {}
+    silent: set[int] = set()  # statements with a block that has too few draws
+    for block in problem.blocks:
+        told = _one_block(block, data[block.parameters], problem.seed)
+        for number in block.statements:
+            if number in told:
+                found.setdefault(number, []).extend(told[number])
+            else:
+                silent.add(number)
+    return {
+        number: sorted(rows, key=lambda each: -each.amount) for number, rows in found.items() if number not in silent
+    }
+
+
+def _one_block(block: Block, counts: Numbers, seed: int) -> dict[int, list[Moved]]:
+    hard = block.linear.hard
+    numbers = np.unique(block.linear.statements[hard])
+    if not len(numbers) or any(row.confidence is None for row in block.products):
+        return {}
+    draws = min(DRAWS, max(ENOUGH, CELLS // (block.size + len(block.linear))))
+    rng = np.random.default_rng([seed, int(block.parameters[0])])
+    theta = dirichlet(rng, block, counts + 1.0, draws)
+    fails = _fails(block, hard, numbers, theta)
+    failing = fails.sum(axis=1)
+    all_hold = failing == 0
+    if all_hold.sum() < ENOUGH:
+        return {}
+    with_all = theta[all_hold].mean(axis=0)
+    told = {}
+    for k, number in enumerate(numbers.tolist()):
+        without = theta[all_hold | ((failing == 1) & fails[:, k])].mean(axis=0)
+        far = np.maximum.reduceat(np.abs(with_all - without), block.distributions[:-1])
+        told[number] = [Moved(*block.table_rows[d], float(far[d])) for d in np.flatnonzero(far > LEAST_MOVE)]
+    return told
+
+
+def _fails(block: Block, hard: Flags, numbers: Numbers, theta: Numbers) -> Flags:
+    """(draws, statements) whether a row of a statement does not hold."""
+    linear = block.linear.take(hard)
+    excess = (linear.matrix(block.size) @ theta.T).T - linear.bounds
+    broken = np.where(linear.equality, np.abs(excess) > EQUAL, excess > HOLDS)
+    order = np.argsort(linear.statements, kind="stable")
+    firsts = np.searchsorted(linear.statements[order], numbers)
+    return np.asarray(np.logical_or.reduceat(broken[:, order], firsts, axis=1), dtype=np.bool_)
