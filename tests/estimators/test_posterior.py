@@ -185,16 +185,18 @@ def test_wrong_requests_are_errors() -> None:
 # Calibration ----------------------------------------------------------------------------------------------------------
 
 
-def prior_draw(rng: np.random.Generator, beliefs: Beliefs, block: Block, rows: int, states: int) -> np.ndarray:
+def prior_draw(rng: np.random.Generator, beliefs: Beliefs, block: Block, seen: np.ndarray, states: int) -> np.ndarray:
     """θ of one table from the model as `posterior.py` writes it, given that the statements hold."""
-    strengths = np.array([*beliefs.own, *beliefs.shared])
+    unseen = [max(strength, beliefs.unseen) for strength in beliefs.own]
+    strengths, rows = np.array([[*unseen, *beliefs.shared], [*beliefs.own, *beliefs.shared]]), len(seen)
     while True:
-        pool = rng.dirichlet(np.ones(len(strengths)))
+        pool = rng.dirichlet(np.ones(strengths.shape[1]))
         weights = rng.dirichlet(np.maximum(beliefs.alikeness * pool, 1e-9))
         mean = rng.dirichlet(np.full(states, beliefs.evenness))
-        component = rng.choice(len(strengths), rows, p=weights)
+        component = rng.choice(strengths.shape[1], rows, p=weights)
         bases = np.where((component < len(beliefs.own))[:, None], 1.0 / states, mean)
-        theta = np.stack([rng.dirichlet(strengths[g] * base) for g, base in zip(component, bases, strict=True)])
+        strength = strengths[(seen > 0).astype(int), component]
+        theta = np.stack([rng.dirichlet(s * base) for s, base in zip(strength, bases, strict=True)])
         constrained = theta[: len(block.table_rows)].ravel()
         if (block.linear.values(constrained) <= block.linear.bounds).all():
             return theta
@@ -207,7 +209,7 @@ def ranks(simulations: int, beliefs: Beliefs, seed: int) -> tuple[np.ndarray, np
     rng = np.random.default_rng(seed)
     found, covered = np.empty((simulations, 2)), np.empty((simulations, 3))
     for number in range(simulations):
-        theta = prior_draw(rng, beliefs, block, 3, 2)
+        theta = prior_draw(rng, beliefs, block, seen, 2)
         counts = np.stack([rng.multinomial(n, row) for n, row in zip(seen, theta, strict=True)]).astype(float)
         result = learn(counts, (block,), beliefs=beliefs, draws=63, chains=1, warmup=60, thinning=12, seed=number)
         found[number] = (result.draws[0, :, ::2] < theta[:2, 0]).sum(axis=0)

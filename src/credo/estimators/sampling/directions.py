@@ -198,7 +198,7 @@ def _narrow(block: Block, linear: LinearRows) -> tuple[list[Move], list[Move]]:
     Such rows are nearly equalities, and directions of their null space the only long ones. Rays raise states at the
     cost of all others; lines let each distribution move in a way of its own, and are needed from three states on.
     """
-    close = _close(block, linear)
+    close = close_forms(block, linear)
     columns = sorted({i for form in close for i, _ in form})
     touched = np.unique(block.distribution_of[columns]) if columns else np.zeros(0, dtype=np.int64)
     members = np.flatnonzero(np.isin(block.distribution_of, touched)).tolist()
@@ -213,8 +213,8 @@ def _narrow(block: Block, linear: LinearRows) -> tuple[list[Move], list[Move]]:
     return rays, [move for move in _null_moves([*close, *sums], members) if len(move) > 2]
 
 
-def _close(block: Block, linear: LinearRows) -> list[Move]:
-    """The forms Σ c·θ that rows bound from both sides within `CLOSE`; of two states the first stands for both."""
+def close_forms(block: Block, linear: LinearRows, width: float = CLOSE) -> list[Move]:
+    """The forms Σ c·θ that rows bound from both sides within `width`; of two states the first stands for both."""
     forms: dict[Move, float] = {}
     for row, bound in zip(linear, linear.bounds.tolist(), strict=True):
         form: dict[int, float] = {}
@@ -227,7 +227,7 @@ def _close(block: Block, linear: LinearRows) -> list[Move]:
         key = tuple(sorted(form.items()))
         forms[key] = min(bound, forms.get(key, np.inf))
     opposite = {key: tuple((i, -value) for i, value in key) for key in forms}
-    return [key for key in forms if forms[key] + forms.get(opposite[key], np.inf) <= CLOSE and key > opposite[key]]
+    return [key for key in forms if forms[key] + forms.get(opposite[key], np.inf) <= width and key > opposite[key]]
 
 
 def _null_moves(forms: Sequence[Move], columns: Sequence[int]) -> list[Move]:

@@ -14,10 +14,14 @@ from credo.constraints.blocks import Block
 from credo.constraints.rows import Flags, Indices, Numbers
 from credo.errors import CredoError
 from credo.estimators.sampling.geometry import geometry_of
+from credo.estimators.sampling.leap_kernel import Leaps
+from credo.estimators.sampling.leaps import leaps_of
 from credo.estimators.sampling.mixture_kernel import Layout, State
-from credo.estimators.sampling.polytope import Region, seeded
+from credo.estimators.sampling.polytope import Region, seeded, with_learned
 from credo.network import Network
 from credo.statistics.counts import Counts
+
+NO_ROWS: Indices = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +29,21 @@ class Beliefs:
     """The constants of the prior, as they were chosen on Asia, Alarm, Win95pts and Andes with few data.
 
     Strengths are pseudo-counts of a whole row. One, shared evenly, is the reference prior for a row of which little is
-    known [Perks, 1947]; 30 holds a row near its base, 4 leaves it free to differ.
+    known [Perks, 1947]; 0.2 is for rows that are nearly certain; 30 holds a row near its base, 4 leaves it free to
+    differ. Whether data reach a row has to do with what it is: configurations that never occur were often filled in
+    evenly, and what the others are like says little about them. So without data no row is taken for nearly certain.
     """
 
-    own: tuple[float, ...] = (1.0, 30.0)
+    own: tuple[float, ...] = (0.2, 1.0, 30.0)
     shared: tuple[float, ...] = (4.0, 30.0)
     evenness: float = 3.0  # c: a table's common distribution is rarely an extreme one
     alikeness: float = 10.0  # κ: how many rows of its own a table needs to differ from the others
+    unseen: float = 1.0  # the least strength of a row of its own that has no data
+
+    def strengths(self) -> Numbers:
+        """s_g of rows without data, and of rows with data: (2, components)."""
+        seen = [*self.own, *self.shared]
+        return np.array([[*(max(strength, self.unseen) for strength in self.own), *self.shared], seen])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +94,8 @@ def layout_of(rows: Rows, region: Region, beliefs: Beliefs) -> Layout:
         informative,
         np.array([rows.constrained]),
         np.concatenate(([0], np.cumsum(rows.states, dtype=np.int64))),
-        np.array([*beliefs.own, *beliefs.shared]),
+        (np.add.reduceat(rows.counts, rows.starts[:-1]) > 0.0).astype(np.int64) if len(rows.counts) else NO_ROWS,
+        beliefs.strengths(),
         np.array([len(beliefs.own)]),
     )
 
@@ -93,8 +106,8 @@ class Draws:
     component: NDArray[np.int8]  # (chains, draws, rows)
     means: Numbers  # (chains, draws, cells)
     weights: Numbers  # (chains, draws, tables, components)
-    first: Numbers  # (parameters,) E θ of all sampled rows, over every sweep
-    second: Numbers  # (parameters,) E θ²
+    first: Numbers  # (parameters elsewhere,) E θ given all else, averaged over every sweep
+    second: Numbers  # (parameters elsewhere,) E θ²
 
 
 @dataclass(slots=True, eq=False)
@@ -107,17 +120,19 @@ class Run:
     beliefs: Beliefs
     chains: int
     seed: int
+    leaps: Leaps = field(init=False)
     states: list[State] = field(init=False)
     generators: list[NDArray[np.uint64]] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.leaps = leaps_of(self.region.blocks, self.region.parts, self.region.start)
         self.states = [self._start() for _ in range(self.chains)]
         self.generators = [seeded(self.seed, chain) for chain in range(self.chains)]
 
     def _start(self) -> State:
         sizes = np.diff(self.rows.starts)[self.rows.constrained :]
         even = np.repeat(1.0 / sizes, sizes) if len(sizes) else np.zeros(0)
-        components = len(self.layout.strengths)
+        components = self.layout.strengths.shape[1]
         return State(
             np.concatenate((self.region.start, even)),
             np.zeros(len(self.rows.table_rows), dtype=np.int64),
@@ -125,6 +140,12 @@ class Run:
             np.full((len(self.rows.names), components), 1.0 / components),
             np.full(components, 1.0 / components),
         )
+
+    def learn(self, region: Region, snapshots: Numbers) -> None:
+        """Let draws, (chains, draws, parameters), say in which directions a region moves, and what leaps at once."""
+        self.region = with_learned(region, snapshots)
+        flat = snapshots.reshape(snapshots.shape[0] * snapshots.shape[1], -1)
+        self.leaps = leaps_of(region.blocks, region.parts, region.start, flat)
 
     def stage(self, count: int, thinning: int) -> Draws:
         """`count` draws of each chain."""
@@ -136,14 +157,13 @@ class Run:
         component = np.empty((self.chains, count, len(state.component)), dtype=np.int8)
         means = np.empty((self.chains, count, len(state.means)))
         weights = np.empty((self.chains, count, *state.weights.shape))
-        moments = np.zeros((self.chains, 2, len(state.theta)))
+        moments = np.zeros((self.chains, 2, len(state.theta) - len(self.region.start)))
 
         def run(chain: int) -> None:
             outs = theta[chain], component[chain], means[chain], weights[chain], moments[chain]
             believed = self.beliefs.evenness, self.beliefs.alikeness
-            run_posterior(
-                geometry, extras, self.layout, self.states[chain], *believed, thinning, *outs, self.generators[chain]
-            )
+            where = geometry, extras, self.leaps, self.layout
+            run_posterior(*where, self.states[chain], *believed, thinning, *outs, self.generators[chain])
 
         with ThreadPoolExecutor(cpu_count() or 1) as pool:
             list(pool.map(run, range(self.chains)))

@@ -52,7 +52,7 @@ def _dirichlet(result: PosteriorResult, table: int, components: NDArray[Any] | N
             axis=1
         )
     own = len(result.beliefs.own)
-    strengths = np.array([*result.beliefs.own, *result.beliefs.shared])
+    strengths = result.beliefs.strengths()[int(counts.any())]
     components = np.minimum(components, len(strengths) - 1)
     bases = np.where((components < own)[:, None], 1.0 / len(counts), means)
     shapes = np.maximum(strengths[components][:, None] * bases + counts, 1e-12)

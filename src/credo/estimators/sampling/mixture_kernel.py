@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
+from credo.estimators.sampling.leap_kernel import Leaps, Mixture, leap_all
 from credo.estimators.sampling.polytope_kernel import SMALLEST, Extras, uniform
 from credo.estimators.sampling.sweep_kernel import Geometry, refresh, sweep, work_space
 
@@ -26,7 +27,8 @@ class Layout(NamedTuple):
     informative: Any  # (rows,) all but rows with numbers that can only be zero, whose density has another dimension
     constrained: Any  # how many rows belong to blocks, as an array of one number
     cells: Any  # (tables + 1,) into means
-    strengths: Any  # (components,) s_g
+    seen: Any  # (rows,) 1: it has data
+    strengths: Any  # (2, components) s_g, by `seen`
     own: Any  # how many of the components have the even base, as an array of one number
 
 
@@ -82,10 +84,29 @@ def set_shapes(layout: Layout, state: State, shape: Any) -> None:
     for row in range(len(layout.row_tables)):
         start, stop = layout.row_starts[row], layout.row_starts[row + 1]
         component, cell = state.component[row], layout.cells[layout.row_tables[row]]
-        strength = layout.strengths[component]
+        strength = layout.strengths[layout.seen[row], component]
         for i in range(start, stop):
             base = 1.0 / (stop - start) if component < layout.own[0] else state.means[cell + i - start]
             shape[i] = strength * base + layout.counts[i]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def set_density(layout: Layout, state: State, density: Any) -> None:
+    """log π_g/B(s_g·b_g) of every table."""
+    cells, strengths = layout.cells, layout.strengths
+    means, weights, own = state.means, state.weights, layout.own[0]
+    for table in range(len(cells) - 1):
+        states = cells[table + 1] - cells[table]
+        for g in range(strengths.shape[1]):
+            for seen in range(2):
+                strength = strengths[seen, g]
+                if g < own:
+                    value = lgamma(strength) - states * lgamma(strength / states)
+                elif seen == 0:  # what is shared is shared by both
+                    value = lgamma(strength)
+                    for cell in range(cells[table], cells[table + 1]):
+                        value -= lgamma(strength * means[cell])
+                density[table, seen, g] = np.log(weights[table, g]) + value
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -95,22 +116,12 @@ def choose_components(
     """z of each row with chances π_g·Dir(θ | s_g·b_g); how many rows of a table took g, and Σ log θ over them."""
     row_starts, row_tables, cells = layout.row_starts, layout.row_tables, layout.cells
     strengths, means, weights, own = layout.strengths, state.means, state.weights, layout.own[0]
-    components = len(strengths)
-    for table in range(len(cells) - 1):
-        states = cells[table + 1] - cells[table]
-        for g in range(components):
-            value = np.log(weights[table, g]) + lgamma(strengths[g])
-            if g < own:
-                value -= states * lgamma(strengths[g] / states)
-            else:
-                for cell in range(cells[table], cells[table + 1]):
-                    value -= lgamma(strengths[g] * means[cell])
-            density[table, g] = value
+    components = strengths.shape[1]
     members[:] = 0.0
     log_sums[:] = 0.0
     for row in range(len(row_tables)):
         table, start, stop = row_tables[row], row_starts[row], row_starts[row + 1]
-        cell = cells[table]
+        cell, seen = cells[table], layout.seen[row]
         plain = mean = 0.0  # Σ log θ, and Σ m log θ
         for i in range(start, stop):
             plain += logs[i]
@@ -121,7 +132,7 @@ def choose_components(
                 chances[g] = np.log(weights[table, g])
             else:
                 inner = plain / (stop - start) if g < own else mean
-                chances[g] = density[table, g] + strengths[g] * inner - plain
+                chances[g] = density[table, seen, g] + strengths[seen, g] * inner - plain
             highest = max(highest, chances[g])
         total = 0.0
         for g in range(components):
@@ -151,7 +162,7 @@ def mean_term(strengths: Any, own: int, members: Any, log_sums: Any, mean: float
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def update_means(layout: Layout, state: State, members: Any, log_sums: Any, evenness: float, generator: Any) -> None:
     """m of each table, state against state, by slices in the log-odds of their split."""
-    cells, strengths, own, means = layout.cells, layout.strengths, layout.own[0], state.means
+    cells, strengths, own, means = layout.cells, layout.strengths[0], layout.own[0], state.means
     for table in range(len(cells) - 1):
         start, stop = cells[table], cells[table + 1]
         states = stop - start
@@ -196,7 +207,7 @@ def update_means(layout: Layout, state: State, members: Any, log_sums: Any, even
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def update_weights(layout: Layout, state: State, members: Any, alikeness: float, shape: Any, generator: Any) -> None:
     """π of each table, and w of all: by counts of tables in a restaurant's sense [Teh and others, 2006, section 5]."""
-    components = len(layout.strengths)
+    components = layout.strengths.shape[1]
     pool = state.pool
     shape[:] = 1.0
     for table in range(len(members)):
@@ -214,6 +225,7 @@ def update_weights(layout: Layout, state: State, members: Any, alikeness: float,
 def run_posterior(
     geometry: Geometry,
     extras: Extras,
+    leaps: Leaps,
     layout: Layout,
     state: State,
     evenness: float,
@@ -223,7 +235,7 @@ def run_posterior(
     out_component: Any,  # (draws, rows)
     out_means: Any,  # (draws, cells)
     out_weights: Any,  # (draws, tables, components)
-    moments: Any,  # (2, parameters) out: Σ over sweeps of E θ and E θ²
+    moments: Any,  # (2, parameters of no block) out: Σ over sweeps of E θ and E θ²
     generator: Any,
 ) -> None:
     """Draws, each after `thinning` rounds of all updates."""
@@ -231,26 +243,38 @@ def run_posterior(
     slack = np.empty(len(geometry.bounds))
     for group in range(len(geometry.group_rows) - 1):
         refresh(geometry, group, theta, slack)
-    tables, components, rows = len(layout.cells) - 1, len(layout.strengths), len(layout.row_tables)
+    tables, components, rows = len(layout.cells) - 1, layout.strengths.shape[1], len(layout.row_tables)
     work, indices = work_space(len(theta), len(slack))
     shape, logs = np.empty(len(theta)), np.empty(len(theta))
-    members, density = np.zeros((tables, components)), np.empty((tables, components))
+    members, density = np.zeros((tables, components)), np.empty((tables, 2, components))
     log_sums, chances = np.zeros((len(state.means), components)), np.empty(components)
+    mixture = Mixture(
+        layout.row_starts,
+        layout.row_tables,
+        layout.counts,
+        layout.cells,
+        state.means,
+        layout.seen,
+        layout.strengths,
+        layout.own[0],
+        density,
+    )
     edge = layout.row_starts[layout.constrained[0]]
     for draw in range(len(out_theta)):
         for _ in range(thinning):
             set_shapes(layout, state, shape)
             sweep(geometry, extras, shape, theta, slack, work, indices, generator)
-            for i in range(edge):
-                moments[0, i] += theta[i]
-                moments[1, i] += theta[i] * theta[i]
+            set_density(layout, state, density)
+            leap_all(geometry, extras, mixture, leaps, theta, logs, generator)
+            for group in range(len(geometry.group_rows) - 1):
+                refresh(geometry, group, theta, slack)
             for row in range(layout.constrained[0], rows):
                 start, stop = layout.row_starts[row], layout.row_starts[row + 1]
                 draw_dirichlet(shape[start:stop], theta[start:stop], generator)
                 total = shape[start:stop].sum()
                 for i in range(start, stop):
-                    moments[0, i] += shape[i] / total
-                    moments[1, i] += shape[i] * (shape[i] + 1.0) / (total * (total + 1.0))
+                    moments[0, i - edge] += shape[i] / total
+                    moments[1, i - edge] += shape[i] * (shape[i] + 1.0) / (total * (total + 1.0))
             for i in range(len(theta)):
                 logs[i] = np.log(max(theta[i], SMALLEST))
             choose_components(layout, state, logs, members, log_sums, density, chances, generator)

@@ -7,7 +7,8 @@ What a prior should be is itself learned. A row θ_j of table i is drawn from on
     π_i ~ Dirichlet(κ·w)        w ~ Dirichlet(1)
 
 The base b_g is even (1/K, …) for components of a row's own, and m_i, the table's common distribution, for components
-that share it. s small: rows with one likely state; s large: rows near their base. So each row says how alike it is to
+that share it. s small: rows with one likely state; s large: rows near their base; s differs between rows with and
+without data (`Beliefs`), which are given, as the data's rows are. So each row says how alike it is to
 its table's others, each table how many such rows it has, and the network what its tables are like. The statements are
 conditioned on, as one more observation, θ ∈ C:
 
@@ -15,13 +16,14 @@ conditioned on, as one more observation, θ ∈ C:
 
 No normaliser of a truncated distribution is needed, because the joint prior is truncated, not each row's. Statements
 thereby teach the prior too: rows that must lie near a corner make small s likely for rows about which nothing is known.
-Gibbs sampling: θ by the moves of `polytope.py` in blocks and exactly elsewhere; z, π, w exactly; m by slices.
+Gibbs sampling: θ by the moves of `polytope.py` and by leaps (`leaps.py`) in blocks, and exactly elsewhere; z, π, w
+exactly; m by slices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import numpy as np
@@ -30,8 +32,9 @@ from numpy.typing import NDArray
 from credo.constraints.blocks import Block
 from credo.constraints.rows import Numbers
 from credo.estimators.sampling.chains import effective_sizes, r_hat
+from credo.estimators.sampling.directions import without_rays
 from credo.estimators.sampling.gibbs import Beliefs, Draws, Rows, Run, layout_of, rows_of
-from credo.estimators.sampling.polytope import SNAPSHOTS, region_of, with_learned
+from credo.estimators.sampling.polytope import SNAPSHOTS, region_of
 from credo.estimators.solution import Finding
 from credo.network import Network
 from credo.statistics.counts import Counts
@@ -78,10 +81,10 @@ def posterior(
     blocks: Sequence[Block],
     *,
     beliefs: Beliefs | None = None,
-    draws: int = 400,
+    draws: int = 250,
     chains: int = 4,
-    warmup: int = 400,
-    thinning: int = 2,
+    warmup: int = 200,
+    thinning: int = 1,
     seed: int = 0,
     soft_weight: float | None = None,
     progress: Progress | None = None,
@@ -91,6 +94,7 @@ def posterior(
     beliefs = beliefs or Beliefs()
     rows = rows_of(network, names, counts, blocks)
     region = region_of(blocks, soft_weight=soft_weight)
+    region = replace(region, parts=tuple(without_rays(part) for part in region.parts))  # leaps reach corners
     chain = Run(region, rows, layout_of(rows, region, beliefs), beliefs, chains, seed)
     room = max(chains * (int(rows.starts[rows.constrained]) + len(rows.table_rows)), 1)
     draws = max(50, min(draws, KEPT_NUMBERS // room))
@@ -99,7 +103,7 @@ def posterior(
     rounds = (0.4, 0.6)
     for number, share in enumerate(rounds):
         snapshots = chain.stage(kept, max(1, round(share * warmup / kept)))
-        chain.region = with_learned(region, snapshots.theta)
+        chain.learn(region, snapshots.theta)
         tell(number + 1, len(rounds) + 1)
     found = chain.stage(draws, thinning)
     tell(len(rounds) + 1, len(rounds) + 1)
@@ -136,7 +140,7 @@ def unseen_moments(beliefs: Beliefs, weights: Numbers, means: Numbers) -> tuple[
     bases = np.concatenate(
         (np.repeat(own, len(means), axis=0), np.repeat(means[:, None], len(beliefs.shared), axis=1)), axis=1
     )  # (draws, components, states)
-    strengths = np.array([*beliefs.own, *beliefs.shared])[None, :, None]
+    strengths = beliefs.strengths()[0][None, :, None]
     first = (weights[:, :, None] * bases).sum(axis=1).mean(axis=0)
     second = (weights[:, :, None] * bases * (strengths * bases + 1.0) / (strengths + 1.0)).sum(axis=1).mean(axis=0)
     return first, second
@@ -147,10 +151,8 @@ def _moments(
 ) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
     """Means and standard deviations: of draws in blocks, of exact distributions elsewhere."""
     cells = np.concatenate(([0], np.cumsum(rows.states)))
-    first, second = found.first.copy(), found.second
-    # The mean of the draws that are kept, not of all sweeps: then what is reported can be worked out from the draws.
-    edge = int(rows.starts[rows.constrained])
-    first[:edge] = found.theta.mean(axis=(0, 1)) if edge else 0.0
+    first = np.concatenate((found.theta.mean(axis=(0, 1)), found.first))
+    second = np.concatenate(((found.theta**2).mean(axis=(0, 1)), found.second))
     means, squares = {}, {}
     for table, name in enumerate(rows.names):
         own = found.means[:, :, cells[table] : cells[table + 1]].reshape(-1, rows.states[table])
