@@ -94,17 +94,22 @@ def learn(
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     starts: Annotated[int, typer.Option(help="With gaps in the data: from how many starts EM is run.")] = 5,
     max_iterations: Annotated[int, typer.Option(help="With gaps in the data: steps of EM from each start.")] = 1000,
+    trainer: Annotated[str, typer.Option(help="With gaps in the data: em, or gradient [Yang, algorithm 1].")] = "em",
     checkpoint: Annotated[Path | None, typer.Option(help="A file from which a stopped run of EM goes on.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the learned network here.")] = None,
+    page: Annotated[Path | None, typer.Option("--report", help="Write the whole story here, as one HTML page.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Learn the tables of NETWORK from DATA, and from knowledge. Exit code 3: the knowledge contradicts itself."""
     from credo.fit import fit
     from credo.io.networks import check_target, read_network, write_network
     from credo.knowledge import read_knowledge
+    from credo.result import check_page
 
     if out is not None:
         check_target(out)  # before the work, not after it
+    if page is not None:
+        check_page(page)
     given = read_network(network)
     known = None if knowledge is None else read_knowledge(knowledge, given)
     believed = _prior(prior, prior_network, prior_weight)
@@ -121,13 +126,16 @@ def learn(
             soft_weight=soft_weight,
             starts=starts,
             max_iterations=max_iterations,
+            trainer=trainer,
             checkpoint=checkpoint,
             progress=progress,
             report=report,
         )
     if out is not None:
         write_network(result.network, out)
-    _show(result, out, as_json)
+    if page is not None:
+        result.report(page)
+    _show(result, out, as_json, page)
 
 
 @app.command()
@@ -187,7 +195,7 @@ def demo(
         result = fit(network, data, knowledge, progress=progress, report=report)
     out.mkdir(parents=True, exist_ok=True)
     write_network(result.network, out / "learned.bif")
-    _show(result, out / "learned.bif", as_json=False)
+    _show(result, out / "learned.bif", as_json=False, page=result.report(out / "report.html"))
 
 
 def _prior(text: str | None, network: Path | None, weight: float | None) -> object:
@@ -205,13 +213,15 @@ def _prior(text: str | None, network: Path | None, weight: float | None) -> obje
     return NetworkPrior(read_network(network), 1.0 if weight is None else weight)
 
 
-def _show(result: Fit, out: Path | None, as_json: bool) -> None:
+def _show(result: Fit, out: Path | None, as_json: bool, page: Path | None) -> None:
     if as_json:
         _print_json(result.to_dict())
         return
     from credo.report.terminal import fit_summary
 
     _console().print(fit_summary(result, out))
+    if page is not None:
+        _console().print(f"The whole story, with what each statement did, is in {page}: open it in a browser.")
 
 
 def _print_json(value: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from credo.constraints.context import words
@@ -120,6 +121,14 @@ class Fit:
         whole = expand(self.network).network
         return explain(whole, self.problem, self.knowledge, self.prices, self.posterior, self.method, self.has_gaps)
 
+    def report(self, path: str | Path) -> Path:
+        """Write the whole story as one page of HTML that needs nothing else; returns where it is."""
+        from credo.report.page.build import page
+
+        target = check_page(path)
+        target.write_text(page(self), encoding="utf-8")
+        return target
+
     def cpt(self, name: str) -> pl.DataFrame:
         """The learned table of a variable with labels."""
         return self.network.cpt(name)
@@ -170,3 +179,13 @@ class Fit:
                 for name, form in self.network.forms.items()
             },
         }
+
+
+def check_page(path: str | Path) -> Path:
+    """The place of a page that is to be written, or the error that writing would be."""
+    target = Path(path)
+    if target.is_dir():
+        raise OptionError(f"{target} is a folder, not a file to write the report to.")
+    if not target.parent.is_dir():
+        raise OptionError(f"There is no folder {target.parent} to write the report to.")
+    return target

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.constraints.rows import Flags, Numbers
+from credo.constraints.rows import Flags, Indices, Numbers
 from credo.diagnostics.explain.left_out import Moved
 from credo.diagnostics.plausibility import dirichlet
 from credo.estimators.problem import Problem
@@ -62,7 +62,7 @@ def _one_block(block: Block, counts: Numbers, seed: int) -> dict[int, list[Moved
     return told
 
 
-def _fails(block: Block, hard: Flags, numbers: Numbers, theta: Numbers) -> Flags:
+def _fails(block: Block, hard: Flags, numbers: Indices, theta: Numbers) -> Flags:
     """(draws, statements) whether a row of a statement does not hold."""
     linear = block.linear.take(hard)
     excess = (linear.matrix(block.size) @ theta.T).T - linear.bounds

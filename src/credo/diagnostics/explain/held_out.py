@@ -7,7 +7,7 @@ by one, its block solved again, and the probability of the cell there is how wel
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from credo.constraints.blocks import Block
 from credo.constraints.rows import Numbers
 from credo.estimators.problem import Problem
 from credo.estimators.soft import DEFAULT
-from credo.estimators.solvers.block_estimates import BlockEstimate
-from credo.estimators.solvers.block_estimates import estimate_blocks as solve
+from credo.estimators.solvers.block_estimates import BlockEstimate, estimate_blocks
 
 LEAST = 1e-12  # a probability below this counts as this
 SMOOTHING = 0.5  # pseudo-counts a cell, for both sides, where the fit has no prior
@@ -58,7 +57,11 @@ def leave_one_out(problem: Problem) -> HeldOut | None:
     if not prior.any():
         prior = np.full_like(counts, SMOOTHING)
     weight = DEFAULT if problem.soft_weight is None else problem.soft_weight
-    cells = [(k, cell) for k, block in enumerate(problem.blocks) for cell in np.flatnonzero(counts[block.parameters])]
+    cells = [
+        (k, cell)
+        for k, block in enumerate(problem.blocks)
+        for cell in np.flatnonzero(counts[block.parameters]).tolist()
+    ]
     if len(cells) > MOST_CELLS:
         return None
     weights = [_less_one(problem.blocks[k], counts, cell) + prior[problem.blocks[k].parameters] for k, cell in cells]
@@ -86,10 +89,8 @@ def _less_one(block: Block, counts: Numbers, cell: int) -> Numbers:
 
 def _solved(blocks: list[Block], weights: list[Numbers], soft_weight: float) -> list[BlockEstimate]:
     """Each block with weights of its own: their parameters are renumbered one block after the other."""
-    from dataclasses import replace
-
     moved, start = [], 0
     for block in blocks:
         moved.append(replace(block, parameters=np.arange(start, start + block.size)))
         start += block.size
-    return solve(moved, np.concatenate([np.zeros(0), *weights]), soft_weight)
+    return estimate_blocks(moved, np.concatenate([np.zeros(0), *weights]), soft_weight)

@@ -4,13 +4,12 @@ One observation of a row with mean m and covariance C, whichever state it shows,
 
     Σ_x (1/m_x) Σ_k C_kx²        on average over what it may show
 
-since E[θ_k | x] = E[θ_k θ_x] / m_x. For a Dirichlet row of weight N with the mean m that is Σ m(1 − m)/(N + 1)² · … ,
-worked out in closed form; where there are draws, they give the covariance, knowledge and all.
+since E[θ_k | x] = E[θ_k θ_x] / m_x. A row's covariance is that of its Dirichlet distribution; where there are draws, they
+give it, knowledge and all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,8 +70,3 @@ def _drawn_covariances(problem: Problem, result: PosteriorResult) -> dict[tuple[
             part = own[:, block.distributions[d] : block.distributions[d + 1]]
             found[name, row] = part.mean(axis=0), np.atleast_2d(np.cov(part.T))
     return found
-
-
-def worth(looks: Sequence[Look]) -> float:
-    """What the best of them is expected to be worth."""
-    return looks[0].reduction if looks else 0.0
