@@ -4,8 +4,8 @@ One observation of a row with mean m and covariance C, whichever state it shows,
 
     Σ_x (1/m_x) Σ_k C_kx²        on average over what it may show
 
-since E[θ_k | x] = E[θ_k θ_x] / m_x. A row's covariance is that of its Dirichlet distribution; where there are draws, they
-give it, knowledge and all.
+since E[θ_k | x] = E[θ_k θ_x] / m_x. A row's covariance is that of its Dirichlet distribution; where there are draws,
+they give it, knowledge and all.
 """
 
 from __future__ import annotations
