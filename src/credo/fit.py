@@ -16,7 +16,7 @@ from credo.constraints.noisy import collapsed, formed
 from credo.constraints.rows import Constraints
 from credo.diagnostics.violations import only_checked
 from credo.errors import NetworkError, OptionError
-from credo.estimators.incomplete import Iterations, estimate_incomplete
+from credo.estimators.incomplete import Iterations, checked_trainer, estimate_incomplete
 from credo.estimators.iterations.em import Progress as StepReport
 from credo.estimators.methods import Method, choose_method
 from credo.estimators.problem import Problem
@@ -58,6 +58,7 @@ def fit(
     max_iterations: int = 1000,
     tolerance: float = 1e-8,
     accelerate: bool = True,
+    trainer: str = "em",
     checkpoint: str | Path | None = None,
     ties: str = "cll",
     memory_limit: int | None = None,
@@ -77,9 +78,10 @@ def fit(
 
     Where values are missing or variables hidden, EM is run: from `starts` starts, each for at most `max_iterations`
     steps, until the objective moves by no more than `tolerance` of itself; a run that was killed goes on from its
-    `checkpoint`. Rows that the knowledge ties together are conditioned on their ties (`ties="cll"`), or are one draw
-    of the tied value (`ties="merged"`). `progress` is told the share of the table that was read, `report` how each
-    step of EM went.
+    `checkpoint`. With `trainer="gradient"` the likelihood is climbed directly instead, with a growing penalty on what
+    the knowledge forbids [yang, algorithm 1]; ml, map, cml and cmap can be trained so. Rows that the knowledge ties
+    together are conditioned on their ties (`ties="cll"`), or are one draw of the tied value (`ties="merged"`).
+    `progress` is told the share of the table that was read, `report` how each step of EM went.
     """
     started = perf_counter()
     structure = read_network(network)
@@ -88,7 +90,7 @@ def fit(
     chosen = choose_method(method, with_prior=prior is not None)
     believed = _prior_for(chosen, prior, whole.network)
     kept, free = _kept_and_free(whole, fixed)
-    seed = checked_seed(seed)
+    seed, trainer = checked_seed(seed), checked_trainer(trainer)
     check_size(whole.network, memory_limit)
 
     constraints = with_fixed(lower(known), {name: whole.network.table(name) for name in kept})
@@ -100,10 +102,10 @@ def fit(
     options = _given(range_weight=range_weight, relation_weight=relation_weight)
     problem = Problem(whole.network, free, counts, believed, constraints, blocks, folds, soft_weight, seed, options)
 
-    if counts.gaps() or (constraints.ties and chosen.uses_knowledge):
+    if counts.gaps() or (constraints.ties and chosen.uses_knowledge) or trainer != "em":
         if method == "auto":
             chosen, problem = _for_gaps(prior, problem)
-        iterations = Iterations(starts, max_iterations, tolerance, accelerate, checkpoint, report)
+        iterations = Iterations(starts, max_iterations, tolerance, accelerate, checkpoint, report, trainer)
         table, merged = concatenate(list(_read(known, whole, data, weights))), _is_merged(ties)
         solution = _or_clash(
             known, lambda: estimate_incomplete(chosen, problem, table, iterations, memory_limit, merged)

@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from credo.constraints.rows import Constraints, Numbers
-from credo.errors import Status
+from credo.errors import OptionError, Status, suggestion
 from credo.estimators import cem, constrained
 from credo.estimators.exchangeable import order_findings
+from credo.estimators.gradient import estimate_by_gradient
 from credo.estimators.iterations.count_step import counting_step
 from credo.estimators.iterations.em import EMResult, Progress, found_by_em, run_em
 from credo.estimators.iterations.em_steps import Ended, Independent, MStep
@@ -35,13 +36,14 @@ from credo.statistics.engine.layout import pack
 from credo.statistics.prior import pseudo_counts
 from credo.statistics.ties.likelihood import tie_rows
 
+TRAINERS = ("em", "gradient")
 COUNTING, MAXIMISING, BY_GRADIENT = ("ml", "map"), ("cml", "cmap"), ("cem",)
 STATUS = {Ended.CONVERGED: Status.CONVERGED, Ended.LIMIT: Status.NOT_CONVERGED, Ended.FELL: Status.NOT_CONVERGED}
 
 
 @dataclass(frozen=True, slots=True)
 class Iterations:
-    """How EM is run."""
+    """How EM is run, or the gradient that can take its place."""
 
     starts: int = 5
     max_iterations: int = 1000
@@ -49,6 +51,7 @@ class Iterations:
     accelerate: bool = True
     checkpoint: str | Path | None = None
     report: Callable[[Progress], None] | None = None
+    trainer: str = "em"
 
 
 def estimate_incomplete(
@@ -60,6 +63,8 @@ def estimate_incomplete(
     merged: bool = False,
 ) -> Solution:
     """Run EM for a method, and say how it went; `merged` says how rows that are tied together are read."""
+    if iterations.trainer == "gradient":
+        return _by_gradient(method, problem, dataset, iterations, memory_limit)
     families, ties = problem.counts.families, problem.constraints.ties if method.uses_knowledge else ()
     rows = prepare(families, dataset, memory_limit)
     e_step: Independent | Tied = tied_step(families, ties, dataset, merged, memory_limit) if ties else Independent(rows)
@@ -104,6 +109,31 @@ def estimate_incomplete(
         history=result.history,
         tied=likelihood,
         expected=expected,
+    )
+
+
+def checked_trainer(trainer: str) -> str:
+    """What learns from rows with gaps, if there is such a trainer."""
+    if trainer not in TRAINERS:
+        raise OptionError(f'There is no trainer "{trainer}".{suggestion(trainer, TRAINERS)}')
+    return trainer
+
+
+def _by_gradient(
+    method: Method, problem: Problem, dataset: Dataset, iterations: Iterations, memory_limit: int | None
+) -> Solution:
+    if problem.constraints.ties and method.uses_knowledge:
+        raise OptionError("Rows that are tied together are learned by EM alone: leave the trainer to em.")
+    if iterations.checkpoint is not None:
+        raise OptionError("The gradient keeps no checkpoint: leave it out, or leave the trainer to em.")
+    return estimate_by_gradient(
+        method,
+        problem,
+        dataset,
+        starts=iterations.starts,
+        max_iterations=iterations.max_iterations,
+        report=iterations.report,
+        memory_limit=memory_limit,
     )
 
 

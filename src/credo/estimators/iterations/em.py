@@ -7,12 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from credo.errors import OptionError
 from credo.estimators.iterations.checkpoint import Checkpoint, fingerprint
 from credo.estimators.iterations.em_steps import Ended, EStep, MStep, State, Steps, init, iterate
-from credo.estimators.iterations.starts import break_symmetry, first_start, never_seen, random_start
+from credo.estimators.iterations.starts import first_start, never_seen, nth_start
 from credo.estimators.solution import Finding
 from credo.network import Network
 from credo.statistics.engine.expected import Prepared, require_data
@@ -86,7 +84,7 @@ def run_em(
     file to the same result; `label` says what the M-step is, so that another one does not go on from it.
     """
     free = network.names if free is None else tuple(free)
-    _check_options(starts, max_iterations, tolerance, parameter_tolerance)
+    check_options(starts, max_iterations, tolerance, parameter_tolerance)
     require_data(prepared)
     if prepared.is_complete and e_step is None:
         starts, accelerate = 1, False  # nothing to expect: the first M-step is the answer
@@ -98,7 +96,7 @@ def run_em(
     around = first_start(network, prepared, free, own_start)
     for number in range(len(done), starts):
         if current is None:
-            state = init(steps, _start(network, prepared, around, free, seed, number))
+            state = init(steps, nth_start(network, prepared, around, free, seed, number))
             history = [state.objective]
         else:
             state, history = current
@@ -161,16 +159,8 @@ def gap_findings(prepared: Prepared) -> Iterable[Finding]:
         yield Finding("hidden", message, name)
 
 
-def _start(
-    network: Network, prepared: Prepared, around: Numbers, free: Sequence[str], seed: int, number: int
-) -> Numbers:
-    # A generator for each start: a run that goes on from a checkpoint draws what the first would have drawn.
-    generator = np.random.default_rng([seed, number])
-    theta = around if number == 0 else random_start(prepared, around, free, generator)
-    return break_symmetry(network, prepared, theta, free, generator)
-
-
-def _check_options(starts: int, max_iterations: int, tolerance: float, parameter_tolerance: float) -> None:
+def check_options(starts: int, max_iterations: int, tolerance: float = 0.0, parameter_tolerance: float = 0.0) -> None:
+    """Refuse numbers with which nothing would be iterated."""
     if starts < 1:
         raise OptionError(f"At least one start is needed; starts is {starts}.")
     if max_iterations < 1:

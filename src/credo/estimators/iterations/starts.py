@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -27,6 +27,18 @@ def first_start(network: Network, prepared: Prepared, free: Iterable[str], own: 
         counts = prepared.observed.table(name) + 1.0
         tables[name] = counts / counts.sum(axis=1, keepdims=True)
     return pack(prepared.layout, tables)
+
+
+def nth_start(
+    network: Network, prepared: Prepared, around: Numbers, free: Sequence[str], seed: int, number: int
+) -> Numbers:
+    """The start of that number: `around` itself, then random ones; a generator for each.
+
+    So a run that goes on from a checkpoint draws what the first would have drawn.
+    """
+    generator = np.random.default_rng([seed, number])
+    theta = around if number == 0 else random_start(prepared, around, free, generator)
+    return break_symmetry(network, prepared, theta, free, generator)
 
 
 def random_start(prepared: Prepared, around: Numbers, free: Iterable[str], generator: np.random.Generator) -> Numbers:
