@@ -26,14 +26,13 @@ from credo.expansion import Expansion, expand
 from credo.io.dataset import Dataset, concatenate, extended, peek
 from credo.io.networks import read_network
 from credo.knowledge import Knowledge, knowledge_for
-from credo.network import Network
 from credo.options import checked_seed
 from credo.result import Fit
 from credo.statistics.counts import count_all, count_folds, merge_all
 from credo.statistics.families import Families, check_size
 from credo.statistics.known_columns import read_for
 from credo.statistics.likelihood import log_likelihood_of_counts
-from credo.statistics.prior import Priors, as_prior
+from credo.statistics.prior import Priors, as_prior, taken_apart
 
 if TYPE_CHECKING:
     from credo.io.csv import Progress
@@ -88,7 +87,7 @@ def fit(
     known = knowledge_for(structure, knowledge)
     whole = expand(formed(known))  # noisy families as small tables; the structure itself where there is none
     chosen = choose_method(method, with_prior=prior is not None)
-    believed = _prior_for(chosen, prior, whole.network)
+    believed = _prior_for(chosen, prior, whole)
     kept, free = _kept_and_free(whole, fixed)
     seed, trainer = checked_seed(seed), checked_trainer(trainer)
     check_size(whole.network, memory_limit)
@@ -104,7 +103,7 @@ def fit(
 
     if counts.gaps() or (constraints.ties and chosen.uses_knowledge) or trainer != "em":
         if method == "auto":
-            chosen, problem = _for_gaps(prior, problem)
+            chosen, problem = _for_gaps(prior, problem, whole)
         iterations = Iterations(starts, max_iterations, tolerance, accelerate, checkpoint, report, trainer)
         table, merged = concatenate(list(_read(known, whole, data, weights))), _is_merged(ties)
         solution = _or_clash(
@@ -152,10 +151,10 @@ def _or_clash(knowledge: Knowledge, estimate: Callable[[], Solution]) -> Solutio
         raise OptionError("The knowledge cannot hold together with the tables that are to stay as they are.") from None
 
 
-def _for_gaps(prior: Any, problem: Problem) -> tuple[Method, Problem]:
+def _for_gaps(prior: Any, problem: Problem, whole: Expansion) -> tuple[Method, Problem]:
     """What `auto` takes where values are missing: the most probable tables, through EM."""
     method = choose_method("cmap")
-    return method, replace(problem, prior=_prior_for(method, prior, problem.network))
+    return method, replace(problem, prior=_prior_for(method, prior, whole))
 
 
 def _given(**options: object) -> dict[str, object]:
@@ -167,10 +166,10 @@ def _needs_folds(method: Method, constraints: Constraints, soft_weight: float | 
     return method.cross_validates or (soft and soft_weight is None)
 
 
-def _prior_for(method: Method, prior: Any, network: Network) -> Priors:
+def _prior_for(method: Method, prior: Any, whole: Expansion) -> Priors:
     if prior is not None and not method.takes_prior:
         raise OptionError(f"The method {method.name} takes no prior. Use map or cmap, or leave the prior out.")
-    return as_prior(method.default_prior if prior is None else prior, network)
+    return taken_apart(as_prior(method.default_prior if prior is None else prior, whole.original), whole)
 
 
 def _read(

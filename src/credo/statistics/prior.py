@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import NetworkError, PriorError, suggestion
+from credo.expansion import Expansion, expand
 from credo.network import Network
 from credo.statistics.align import aligned_table
 
@@ -53,6 +54,19 @@ def as_prior(value: Any, network: Network) -> Priors:
                 )
         return {name: _one_prior(value[name]) for name in value}
     return _one_prior(value)
+
+
+def taken_apart(prior: Priors, expansion: Expansion) -> Priors:
+    """The same belief about a network whose noisy families are taken apart: what is said of a child, of its effects."""
+    if isinstance(prior, Mapping):
+        alone = {name: _apart(each) for name, each in prior.items()}
+        effects = expansion.effects
+        return {own: each for name, each in alone.items() for own in (name, *effects.get(name, ()))}
+    return _apart(prior)
+
+
+def _apart(prior: Prior) -> Prior:
+    return replace(prior, network=expand(prior.network).network) if isinstance(prior, NetworkPrior) else prior
 
 
 def _one_prior(value: Any) -> Prior:

@@ -1,0 +1,229 @@
+"""Learning noisy families: the objective never falls, statements hold, and every method takes them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import credo
+from credo.errors import OptionError, Status
+from credo.estimators.methods import METHODS
+from credo.forms import NoisyForm
+from credo.network import Network
+from tests.noisy_families import KINDS, noisy_network
+from tests.test_expansion import with_gaps
+
+BINARY = ("no", "yes")
+NAMES = ("chol", "bp", "age", "smoke")
+HEART = Network({**dict.fromkeys(NAMES, BINARY), "attack": BINARY}, {"attack": NAMES})
+FAMILY = "attack is noisy-or of {chol, bp}, {age}, {smoke} with leak\n"
+FORM = NoisyForm(
+    "noisy-or",
+    (("chol", "bp"), ("age",), ("smoke",)),
+    BINARY,
+    True,
+    (
+        np.array([[[1.0, 0.0], [0.8, 0.2]], [[0.85, 0.15], [0.4, 0.6]]]),
+        np.array([[1.0, 0.0], [0.7, 0.3]]),
+        np.array([[1.0, 0.0], [0.5, 0.5]]),
+        np.array([0.95, 0.05]),
+    ),
+)
+TRUTH = HEART.with_tables({name: [0.5, 0.5] for name in NAMES}).with_forms({"attack": FORM})
+DATA = TRUTH.sample(400, seed=1)
+
+
+def never_falls(history: tuple[float, ...]) -> bool:
+    return all(after >= before - 1e-8 * (1 + abs(before)) for before, after in pairwise(history))
+
+
+def test_a_single_cause_is_learned_by_counting() -> None:
+    network = Network({"a": BINARY, "y": BINARY}, {"y": ["a"]})
+    frame = pl.DataFrame({"a": ["no"] * 4 + ["yes"] * 5, "y": ["no"] * 3 + ["yes"] + ["no"] * 2 + ["yes"] * 3})
+    fit = credo.fit(network, frame, "y is noisy-or of {a}", method="ml")
+    assert fit.network.table("y") == pytest.approx(np.array([[0.75, 0.25], [0.4, 0.6]]), abs=1e-6)
+
+
+def test_the_optimum_of_two_causes_by_hand() -> None:
+    """Each configuration as often as the truth has it: the truth is the optimum."""
+    network = Network({"a": BINARY, "b": BINARY, "y": BINARY}, {"y": ["a", "b"]})
+    counts = {("no", "no"): (90, 10), ("yes", "no"): (45, 55), ("no", "yes"): (72, 28), ("yes", "yes"): (36, 64)}
+    rows = [(a, b, y, n) for (a, b), pair in counts.items() for y, n in zip(BINARY, pair, strict=True)]
+    frame = pl.DataFrame(rows, schema=["a", "b", "y", "times"], orient="row")
+    fit = credo.fit(
+        network, frame, "y is noisy-or of {a}, {b} with leak", method="ml", weights="times", tolerance=1e-13
+    )
+    one, two, leak = fit.network.forms["y"].tables
+    assert one == pytest.approx(np.array([[1.0, 0.0], [0.5, 0.5]]), abs=1e-5)
+    assert two == pytest.approx(np.array([[1.0, 0.0], [0.8, 0.2]]), abs=1e-5)
+    assert leak == pytest.approx([0.9, 0.1], abs=1e-5)
+
+
+@pytest.mark.parametrize("accelerate", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_objective_never_falls(kind: str, accelerate: bool) -> None:
+    truth = noisy_network(np.random.default_rng(2), kind, leak=True)
+    frame = with_gaps(truth, 150, 0.15, 3).drop("x2")
+    text = f"y is {kind} of {{x0, x1}}, {{x2}}, {{x3}}\nx0 and x1 synergize on y\nx3 lowers y"
+    bare = Network(truth.variables, truth.parents)
+    fit = credo.fit(bare, frame, text, method="cmap", starts=2, accelerate=accelerate)
+    assert never_falls(fit.history)
+    assert fit.log_likelihood == pytest.approx(fit.network.log_likelihood(frame), rel=1e-9)
+    assert not fit.violations()
+
+
+def test_several_families_amid_a_network_with_gaps_and_a_hidden_variable() -> None:
+    generator = np.random.default_rng(8)
+    names = ("a", "b", "h", "y", "c", "z", "end")
+    parents = {"b": ["a"], "h": ["a"], "y": ["a", "b", "h"], "z": ["y", "c"], "end": ["z", "h"]}
+    structure = Network(dict.fromkeys(names, BINARY), parents)
+    truth = structure.with_tables(
+        {name: generator.dirichlet([1, 1], structure.shape(name)[:-1]) for name in names if name not in "yz"}
+    ).with_forms(
+        {
+            "y": NoisyForm("noisy-or", (("a", "b"), ("h",)), BINARY, True, small(generator, (2, 2), (2,), ())),
+            "z": NoisyForm("noisy-and", (("y",), ("c",)), BINARY, False, small(generator, (2,), (2,))),
+        }
+    )
+    text = (
+        "y is noisy-or of {a, b}, {h} with leak\nz is noisy-and of {y}, {c}\n"
+        "a and b synergize on y\nh raises y by at least 0.1\nP(z=yes | y=yes) >= 0.6\nh raises end"
+    )
+    frame = with_gaps(truth, 250, 0.2, 4).drop("h")
+    fit = credo.fit(structure, frame, text, method="cmap", starts=2)
+    assert never_falls(fit.history)
+    assert not fit.violations()
+    assert set(fit.network.forms) == {"y", "z"}
+    assert not any(each.variable is not None and each.variable not in names for each in fit.findings)
+
+
+def small(generator: np.random.Generator, *shapes: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+    return tuple(generator.dirichlet([1, 1], shape) for shape in shapes)
+
+
+STATEMENTS = {
+    "raises": "chol raises attack\nage raises attack by at least 0.4",
+    "lowers": "smoke lowers attack",
+    "synergy": "chol and bp synergize on attack by at least 0.3",
+    "sub-synergy": "chol and bp sub-synergize on attack",
+    "range": "0.4 <= P(attack=yes | age=yes) <= 0.45",
+    "low range": "P(attack=yes | age=no) >= 0.1",
+    "equality": "P(attack=yes | smoke=yes) = 0.3",
+    "approximation": "P(attack=yes | chol=yes, bp=yes) ~ P(attack=yes | chol=no, bp=yes) within 0.05",
+    "margin": "P(attack=yes | chol=yes, bp=yes) >= P(attack=yes | chol=no, bp=no) by at least 0.8",
+    "across sets": "P(attack=yes | smoke=yes) <= P(attack=yes | age=yes)",
+}
+
+
+@pytest.mark.parametrize("method", ["cml", "cmap"])
+@pytest.mark.parametrize("text", STATEMENTS.values(), ids=STATEMENTS)
+def test_hard_statements_hold_at_the_end(text: str, method: str) -> None:
+    fit = credo.fit(HEART, DATA, FAMILY + text, method=method, starts=2)
+    assert fit.violations() == ()
+    assert fit.status is Status.CONVERGED
+    assert never_falls(fit.history)
+    assert fit.log_likelihood <= credo.fit(HEART, DATA, FAMILY, method="ml", starts=2).log_likelihood + 1e-3
+
+
+def test_a_confidence_pulls_and_yields() -> None:
+    text = "P(attack=yes | age=yes) >= 0.9 with confidence 0.9"
+    free, pulled, strict = (
+        credo.fit(HEART, DATA, FAMILY + text, method="cml", starts=1, soft_weight=weight).network
+        for weight in (0.0, 100.0, 1e6)
+    )
+    at = [each.forms["attack"].tables[1][1, 1] for each in (free, pulled, strict)]
+    assert at[0] < at[1] < at[2]
+    assert at[2] == pytest.approx(0.9, abs=0.02)
+
+
+def test_a_range_on_a_small_table_is_not_scaled_into_a_violation() -> None:
+    fit = credo.fit(HEART, DATA, FAMILY + STATEMENTS["low range"], method="cml", starts=1)
+    assert fit.network.forms["attack"].tables[1][0, 1] >= 0.1 - 1e-9
+    free = credo.fit(HEART, DATA, FAMILY + "age raises attack", method="cml", starts=1)
+    assert free.network.forms["attack"].tables[1][0, 1] == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_takes_noisy_families(method: str) -> None:
+    text = FAMILY + "chol and bp synergize on attack\nage raises attack"
+    fit = credo.fit(HEART, DATA.head(150), text, method=method, starts=1)
+    assert fit.network.is_complete
+    assert fit.network.table("attack").sum(axis=-1) == pytest.approx(np.ones((2,) * 4))
+    assert fit.network.forms["attack"].kind == "noisy-or"
+    assert fit.log_likelihood == pytest.approx(fit.network.log_likelihood(DATA.head(150)), rel=1e-9)
+    if method in ("cml", "cmap", "posterior", "qmapc", "cme"):
+        assert max((each.amount for each in fit.violations()), default=0.0) <= 1e-6
+
+
+def test_intervals_are_those_of_small_tables() -> None:
+    fit = credo.fit(HEART, DATA, FAMILY + "age raises attack", method="posterior", starts=1)
+    low, high = fit.interval("attack by age")
+    learned = fit.network.forms["attack"].tables[1]
+    assert (low <= learned + 1e-9).all()
+    assert (learned <= high + 1e-9).all()
+    with pytest.raises(OptionError, match="one of its small tables, .* attack by age"):
+        fit.interval("attack")
+
+
+def test_a_family_that_the_network_declares_needs_no_statement() -> None:
+    said = credo.fit(HEART, DATA, FAMILY + "age raises attack", method="cmap", starts=1)
+    declared = credo.fit(
+        HEART.with_forms({"attack": FORM.without_tables()}), DATA, "age raises attack", method="cmap", starts=1
+    )
+    assert said.network == declared.network
+
+
+def test_a_learned_family_can_be_kept() -> None:
+    fit = credo.fit(TRUTH, DATA, method="cmap", fixed=["attack"], starts=1)
+    assert fit.network.forms["attack"] == FORM
+
+
+@pytest.mark.parametrize("prior", [2.0, "bdeu:4", {"attack": 3.0}, TRUTH])
+def test_priors_reach_the_small_tables(prior: Any) -> None:
+    fit = credo.fit(HEART, DATA.head(20), FAMILY, method="map", prior=prior, starts=1)
+    counted = credo.fit(HEART, DATA.head(20), FAMILY, method="ml", starts=1)
+    assert fit.network.forms["attack"] != counted.network.forms["attack"]
+
+
+def test_a_spanning_statement_is_reported() -> None:
+    fit = credo.fit(HEART, DATA, FAMILY + "chol and age synergize on attack", method="cmap", starts=1)
+    found = [each for each in fit.findings if each.kind == "only checked"]
+    assert len(found) == 1
+    assert "spans several of its sets" in found[0].message
+    assert fit.violations()[0].statement == "chol and age synergize on attack"
+
+
+def test_knowledge_about_a_noisy_family_that_cannot_hold_clashes() -> None:
+    text = FAMILY + "P(attack=yes | age=yes) >= 0.5\nP(attack=yes | age=yes) <= 0.4"
+    assert not credo.check(HEART, text).feasible
+    with pytest.raises(credo.CredoError, match="cannot"):
+        credo.fit(HEART, DATA, text, method="cml", starts=1)
+
+
+def test_the_check_of_a_noisy_family_with_and_without_data() -> None:
+    text = FAMILY + "chol and bp synergize on attack\nP(attack=yes | age=yes) >= 0.1\nchol and age synergize on attack"
+    for data in (None, DATA):
+        found = credo.check(HEART, text, data)
+        assert found.feasible
+        assert any("spans several of its sets" in each for each in found.not_checked)
+        assert found.to_dict()["feasible"]
+
+
+def test_forty_parents_cost_ten_small_tables() -> None:
+    names = [f"x{i}" for i in range(40)]
+    sets = [names[i : i + 4] for i in range(0, 40, 4)]
+    network = Network({**dict.fromkeys(names, BINARY), "y": BINARY}, {"y": names})
+    text = "y is noisy-or of " + ", ".join("{" + ", ".join(own) + "}" for own in sets) + " with leak\nx3 raises y"
+    generator = np.random.default_rng(0)
+    frame = pl.DataFrame({name: np.array(BINARY)[generator.integers(0, 2, 200)] for name in (*names, "y")})
+    fit = credo.fit(network, frame, text, starts=1)
+    assert len(fit.network.forms["y"].tables) == 11
+    assert fit.network.predict(frame.head(3).drop("y"), "y").height == 3
+    assert not fit.violations()
+    again = fit.to_dict()
+    assert again["tables"]["y"]["probabilities"] is None
+    assert [cause["parents"] for cause in again["noisy"]["y"]["causes"]][:2] == sets[:2]
