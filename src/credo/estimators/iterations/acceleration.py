@@ -29,7 +29,7 @@ def extrapolate(
     r, v = second - first, (third - second) - (second - first)
     weights = row_counts / np.maximum(third, SMALLEST)
     r_norm, v_norm = float(weights @ (r * r)), float(weights @ (v * v))
-    step = limit if v_norm == 0 else min(limit, (r_norm / v_norm) ** 0.5)
+    step = limit if v_norm * limit**2 <= r_norm else (r_norm / v_norm) ** 0.5
     if step <= 1.0 or r_norm == 0:
         return None, 1.0
     guess = np.maximum(first + 2 * step * r + step**2 * v, LEAST_SHARE * third)

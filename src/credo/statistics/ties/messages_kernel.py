@@ -27,11 +27,14 @@ def take_out(  # pragma: no cover
     offsets: Any,  # (columns + 1,) where each begins in the arrays of messages
     weights: Any,  # (columns,)
     evidence: Any,
+    which: Any,  # (columns,) those that were evaluated
     own: Any,  # out: μ
 ) -> float:
     """What each row says itself; the sum of w·log Σ λ·μ over columns."""
     total = 0.0
     for c in range(len(cells)):
+        if not which[c]:
+            continue
         first, last = offsets[c], offsets[c + 1]
         marginal, scale, cell = 0.0, 0.0, cells[c]
         for at in range(first, last):
@@ -103,8 +106,10 @@ def compensate(  # pragma: no cover
             z = 0.0
             for x in range(k):
                 z += _says(own, offsets, left, x) * _denies(own, offsets, right, x, k)
-            if not z > 0.0:
-                return total, g
+            if not z > LEAST:
+                if left < 0 or right < 0:
+                    return total, g
+                z = LEAST  # both are sure of the same, for now: each has others that it is told by
             total += np.log(z)
             for x in range(k):
                 if left >= 0:
@@ -148,21 +153,35 @@ def compensate(  # pragma: no cover
 
 
 @jit
-def change(offsets: Any, own: Any, before: Any, after: Any, keep: float) -> float:  # pragma: no cover
-    """Damp the new evidence in place: λ = before^keep · after^(1 − keep); the largest change of a marginal."""
-    largest = 0.0
+def change(  # pragma: no cover
+    offsets: Any, crowd: Any, own: Any, before: Any, after: Any, keep: float, moves: Any
+) -> None:
+    """Damp the new evidence in place: λ = before^keep · after^(1 − keep); how far it moves each column's marginal.
+
+    Evidence of n columns on one value, a row that differs from many, moves it n times as far: each moves by 1/n.
+    """
     for c in range(len(offsets) - 1):
         first, last = offsets[c], offsets[c + 1]
+        held, least = max(keep, 1.0 - 1.0 / crowd[c]), LEAST ** (1.0 / crowd[c])
         scale = 0.0
         for at in range(first, last):
             scale += before[at] * own[at]
-        total = 0.0
+        total, largest = 0.0, 0.0
         for at in range(first, last):
             largest = max(largest, abs(after[at] - before[at] / scale) * own[at])
-            after[at] = max(after[at], LEAST)
-            if keep > 0.0:
-                after[at] = before[at] ** keep * after[at] ** (1.0 - keep)
+            after[at] = max(after[at], least)
+            if held > 0.0:
+                after[at] = before[at] ** held * after[at] ** (1.0 - held)
             total += after[at] * own[at]
         for at in range(first, last):
-            after[at] = max(after[at] / total, LEAST)
-    return largest
+            after[at] = max(after[at] / total, least)
+        moves[c] = largest
+
+
+@jit
+def put_off(offsets: Any, which: Any, before: Any, after: Any) -> None:  # pragma: no cover
+    """Keep the old evidence in place of the new where a column waits."""
+    for c in range(len(which)):
+        if not which[c]:
+            for at in range(offsets[c], offsets[c + 1]):
+                after[at] = before[at]

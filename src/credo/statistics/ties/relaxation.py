@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from credo.io.dataset import Codes, Dataset
 from credo.statistics.engine.execute import cut_pieces, execute
@@ -22,7 +23,8 @@ from credo.statistics.ties.factors import Factors, TieError, listed
 MOST_ROUNDS = 200
 PATIENCE = 10  # rounds without damping
 KEEP = 0.5  # of the old evidence where messages do not settle by themselves
-TOLERANCE = 1e-4  # of a marginal, while learning: the likelihood's own error is of its square
+TOLERANCE = 3e-4  # of a marginal, while learning: the likelihood's own error is of its square
+FEW = 0.5  # the share of rows below which those are evaluated alone whose evidence moved
 TIGHT = 1e-9  # for a likelihood that is reported
 
 
@@ -57,6 +59,8 @@ class Relaxation:
     members: Members
     cells: Integers  # (columns,) the first cell of each
     steps: Integers  # (columns,)
+    home: Integers  # (columns,) the evaluation that each is evidence in
+    crowd: Integers  # (columns,) how many columns are evidence on the same value
     offsets: Integers  # (columns + 1,)
     states: Integers  # (factors,)
     shares: Numbers  # (members,)
@@ -72,26 +76,31 @@ class Relaxation:
     ) -> tuple[Settled, Numbers]:
         """Pass messages on from `evidence` until no marginal moves by more than `tolerance`.
 
+        Rows whose evidence did not move wait; the last round evaluates all.
+
         `tilt` weighs the values of each factor beside what the rows say, (factors, most states); with it the beliefs of
         all factors are given too.
         """
-        from credo.statistics.ties.messages_kernel import change, compensate, put_in, take_out
+        from credo.statistics.ties.messages_kernel import change, compensate, put_in, put_off, take_out
 
-        layout, groups = self.prepared.layout, self.prepared.groups
         own_cells = len(theta)
-        full = np.concatenate([theta, np.zeros(layout.cells - own_cells)])
+        full = np.concatenate([theta, np.zeros(self.prepared.layout.cells - own_cells)])
         rest, log_rest = expected_cells(self.rest, theta)
         factors, width = self.members.factors, int(self.states.max(initial=1))
         tilt = np.empty((0, width)) if tilt is None else tilt
         beliefs = np.zeros((len(factors) if len(tilt) else 0, width))
-        own, last, keep, moved, log_z, counts = np.empty_like(evidence), False, 0.0, np.inf, 0.0, full
-        round = 0
+        own, moves = np.empty_like(evidence), np.zeros(len(self.cells))
+        all_columns = np.ones(len(self.cells), dtype=bool)
+        part, which = self.prepared, all_columns  # what is evaluated in a round
+        last, keep, moved, log_z, counts, round = False, 0.0, np.inf, 0.0, full, 0
         for round in range(1, MOST_ROUNDS + 1):
             put_in(self.cells, self.steps, self.offsets, evidence, full)
-            counts, log_rows, impossible = execute(layout, groups, self.prepared.plans, self.prepared.cuts, full)
+            counts, log_rows, impossible = execute(part.layout, part.groups, part.plans, part.cuts, full)
             if impossible >= 0:
-                raise impossible_evaluation(layout, groups, self.prepared.dataset.codes, impossible)
-            log_columns = take_out(counts, self.cells, self.steps, self.offsets, self.members.weights, evidence, own)
+                raise impossible_evaluation(part.layout, part.groups, part.dataset.codes, impossible)
+            log_columns = take_out(
+                counts, self.cells, self.steps, self.offsets, self.members.weights, evidence, which, own
+            )
             following = np.empty_like(evidence)
             log_factors, nothing = compensate(
                 factors.starts, factors.differ, self.states, self.members.columns, factors.weights, self.shares,
@@ -102,12 +111,20 @@ class Relaxation:
             log_z = log_rows + log_factors - log_columns
             if last:
                 break
-            before, moved = moved, change(self.offsets, own, evidence, following, keep)
-            if moved <= tolerance:
+            change(self.offsets, self.crowd, own, evidence, following, keep, moves)
+            before, moved = moved, float(moves.max(initial=0.0))
+            if moved <= tolerance and part is self.prepared:
                 break
             last = self.is_direct
             if round >= PATIENCE and moved > 0.5 * before:
                 keep = KEEP
+            part, which = self.prepared, all_columns
+            if not last and round < MOST_ROUNDS - 1:
+                waking = np.zeros(len(self.prepared.groups.component), dtype=bool)
+                waking[self.home[moves > tolerance]] = True
+                if 0 < waking.sum() < FEW * len(waking):
+                    part, which = _chosen(self.prepared, waking), waking[self.home]
+                    put_off(self.offsets, which, evidence, following)
             evidence = following
         converged = last or moved <= tolerance
         return Settled(rest + counts[:own_cells], log_rest + float(log_z), evidence, round, converged), beliefs
@@ -119,21 +136,25 @@ def relax(families: Families, codes: Codes, weights: Numbers, members: Members, 
     dataset = Dataset(families.network.names, codes, weights)
     prepared = prepare(families, dataset, memory_limit, sensors=layout_sensors, readings=readings)
     layout = prepared.layout
-    rest = _touched(replace(prepared, layout=Layout.of(families.network)), False)
-    prepared = _touched(prepared, True)
+    touched = _touched(prepared)
+    rest = _chosen(replace(prepared, layout=Layout.of(families.network)), ~touched)
+    prepared = _chosen(prepared, touched)
     position = len(families.network) + sensor
     sizes = layout.sizes[members.variable]
     factors = members.factors
     shares = np.ones(len(members.columns))
     hidden = members.columns >= 0
     shares[hidden] = factors.weights[hidden] / members.weights[members.columns[hidden]]
-    direct, exact = _shape(prepared, members, layout.offsets[position] + reading)
+    home = _homes(prepared, layout.offsets[position] + reading)
+    direct, exact = _shape(prepared, members, home)
     return Relaxation(
         prepared,
         rest,
         members,
         layout.offsets[position] + reading,
         layout.sizes[position],
+        home,
+        _crowd(members, len(families.network)),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         layout.sizes[factors.variable],
         shares,
@@ -165,12 +186,18 @@ def _sensors(families: Families, rows: int, members: Members) -> tuple[Sequence[
     return sensors, readings, sensor, reading
 
 
-def _touched(prepared: Prepared, touched: bool) -> Prepared:
-    """The same with the evaluations that hold a sensor alone, or with those that hold none."""
+def _touched(prepared: Prepared) -> NDArray[np.bool_]:
+    """Which evaluations hold a sensor."""
+    groups, own_cells = prepared.groups, prepared.layout.offsets[len(prepared.layout.network)]
+    if not len(groups.component):
+        return np.zeros(0, dtype=bool)
+    holds: NDArray[np.bool_] = np.maximum.reduceat(groups.cells, groups.cell_starts[:-1]) >= own_cells
+    return holds
+
+
+def _chosen(prepared: Prepared, kept: NDArray[np.bool_]) -> Prepared:
+    """The same with some of the evaluations alone."""
     groups, lengths = prepared.groups, np.diff(prepared.groups.cell_starts)
-    own_cells = prepared.layout.offsets[len(prepared.layout.network)]
-    has = np.maximum.reduceat(groups.cells, groups.cell_starts[:-1]) >= own_cells if len(lengths) else lengths > 0
-    kept = has == touched
     part = replace(
         groups,
         component=groups.component[kept],
@@ -182,17 +209,28 @@ def _touched(prepared: Prepared, touched: bool) -> Prepared:
     return replace(prepared, groups=part, cuts=cut_pieces(prepared.layout, part, prepared.plans))
 
 
-def _shape(prepared: Prepared, members: Members, first_cells: Integers) -> tuple[bool, bool]:
-    """Whether no evaluation is in two ties, and whether evaluations and ties form no cycle."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
+def _homes(prepared: Prepared, first_cells: Integers) -> Integers:
+    """The evaluation of each column, by its first cell."""
     groups, start = prepared.groups, prepared.layout.offsets[len(prepared.layout.network)]
     evaluation = np.repeat(np.arange(len(groups.component)), np.diff(groups.cell_starts))
     of_sensor = groups.cells >= start
     where = np.full(prepared.layout.cells, -1, dtype=np.int64)
     where[groups.cells[of_sensor]] = evaluation[of_sensor]
-    home = where[first_cells]  # the evaluation of each column
+    return where[first_cells]
+
+
+def _crowd(members: Members, variables: int) -> Integers:
+    _, which, counts = np.unique(members.row * variables + members.variable, return_inverse=True, return_counts=True)
+    crowd: Integers = counts[which].astype(np.int64)
+    return crowd
+
+
+def _shape(prepared: Prepared, members: Members, home: Integers) -> tuple[bool, bool]:
+    """Whether no evaluation is in two ties, and whether evaluations and ties form no cycle."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    groups = prepared.groups
     hidden = members.columns >= 0
     shared = np.bincount(members.columns[hidden], minlength=len(home)) > 1
     direct = len(np.unique(home)) == len(home)
