@@ -13,9 +13,10 @@ import credo
 from credo.constraints.conflicts import ConflictError
 from credo.errors import OptionError
 from credo.estimators.constrained import estimate
-from credo.estimators.solvers.block_estimates import Infeasible, estimate_blocks, restricted, solve_certified
+from credo.estimators.solvers.block_estimates import Infeasible, estimate_blocks, solve_certified
 from credo.estimators.solvers.certificate import objective
 from credo.estimators.solvers.interior_point import Task
+from credo.estimators.solvers.most_entropic import restricted
 from credo.knowledge import Knowledge
 from credo.network import Network
 from tests.estimators.cvxpy_oracle import solve

@@ -9,12 +9,13 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.feasibility import interior_of
-from credo.constraints.rows import Flags, Indices, LinearRows, Numbers
+from credo.constraints.rows import Indices, Numbers
 from credo.errors import CredoError
-from credo.estimators.solvers.certificate import Certificate, hard_violation
+from credo.estimators.solvers.certificate import Certificate
 from credo.estimators.solvers.closed_form_kernel import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_ROWS, SUMS_AGAINST_SUMS
 from credo.estimators.solvers.fallback import solve_with_clarabel
 from credo.estimators.solvers.interior_point import Point, Task, solve_tasks
+from credo.estimators.solvers.most_entropic import most_entropic, without_weight
 from credo.estimators.solvers.row_rounds import solve_in_rounds
 
 # Which solver took a block, in words for findings.
@@ -61,13 +62,14 @@ class BlockEstimate:
 def estimate_blocks(blocks: Sequence[Block], vector: Numbers, soft_weight: float) -> list[BlockEstimate]:
     """The optimum of every block for weights that stand in one vector over all parameters."""
     tasks = [_likelihood_task(block, vector[block.parameters], soft_weight) for block in blocks]
-    return _most_entropic(solve_certified(tasks))
+    return with_most_entropy(solve_certified(tasks))
 
 
 def solve_certified(tasks: Sequence[Task]) -> list[BlockEstimate]:
     """The optimum of every task under its linear rows; soft rows that weigh nothing are no rows."""
-    tasks = [_without_weightless(task) for task in tasks]
-    return [_certified(task, point) for task, point in zip(tasks, solve_in_rounds(tasks), strict=True)]
+    tasks = [task if task.soft_weight > 0 else _without_soft_rows(task) for task in tasks]
+    found = zip(tasks, solve_in_rounds(tasks), without_weight(tasks), strict=True)
+    return [_certified(task, point, unseen) for task, point, unseen in found]
 
 
 def _likelihood_task(block: Block, weights: Numbers, soft_weight: float) -> Task:
@@ -75,9 +77,9 @@ def _likelihood_task(block: Block, weights: Numbers, soft_weight: float) -> Task
     return Task(block, weights, None if weights.any() else np.ones(block.size), soft_weight)
 
 
-def _without_weightless(task: Task) -> Task:
+def _without_soft_rows(task: Task) -> Task:
     hard = task.block.linear.hard
-    if task.soft_weight > 0 or hard.all():
+    if hard.all():
         return task
     return replace(
         task,
@@ -85,18 +87,17 @@ def _without_weightless(task: Task) -> Task:
     )
 
 
-def _certified(task: Task, point: Point) -> BlockEstimate:
+def _certified(task: Task, point: Point, unseen: Indices) -> BlockEstimate:
     """The point with its certificate; where that fails, other ways are tried, and the best of them is returned."""
-    totals = np.add.reduceat(task.weights, task.block.distributions[:-1])
-    unseen = np.flatnonzero(totals == 0)
-    attempts = [(point, SOLVERS[point.shape])]
-    if not _certificate(point).holds:
-        if interior_of(task.block) is None:
-            raise Infeasible
-        attempts.append((solve_tasks([task], closed_forms=False)[0], SOLVERS[GENERAL]))
-        other = solve_with_clarabel(task)
-        if other is not None:
-            attempts.append((other, CLARABEL))
+    certificate = _certificate(point)
+    if certificate.holds:
+        return BlockEstimate(task, point.theta, point.multipliers, SOLVERS[point.shape], certificate, unseen)
+    if interior_of(task.block) is None:
+        raise Infeasible
+    attempts = [(point, SOLVERS[point.shape]), (solve_tasks([task], closed_forms=False)[0], SOLVERS[GENERAL])]
+    other = solve_with_clarabel(task)
+    if other is not None:
+        attempts.append((other, CLARABEL))
     tried, solver = min(attempts, key=lambda attempt: _certificate(attempt[0]).badness)
     return BlockEstimate(task, tried.theta, tried.multipliers, solver, _certificate(tried), unseen)
 
@@ -105,68 +106,21 @@ def _certificate(point: Point) -> Certificate:
     return Certificate(point.violation, point.gap)
 
 
-def _most_entropic(estimates: list[BlockEstimate]) -> list[BlockEstimate]:
-    """Distributions without data take the point of maximum entropy among those that leave the optimum as it is."""
-    some = [k for k, each in enumerate(estimates) if each.without_data.size and each.task.entropies is None]
-    parts = [restricted(estimates[k].block, estimates[k].without_data, estimates[k].theta) for k in some]
-    tasks = [Task(part, np.zeros(part.size), np.ones(part.size)) for part in parts]
-    estimates = list(estimates)
-    for k, point in zip(some, solve_in_rounds(tasks), strict=True):
-        if point.converged:
-            estimates[k] = _with_part(estimates[k], point.theta)
-    return estimates
+def with_most_entropy(estimates: list[BlockEstimate]) -> list[BlockEstimate]:
+    """Distributions without data take the point of maximum entropy; the dual bound of an estimate stays what it was.
 
-
-def _with_part(estimate: BlockEstimate, part: Numbers) -> BlockEstimate:
-    """The estimate with other numbers in the distributions without data; its dual bound stays what it was.
-
-    Their weights are zero, and soft rows of theirs were held where they are: the objective does not rise.
+    Their weights are zero, and soft rows of theirs are held where they are: the objective does not rise.
     """
-    block, theta = estimate.block, estimate.theta.copy()
-    theta[_parameters_of(block, estimate.without_data)] = part
-    violation = max(estimate.certificate.violation, hard_violation(estimate.task, theta))
-    certificate = replace(estimate.certificate, violation=violation)
-    if estimate.certificate.holds and not certificate.holds:
-        return estimate  # among the optima one point is as good as another
-    return replace(estimate, theta=theta, certificate=certificate)
-
-
-def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
-    """The block with all but these distributions held at θ; soft rows may stay as violated as they are."""
-    linear, entry_rows = block.linear, block.linear.entry_rows
-    free = _parameters_of(block, distributions)
-    inside = free[linear.indices]
-    parts = linear.coefficients * theta[linear.indices]
-    values = np.bincount(entry_rows, parts, len(linear))
-    outside = np.bincount(entry_rows, np.where(inside, 0.0, parts), len(linear))
-    # Rounding may have put θ beyond a bound by a hair; what is fixed must leave room for what is free.
-    reached = np.where(linear.equality, linear.bounds, np.maximum(linear.bounds, values))
-    bounds: Numbers = np.asarray(reached - outside, dtype=np.float64)
-    lengths = np.bincount(entry_rows[inside], minlength=len(linear))
-    touched = lengths > 0
-    local = np.cumsum(free) - 1
-    rows = LinearRows(
-        np.concatenate(([0], np.cumsum(lengths[touched]))),
-        local[linear.indices[inside]],
-        linear.coefficients[inside],
-        bounds[touched],
-        linear.statements[touched],
-        linear.equality[touched],
-        np.full(int(touched.sum()), np.nan),
+    some = [k for k, each in enumerate(estimates) if each.without_data.size and each.task.entropies is None]
+    own = [estimates[k] for k in some]
+    others = most_entropic(
+        [each.block for each in own], [each.without_data for each in own], [each.theta for each in own]
     )
-    sizes = np.diff(block.distributions)[distributions]
-    return Block(
-        tuple(block.table_rows[d] for d in distributions),
-        block.parameters[free],
-        np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
-        np.repeat(np.arange(len(sizes)), sizes),
-        rows,
-        block.linear_rows[touched],
-    )
-
-
-def _parameters_of(block: Block, distributions: Indices) -> Flags:
-    """Which parameters belong to these distributions."""
-    inside = np.zeros(len(block.distributions) - 1, dtype=np.bool_)
-    inside[distributions] = True
-    return np.asarray(inside[block.distribution_of])
+    changed = list(estimates)
+    for k, each, other in zip(some, own, others, strict=True):
+        if other is None:
+            continue
+        certificate = replace(each.certificate, violation=max(each.certificate.violation, other[1]))
+        if certificate.holds or not each.certificate.holds:  # else among the optima one point is as good as another
+            changed[k] = replace(each, theta=other[0], certificate=certificate)
+    return changed

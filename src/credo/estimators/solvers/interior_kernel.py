@@ -1,4 +1,4 @@
-"""The interior point, compiled: one loop a block, many blocks a call.
+"""The interior point, compiled: the loop that solves one block.
 
 Minimise Σ −w log θ + e θ log θ over distributions θ with rows Aθ ≤ b, some of them equalities, some soft. With
 multipliers z ≥ 0 of the rows, y of the sums, and v of θ ≥ 0, the optimum satisfies
@@ -23,39 +23,26 @@ from typing import Any
 import numba
 import numpy as np
 
-from credo.estimators.solvers.certificate_kernel import certify_block, normalise
-from credo.estimators.solvers.closed_form_kernel import (
-    BOUNDED_SUMS,
-    BOXES,
-    CHAIN,
-    GENERAL,
-    NO_ROWS,
-    SUMS_AGAINST_SUMS,
-    bounded_sums,
-    boxes,
-    chain,
-    shape_of,
-    sums_against_sums,
-    without_rows,
+from credo.estimators.solvers.newton_kernel import (
+    REGULARISATION,
+    SMALL,
+    factorise_sparse,
+    residual_of,
+    solve_sparse,
+    sparse_space,
 )
-from credo.estimators.solvers.dense_kernel import workspace
-from credo.estimators.solvers.sparse_kernel import (
-    elimination_tree,
-    factorise,
-    minimum_degree,
-    solve_factorised,
-    upper_triangle,
-)
+from credo.estimators.solvers.reduced_kernel import choose_dependent, factorise_reduced, reduce_rows, solve_reduced
 
 SOLVED, STALLED = 0, 1
 
 ITERATIONS = 100
-REGULARISATION = 1e-9  # keeps pivots away from zero; refinement takes its effect out of the solution
 REFINEMENTS = 2
+ENOUGH = 1e-7  # of the gap: what an equation may be off by; what has no weight would drift with more
 TO_BOUNDARY = 0.995
 CENTRALITY = 0.1
 SHORT_STEP = 0.1
 RESIDUAL = 1e-13  # of the linear equations
+PATIENCE = 6  # steps that halve nothing, after which an acceptable point is taken
 ACCEPTABLE = 1e-9  # where rounding ends progress, this will do
 
 
@@ -81,64 +68,22 @@ def solve_block(  # pragma: no cover
     n, m = len(weights), len(bounds)
     size = n + m + distributions
 
-    # The matrix: off-diagonal pairs once, in the order parameters, rows, sums.
-    pairs = starts[m] + n
-    pair_rows = np.empty(pairs, dtype=np.int64)
-    pair_columns = np.empty(pairs, dtype=np.int64)
-    pair_values = np.empty(pairs)
-    k = 0
-    for j in range(m):
-        for p in range(starts[j], starts[j + 1]):
-            pair_rows[k], pair_columns[k], pair_values[k] = indices[p], n + j, coefficients[p]
-            k += 1
-    for i in range(n):
-        pair_rows[k], pair_columns[k], pair_values[k] = i, n + m + distribution_of[i], 1.0
-        k += 1
-    if len(order) == 0:
-        order = minimum_degree(size, pair_rows, pair_columns)
-    column_starts, numbers, entries, diagonal_at = upper_triangle(size, order, pair_rows, pair_columns, pair_values)
-    parent, factor_starts, tail = elimination_tree(size, column_starts, numbers)
-    dense, signs, space = np.empty((size - tail, size - tail)), np.empty(size - tail), workspace(size - tail)
-    factor_numbers = np.empty(factor_starts[size], dtype=np.int64)
-    factor_entries = np.empty(factor_starts[size])
-    inverse_diagonal = np.empty(size)
-    factors = (factor_starts, factor_numbers, factor_entries, inverse_diagonal, tail, dense)
-    work = np.zeros(size)
-    integers = np.empty((4, size), dtype=np.int64)
-
+    small = n - distributions <= SMALL
+    free = n - distributions if small else 0
+    sparse = sparse_space(distribution_of, distributions, starts, indices, coefficients, order, not small)
+    dependent, place = np.full(distributions, -1, dtype=np.int64), np.empty(n, dtype=np.int64)
+    lengths, unknowns, values = np.empty(m, dtype=np.int64), np.empty((m, free), dtype=np.int64), np.empty((m, free))
+    matrix, inverse, unknown, gradient = np.empty((free, free)), np.empty(free), np.empty(free), np.empty(n)
+    regular, correction, row_weights = np.empty(size), np.empty(size), np.empty(m)
+    inverse_theta, inverse_v, inverse_s, inverse_z = np.empty(n), np.empty(n), np.zeros(m), np.zeros(m)
     diagonal = np.empty(size)
-    right, solution, residual, permuted = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    right, solution, residual = np.empty(size), np.empty(size), np.empty(size)
 
-    # A start inside, near the optimum without rows, where each distribution's multiplier is its weight.
-    y = np.zeros(distributions)
-    for i in range(n):
-        y[distribution_of[i]] += weights[i]
-    lowest = 0.01 / max(1, distributions)
-    for d in range(distributions):
-        y[d] = max(y[d], lowest)
-    v, s, z = np.empty(n), np.zeros(m), np.zeros(m)
-    for i in range(n):
-        v[i] = y[distribution_of[i]]
-    row_values = np.zeros(m)
-    for j in range(m):
-        lightest = 1.0
-        for p in range(starts[j], starts[j + 1]):
-            row_values[j] += coefficients[p] * theta[indices[p]]
-            lightest = min(lightest, y[distribution_of[indices[p]]])
-        if not equality[j]:
-            s[j] = max(bounds[j] - row_values[j], 0.05)
-            z[j] = 0.1 * lightest
-            for p in range(starts[j], starts[j + 1]):
-                v[indices[p]] += coefficients[p] * z[j]
-    for i in range(n):
-        v[i] = max(v[i], 0.1 * y[distribution_of[i]])
-    to_boundary = TO_BOUNDARY
-    if cautious:
-        to_boundary = 0.9
-        middle(distribution_of, theta, v)
-        for j in range(m):
-            if not equality[j]:
-                s[j], z[j] = max(bounds[j] - row_values[j], 1.0), 1.0
+    y, v, s, z = start_inside(
+        weights, distribution_of, distributions, starts, indices, coefficients, bounds, equality, cautious, theta
+    )
+    to_boundary = 0.9 if cautious else TO_BOUNDARY
+    row_values, sums = np.empty(m), np.empty(distributions)
 
     dtheta, dv, ds, dz = np.zeros(n), np.zeros(n), np.zeros(m), np.zeros(m)
     dual, comp_theta, comp_row = np.empty(n), np.empty(n), np.empty(m)
@@ -146,7 +91,7 @@ def solve_block(  # pragma: no cover
     pairs_total = n
     for j in range(m):
         pairs_total += not equality[j]
-    stalled = 0
+    stalled, idle, least = 0, 0, np.inf
     for iteration in range(ITERATIONS):
         # Residuals.
         for i in range(n):
@@ -161,9 +106,8 @@ def solve_block(  # pragma: no cover
         primal, worst, short, mu = 0.0, 0.0, 0.0, 0.0
         for j in range(m):
             primal = max(primal, abs(row_values[j] + s[j] - softness[j] * z[j] - bounds[j]))
-            if not equality[j]:
-                mu += s[j] * z[j]
-        sums = np.zeros(distributions)
+            mu += s[j] * z[j]
+        sums[:] = 0.0
         for i in range(n):
             sums[distribution_of[i]] += theta[i]
             worst = max(worst, abs(dual[i]) * theta[i])
@@ -179,40 +123,35 @@ def solve_block(  # pragma: no cover
             return iteration, SOLVED, primal, gap
         if not np.isfinite(gap) or not np.isfinite(primal) or stalled >= 5:
             break
+        # Numbers that must be zero have no inside, and get there slowly: enough is enough.
+        error = max(primal, worst, gap)
+        idle = 0 if error < 0.5 * least else idle + 1
+        least = min(least, error)
+        if idle >= PATIENCE and error <= ACCEPTABLE:
+            break
         mu /= pairs_total
 
         # The matrix of this iteration.
         for i in range(n):
-            diagonal[i] = (v[i] + entropies[i]) / theta[i]
+            inverse_theta[i], inverse_v[i] = 1.0 / theta[i], 1.0 / v[i]
+            diagonal[i] = (v[i] + entropies[i]) * inverse_theta[i]
+            regular[i] = diagonal[i] * (1.0 + REGULARISATION)
         for j in range(m):
-            diagonal[n + j] = -softness[j] if equality[j] else -(s[j] / z[j] + softness[j])
-        for d in range(distributions):
-            diagonal[n + m + d] = 0.0
-        for k in range(size):
-            shift = REGULARISATION * diagonal[k] if k < n else -REGULARISATION
-            entries[diagonal_at[k]] = diagonal[k] + shift
-        factorise(
-            size,
-            column_starts,
-            numbers,
-            entries,
-            parent,
-            factor_starts,
-            factor_numbers,
-            factor_entries,
-            n,
-            order,
-            inverse_diagonal,
-            work,
-            integers[0],
-            integers[1],
-            integers[2],
-            integers[3],
-            tail,
-            dense,
-            signs,
-            space,
-        )
+            if not equality[j]:  # an equality has no slack, and nothing that could become zero
+                inverse_s[j], inverse_z[j] = 1.0 / s[j], 1.0 / z[j]
+            diagonal[n + j] = -(s[j] * inverse_z[j] + softness[j])
+            regular[n + j] = diagonal[n + j] - REGULARISATION
+            row_weights[j] = -1.0 / regular[n + j]
+        for d in range(n + m, size):
+            diagonal[d], regular[d] = 0.0, -REGULARISATION
+        if small:
+            if choose_dependent(distribution_of, theta, dependent, place):
+                reduce_rows(distribution_of, starts, indices, coefficients, place, lengths, unknowns, values)
+            factorise_reduced(
+                distribution_of, regular, row_weights, dependent, place, lengths, unknowns, values, matrix, inverse
+            )
+        else:
+            factorise_sparse(sparse, regular)
 
         sigma, step, curvature = 0.0, 0.0, 0.0
         for phase in range(3):
@@ -224,53 +163,57 @@ def solve_block(  # pragma: no cover
             for i in range(n):
                 target = weights[i] + sigma * mu
                 comp_theta[i] = target - theta[i] * v[i] - (curvature * dtheta[i] * dv[i] if phase == 1 else 0.0)
+                right[i] = comp_theta[i] * inverse_theta[i] - dual[i]
             for j in range(m):
-                if not equality[j]:
-                    comp_row[j] = sigma * mu - s[j] * z[j] - (curvature * ds[j] * dz[j] if phase == 1 else 0.0)
-            for i in range(n):
-                right[i] = -dual[i] + comp_theta[i] / theta[i]
-            for j in range(m):
+                comp_row[j] = sigma * mu - s[j] * z[j] - (curvature * ds[j] * dz[j] if phase == 1 else 0.0)
                 missing = bounds[j] - row_values[j] + softness[j] * z[j] - s[j]
-                right[n + j] = missing if equality[j] else missing - comp_row[j] / z[j]
+                right[n + j] = missing - comp_row[j] * inverse_z[j]
             for d in range(distributions):
                 right[n + m + d] = 1.0 - sums[d]
 
-            # Solve, and refine with the matrix that has no regularisation.
-            for k in range(size):
-                permuted[k] = right[order[k]]
-            solve_factorised(size, *factors, permuted)
-            for k in range(size):
-                solution[order[k]] = permuted[k]
-            for _ in range(REFINEMENTS if phase > 0 else 0):  # the predictor only says how far things could go
-                for k in range(size):
-                    residual[k] = right[k] - diagonal[k] * solution[k]
-                for k in range(pairs):
-                    residual[pair_rows[k]] -= pair_values[k] * solution[pair_columns[k]]
-                    residual[pair_columns[k]] -= pair_values[k] * solution[pair_rows[k]]
-                for k in range(size):
-                    permuted[k] = residual[order[k]]
-                solve_factorised(size, *factors, permuted)
-                for k in range(size):
-                    solution[order[k]] += permuted[k]
+            # Solve, and refine with the matrix itself; the predictor only says how far things could go.
+            for refinement in range(1 + REFINEMENTS if phase > 0 else 1):
+                asked, answer = (right, solution) if refinement == 0 else (residual, correction)
+                if small:
+                    solve_reduced(
+                        distribution_of,
+                        starts,
+                        indices,
+                        coefficients,
+                        regular,
+                        row_weights,
+                        dependent,
+                        place,
+                        matrix,
+                        inverse,
+                        asked,
+                        answer,
+                        unknown,
+                        gradient,
+                    )
+                else:
+                    solve_sparse(sparse, asked, answer)
+                if refinement > 0:
+                    for k in range(size):
+                        solution[k] += correction[k]
+                if phase > 0 and refinement < REFINEMENTS:
+                    missed = residual_of(
+                        distribution_of, starts, indices, coefficients, diagonal, right, solution, residual
+                    )
+                    if missed <= ENOUGH * gap:
+                        break
 
             # The step, and how far it may go.
-            step = 1.0 / to_boundary
+            ratio = to_boundary
             for i in range(n):
                 dtheta[i] = solution[i]
-                dv[i] = (comp_theta[i] - v[i] * dtheta[i]) / theta[i]
-                if dtheta[i] < 0.0:
-                    step = min(step, -theta[i] / dtheta[i])
-                if dv[i] < 0.0:
-                    step = min(step, -v[i] / dv[i])
+                dv[i] = (comp_theta[i] - v[i] * dtheta[i]) * inverse_theta[i]
+                ratio = max(ratio, max(-dtheta[i] * inverse_theta[i], -dv[i] * inverse_v[i]))
             for j in range(m):
                 dz[j] = solution[n + j]
-                if not equality[j]:
-                    ds[j] = (comp_row[j] - s[j] * dz[j]) / z[j]
-                    if ds[j] < 0.0:
-                        step = min(step, -s[j] / ds[j])
-                    if dz[j] < 0.0:
-                        step = min(step, -z[j] / dz[j])
-            step *= to_boundary
+                ds[j] = (comp_row[j] - s[j] * dz[j]) * inverse_z[j]
+                ratio = max(ratio, max(-ds[j] * inverse_s[j], -dz[j] * inverse_z[j]))
+            step = to_boundary / ratio
             if phase >= 1:
                 # Near the boundary with a product far below its target, Newton's steps would become tiny: stay away.
                 for _ in range(40):
@@ -287,8 +230,7 @@ def solve_block(  # pragma: no cover
                 for i in range(n):
                     after += max((theta[i] + step * dtheta[i]) * (v[i] + step * dv[i]) - weights[i], 0.0)
                 for j in range(m):
-                    if not equality[j]:
-                        after += (s[j] + step * ds[j]) * (z[j] + step * dz[j])
+                    after += (s[j] + step * ds[j]) * (z[j] + step * dz[j])
                 sigma = (after / pairs_total / mu) ** 3 if mu > 0.0 else 0.0
                 sigma = min(max(sigma, (1.0 - step) ** 3), 1.0)
                 curvature = step * step  # the predictor's own curvature counts as far as the predictor could go
@@ -298,14 +240,57 @@ def solve_block(  # pragma: no cover
             v[i] += step * dv[i]
         for j in range(m):
             z[j] += step * dz[j]
-            if not equality[j]:
-                s[j] += step * ds[j]
+            s[j] += step * ds[j]
         for d in range(distributions):
             y[d] += step * solution[n + m + d]
     for j in range(m):
         multipliers[j] = z[j]
     good = primal <= ACCEPTABLE and worst <= ACCEPTABLE and gap <= ACCEPTABLE
     return iteration, SOLVED if good else STALLED, primal, gap
+
+
+@numba.njit(cache=True, nogil=True)
+def start_inside(  # pragma: no cover
+    weights: Any,
+    distribution_of: Any,
+    distributions: int,
+    starts: Any,
+    indices: Any,
+    coefficients: Any,
+    bounds: Any,
+    equality: Any,
+    cautious: bool,
+    theta: Any,
+) -> Any:
+    """Multipliers y, v, z and slacks s for θ near the optimum without rows, where y is a distribution's weight."""
+    n, m = len(weights), len(bounds)
+    y = np.zeros(distributions)
+    for i in range(n):
+        y[distribution_of[i]] += weights[i]
+    lowest = 0.01 / max(1, distributions)
+    for d in range(distributions):
+        y[d] = max(y[d], lowest)
+    v, s, z = np.empty(n), np.zeros(m), np.zeros(m)
+    for i in range(n):
+        v[i] = y[distribution_of[i]]
+    for j in range(m):
+        lightest, slack = 1.0, bounds[j]
+        for p in range(starts[j], starts[j + 1]):
+            slack -= coefficients[p] * theta[indices[p]]
+            lightest = min(lightest, y[distribution_of[indices[p]]])
+        if equality[j]:
+            continue
+        if cautious:
+            s[j], z[j] = max(slack, 1.0), 1.0
+            continue
+        s[j], z[j] = max(slack, 0.05), 0.1 * lightest
+        for p in range(starts[j], starts[j + 1]):
+            v[indices[p]] += coefficients[p] * z[j]
+    for i in range(n):
+        v[i] = max(v[i], 0.1 * y[distribution_of[i]])
+    if cautious:
+        middle(distribution_of, theta, v)
+    return y, v, s, z
 
 
 @numba.njit(cache=True, nogil=True)
@@ -317,100 +302,3 @@ def middle(distribution_of: Any, theta: Any, v: Any) -> None:  # pragma: no cove
     for i in range(len(theta)):
         theta[i] = 1.0 / sizes[distribution_of[i]]
         v[i] = sizes[distribution_of[i]]
-
-
-@numba.njit(cache=True, nogil=True)
-def solve_blocks(  # pragma: no cover
-    first: int,
-    last: int,
-    parameter_starts: Any,  # (blocks + 1,)
-    row_starts: Any,  # (blocks + 1,)
-    distribution_counts: Any,  # (blocks,)
-    weights: Any,
-    entropies: Any,
-    distribution_of: Any,  # counted from 0 in each block
-    entry_starts: Any,  # (rows + 1,)
-    indices: Any,  # counted from 0 in each block
-    coefficients: Any,
-    bounds: Any,
-    equality: Any,
-    softness: Any,
-    norms: Any,
-    scales: Any,  # (blocks,) what the weights of each were divided by
-    order_starts: Any,  # (blocks + 1,)
-    orders: Any,  # elimination orders of large blocks; the others find their own
-    tolerance: float,
-    theta: Any,  # in and out
-    multipliers: Any,  # out
-    iterations: Any,  # (blocks,) out
-    status: Any,  # (blocks,) out
-    shapes: Any,  # (blocks,) out
-    violations: Any,  # (blocks,) out
-    gaps: Any,  # (blocks,) out
-    closed_forms: bool,
-) -> None:
-    """Solve and certify blocks `first` to `last`, in closed form where there is one; arrays hold all blocks."""
-    for b in range(first, last):
-        p, q = parameter_starts[b], parameter_starts[b + 1]
-        r, t = row_starts[b], row_starts[b + 1]
-        begin, end = entry_starts[r], entry_starts[t]
-        w, x, z = weights[p:q], theta[p:q], multipliers[r:t]
-        of, count = distribution_of[p:q], distribution_counts[b]
-        starts = entry_starts[r : t + 1] - begin
-        where, what, upper = indices[begin:end], coefficients[begin:end], bounds[r:t]
-        shapes[b], done = GENERAL, False
-        if closed_forms:
-            rows = np.empty(count, dtype=np.int64)
-            if not entropies[p:q].any():
-                shapes[b] = shape_of(w, of, count, starts, where, what, upper, equality[r:t], softness[r:t], rows)
-            if shapes[b] == NO_ROWS:
-                done = without_rows(w, of, count, x)
-            elif shapes[b] == BOXES:
-                done = boxes(w, starts, where, what, upper, x, z)
-            elif shapes[b] == BOUNDED_SUMS:
-                done = bounded_sums(w, starts, where, what, upper, x, z)
-            elif shapes[b] == SUMS_AGAINST_SUMS:
-                done = sums_against_sums(w, starts, where, what, x, z)
-            elif shapes[b] == CHAIN:
-                done = chain(w, count, starts, where, what, rows, x, z)
-        if done:
-            iterations[b], status[b] = 0, SOLVED
-        else:
-            # Where it gets stuck on the way from a start near the counts, it tries once more from the middle.
-            for cautious in (False, True):
-                iterations[b], status[b], _, _ = solve_block(
-                    w,
-                    entropies[p:q],
-                    of,
-                    count,
-                    starts,
-                    where,
-                    what,
-                    upper,
-                    equality[r:t],
-                    softness[r:t],
-                    orders[order_starts[b] : order_starts[b + 1]],
-                    cautious,
-                    tolerance,
-                    x,
-                    z,
-                )
-                if status[b] == SOLVED:
-                    break
-        normalise(of, count, x)
-        violations[b], value, bound = certify_block(
-            w,
-            entropies[p:q],
-            of,
-            count,
-            starts,
-            where,
-            what,
-            upper,
-            equality[r:t],
-            softness[r:t],
-            norms[r:t],
-            x,
-            z,
-        )
-        gaps[b] = max(0.0, value - bound) * scales[b] / max(1.0, abs(value) * scales[b])

@@ -17,6 +17,7 @@ from credo.constraints.rows import Indices, Numbers
 
 TOLERANCE = 2e-16  # of the compiled loop, with weights scaled to a sum of one
 LARGE_SYSTEM = 400  # unknowns from which a library orders the elimination
+SHARED_WORK = 400  # parameters and rows from which a second thread is worth its start
 NO_ORDER: Indices = np.empty(0, dtype=np.int64)
 
 
@@ -50,7 +51,8 @@ def solve_tasks(tasks: Sequence[Task], closed_forms: bool = True) -> list[Point]
     """
     if not tasks:
         return []
-    from credo.estimators.solvers.interior_kernel import SOLVED, solve_blocks
+    from credo.estimators.solvers.block_kernel import solve_blocks
+    from credo.estimators.solvers.interior_kernel import SOLVED
 
     packed = _Packed.of(tasks)
     theta, multipliers = packed.start, np.zeros(packed.rows)
@@ -152,7 +154,7 @@ class _Packed:
         """Ranges of tasks of about equal work."""
         count = len(self.scales)
         work = np.cumsum(np.diff(self.parameter_starts) + np.diff(self.row_starts))
-        if threads < 2 or work[-1] < 1_000:
+        if threads < 2 or work[-1] < SHARED_WORK:
             return [(0, count)]
         cuts = [0, *(int(np.searchsorted(work, work[-1] * i / threads)) + 1 for i in range(1, threads)), count]
         return [(a, b) for a, b in pairwise(cuts) if a < b]
