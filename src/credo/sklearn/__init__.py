@@ -8,6 +8,7 @@ except ImportError:
     raise MissingExtraError("scikit-learn", "sklearn", "credo.sklearn") from None
 
 from credo.sklearn.classifier import KnowledgeClassifier
+from credo.sklearn.clustering import TiedClustering
 from credo.sklearn.columns import UnseenValueWarning
 
-__all__ = ["KnowledgeClassifier", "UnseenValueWarning"]
+__all__ = ["KnowledgeClassifier", "TiedClustering", "UnseenValueWarning"]
