@@ -46,6 +46,9 @@ class Parameters:
                 start += prod(network.shape(name))
         return cls(network, MappingProxyType(offsets), start, tuple(offsets.values()), tuple(offsets))
 
+    def __reduce__(self) -> tuple[Any, ...]:  # a mapping that cannot be written to cannot be pickled
+        return Parameters.of, (self.network, tuple(name for name in self.network.names if name not in self.offsets))
+
     def index(self, name: str, row: int, state: int) -> int:
         """The index of one number: state `state` of `name` in row `row` of its table."""
         return self.offsets[name] + row * len(self.network.states(name)) + state

@@ -171,6 +171,7 @@ def _distinct(values: pl.Series) -> tuple[list[object], Integers]:
 
     if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object):
         raise DataError(f"Column {values.name} holds values of the type {values.dtype}: texts or numbers are expected.")
+    values = values.fill_nan(None) if values.dtype.is_float() else values  # NaN equals nothing, not even itself
     distinct = values.unique(maintain_order=True)
     ranks = pl.DataFrame({"value": distinct, "rank": np.arange(len(distinct))})
     which = pl.DataFrame({"value": values}).join(ranks, on="value", how="left", nulls_equal=True, maintain_order="left")

@@ -1,0 +1,331 @@
+"""The classifier: what scikit-learn asks of one, what credo says by itself, and what a user can get wrong."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import credo
+
+pytest.importorskip("sklearn")
+
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer
+from sklearn.utils.estimator_checks import check_estimator
+
+from credo.sklearn import KnowledgeClassifier, UnseenValueWarning
+
+NAMES = ("chol", "bp", "age", "smoke")
+RAISES = "\n".join(f"{name} raises attack" for name in NAMES)
+NOISY = "attack is noisy-or of {chol, bp}, {age}, {smoke} with leak"
+
+
+def patients(rows: int = 120, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
+    """Patients whose risk grows with each of four features."""
+    rng = np.random.default_rng(seed)
+    features = pd.DataFrame(rng.integers(0, 2, (rows, len(NAMES))), columns=list(NAMES))
+    target = rng.random(rows) < 0.1 + 0.2 * features.sum(axis=1)
+    return features, pd.Series(np.where(target, "yes", "no"), name="attack")
+
+
+def small() -> tuple[np.ndarray, np.ndarray]:
+    """One feature: of ten rows with 0 two are positive, of five with 1 four."""
+    return np.repeat([[0.0], [1.0]], [10, 5], axis=0), np.array([0] * 8 + [1] * 2 + [0] * 1 + [1] * 4)
+
+
+# scikit-learn ---------------------------------------------------------------------------------------------------------
+
+
+def test_it_is_a_classifier_by_the_rules_of_scikit_learn() -> None:
+    # That check has thirty measured features, of which nobody says how they act together: too large, and said so.
+    too_large = {"check_sample_weight_equivalence_on_dense_data"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(KnowledgeClassifier(method="cmap"), on_fail=None, on_skip=None)
+    failed = {each["check_name"]: each["exception"] for each in results if each["status"] == "failed"}
+    assert set(failed) == too_large
+    assert all(isinstance(each, credo.TooLargeError) for each in failed.values())
+    assert sum(each["status"] == "passed" for each in results) > 40
+
+
+def test_a_weight_is_so_many_rows() -> None:
+    rng = np.random.default_rng(4)
+    features, target = rng.random((30, 2)), rng.integers(0, 3, 30)
+    weights = rng.integers(0, 4, 30)
+    one = KnowledgeClassifier(method="map").fit(features, target, sample_weight=weights)
+    two = KnowledgeClassifier(method="map").fit(np.repeat(features, weights, axis=0), np.repeat(target, weights))
+    np.testing.assert_allclose(one.predict_proba(features), two.predict_proba(features), atol=1e-12)
+
+
+def test_grid_search_over_knowledge_and_methods() -> None:
+    features, target = patients()
+    search = GridSearchCV(
+        KnowledgeClassifier(),
+        {"knowledge": ["", RAISES, f"{RAISES}\n{NOISY}"], "method": ["cmap"]},
+        cv=3,
+        scoring="roc_auc",
+    ).fit(features, target)
+    assert search.best_score_ > 0.6
+    assert search.best_estimator_.fit_.status is not None
+
+
+def test_a_pipeline_cuts_numbers_first() -> None:
+    rng = np.random.default_rng(2)
+    features = pd.DataFrame({"age": rng.normal(50, 10, 150), "bp": rng.normal(130, 15, 150)})
+    target = (features["age"] + features["bp"] + rng.normal(0, 10, 150) > 180).to_numpy()
+    cut = KBinsDiscretizer(3, encode="ordinal", strategy="uniform").set_output(transform="pandas")
+    model = make_pipeline(cut, KnowledgeClassifier("age raises ill\nbp raises ill", target="ill", method="cmap"))
+    assert cross_val_score(model, features, target, cv=5).mean() > 0.65
+    learned = model.fit(features, target)[-1]
+    assert learned.fit_.network.states("age") == ("0", "1", "2")
+    assert (np.diff(learned.fit_.network.table("ill")[..., 1], axis=0) >= -1e-8).all()
+
+
+def test_it_can_be_cloned_and_kept() -> None:
+    features, target = patients()
+    model = clone(KnowledgeClassifier([credo.raises("age", "attack"), "bp raises attack"], method="cmap"))
+    chances = model.fit(features, target).predict_proba(features)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(features), chances)
+
+
+def test_importing_credo_does_not_import_scikit_learn() -> None:
+    code = "import sys, credo; credo.fit; sys.exit('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# What it computes -----------------------------------------------------------------------------------------------------
+
+
+def test_a_value_worked_out_by_hand() -> None:
+    features, target = small()
+    counted = KnowledgeClassifier(method="ml").fit(features, target)
+    np.testing.assert_allclose(counted.predict_proba([[0.0], [1.0]])[:, 1], [0.2, 0.8])
+    # Missing: both, by how often each was seen.
+    np.testing.assert_allclose(counted.predict_proba([[np.nan]])[0, 1], 6 / 15)
+    bounded = KnowledgeClassifier("P(y=1 | x0=1) <= 0.5", method="cml").fit(features, target)
+    np.testing.assert_allclose(bounded.predict_proba([[0.0], [1.0]])[:, 1], [0.2, 0.5], atol=1e-7)
+
+
+@pytest.mark.parametrize("method", ["cmap", "posterior", "auto"])
+def test_it_is_credo_fit_and_predict(method: str) -> None:
+    features, target = patients()
+    model = KnowledgeClassifier(RAISES, method=method, random_state=3).fit(features, target)
+    network = credo.Network({**{name: ["0", "1"] for name in NAMES}, "attack": ["no", "yes"]}, {"attack": NAMES})
+    fit = credo.fit(network, features.assign(attack=target), RAISES, method=method, seed=3)
+    expected = fit.network.predict(features, "attack").to_numpy()
+    np.testing.assert_allclose(model.predict_proba(features), expected, atol=1e-9)
+    assert model.target_ == "attack"
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert (model.predict(features) == np.where(expected[:, 1] > 0.5, "yes", "no")).all()
+
+
+def test_arrays_and_frames_say_the_same() -> None:
+    features, target = patients()
+    named = KnowledgeClassifier(RAISES, target="attack", method="cmap")
+    numbered = KnowledgeClassifier(
+        "\n".join(f"x{place} raises attack" for place in range(4)), target="attack", method="cmap"
+    )
+    expected = clone(named).fit(features, target).predict_proba(features)
+    frame = pl.from_pandas(features)
+    for model, given in ((named, frame), (numbered, features.to_numpy()), (numbered, features.to_numpy().tolist())):
+        fitted = clone(model).fit(given, target.to_numpy())
+        np.testing.assert_allclose(fitted.predict_proba(given), expected, atol=1e-12)
+        assert fitted.n_features_in_ == 4
+    assert clone(named).fit(frame, target).feature_names_in_.tolist() == list(NAMES)
+
+
+def test_forty_causes_cost_forty_small_tables() -> None:
+    rng = np.random.default_rng(1)
+    features = rng.integers(0, 2, (200, 40))
+    target = (rng.random(200) < 1 - 0.9 ** features[:, :10].sum(axis=1)).astype(int)
+    sets = ", ".join(f"{{x{place}}}" for place in range(40))
+    said = "\n".join(f"x{place} raises y" for place in range(40))
+    model = KnowledgeClassifier(f"y is noisy-or of {sets}\n{said}", method="cml", options={"starts": 1})
+    chances = model.fit(features, target).predict_proba(features)[:, 1]
+    assert chances[target == 1].mean() > chances[target == 0].mean() + 0.05
+    more = features.copy()
+    more[:, 5] = 1
+    assert (model.predict_proba(more)[:, 1] >= chances - 1e-9).all()
+
+
+def test_gaps_in_training_rows_are_summed_out() -> None:
+    features, target = patients()
+    holes = features.astype(float).mask(np.random.default_rng(5).random(features.shape) < 0.2)
+    model = KnowledgeClassifier(RAISES).fit(holes, target)
+    assert model.fit_.method == "cmap"
+    assert model.score(features, target) > 0.6
+
+
+def test_the_same_seed_gives_the_same_result() -> None:
+    features, target = patients(60)
+    draws = [
+        KnowledgeClassifier(RAISES, random_state=9).fit(features, target).predict_proba(features) for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*draws)
+    KnowledgeClassifier(random_state=np.random.RandomState(1)).fit(features, target)
+
+
+def test_a_whole_network_is_learned() -> None:
+    network = credo.Network(
+        {"smoke": ["no", "yes"], "lung": ["no", "yes"], "xray": ["clear", "shadow"]},
+        {"lung": ["smoke"], "xray": ["lung"]},
+    )
+    rng = np.random.default_rng(3)
+    smoke = rng.random(300) < 0.5
+    lung = rng.random(300) < np.where(smoke, 0.5, 0.1)
+    xray = rng.random(300) < np.where(lung, 0.9, 0.1)
+    features = pd.DataFrame({"xray": np.where(xray, "shadow", "clear"), "smoke": np.where(smoke, "yes", "no")})
+    model = KnowledgeClassifier("smoke raises lung", target="lung", network=network, method="cml")
+    model.fit(features.assign(room=7), np.where(lung, "yes", "no"))
+    # P(lung | smoke, xray) ∝ P(lung | smoke) P(xray | lung), counted by hand.
+    risk = lung[smoke].mean()
+    yes, no = risk * xray[lung].mean(), (1 - risk) * xray[~lung].mean()
+    row = pd.DataFrame({"xray": ["shadow"], "smoke": ["yes"], "room": [7]})
+    np.testing.assert_allclose(model.predict_proba(row)[0, 1], yes / (yes + no), atol=1e-9)
+
+
+# Which category a value is --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("labels", "text"),
+    [([0, 1], "1"), ([0.0, 1.0], "1"), ([False, True], "true"), (["no", "yes"], "yes"), ([-3, 8], "8")],
+)
+def test_classes_keep_their_labels(labels: list[Any], text: str) -> None:
+    features, target = small()
+    named = np.array(labels)[target]
+    model = KnowledgeClassifier(f"P(y={text} | x0=1) <= 0.5", method="cml").fit(features, named)
+    assert model.classes_.tolist() == labels
+    assert model.predict([[0]])[0] == labels[0]
+    np.testing.assert_allclose(model.predict_proba([[1]])[0], [0.5, 0.5], atol=1e-7)
+
+
+def test_thresholds_are_the_users() -> None:
+    rng = np.random.default_rng(6)
+    features = pd.DataFrame({"age": rng.integers(20, 80, 100), "dose": rng.random(100)})
+    target = (features["age"] + 40 * features["dose"] > 70).astype(int)
+    model = KnowledgeClassifier(
+        'age raises y\nP(y=1 | age="<40") <= 0.1', target="y", method="cml", bins={"age": [40, 60], "dose": 2}
+    ).fit(features, target)
+    assert model.fit_.network.states("age") == ("<40", "40-60", "60+")
+    assert model.fit_.network.states("dose") == ("1", "2")
+    rows = pd.DataFrame({"age": [39, 40, 60], "dose": [0.9] * 3})
+    low, middle, high = model.predict_proba(rows)[:, 1]
+    assert low <= 0.1 + 1e-8
+    assert low <= middle + 1e-8 <= high + 2e-8
+
+
+def test_states_that_no_training_row_held() -> None:
+    features = pd.DataFrame({"grade": ["b", "b", "c"]})
+    said = 'order grade: c < b < a\ngrade raises y\nP(y=1 | grade="a") >= 0.9'
+    listed = ["a", "b", "c"]
+    given = [
+        (features.astype({"grade": pd.CategoricalDtype(listed)}), None),
+        (pl.from_pandas(features).cast({"grade": pl.Enum(listed)}), None),
+        (features, {"grade": listed}),
+    ]
+    for frame, states in given:
+        model = KnowledgeClassifier(said, method="ml", states=states).fit(frame, [0, 1, 0])
+        assert model.fit_.network.states("grade") == ("a", "b", "c")
+        assert model.predict_proba(pd.DataFrame({"grade": ["a"]})).sum() == pytest.approx(1)
+    with pytest.raises(credo.KnowledgeError, match="grade"):
+        KnowledgeClassifier(said).fit(features, [0, 1, 0])
+
+
+def test_a_value_never_seen_is_missing_and_said_so() -> None:
+    features = pd.DataFrame({"colour": ["red", "blue"] * 10})
+    target = [0, 1] * 10
+    model = KnowledgeClassifier(method="cmap").fit(features, target)
+    with pytest.warns(UnseenValueWarning, match="colour holds values .* missing: green"):
+        strange = model.predict_proba(pd.DataFrame({"colour": ["green"]}))
+    np.testing.assert_allclose(strange, model.predict_proba(pd.DataFrame({"colour": [None]})))
+
+
+def test_a_column_without_a_value_says_nothing() -> None:
+    features, target = small()
+    with_gap = np.column_stack([features, np.full(len(features), np.nan)])
+    one = KnowledgeClassifier(method="ml").fit(features, target).predict_proba(features)
+    np.testing.assert_allclose(KnowledgeClassifier(method="ml").fit(with_gap, target).predict_proba(with_gap), one)
+
+
+def test_one_class_is_predicted() -> None:
+    features, _ = patients(10)
+    model = KnowledgeClassifier(f"{RAISES}\n{NOISY}", target="attack").fit(features, ["no"] * 10)
+    assert model.classes_.tolist() == ["no"]
+    assert set(model.predict(features)) == {"no"}
+    both = KnowledgeClassifier(f"{RAISES}\n{NOISY}", target="attack", states={"attack": ["no", "yes"]}, method="cmap")
+    both.fit(features, ["no"] * 10)
+    assert both.fit_.network.states("attack") == ("no", "yes")
+    np.testing.assert_array_equal(both.predict_proba(features), np.ones((10, 1)))
+
+
+def test_a_class_with_one_example() -> None:
+    features, target = patients(30)
+    target[:] = "no"
+    target[3] = "yes"
+    model = KnowledgeClassifier(f"{RAISES}\n{NOISY}", method="cmap").fit(features, target)
+    assert 0 < model.predict_proba(features)[:, 1].mean() < 0.3
+
+
+# What a user can get wrong --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"knowledge": "weight raises attack"}, credo.KnowledgeError, "weight"),
+        ({"knowledge": "attack is noisy-or of {chol, bp}, {age}, {weight}"}, credo.KnowledgeError, "weight"),
+        ({"knowledge": "attack is noisy-or of {chol, bp}, {age}"}, credo.KnowledgeError, "smoke"),
+        ({"method": "magic"}, credo.OptionError, "magic"),
+        ({"bins": 0}, credo.OptionError, "at least 1"),
+        ({"bins": "many"}, credo.OptionError, "whole number"),
+        ({"bins": {"weight": 3}}, credo.OptionError, "no column"),
+        ({"bins": {"age": ["old"]}}, credo.OptionError, "thresholds of age"),
+        ({"states": {"weight": ["a"]}}, credo.OptionError, "no column"),
+        ({"states": ["a"]}, credo.OptionError, "mapping"),
+        ({"states": {"age": ["young", "old"]}}, credo.UnknownStateError, "age"),
+        ({"states": {"attack": ["healthy", "ill"]}}, credo.UnknownStateError, "no state of attack"),
+        ({"options": {"start": 3}}, credo.OptionError, "starts"),
+        ({"target": "age"}, credo.DataError, "column age"),
+        ({"network": credo.Network({"a": ["x", "y"]})}, credo.NetworkError, "attack"),
+        ({"network": credo.Network({"attack": ["no", "yes"]})}, credo.DataError, "No feature"),
+    ],
+)
+def test_mistakes_are_named(settings: dict[str, Any], error: type[Exception], words: str) -> None:
+    features, target = patients(30)
+    with pytest.raises(error, match=words):
+        KnowledgeClassifier(**settings).fit(features, target)
+
+
+def test_noisy_or_needs_two_classes() -> None:
+    features, _ = patients(30)
+    target = pd.Series([0, 1, 2] * 10, name="attack")
+    with pytest.raises(credo.CredoError, match="two states|2 states|noisy-max"):
+        KnowledgeClassifier(NOISY).fit(features, target)
+    model = KnowledgeClassifier(NOISY.replace("noisy-or", "noisy-max"), method="cmap").fit(features, target)
+    np.testing.assert_allclose(model.predict_proba(features).sum(axis=1), 1)
+
+
+def test_too_many_features_are_refused_with_what_to_do() -> None:
+    features = np.random.default_rng(0).integers(0, 2, (20, 30))
+    with pytest.raises(credo.TooLargeError, match="y is noisy-or of {x0}, {x1, x2}, …"):
+        KnowledgeClassifier().fit(features, features[:, 0])
+
+
+def test_values_that_are_no_numbers_and_no_names() -> None:
+    with pytest.raises(credo.DataError, match="age is measured, but row 2"):
+        KnowledgeClassifier(bins={"age": [40]}).fit(pd.DataFrame({"age": ["30", "old"]}), [0, 1])
+    with pytest.raises(credo.DataError, match="texts or numbers"):
+        KnowledgeClassifier().fit(pl.DataFrame({"age": [[1], [2]]}), [0, 1])
+    with pytest.raises(credo.DataError, match="row 1 holds inf"):
+        KnowledgeClassifier(bins={"age": [40]}).fit(pd.DataFrame({"age": [np.inf, 2.0]}), [0, 1])
