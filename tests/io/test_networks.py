@@ -128,7 +128,7 @@ def test_broken_files_are_format_errors(tmp_path: Path, ending: str, seed: int) 
 
 
 MISTAKES = [
-    (".xdsl", "deterministic", "noisymax", "only <cpt> and <deterministic>"),
+    (".xdsl", "deterministic", "equation", "only <cpt>, <noisymax> and <deterministic>"),
     (".xdsl", "0.1 0.9<", "0.1 0.8 0.1<", "has 3 numbers; it needs 2"),
     (".xdsl", "0.1 0.9<", "0.1 nan<", "where a number is expected"),
     (".xdsl", "v u<", "v w<", 'results in "w"'),

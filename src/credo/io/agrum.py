@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from credo.errors import MissingExtraError, NetworkError, TooLargeError, readable_bytes
+from credo.io.lossy import warn_of_loss
+from credo.io.noisy import as_tables
 from credo.network import Network, Table, Variable
 
 # pyAgrum fills memory for every table as soon as its arcs are there; more than this (2 GB) in one table is refused.
@@ -51,6 +53,9 @@ def from_pyagrum(model: Any) -> Network:
 def to_pyagrum(network: Network) -> Any:
     """The network as a pyAgrum `BayesNet` of labelled variables; a missing table stays as pyAgrum makes it: zeros."""
     pyagrum = load_pyagrum("A pyAgrum network")
+    network, lost = as_tables(network)
+    if lost:
+        warn_of_loss("pyAgrum", lost, instead="")
     _check_text("The name of the network", network.name)
     for variable in network.variables:
         _check_text("The name of a variable", variable.name)

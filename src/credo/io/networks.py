@@ -15,6 +15,8 @@ from credo.io.formats.bif_write import write_bif
 from credo.io.formats.uai import read_uai, write_uai
 from credo.io.formats.xdsl import read_xdsl, write_xdsl
 from credo.io.formats.xmlbif import read_xmlbif, write_xmlbif
+from credo.io.lossy import NOISY, warn_of_loss
+from credo.io.noisy import as_tables
 from credo.io.pgmpy import from_pgmpy
 from credo.network import Network
 
@@ -24,6 +26,7 @@ class FileFormat(NamedTuple):
 
     read: Callable[[str | os.PathLike[str]], Network]
     write: Callable[[Network, str | os.PathLike[str]], None]
+    keeps_noisy: bool = False  # families that are no full tables
 
 
 FORMATS: dict[str, FileFormat] = {
@@ -31,7 +34,7 @@ FORMATS: dict[str, FileFormat] = {
     ".bif.gz": FileFormat(read_bif, write_bif),
     ".xmlbif": FileFormat(read_xmlbif, write_xmlbif),
     ".bifxml": FileFormat(read_xmlbif, write_xmlbif),
-    ".xdsl": FileFormat(read_xdsl, write_xdsl),
+    ".xdsl": FileFormat(read_xdsl, write_xdsl, keeps_noisy=True),
     ".uai": FileFormat(read_uai, write_uai),
     ".net": FileFormat(read_with_pyagrum, write_with_pyagrum),
     ".dsl": FileFormat(read_with_pyagrum, write_with_pyagrum),
@@ -73,6 +76,9 @@ def write_network(network: Network, path: str | os.PathLike[str]) -> None:
       error where rows then no longer sum to one. The order of variables and parents may change; whatever else these
       two cannot hold is an error.
 
+    Noisy families are kept by `.xdsl` alone, as GeNIe's noisy-MAX: there sets of several parents become variables. The
+    other formats hold their full tables, and where these would be too large, a variable for each effect.
+
     Where something of this network is lost, a `LossyFormatWarning` says what.
     """
     if not isinstance(network, Network):
@@ -80,10 +86,15 @@ def write_network(network: Network, path: str | os.PathLike[str]) -> None:
     if not isinstance(path, str | os.PathLike):
         raise FormatError(f"A network is written to a path, not to a {type(path).__name__}.")
     file_format = _format_of(Path(path))
+    lost = ""
+    if not file_format.keeps_noisy:
+        network, lost = as_tables(network)
     try:
         file_format.write(network, path)
     except NetworkError as error:
         raise FormatError(str(error), str(path)) from None
+    if lost:
+        warn_of_loss(path, lost, instead=NOISY, callers=3)
 
 
 _FROM_OBJECT: dict[str, Callable[[Any], Network]] = {"pgmpy": from_pgmpy, "pyagrum": from_pyagrum}

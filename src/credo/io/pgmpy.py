@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from credo.errors import MissingExtraError, NetworkError, listing
+from credo.io.lossy import warn_of_loss
+from credo.io.noisy import as_tables
 from credo.names import first_twice
 from credo.network import Network, Table, Variable
 
@@ -61,6 +63,9 @@ def to_pgmpy(network: Network) -> Any:
             from pgmpy.models import DiscreteBayesianNetwork
     except ImportError:
         raise MissingExtraError("pgmpy", "pgmpy", "A pgmpy model") from None
+    network, lost = as_tables(network)
+    if lost:
+        warn_of_loss("pgmpy", lost, instead="")
     model = DiscreteBayesianNetwork()
     model.name = network.name
     for name in network.names:
