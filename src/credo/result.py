@@ -21,7 +21,7 @@ from credo.network import Network
 if TYPE_CHECKING:
     import polars as pl
 
-    from credo.diagnostics.explain.explanation import Explanation
+    from credo.diagnostics.explain.story import Explanation
 
 LEAST_PRICE = 1e-6  # per data row; below it a price is rounding
 

@@ -2,7 +2,7 @@
 
 Of draws from Dirichlet(counts + 1), those in which every statement of a block holds have the mean that data and
 knowledge leave; those in which every statement but one holds, the mean without that one. So one set of draws tells of
-all statements of a block at once, wherever enough of them are kept.
+all statements of a block at once, wherever enough of them are kept; a few draws tell first whether there will be.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from credo.diagnostics.plausibility import dirichlet
 from credo.estimators.problem import Problem
 
 DRAWS = 20_000
+FIRST = 500  # draws that tell whether more are worth it
 CELLS = 4_000_000  # of draws and rows that are held at a time
 ENOUGH = 200  # draws that a mean takes at least
 LEAST_MOVE = 0.01  # below this a move may be chance, and matters to nobody
@@ -47,26 +48,34 @@ def _one_block(block: Block, counts: Numbers, seed: int) -> dict[int, list[Moved
         return {}
     draws = min(DRAWS, max(ENOUGH, CELLS // (block.size + len(block.linear))))
     rng = np.random.default_rng([seed, int(block.parameters[0])])
-    theta = dirichlet(rng, block, counts + 1.0, draws)
+    theta = dirichlet(rng, block, counts + 1.0, min(FIRST, draws))
     fails = _fails(block, hard, numbers, theta)
-    failing = fails.sum(axis=1)
-    all_hold = failing == 0
-    if all_hold.sum() < ENOUGH:
+    kept = int((~fails.any(axis=1)).sum())
+    if kept / len(theta) < 0.5 * ENOUGH / draws:
         return {}
-    with_all = theta[all_hold].mean(axis=0)
-    told = {}
-    for k, number in enumerate(numbers.tolist()):
-        without = theta[all_hold | ((failing == 1) & fails[:, k])].mean(axis=0)
-        far = np.maximum.reduceat(np.abs(with_all - without), block.distributions[:-1])
-        told[number] = [Moved(*block.table_rows[d], float(far[d])) for d in np.flatnonzero(far > LEAST_MOVE)]
-    return told
+    if draws > len(theta):
+        theta = np.concatenate((theta, more := dirichlet(rng, block, counts + 1.0, draws - len(theta))))
+        fails = np.concatenate((fails, _fails(block, hard, numbers, more)))
+    failing = fails.sum(axis=1)
+    all_hold, one_fails = failing == 0, failing == 1
+    count = int(all_hold.sum())
+    if count < ENOUGH:
+        return {}
+    total = theta[all_hold].sum(axis=0)
+    alone = fails[one_fails].astype(np.float64)  # (draws, statements) which one it is that fails
+    without = (total + alone.T @ theta[one_fails]) / (count + alone.sum(axis=0))[:, None]  # (statements, parameters)
+    far = np.maximum.reduceat(np.abs(total / count - without), block.distributions[:-1], axis=1)
+    return {
+        number: [Moved(*block.table_rows[d], float(far[k, d])) for d in np.flatnonzero(far[k] > LEAST_MOVE)]
+        for k, number in enumerate(numbers.tolist())
+    }
 
 
 def _fails(block: Block, hard: Flags, numbers: Indices, theta: Numbers) -> Flags:
     """(draws, statements) whether a row of a statement does not hold."""
     linear = block.linear.take(hard)
-    excess = (linear.matrix(block.size) @ theta.T).T - linear.bounds
-    broken = np.where(linear.equality, np.abs(excess) > EQUAL, excess > HOLDS)
+    excess = linear.matrix(block.size) @ theta.T - linear.bounds[:, None]  # (rows, draws)
+    broken = np.where(linear.equality[:, None], np.abs(excess) > EQUAL, excess > HOLDS)
     order = np.argsort(linear.statements, kind="stable")
     firsts = np.searchsorted(linear.statements[order], numbers)
-    return np.asarray(np.logical_or.reduceat(broken[:, order], firsts, axis=1), dtype=np.bool_)
+    return np.asarray(np.logical_or.reduceat(broken[order], firsts, axis=0).T, dtype=np.bool_)

@@ -16,6 +16,7 @@ from credo.constraints.rows import Numbers
 from credo.estimators.problem import Problem
 from credo.estimators.soft import DEFAULT
 from credo.estimators.solvers.block_estimates import BlockEstimate, estimate_blocks
+from credo.estimators.solvers.products import with_products
 
 LEAST_MOVE = 1e-4  # below this a number did not move
 
@@ -46,12 +47,13 @@ def leave_out(problem: Problem) -> dict[int, LeftOut]:
     """For each statement that has rows in blocks, the result without it."""
     vector, data = problem.vector(), problem.vector(with_prior=False)
     weight = DEFAULT if problem.soft_weight is None else problem.soft_weight
-    with_all = estimate_blocks(problem.blocks, vector, weight)
+    with_all = with_products(estimate_blocks(problem.blocks, vector, weight), problem.seed)
     tasks = [(number, k) for k, block in enumerate(problem.blocks) for number in block.statements]
-    without = estimate_blocks([_without(problem.blocks[k], number) for number, k in tasks], vector, weight)
+    others = estimate_blocks([without(problem.blocks[k], number) for number, k in tasks], vector, weight)
+    others = with_products(others, problem.seed)
     moved: dict[int, list[Moved]] = {}
     gains: dict[int, float] = {}
-    for (number, k), other in zip(tasks, without, strict=True):
+    for (number, k), other in zip(tasks, others, strict=True):
         moved.setdefault(number, []).extend(_moves(with_all[k], other))
         gains[number] = gains.get(number, 0.0) + _gain(problem.blocks[k], data, with_all[k].theta, other.theta)
     return {
@@ -69,7 +71,8 @@ def by_row(effects: Mapping[int, LeftOut]) -> dict[tuple[str, int], list[tuple[i
     return {row: sorted(statements, key=lambda each: -each[1]) for row, statements in found.items()}
 
 
-def _without(block: Block, number: int) -> Block:
+def without(block: Block, number: int) -> Block:
+    """The block without the rows of one statement."""
     kept = block.linear.statements != number
     return replace(
         block,

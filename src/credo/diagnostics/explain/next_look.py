@@ -4,8 +4,9 @@ One observation of a row with mean m and covariance C, whichever state it shows,
 
     Σ_x (1/m_x) Σ_k C_kx²        on average over what it may show
 
-since E[θ_k | x] = E[θ_k θ_x] / m_x. A row's covariance is that of its Dirichlet distribution; where there are draws,
-they give it, knowledge and all.
+since E[θ_k | x] = E[θ_k θ_x] / m_x. Rows in blocks take it from their draws, knowledge and all. Of a Dirichlet
+distribution with n counts, prior and all, it comes to (1 − Σ m²) / (n + 1)², and its summed variance V to
+(1 − Σ m²) / (n + 1): so V² / (1 − Σ m²) where a posterior tells V, and no n.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from credo.constraints.rows import Numbers
 from credo.estimators.problem import Problem
 from credo.estimators.sampling.posterior import PosteriorResult
 from credo.estimators.solution import Uncertainty
+from credo.statistics.prior import pseudo_counts
 
 SMOOTHING = 1.0  # pseudo-counts of a whole row where the fit has no prior
 
@@ -35,38 +37,55 @@ class Look:
 
 def next_looks(problem: Problem, posterior: Uncertainty | None, most: int = 10) -> list[Look]:
     """The rows of learned tables where another observation tells most."""
-    looks = []
-    covariances = _drawn_covariances(problem, posterior) if isinstance(posterior, PosteriorResult) else {}
+    sampled = posterior if isinstance(posterior, PosteriorResult) else None
+    drawn = {} if sampled is None else _drawn(problem, sampled)
+    looks: list[Look] = []
     for name in problem.names:
         counts = problem.counts.table(name)
-        start = problem.constraints.parameters.offsets[name]
-        prior = problem.vector()[start : start + counts.size].reshape(counts.shape) - counts
-        if counts.shape[1] < 2:
+        states = counts.shape[1]
+        if states < 2:
             continue
-        for row in range(len(counts)):
-            mean, covariance = covariances.get((name, row)) or _dirichlet(counts[row], prior[row])
-            with np.errstate(divide="ignore", invalid="ignore"):
-                parts = np.where(mean > 0, (covariance**2).sum(axis=0) / mean, 0.0)
-            deviation = float(np.sqrt(np.clip(np.diag(covariance), 0, None).mean()))
-            looks.append(Look(name, row, float(counts[row].sum()), deviation, float(parts.sum())))
+        if sampled is None:
+            variance, reduction = _dirichlet(counts, pseudo_counts(problem.prior, problem.network, name))
+        else:
+            mean, deviation = (each[name].reshape(-1, states) for each in (sampled.means, sampled.deviations))
+            variance, reduction = _matched(mean, deviation)
+        for row, told in drawn.get(name, {}).items():
+            variance[row], reduction[row] = told
+        for row in np.argsort(-reduction, kind="stable")[:most].tolist():
+            deviation_of_one = float(np.sqrt(variance[row] / states))
+            looks.append(Look(name, row, float(counts[row].sum()), deviation_of_one, float(reduction[row])))
     return sorted(looks, key=lambda each: -each.reduction)[:most]
 
 
 def _dirichlet(counts: Numbers, prior: Numbers) -> tuple[Numbers, Numbers]:
-    weights = counts + (prior if prior.any() else SMOOTHING / len(counts))
-    total = weights.sum()
-    mean = weights / total
-    return mean, (np.diag(mean) - np.outer(mean, mean)) / (total + 1)
+    """Summed variance and expected reduction of every row of a table, (rows,) each."""
+    weights = counts + (prior if prior.any() else SMOOTHING / counts.shape[1])
+    total = weights.sum(axis=1)
+    spread = 1.0 - ((weights / total[:, None]) ** 2).sum(axis=1)
+    return spread / (total + 1.0), spread / (total + 1.0) ** 2
 
 
-def _drawn_covariances(problem: Problem, result: PosteriorResult) -> dict[tuple[str, int], tuple[Numbers, Numbers]]:
-    """Mean and covariance of the rows in blocks, from their draws."""
-    found, start = {}, 0
-    draws = result.draws.reshape(-1, result.draws.shape[-1])
+def _matched(mean: Numbers, deviation: Numbers) -> tuple[Numbers, Numbers]:
+    """The same for the Dirichlet distribution with these means and this summed variance."""
+    variance, spread = (deviation**2).sum(axis=1), 1.0 - (mean**2).sum(axis=1)
+    return variance, np.divide(variance**2, spread, out=np.zeros_like(variance), where=spread > 0)
+
+
+def _drawn(problem: Problem, result: PosteriorResult) -> dict[str, dict[int, tuple[float, float]]]:
+    """The same of the rows in blocks, from their draws."""
+    found: dict[str, dict[int, tuple[float, float]]] = {}
+    draws, start = result.draws.reshape(-1, result.draws.shape[-1]), 0
     for block in problem.blocks:
         own = draws[:, start : start + block.size]
         start += block.size
         for d, (name, row) in enumerate(block.table_rows):
             part = own[:, block.distributions[d] : block.distributions[d + 1]]
-            found[name, row] = part.mean(axis=0), np.atleast_2d(np.cov(part.T))
+            found.setdefault(name, {})[row] = _worth(part.mean(axis=0), np.atleast_2d(np.cov(part.T)))
     return found
+
+
+def _worth(mean: Numbers, covariance: Numbers) -> tuple[float, float]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.where(mean > 0, (covariance**2).sum(axis=0) / mean, 0.0)
+    return float(np.trace(covariance)), float(parts.sum())

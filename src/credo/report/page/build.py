@@ -9,7 +9,8 @@ from math import isnan
 
 import numpy as np
 
-from credo.diagnostics.explain.explanation import Effect, Explanation, RowStory, StatementStory, chance
+from credo.diagnostics.explain.story import Effect, Explanation, RowStory, StatementStory
+from credo.diagnostics.explain.summary import chance
 from credo.expansion import expand
 from credo.network import Network
 from credo.report.page.graph import network_picture

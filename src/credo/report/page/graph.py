@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from credo.diagnostics.explain.explanation import Explanation
+from credo.diagnostics.explain.story import Explanation
 from credo.network import Network
 from credo.report.layered import layered
 from credo.result import Fit
