@@ -1,0 +1,1 @@
+"""Yao, Choi and Darwiche: learning parameters under equivalence constraints; section 7, rerun."""

@@ -1,0 +1,20 @@
+"""`python -m experiments.yao synthetic | clustering | topics`: rerun section 7.1, 7.2 or 7.3; `--help` for more."""
+
+from __future__ import annotations
+
+import sys
+
+from experiments.yao import clustering, synthetic, topics
+
+COMMANDS = {"synthetic": synthetic.main, "clustering": clustering.main, "topics": topics.main}
+
+
+def main() -> None:
+    """Run the experiment that the first word names; it reads the others."""
+    if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
+        raise SystemExit(f"usage: python -m experiments.yao {{{' | '.join(COMMANDS)}}} [--help]")
+    COMMANDS[sys.argv[1]](sys.argv[2:])
+
+
+if __name__ == "__main__":
+    main()

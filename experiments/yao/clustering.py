@@ -1,0 +1,134 @@
+"""`python -m experiments.yao clustering`: naive Bayes finds classes; some rows are known to share one [section 7.2].
+
+As in the paper: the rows are cut into five parts at random, some of each are picked, and those of a part that have the
+same class are tied. From no row to all, each pick holds the one before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+import credo
+from credo.cluster import Clustering, cluster
+from credo.knowledge.build import same
+from credo.statistics.ties.posterior import tied_posterior
+from experiments.running import SHARED, Job, Line, add_options, require, run_jobs
+from experiments.yao.clustering_story import write_clustering
+from experiments.yao.labelled import Labelled, read_labelled
+from experiments.yao.learners import tied_data
+from experiments.yao.pairs import Labels, pairwise_f
+
+RESULTS = Path(__file__).resolve().parent / "results"
+TABLES = (
+    "lymphography", "primary_tumor", "credit_g", "credit_approval", "vote", "soybean", "zoo", "iris", "glass",
+    "heart_cleveland",
+)  # fmt: skip
+PARTS = 5
+SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # of the rows are picked
+KEY = ("table", "draw", "starts", "learner")
+
+
+def main(words: list[str]) -> None:
+    """Run what is left to run, write it, and say what was found."""
+    parser = argparse.ArgumentParser(prog="experiments.yao clustering", description=__doc__)
+    parser.add_argument("--draws", type=int, default=5, help="of parts, picks and starts")
+    parser.add_argument("--starts", type=int, default=5, help="of EM; the same for all learners")
+    parser.add_argument("--tables", nargs="+", default=TABLES)
+    add_options(parser, RESULTS)
+    chosen = parser.parse_args(words)
+    require(SHARED / "tables", "The published tables are")
+    jobs = [
+        (name, draw, chosen.starts, learner)
+        for draw in range(chosen.draws)
+        for name in chosen.tables
+        for learner in LEARNERS
+    ]
+    file = chosen.out / "clustering.csv"
+    found = run_jobs(run_draw, jobs, KEY, file, processes=chosen.processes, minutes=chosen.minutes)
+    print(write_clustering(found.filter(pl.col("starts") == chosen.starts), chosen.out))
+
+
+def run_draw(job: Job) -> list[Line]:
+    """One learner on one table, with more and more ties."""
+    name, draw, starts, learner = job
+    data = read_labelled(SHARED / "tables" / f"{name}.csv")
+    given = dict(zip(KEY, job, strict=True))
+    return [{**given, **line} for line in measure(data, learner, starts, draw)]
+
+
+def measure(data: Labelled, learner: str, starts: int, seed: int) -> Iterator[Line]:
+    """F of a learner for all shares of the rows picked, over all pairs and over those that are in no tie."""
+    for share in SHARES:
+        ties = tied_rows(data.labels, share, seed)
+        start = time.perf_counter()
+        found = LEARNERS[learner](data, ties, starts, seed)
+        seconds = time.perf_counter() - start
+        f, untied = pairwise_f(found, data.labels), pairwise_f(found, data.labels, ties)
+        yield {"share": share, "f": f, "f_untied": untied, "seconds": seconds}
+
+
+def find_by_em(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:
+    """Without the ties."""
+    return cluster(data.features, data.classes, starts=starts, seed=seed).labels
+
+
+def find_merged(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:
+    """Each tie is one draw of the cluster [shental et al., 2003]."""
+    return _merged(data, ties, starts, seed).labels
+
+
+def find_conditioned(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:
+    """log P(data | ties), from starts of its own."""
+    return cluster(data.features, data.classes, ties=_lists(ties), starts=starts, seed=seed).labels
+
+
+def find_refined(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:
+    """log P(data | ties), from where `merged` ended, and from nowhere else."""
+    first = _merged(data, ties, starts, seed)
+    column = pl.Series("tie", ties)
+    rows = data.features.with_columns(column.set(column < 0, None))
+    known = credo.Knowledge([same(first.cluster, by="tie")], first.fit.network)
+    fit = credo.fit(first.fit.network, rows, known, method="cmap", prior=1, starts=1, seed=seed)
+    probabilities = tied_posterior(fit.network, tied_data(known, rows), first.cluster)
+    return probabilities.argmax(axis=1).astype(np.int64)
+
+
+LEARNERS: dict[str, Callable[[Labelled, Labels, int, int], Labels]] = {
+    "EM": find_by_em,
+    "merged": find_merged,
+    "CLL": find_conditioned,
+    "CLL after merged": find_refined,
+}
+
+
+def _merged(data: Labelled, ties: Labels, starts: int, seed: int) -> Clustering:
+    return cluster(data.features, data.classes, ties=_lists(ties), merged=True, starts=starts, seed=seed)
+
+
+def _lists(ties: Labels) -> list[list[int]]:
+    """The rows of each tie, from 1."""
+    return [(np.flatnonzero(ties == tie) + 1).tolist() for tie in range(int(ties.max(initial=-1)) + 1)]
+
+
+def tied_rows(classes: Labels, share: float, seed: int) -> Labels:
+    """The number of each row's tie, -1 where it is in none: picked rows of one part and class are tied.
+
+    A row that is picked alone of its part and class is in no tie.
+    """
+    order = np.random.default_rng([seed, len(classes)]).permutation(len(classes))
+    ties: Labels = np.full(len(classes), -1, dtype=np.int64)
+    count = 0
+    for part in np.array_split(order, PARTS):
+        picked = part[: round(share * len(part))]
+        for own in np.unique(classes[picked]):
+            rows = picked[classes[picked] == own]
+            if len(rows) > 1:
+                ties[rows] = count
+                count += 1
+    return ties
