@@ -1,0 +1,147 @@
+"""The pieces of the experiment on eleven domains, on a domain small enough for a test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import credo
+
+pytest.importorskip("sklearn")
+pytest.importorskip("pandas")
+
+from experiments.yang.comparisons import Difference, differences, paired_p, summary
+from experiments.yang.described import contradicted
+from experiments.yang.domains import DOMAINS, Domain, Feature, Group
+from experiments.yang.learners import GROUPS, KINDS, Learner, knowledge_of, learners, method_of
+from experiments.yang.rows import Rows, rows_of
+from experiments.yang.story import write_story
+from experiments.yang.trials import SIZES, curve_of, folds_of
+
+FIRE = Domain(
+    "Fire", "none", "fire", "burned", ("yes",), 120,
+    (
+        Feature("hot", "temperature", "raises", "heat dries wood", 30),
+        Feature("windy", "wind", "raises", "wind feeds flames"),
+        Feature("wet", "rain", "lowers", "water puts out", among=("some", "much")),
+    ),
+    (Group(("hot", "windy"), "synergize", "wind spreads what heat has dried"), Group(("wet",))),
+    without=("unknown",),
+)  # fmt: skip
+
+
+def fires(rows: int = 200, seed: int = 0) -> pl.DataFrame:
+    """A table of texts, as files are read: with gaps, and with labels that are left out."""
+    rng = np.random.default_rng(seed)
+    temperature, wind = rng.integers(10, 50, rows), rng.random(rows).round(3)
+    rain = rng.choice(["none", "some", "much"], rows)
+    risk = 0.1 + 0.3 * (temperature >= 30) + 0.3 * (temperature >= 30) * (wind > 0.5) - 0.08 * (rain != "none")
+    burned = np.where(rng.random(rows) < risk, "yes", "no").astype(object)
+    burned[:5] = "unknown"
+    columns = {"temperature": temperature.astype(str), "wind": wind.astype(str), "rain": rain, "burned": burned}
+    columns["temperature"] = np.where(np.arange(rows) == 7, "?", columns["temperature"])
+    return pl.DataFrame(columns)
+
+
+@pytest.fixture(scope="module")
+def rows() -> Rows:
+    return rows_of(fires(), FIRE)
+
+
+def test_rows_are_complete_cut_and_as_many_as_wanted(rows: Rows) -> None:
+    assert len(rows) == FIRE.rows
+    np.testing.assert_array_equal(rows.features["hot"], (rows.raw["hot"] >= 30).astype(int))
+    assert rows.features["windy"].mean() == pytest.approx(0.5, abs=0.02)
+    assert set(rows.raw["wet"]) == {0.0, 1.0}
+    assert len(rows_of(fires(60), FIRE)) == 60 - 6
+    np.testing.assert_array_equal(rows_of(fires(), FIRE).target, rows.target)
+
+
+def test_intervals_count_by_their_lower_end() -> None:
+    domain = Domain("d", "", "y", "y", ("1",), 9, (Feature("old", "age", "raises", "", 50),), (Group(("old",)),))
+    table = pl.DataFrame({"age": ["40-49", "50-59", "9"], "y": ["0", "1", "0"]})
+    assert rows_of(table, domain).features["old"].tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_every_domain_says_what_can_be_said(name: str) -> None:
+    domain = DOMAINS[name]
+    names = [each.name for each in domain.features]
+    states = {each: ["0", "1"] for each in (*names, domain.target)}
+    network = credo.Network(states, {domain.target: names})
+    assert sorted(each for group in domain.groups for each in group.names) == sorted(names)
+    assert all(feature.why for feature in domain.features)
+    assert all(group.why for group in domain.groups if group.how)
+    for kind in KINDS:
+        assert credo.check(network, knowledge_of(domain, kind)).feasible
+
+
+def test_the_sizes_are_those_of_table_2() -> None:
+    parents = [len(each.features) for each in DOMAINS.values()]
+    assert parents == [5, 5, 5, 6, 4, 7, 4, 5, 5, 5, 5]
+    assert [each.rows for each in DOMAINS.values()] == [297, 286, 300, 300, 300, 300, 100, 146, 284, 185, 144]
+
+
+def test_learners_hold_what_they_were_told(rows: Rows) -> None:
+    assert method_of("data", "paper") == "ml"
+    assert method_of("synergy + noisy-OR", "paper") == "co"
+    for learner in learners(FIRE, "cmap"):
+        table = learner.make().fit(rows.features, rows.target).fit_.network.table("fire")[..., 1]
+        if learner.kind.startswith(("monotone", "synergy")):
+            assert np.diff(table, axis=0).min() >= -1e-7
+            assert np.diff(table, axis=2).max() <= 1e-7
+        if learner.kind == "synergy":
+            assert (np.diff(table[:, 1] - table[:, 0], axis=0) >= -1e-7).all()
+
+
+def test_a_part_of_a_curve_has_both_classes(rows: Rows) -> None:
+    seen: list[Rows] = []
+
+    class Watching(Learner):
+        def probabilities(self, training: Rows, test: Rows) -> np.ndarray:
+            seen.append(training)
+            return np.linspace(0, 1, len(test))
+
+    lines = curve_of(rows, [Watching("watching", list)], 1)
+    assert [line["rows"] for line in lines] == [*(size for size in SIZES if size < 84), 84]
+    assert [line["all"] for line in lines][-1] is True
+    assert all(len(set(part.target)) == 2 for part in seen)
+    assert set(seen[0].features.index) <= set(seen[1].features.index)
+
+
+def test_the_corrected_test_by_hand() -> None:
+    found = np.array([0.1, 0.3, 0.2, 0.2])
+    # t = 0.2 / √((1/4 + 1/9) · 0.02/3) = 4.076; with three degrees of freedom the distribution has a closed form.
+    z = 4.0762 / 3**0.5
+    assert paired_p(found) == pytest.approx(1 - 2 / np.pi * (np.arctan(z) + z / (1 + z**2)), abs=1e-5)
+    assert paired_p(np.zeros(5)) == 1.0
+    text = summary([Difference("a", 0.1, 0.01), Difference("b", -0.1, 0.2), Difference("c", -0.3, 0.001)])
+    assert text == "better in 1 of 3 (1 significantly), significantly worse in 1; -0.100"
+
+
+def test_from_rows_to_the_story(rows: Rows, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    folds, curves = [], []
+    for group in GROUPS:
+        compared = list(learners(FIRE, group))
+        head = {"domain": "Fire", "group": group}
+        folds += [{**head, "repeat": 0, **line} for line in folds_of(rows, compared, 0)]
+        curves += [{**head, "draw": 0, **line} for line in curve_of(rows, compared, 0)]
+    frame = pl.DataFrame(folds)
+    assert frame["auc"].is_between(0, 1).all()
+    found = next(differences(frame, "paper", "monotone", "data"))
+    assert 0 <= found.p <= 1
+    text = write_story(frame, pl.DataFrame(curves), tmp_path, {"Fire": (FIRE, rows)})
+    assert "**Goal" in text
+    assert "Q4: noisy-OR improves upon statements" in text
+    assert "| hot | temperature ≥ 30 | raises | heat dries wood |" in text
+    assert {path.name for path in tmp_path.iterdir()} == {"README.md", "auc.png", "curves.png"}
+
+
+def test_statements_that_rows_speak_against_are_named(rows: Rows) -> None:
+    wrong = Domain("Fire", "", "fire", "burned", ("yes",), 9, (Feature("hot", "", "lowers", ""),), ())
+    assert contradicted(FIRE, rows) in ([], ["wet"])
+    assert contradicted(wrong, rows) == ["hot"]
