@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test test-all lint bench clean
+.PHONY: help setup demo test test-all lint bench docs clean
 
 help:
 	@echo "make demo      set up, and learn an example"
 	@echo "make test      set up, check style, types and imports, run the tests"
 	@echo "make test-all  the same with the slow tests"
 	@echo "make bench     credo against its peers"
+	@echo "make docs      the documentation as a site, in site/"
 	@echo "make setup     only set up: .venv with credo in it"
 
 setup: $(READY)
@@ -39,5 +40,8 @@ test-all: lint
 bench: setup
 	$(BIN)/python -m benchmarks
 
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 clean:
-	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
