@@ -9,7 +9,7 @@ from pathlib import Path
 import benchmarks
 import numpy as np
 import pytest
-from benchmarks import em, em_contenders, knowledge, read_bif, sampling, solve
+from benchmarks import em, em_contenders, knowledge, noisy, read_bif, sampling, solve
 
 from credo.network import Network
 
@@ -70,3 +70,9 @@ def test_goals_are_judged_by_what_was_measured(capsys: pytest.CaptureFixture[str
     )
     marks = [line.split("  ")[1] for line in capsys.readouterr().out.splitlines()[2:]]
     assert marks == ["met", "not measured", "not measured", "NOT MET", "met", "NOT MET"]
+
+
+def test_a_noisy_family_is_measured() -> None:
+    found = noisy.measure(2, 50)
+    assert found["steps"] > 1
+    assert 0 < found["step"] < found["fit"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from credo.errors import NetworkError
+from credo.expansion import expand
 from credo.names import first_twice
 from credo.network import Network
 
@@ -15,9 +17,19 @@ if TYPE_CHECKING:
 
 
 def labelled_table(network: Network, name: str) -> pl.DataFrame:
-    """P(name | parents): a column of labels for each parent, then a column `child=state` of numbers for each state."""
+    """P(name | parents): a column of labels for each parent, then a column `child=state` of numbers for each state.
+
+    Of a noisy family whose full table is too large, all small tables one below the other: the columns of parents that
+    a set does not have are empty, and the leak has none.
+    """
     import polars as pl
 
+    form = network.forms.get(name)
+    if name not in network.tables and form is not None and form.tables:
+        whole = expand(network)
+        small = [labelled_table(whole.network, effect) for effect in whole.effects[name]]
+        stacked = pl.concat([_about(frame, name, network.states(name)) for frame in small], how="diagonal")
+        return stacked.select(*network.parents[name], *(f"{name}={state}" for state in network.states(name)))
     table = network.table(name)
     states, parents = network.states(name), network.parents[name]
     numbers = table.reshape(-1, len(states))
@@ -32,3 +44,10 @@ def labelled_table(network: Network, name: str) -> pl.DataFrame:
     ]
     values = [pl.Series(column, numbers[:, k]) for k, column in enumerate(columns[len(parents) :])]
     return pl.DataFrame([*labels, *values])
+
+
+def _about(frame: pl.DataFrame, child: str, states: Sequence[str]) -> pl.DataFrame:
+    """The table of an effect with columns that name the child."""
+    given = frame.columns[: -len(states)]
+    frame.columns = [*given, *(f"{child}={state}" for state in states)]
+    return frame

@@ -10,6 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from credo.estimators.methods import AUTO, METHODS
+from credo.expansion import expand
+from credo.network import Network
 from credo.result import Fit
 
 FEW_VARIABLES = 12  # networks up to this size are shown table by table
@@ -40,7 +42,7 @@ def fit_summary(fit: Fit, written_to: Path | None) -> RenderableType:
         Text(f"{fit.status.value} Log-likelihood of the data: {fit.log_likelihood:.4f}."),
     ]
     if len(fit.network) <= FEW_VARIABLES:
-        parts += [cpt_table(fit, name) for name in fit.network.names]
+        parts += [part for name in fit.network.names for part in cpt_tables(fit, name)]
         if fit.posterior is not None:
             parts.append(Text("In brackets: where each number lies with a probability of 95%."))
     if fit.binding():
@@ -82,13 +84,23 @@ def _plain_table(title: str, line: str, statement: str, number: str) -> Table:
     return table
 
 
-def cpt_table(fit: Fit, name: str) -> RenderableType:
+def cpt_tables(fit: Fit, name: str) -> list[RenderableType]:
+    """The learned table of a variable; the small tables of a noisy family, one for each set of causes."""
+    whole = expand(fit.network)
+    if name not in whole.effects:
+        return [cpt_table(fit, fit.network, name)]
+    form = fit.network.forms[name]
+    title = Text(f"{name} is {form.kind} of {len(form.causes)} independent causes:", style="bold")
+    return [title, *(cpt_table(fit, whole.network, effect) for effect in whole.effects[name])]
+
+
+def cpt_table(fit: Fit, network: Network, name: str) -> RenderableType:
     """One learned table, a row for each configuration of the parents, with intervals where there are some."""
-    network = fit.network
     parents, states = network.parents[name], network.states(name)
     title = f"P({name} | {', '.join(parents)})" if parents else f"P({name})"
     table = Table(title=Text(title), title_justify="left", title_style="bold")
-    for heading in (*parents, *(f"{name}={state}" for state in states)):
+    headings = states if name not in fit.network else [f"{name}={state}" for state in states]
+    for heading in (*parents, *headings):
         table.add_column(Text(heading), justify="left" if heading in parents else "right")
     rows = network.table(name).reshape(-1, len(states))
     texts = [[f"{number:.3f}" for number in row] for row in rows[:FEW_ROWS]]
