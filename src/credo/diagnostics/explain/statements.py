@@ -81,4 +81,5 @@ def _importance(story: StatementStory, averaged: bool) -> tuple[float, ...]:
     """What matters first: what the data contradict, what is missed, what shaped the result, and how much."""
     rank = 0 if story.contradicted else ORDER[story.effect]
     weight = (-story.moved, -story.price) if averaged else (-story.price, -story.moved)
-    return rank, -max(story.amount, 0.0), *weight, story.number
+    missed = -story.amount if story.effect is Effect.VIOLATED else 0.0
+    return rank, missed, *weight, story.number

@@ -12,6 +12,7 @@ from credo.estimators.problem import Problem
 from credo.network import Network
 
 MANY = 3  # names in a sentence
+NAMELESS = ("", "unknown")  # what files call a network that has no name
 NOTHING = 5e-4  # nats in all; below this the knowledge changed nothing that can be foretold
 
 
@@ -28,7 +29,7 @@ def summary(
     """What was learned, what shaped it, what the data contradict, whether it helped, where to look next."""
     rows, said = problem.counts.rows, len(statements)
     count = f"{said:,} statement{'' if said == 1 else 's'}" if said else "no statements"
-    name = f"{network.name}: " if network.name else ""
+    name = f"{network.name}: " if network.name not in NAMELESS else ""
     sentences = [f"{name}{variables} variables were learned from {rows:,} rows and {count}, by {method}."]
     if said:
         sentences += [_shaped(statements), _against(statements)]
@@ -38,7 +39,7 @@ def summary(
         best = looks[0]
         sentences.append(
             f"One more observation would tell most about {network.describe(best.variable, best.row)}, "
-            f"seen {times(best.seen)} so far."
+            f"{times_seen(best.seen)} so far."
         )
     return tuple(sentence for sentence in sentences if sentence)
 
@@ -88,9 +89,9 @@ def quoted(story: StatementStory) -> str:
     return f"“{story.text}”{place}"
 
 
-def times(count: float) -> str:
+def times_seen(count: float) -> str:
     """How often, for a reader."""
-    return {0.0: "never", 1.0: "once", 2.0: "twice"}.get(count, f"{count:,.4g} times")
+    return {0.0: "never seen", 1.0: "seen once", 2.0: "seen twice"}.get(count, f"seen {count:,.4g} times")
 
 
 def chance(value: float) -> str:

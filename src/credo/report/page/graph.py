@@ -2,69 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 
 import numpy as np
 
-from credo.diagnostics.explain.story import Explanation
 from credo.network import Network
+from credo.report.influence import influence
+from credo.report.layered import Places as Layout
 from credo.report.layered import layered
-from credo.result import Fit
+from credo.report.page.places import Places
 
-ACROSS, DOWN, MARGIN, RADIUS = 92, 74, 46, 9
-LONG = 16  # letters of a name that are shown
+MARGIN = 60
+LETTER = 6.6  # how wide a letter is
+LONG = 18  # letters of a name that are shown
+CROWD = 60  # variables from which there is room for circles alone; names come with the pointer
+CROWDED_WIDTH, CROWDED_HEIGHT = 1_040, 520
 
 
-def network_picture(fit: Fit, story: Explanation) -> str:
+def network_picture(network: Network, moved: Mapping[str, float], places: Places | None = None) -> str:
     """An SVG of the network, parents above their children."""
-    network = fit.network
-    places = layered(network)
-    width = max(x for x, _ in places.values()) * ACROSS + 2 * MARGIN
-    height = max(y for _, y in places.values()) * DOWN + 2 * MARGIN
-    at = {name: (MARGIN + x * ACROSS, MARGIN + y * DOWN) for name, (x, y) in places.items()}
+    crowded = len(network) > CROWD
+    at, radius = (_crowded(network), 5) if crowded else (_roomy(network), 9)
+    width, height = (max(place[k] for place in at.values()) + MARGIN for k in (0, 1))
     parts = [
-        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" role="img" aria-label="The network">',
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path d="M0 0 8 4 0 8z" fill="context-stroke"/></marker></defs>',
+        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" role="img" '
+        f'aria-label="The network" class="{"crowded" if crowded else "roomy"}">'
+        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">'
+        '<path d="M0 0 8 4 0 8z" fill="context-stroke"/></marker></defs>'
     ]
     for child in network.names:
         for parent in network.parents[child]:
-            parts.append(_arrow(at[parent], at[child], influence(network, parent, child)))
+            parts.append(_arrow(at[parent], at[child], influence(network, parent, child), radius))
     for name in network.names:
-        x, y = at[name]
-        moved = max((row.moved for row in story.rows.get(name, ())), default=0.0)
-        shown = name if len(name) <= LONG else f"{name[: LONG - 1]}…"
-        parts.append(
-            f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{RADIUS}" fill="var(--bound)" stroke="var(--ink)" '
-            f'fill-opacity="{min(1.0, 2 * moved):.2f}"><title>{escape(name)}: moved by {moved:.2f}</title></circle>'
-            f'<text x="{x:.0f}" y="{y + RADIUS + 13:.0f}" text-anchor="middle">{escape(shown)}</text>'
-        )
+        circle = _circle(name, at[name], moved.get(name, 0.0), radius, named=not crowded)
+        known = places is not None and name in places.shown
+        parts.append(f'<a href="#{places.table(name)}">{circle}</a>' if places is not None and known else circle)
     return "".join([*parts, "</svg>"])
 
 
-def influence(network: Network, parent: str, child: str) -> str:
-    """Whether a parent raises or lowers its child in every context, by the learned table; "neutral" where neither."""
-    if child not in network.tables:
-        return "neutral"
-    from credo.knowledge.orders import state_order
-
-    table = network.table(child)
-    low_to_high = [network.states(child).index(state) for state in state_order(network.variable(child)).states]
-    axis = network.parents[child].index(parent)
-    steps = [network.states(parent).index(state) for state in state_order(network.variable(parent)).states]
-    cumulative = np.cumsum(table[..., low_to_high], axis=-1)[..., :-1]
-    change = np.diff(cumulative.take(steps, axis=axis), axis=axis)
-    if (change <= 1e-9).all() and (change < -1e-6).any():
-        return "raises"
-    return "lowers" if (change >= -1e-9).all() and (change > 1e-6).any() else "neutral"
+def _roomy(network: Network) -> Layout:
+    across = 16 + LETTER * min(LONG, max(len(name) for name in network.names))
+    return {name: (MARGIN + x * across, MARGIN / 2 + y * 78) for name, (x, y) in layered(network).items()}
 
 
-def _arrow(start: tuple[float, float], end: tuple[float, float], kind: str) -> str:
+def _crowded(network: Network) -> Layout:
+    """The same layers, each spread over the whole width."""
+    layers: dict[float, list[tuple[float, str]]] = {}
+    for name, (x, y) in layered(network).items():
+        layers.setdefault(round(y, 3), []).append((x, name))
+    at: Layout = {}
+    for depth, y in enumerate(sorted(layers)):
+        for place, (_, name) in enumerate(sorted(layers[y])):
+            x = (place + 0.5) / len(layers[y]) * CROWDED_WIDTH
+            at[name] = MARGIN / 2 + x, MARGIN / 2 + depth / max(1, len(layers) - 1) * CROWDED_HEIGHT
+    return at
+
+
+def _circle(name: str, place: tuple[float, float], moved: float, radius: int, named: bool) -> str:
+    x, y = place
+    shown = name if len(name) <= LONG else f"{name[: LONG - 1]}…"
+    label = f'<text x="{x:.0f}" y="{y + radius + 14:.0f}">{escape(shown)}</text>' if named else ""
+    return (
+        f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{radius}" fill-opacity="{min(1.0, 0.05 + 2 * moved):.2f}">'
+        f"<title>{escape(name)}: moved by {moved:.2f}</title></circle>{label}"
+    )
+
+
+def _arrow(start: tuple[float, float], end: tuple[float, float], kind: str, radius: int) -> str:
     (x1, y1), (x2, y2) = start, end
     length = max(1.0, float(np.hypot(x2 - x1, y2 - y1)))
-    back = (RADIUS + 3) / length
+    back = (radius + 3) / length
     return (
-        f'<path d="M{x1 + (x2 - x1) * back:.0f} {y1 + (y2 - y1) * back:.0f} '
-        f'L{x2 - (x2 - x1) * back:.0f} {y2 - (y2 - y1) * back:.0f}" '
-        f'stroke="var(--{kind})" stroke-width="1.6" fill="none" marker-end="url(#tip)"/>'
+        f'<path class="{kind}" d="M{x1 + (x2 - x1) * back:.0f} {y1 + (y2 - y1) * back:.0f} '
+        f'L{x2 - (x2 - x1) * back:.0f} {y2 - (y2 - y1) * back:.0f}"/>'
     )
