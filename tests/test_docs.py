@@ -25,6 +25,17 @@ def test_the_code_in_the_readme_runs() -> None:
     assert "consistent" in printed.getvalue()
 
 
+@pytest.mark.parametrize(("page", "said"), [("ties.md", "8 rows in 2 clusters"), ("classifier.md", "attack=yes")])
+def test_the_code_of_a_page_runs(page: str, said: str) -> None:
+    pytest.importorskip("sklearn")
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, page, "exec"), {})
+    assert said in printed.getvalue()
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_commands_in_the_readme_run(command: str, tmp_path: Path) -> None:
     arguments = [argument.replace("learned.bif", str(tmp_path / "learned.bif")) for argument in command.split()]
