@@ -16,7 +16,7 @@ pytest.importorskip("pandas")
 from experiments.yang.comparisons import Difference, differences, paired_p, summary
 from experiments.yang.described import contradicted
 from experiments.yang.domains import DOMAINS, Domain, Feature, Group
-from experiments.yang.learners import GROUPS, KINDS, Learner, knowledge_of, learners, method_of
+from experiments.yang.learners import GROUPS, KINDS, Learner, knowledge_of, learners, settings_of
 from experiments.yang.rows import Rows, rows_of
 from experiments.yang.story import write_story
 from experiments.yang.trials import SIZES, curve_of, folds_of
@@ -86,8 +86,9 @@ def test_the_sizes_are_those_of_table_2() -> None:
 
 
 def test_learners_hold_what_they_were_told(rows: Rows) -> None:
-    assert method_of("data", "paper") == "ml"
-    assert method_of("synergy + noisy-OR", "paper") == "co"
+    assert settings_of("data", "paper") == {"method": "ml"}
+    assert settings_of("synergy", "paper") == {"method": "co"}
+    assert settings_of("synergy + noisy-OR", "paper")["options"]["trainer"] == "gradient"
     for learner in learners(FIRE, "cmap"):
         table = learner.make().fit(rows.features, rows.target).fit_.network.table("fire")[..., 1]
         if learner.kind.startswith(("monotone", "synergy")):
