@@ -70,29 +70,51 @@ def agreeing_pairs(values: NDArray[np.generic], generator: np.random.Generator) 
         left = np.concatenate([first[~agree], second[~agree], left[2 * half :]])
 
 
-def drawn_ties(truth: Network, rows: int, hidden: float, share: float, seed: int) -> TiedTable:
-    """Ties that came first: a share of the rows are pairs, drawn again and again until they agree in a variable.
+def drawn_ties(truth: Network, rows: int, hidden: float, names: Sequence[str], share: float, seed: int) -> TiedTable:
+    """Ties that came first: a share of the rows are pairs, drawn again and again until they agree in one of `names`.
 
     Which pair agrees in which variable does not depend on any value, so that P(rows | ties) is just what they are drawn
     from. The value they agree in is hidden, all others with a probability.
     """
-    generator = np.random.default_rng([seed, 1])
-    wanted = round(share * rows / 2)
-    chosen = [truth.names[i] for i in generator.integers(len(truth), size=wanted)]
-    parts, missing, trial = [truth.sample(rows - 2 * wanted, seed=seed)], list(range(wanted)), 0
+    chosen = _chosen(names, round(share * rows / 2), seed)
     kept: dict[int, pl.DataFrame] = {}
-    while missing:
+    trial = 0
+    while missing := [pair for pair in range(len(chosen)) if pair not in kept]:
         trial += 1
         fresh = truth.sample(2 * len(missing), seed=1_000_000 * trial + seed)
         for place, pair in enumerate(missing):
             two = fresh[2 * place : 2 * place + 2]
-            if two[chosen[pair]][0] == two[chosen[pair]][1]:
+            if two[chosen[pair]].n_unique() == 1:
                 kept[pair] = two
-        missing = [pair for pair in missing if pair not in kept]
-    complete = pl.concat([*(kept[pair] for pair in range(wanted)), *parts])
-    pairs: dict[str, list[tuple[int, int]]] = {name: [] for name in truth.names}
-    for pair, name in enumerate(chosen):
-        pairs[name].append((2 * pair, 2 * pair + 1))
+    alone = truth.sample(rows - 2 * len(chosen), seed=seed)
+    pairs = [(name, 2 * pair, 2 * pair + 1) for pair, name in enumerate(chosen)]
+    return _hide(pl.concat([*(kept[pair] for pair in range(len(chosen))), alone]), pairs, hidden, seed)
+
+
+def picked_ties(truth: Network, rows: int, hidden: float, names: Sequence[str], share: float, seed: int) -> TiedTable:
+    """As many ties of the same kind, one a row, but found: rows are drawn first, and pairs that agree are picked."""
+    complete = truth.sample(rows, seed=seed)
+    left = np.random.default_rng([seed, 2]).permutation(rows).tolist()
+    pairs = []
+    for name in _chosen(names, round(share * rows / 2), seed):
+        first, values = left.pop(), complete[name]
+        second = next((row for row in left if values[row] == values[first]), None)
+        if second is not None:
+            left.remove(second)
+            pairs.append((name, first, second))
+    return _hide(complete, pairs, hidden, seed)
+
+
+def _chosen(names: Sequence[str], pairs: int, seed: int) -> list[str]:
+    """The variable that each pair agrees in."""
+    return [names[i] for i in np.random.default_rng([seed, 1]).integers(len(names), size=pairs)]
+
+
+def _hide(complete: pl.DataFrame, ties: Sequence[tuple[str, int, int]], hidden: float, seed: int) -> TiedTable:
+    """Hide the values of all ties, and of all others with a probability."""
+    pairs: dict[str, list[tuple[int, int]]] = {name: [] for name in complete.columns}
+    for name, *pair in ties:
+        pairs[name].append((pair[0], pair[1]))
     table = with_gaps(complete, hidden, seed)
     for name, own in pairs.items():
         places = [row for pair in own for row in pair]

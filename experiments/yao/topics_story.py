@@ -88,7 +88,7 @@ def claims(numbers: pl.DataFrame) -> list[Claim]:
         ):
             found.append(_more(f"Ties ({NAMES[ties]}) {text}", without[column], tied[column]))
         whole = int((tied["together"] == 1).sum())
-        text = f"Ties ({NAMES[ties]}) bring every word of a group into one topic's fifty"
+        text = f"Ties ({NAMES[ties]}) bring every word of both groups into one topic's fifty each"
         found.append(Claim(text, whole == len(tied), f"in {whole} of {len(tied)} runs"))
         cost = tied["coherence"] - without["coherence"]
         mean, error = float(cost.mean()), float((cost.std() or 0.0) / len(cost) ** 0.5)
