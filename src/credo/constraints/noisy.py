@@ -79,7 +79,7 @@ def reword(knowledge: KnowledgeLike) -> tuple[Reworded, Expansion]:
     set_aside = []
     for number, statement in enumerate(knowledge.statements):
         if isinstance(statement, Influence | Synergy) and statement.child in expansion.effects:
-            _require_order(str(statement.child), expansion, orders[statement.child].states)
+            _require_order(str(statement.child), expansion, _low_to_high(knowledge, statement.child))
         try:
             statements.append(_reworded(statement, expansion))
         except _Spans as why:
