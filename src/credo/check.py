@@ -258,7 +258,18 @@ def _conflict(
             for place in shown
         )
         proofs.append(WithoutOne(all_said([witness.left_out])[0], numbers))
-    return Conflict(all_said(clash.statements), clash.gap if isfinite(clash.gap) else None, tuple(proofs))
+    said = all_said(clash.statements)
+    gap = clash.gap if isfinite(clash.gap) else None
+    return Conflict(said, gap, tuple(proofs), tuple(_speaks_of(each.number, constraints) for each in said))
+
+
+def _speaks_of(statement: int, constraints: Constraints) -> tuple[str, ...]:
+    """The rows of tables that a statement speaks of, in words."""
+    parameters, linear = constraints.parameters, constraints.linear
+    own = set(linear.take(linear.statements == statement).indices.tolist())
+    own |= {index for row in constraints.products if row.statement == statement for index in row.indices}
+    places = dict.fromkeys(parameters.locate(index)[:2] for index in sorted(own))
+    return tuple(parameters.network.describe(*place) for place in places)
 
 
 def _row_counts(constraints: Constraints, count: int) -> list[int]:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from math import isfinite
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from credo.diagnostics.plausibility import Plausibility
 from credo.diagnostics.usable import FamilyUse
+from credo.options import checked_page
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +46,14 @@ class Conflict:
     """Statements that cannot hold together; leave out any one of them, and the others can.
 
     `gap` is how far each of their rows must give way for all of them to hold. With products among them it is None
-    and `without_one` is empty: that they clash is proved, that each is needed for it is not.
+    and `without_one` is empty: that they clash is proved, that each is needed for it is not. `speaks_of` has for each
+    statement the rows of tables that it speaks of, such as `P(lung | smoke=yes)`.
     """
 
     statements: tuple[Said, ...]
     gap: float | None
     without_one: tuple[WithoutOne, ...]
+    speaks_of: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +151,25 @@ class Check:
         found = plain(self)
         assert isinstance(found, dict)
         return found
+
+    def report(self, path: str | Path) -> Path:
+        """Write the check as one page of HTML that needs nothing else, conflicts as pictures; returns where it is."""
+        from credo.report.page.check import check_page
+
+        target = checked_page(path)
+        target.write_text(check_page(self), encoding="utf-8")
+        return target
+
+    def plot_conflicts(self, ax: Axes | None = None) -> Axes:
+        """Draw which statements clash, and over which rows of tables; needs matplotlib (`credo[plots]`)."""
+        from credo.report.plots.conflicts import plot_conflicts
+
+        return plot_conflicts(self, ax)
+
+    def _repr_html_(self) -> str:
+        from credo.report.notebook import check_html
+
+        return check_html(self)
 
     def __str__(self) -> str:
         from credo.report.check_text import check_plain_text

@@ -101,36 +101,44 @@ def learn(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Learn the tables of NETWORK from DATA, and from knowledge. Exit code 3: the knowledge contradicts itself."""
+    from credo.check import check as check_knowledge
+    from credo.constraints.conflicts import ConflictError
     from credo.fit import fit
     from credo.io.networks import check_target, read_network, write_network
     from credo.knowledge import read_knowledge
-    from credo.result import check_page
+    from credo.options import checked_page
 
     if out is not None:
         check_target(out)  # before the work, not after it
     if page is not None:
-        check_page(page)
+        checked_page(page)
     given = read_network(network)
     known = None if knowledge is None else read_knowledge(knowledge, given)
     believed = _prior(prior, prior_network, prior_weight)
-    with _progress(LEARNING, quiet=as_json) as (progress, report):
-        result = fit(
-            given,
-            data,
-            known,
-            method=method,
-            prior=believed,
-            fixed=tuple(fixed or ()),
-            weights=weights,
-            seed=seed,
-            soft_weight=soft_weight,
-            starts=starts,
-            max_iterations=max_iterations,
-            trainer=trainer,
-            checkpoint=checkpoint,
-            progress=progress,
-            report=report,
-        )
+    try:
+        with _progress(LEARNING, quiet=as_json) as (progress, report):
+            result = fit(
+                given,
+                data,
+                known,
+                method=method,
+                prior=believed,
+                fixed=tuple(fixed or ()),
+                weights=weights,
+                seed=seed,
+                soft_weight=soft_weight,
+                starts=starts,
+                max_iterations=max_iterations,
+                trainer=trainer,
+                checkpoint=checkpoint,
+                progress=progress,
+                report=report,
+            )
+    except ConflictError as error:
+        if page is None or known is None:
+            raise
+        check_knowledge(given, known).report(page)
+        raise ConflictError(f"{error}\nA picture of it is in {page}.", error.conflicts) from None
     if out is not None:
         write_network(result.network, out)
     if page is not None:
@@ -144,23 +152,31 @@ def check(
     knowledge: Annotated[Path, typer.Argument(help="The knowledge: one statement a line")],
     data: Annotated[Path | None, typer.Option("--data", "-d", help="Hold each statement against this table.")] = None,
     seed: Annotated[int, typer.Option(help="Of the random draws behind probabilities.")] = 0,
+    page: Annotated[Path | None, typer.Option("--report", help="Write the check here, as one HTML page.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Say whether KNOWLEDGE can hold, what follows from it, and what data say of it. Exit code 3: it cannot hold."""
     from credo.check import check as check_knowledge
     from credo.io.networks import read_network
     from credo.knowledge import read_knowledge
+    from credo.options import checked_page
 
+    if page is not None:
+        checked_page(page)  # before the work, not after it
     given = read_network(network)
     known = read_knowledge(knowledge, given)
     with _progress("Checking", quiet=as_json) as (progress, _):
         found = check_knowledge(given, known, data, seed=seed, progress=progress)
+    if page is not None:
+        found.report(page)
     if as_json:
         _print_json(found.to_dict())
     else:
         from credo.report.check_text import check_summary
 
         _console().print(check_summary(found))
+        if page is not None:
+            _console().print(f"\nThe same with pictures is in {page}: open it in a browser.")
     raise typer.Exit(found.exit_code)
 
 

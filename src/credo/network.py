@@ -181,6 +181,11 @@ class Network:
         arcs = sum(len(parents) for parents in self.parents.values())
         return f"<Network {self.name!r}: {len(self)} variables, {arcs} arcs, {len(self.tables)} tables>"
 
+    def _repr_html_(self) -> str:
+        from credo.report.notebook import network_html
+
+        return network_html(self)
+
     def __len__(self) -> int:
         return len(self.variables)
 

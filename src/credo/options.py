@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from credo.errors import OptionError
 
 
@@ -10,3 +12,13 @@ def checked_seed(seed: object) -> int:
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or int(seed.__index__()) < 0:
         raise OptionError(f"A seed is a whole number that is not negative; it is {seed!r}.")
     return int(seed.__index__())
+
+
+def checked_page(path: str | Path) -> Path:
+    """The place of a page that is to be written, or the error that writing would be."""
+    target = Path(path)
+    if target.is_dir():
+        raise OptionError(f"{target} is a folder, not a file to write the report to.")
+    if not target.parent.is_dir():
+        raise OptionError(f"There is no folder {target.parent} to write the report to.")
+    return target

@@ -17,9 +17,11 @@ from credo.estimators.solvers.certificate import Certificate
 from credo.expansion import expand
 from credo.knowledge import Knowledge
 from credo.network import Network
+from credo.options import checked_page
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.axes import Axes
 
     from credo.diagnostics.explain.story import Explanation
 
@@ -56,6 +58,7 @@ class Fit:
         default=None, repr=False
     )  # what was estimated: counts and the rows of the knowledge
     has_gaps: bool = field(default=False, repr=False)  # whether the counts are expected ones
+    _told: dict[str, Explanation] = field(default_factory=dict, repr=False, compare=False)  # worked out once
 
     @property
     def cll(self) -> float | None:
@@ -118,16 +121,51 @@ class Fit:
 
         if self.problem is None:
             raise OptionError("This fit was made without its counts: learn again to have it explained.")
-        whole = expand(self.network).network
-        return explain(whole, self.problem, self.knowledge, self.prices, self.posterior, self.method, self.has_gaps)
+        if "story" not in self._told:
+            whole = expand(self.network).network
+            given = self.problem, self.knowledge, self.prices, self.posterior, self.method, self.has_gaps
+            self._told["story"] = explain(whole, *given)
+        return self._told["story"]
 
     def report(self, path: str | Path) -> Path:
         """Write the whole story as one page of HTML that needs nothing else; returns where it is."""
         from credo.report.page.build import page
 
-        target = check_page(path)
+        target = checked_page(path)
         target.write_text(page(self), encoding="utf-8")
         return target
+
+    def plot_cpt(self, name: str, ax: Axes | None = None) -> Axes:
+        """Draw a table: for each number the data, what the knowledge allows, what was learned, and its interval.
+
+        This and the other pictures need matplotlib (`credo[plots]`), and return the axes that they drew on.
+        """
+        from credo.report.plots.cpt import plot_cpt
+
+        return plot_cpt(self, name, ax)
+
+    def plot_network(self, ax: Axes | None = None) -> Axes:
+        """Draw the network: arrows by influence, circles by how far the knowledge moved their tables."""
+        from credo.report.plots.network import plot_network
+
+        return plot_network(self, ax)
+
+    def plot_history(self, ax: Axes | None = None) -> Axes:
+        """Draw what was maximised after each step."""
+        from credo.report.plots.history import plot_history
+
+        return plot_history(self, ax)
+
+    def plot_knowledge(self, ax: Axes | None = None) -> Axes:
+        """Draw the statements that mattered: how far each moved a number, and what became of it."""
+        from credo.report.plots.knowledge import plot_knowledge
+
+        return plot_knowledge(self, ax)
+
+    def _repr_html_(self) -> str:
+        from credo.report.notebook import fit_html
+
+        return fit_html(self)
 
     def cpt(self, name: str) -> pl.DataFrame:
         """The learned table of a variable with labels."""
@@ -179,13 +217,3 @@ class Fit:
                 for name, form in self.network.forms.items()
             },
         }
-
-
-def check_page(path: str | Path) -> Path:
-    """The place of a page that is to be written, or the error that writing would be."""
-    target = Path(path)
-    if target.is_dir():
-        raise OptionError(f"{target} is a folder, not a file to write the report to.")
-    if not target.parent.is_dir():
-        raise OptionError(f"There is no folder {target.parent} to write the report to.")
-    return target

@@ -25,18 +25,19 @@ STYLES = {
 
 def check_summary(check: Check) -> RenderableType:
     """The whole check, for a terminal."""
-    parts: list[RenderableType] = [_verdict(check)]
+    parts: list[RenderableType] = [verdict_line(check)]
     parts += [_conflict(number, conflict) for number, conflict in enumerate(check.conflicts[:FEW], start=1)]
     if len(check.conflicts) > FEW:
         parts.append(Text(f"… and {len(check.conflicts) - FEW} more conflicts."))
     if check.statements:
         parts += [Text(""), _statements(check)]
-    for title, lines in _sections(check):
+    for title, lines in sections(check):
         parts += _section(title, lines)
     return Group(*parts)
 
 
-def _sections(check: Check) -> list[tuple[str, Sequence[str]]]:
+def sections(check: Check) -> list[tuple[str, Sequence[str]]]:
+    """What else is to be said, under its titles."""
     pinned = [f"{each.parameter} = {each.value:g}, by {_lines(each.statements)}" for each in check.pinned]
     fixed = [f"{_place(each.statement)}: {each.reason}" for each in check.cannot_differ]
     fixed += [f"{starting(_lines(each.statements))} together force {each.equation}" for each in check.forced_equal]
@@ -62,7 +63,8 @@ def check_plain_text(check: Check, width: int = 110) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
-def _verdict(check: Check) -> Text:
+def verdict_line(check: Check) -> Text:
+    """Whether the knowledge can hold, and what the data say to it."""
     size = f"{_count(len(check.statements), 'statement')}, {_count(check.rows, 'row')}, {_count(check.blocks, 'block')}"
     if check.feasible:
         found = Text(f"The knowledge is consistent: {size}.", style="bold green")
@@ -92,12 +94,18 @@ def _conflict(number: int, conflict: Conflict) -> Text:
         place = f"line {each.line:>{width}}" if numbered else f"{each.place:<{width}}"
         text.append(f"  {place}  " if width and place else "  ", style="dim")
         text.append(f"{each.text}\n", style="not bold")
+    sentences = way_out(conflict)
+    return text.append(f"  {sentences}", style="not bold") if sentences else text[:-1]
+
+
+def way_out(conflict: Conflict) -> str:
+    """What would end a conflict, in sentences; nothing where that is not known."""
     together = len(conflict.statements) > 1
     sentences = ["Without any one of them, the others can hold."] if together and conflict.without_one else []
     if conflict.gap is not None:
         who, end = ("Each", " for all to hold") if together else ("It", "")
         sentences.append(f"{who} would have to give way by {conflict.gap:.2g}{end}.")
-    return text.append(f"  {' '.join(sentences)}", style="not bold") if sentences else text[:-1]
+    return " ".join(sentences)
 
 
 def _statements(check: Check) -> Table:
@@ -108,7 +116,7 @@ def _statements(check: Check) -> Table:
         table.add_column(heading, justify="left" if words else "right", overflow="fold", no_wrap=not words)
     rows: Sequence[StatementCheck] = check.statements
     if check.with_data:
-        rows = sorted(rows, key=_chance)
+        rows = sorted(rows, key=by_worry)
     clashing = {each.number for conflict in check.conflicts for each in conflict.statements}
     for each in rows[:FEW_STATEMENTS]:
         kind = each.kind if each.guo_type is None else f"{each.kind} (type {each.guo_type})"
@@ -116,7 +124,7 @@ def _statements(check: Check) -> Table:
             Text(each.said.place.removeprefix("line ")),
             Text(each.said.text, style="red" if each.said.number in clashing else ""),
             Text(str(each.rows) if each.rows else "–"),
-            Text("–" if each.plausibility is None else _share(each.plausibility.volume)),
+            Text("–" if each.plausibility is None else share_text(each.plausibility.volume)),
         ]
         table.add_row(*cells, *(_data_cells(each.plausibility) if check.with_data else [Text(kind, style="dim")]))
     left = len(rows) - FEW_STATEMENTS
@@ -134,14 +142,14 @@ def _data_cells(found: Plausibility | None) -> list[Text]:
     if found is None or found.probability is None:
         return [Text("–"), Text("–"), Text("")]
     verdict = found.verdict or Verdict.OPEN
-    return [Text(_share(found.probability)), Text(_factor(found)), Text(verdict.value, style=STYLES[verdict])]
+    return [Text(share_text(found.probability)), Text(factor_text(found)), Text(verdict.value, style=STYLES[verdict])]
 
 
 def _worry(each: StatementCheck) -> Verdict | None:
     return None if each.plausibility is None else each.plausibility.verdict
 
 
-def _chance(each: StatementCheck) -> tuple[int, float]:
+def by_worry(each: StatementCheck) -> tuple[int, float]:
     """What the data contradict comes first; what they say nothing about last."""
     found = each.plausibility
     if found is None or found.probability is None:
@@ -186,7 +194,8 @@ def _place(said: Said) -> str:
     return f"{starting(said.place)} (“{said.text}”)" if said.place else f"“{said.text}”"
 
 
-def _share(share: Share) -> str:
+def share_text(share: Share) -> str:
+    """A probability, with no more digits than are known."""
     if share.below is not None:
         return f"<{_number(share.below)}"
     if 0.995 <= share.value < 1.0:
@@ -194,7 +203,8 @@ def _share(share: Share) -> str:
     return _estimate(share.value, share.error, exact=share.exact)
 
 
-def _factor(found: Plausibility) -> str:
+def factor_text(found: Plausibility) -> str:
+    """A Bayes factor, with no more digits than are known."""
     if found.bayes_factor is None:
         return "–"
     if found.relation:

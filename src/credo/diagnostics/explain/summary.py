@@ -91,7 +91,9 @@ def quoted(story: StatementStory) -> str:
 
 def times_seen(count: float) -> str:
     """How often, for a reader."""
-    return {0.0: "never seen", 1.0: "seen once", 2.0: "seen twice"}.get(count, f"seen {count:,.4g} times")
+    return {0.0: "never seen", 1.0: "seen once", 2.0: "seen twice"}.get(
+        count, f"seen {count:,.0f} times" if count == int(count) else f"expected {count:,.3g} times"
+    )
 
 
 def chance(value: float) -> str:
