@@ -93,8 +93,8 @@ class KnowledgeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = np.asarray(_check_sample_weight(sample_weight, labels, dtype=np.float64, ensure_non_negative=True))
         self.classes_, which = np.unique(labels, return_inverse=True)
         self.target_ = self._target_name(y, frame.columns)
-        kept = weights > 0
-        frame, which, weights = frame.filter(kept), which[kept], weights[kept]
+        if not (kept := weights > 0).all():
+            frame, which, weights = frame.filter(kept), which[kept], weights[kept]
 
         if self.network is not None:
             network = read_network(self.network)

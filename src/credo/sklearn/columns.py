@@ -171,11 +171,12 @@ def _distinct(values: pl.Series) -> tuple[list[object], Integers]:
 
     if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object):
         raise DataError(f"Column {values.name} holds values of the type {values.dtype}: texts or numbers are expected.")
-    values = values.fill_nan(None) if values.dtype.is_float() else values  # NaN equals nothing, not even itself
-    distinct = values.unique(maintain_order=True)
-    ranks = pl.DataFrame({"value": distinct, "rank": np.arange(len(distinct))})
-    which = pl.DataFrame({"value": values}).join(ranks, on="value", how="left", nulls_equal=True, maintain_order="left")
-    return distinct.to_list(), which["rank"].to_numpy().astype(np.int64)
+    if values.dtype.is_numeric():
+        numbers, which = np.unique(values.to_numpy(), return_inverse=True)  # a gap is NaN, which is one value here
+        return numbers.tolist(), which.astype(np.int64)
+    places: dict[object, int] = {}
+    found = np.array([places.setdefault(value, len(places)) for value in values.to_list()], dtype=np.int64)
+    return list(places), found
 
 
 def plain(value: Any) -> Any:
