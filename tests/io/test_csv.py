@@ -179,8 +179,8 @@ def test_lines_that_end_with_a_carriage_return_alone_are_an_error(tmp_path: Path
 
 
 def test_a_carriage_return_within_a_short_line_is_no_other_error(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="row 2: 1 fields, but the header has 3"):
-        read(write(tmp_path / "odd.csv", "smoke,lung,grade\nno,yes,1\nno\ryes\n"))
+    with pytest.raises(DataError, match="row 2: 4 fields, but the header has 3"):
+        read(write(tmp_path / "odd.csv", "smoke,lung,grade\nno,yes,1\nno,yes,1,\r2\n"))
 
 
 def test_archives_that_are_none_or_cut_off_are_errors(tmp_path: Path) -> None:
