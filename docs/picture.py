@@ -1,0 +1,86 @@
+"""Draws the picture of the first page, from the example: what the data say, what the notes allow, what is learned.
+
+Run from the repository's folder: python docs/picture.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import credo
+from credo.diagnostics.explain.story import RowStory
+
+SHOWN = (
+    ("metastatic_cancer", 0),
+    ("brain_tumour", 0),
+    ("brain_tumour", 1),
+    ("coma", 0),
+    ("coma", 2),
+    ("ct_scan", 0),
+    ("severe_headaches", 1),
+)
+LEFT, WIDTH, TOP, STEP = 330, 400, 62, 40
+INK, DATA, ALLOWED, LEARNED = "#37474f", "#c2571a", "#b2dfdb", "#00695c"
+
+
+def main() -> None:
+    """Learn the example and write the picture."""
+    folder = Path("examples/brain-tumour")
+    network = credo.read_network(folder / "brain-tumour.bif").without_tables()
+    knowledge = credo.read_knowledge(folder / "brain-tumour.credo", network)
+    fit = credo.fit(network, folder / "patients.csv", knowledge)
+    rows = fit.explain().rows
+    lines = [_row(network, rows[name][row], TOP + STEP * place) for place, (name, row) in enumerate(SHOWN)]
+    Path("docs/images/two-sources.svg").write_text(_page(lines, TOP + STEP * len(SHOWN)), encoding="utf-8")
+
+
+def _row(network: credo.Network, story: RowStory, y: float) -> str:
+    assert story.interval is not None
+    assert story.data is not None
+    given = ", ".join(f"{parent}={state}" for parent, state in network.configuration(story.variable, story.row).items())
+    number = f"{story.variable}={network.states(story.variable)[1]}"
+    upper, lower = (f"P({number} |", f"{given})") if given else (f"P({number})", "")
+    low, high = _x(story.low[1]), _x(story.high[1])
+    least, most = _x(story.interval[0][1]), _x(story.interval[1][1])
+    data, learned = _x(story.data[1]), _x(story.learned[1])
+    return f"""<text x="{LEFT - 14}" y="{y - 1}" text-anchor="end">{upper}</text>
+<text x="{LEFT - 14}" y="{y + 13}" text-anchor="end">{lower}</text>
+<rect x="{low:.1f}" y="{y - 9}" width="{high - low:.1f}" height="18" rx="3" fill="{ALLOWED}"/>
+<path d="M{least:.1f} {y}H{most:.1f}" stroke="{LEARNED}" stroke-width="2.5"/>
+<path d="M{data:.1f} {y - 8}l8 8l-8 8l-8 -8z" fill="none" stroke="{DATA}" stroke-width="2"/>
+<circle cx="{learned:.1f}" cy="{y}" r="5" fill="{LEARNED}"/>
+<text x="{LEFT + WIDTH + 16}" y="{y + 4}">{story.seen:.0f}</text>"""
+
+
+def _page(lines: list[str], bottom: float) -> str:
+    grid = "\n".join(
+        f'<path d="M{_x(value):.1f} {TOP - 16}V{bottom - 16}" stroke="#e0e0e0"/>'
+        f'<text x="{_x(value):.1f}" y="{bottom + 2}" text-anchor="middle">{value}</text>'
+        for value in (0, 0.25, 0.5, 0.75, 1)
+    )
+    body = "\n".join(lines)
+    width, height = LEFT + WIDTH + 70, bottom + 18
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" font-size="11.5"
+ font-family="system-ui, sans-serif" fill="{INK}">
+<title>Seven numbers of the example: what thirty patients say, what the notes allow, what credo learns from both</title>
+<rect width="{width}" height="{height}" rx="8" fill="#ffffff"/>
+<path d="M{LEFT} 18l7 7l-7 7l-7 -7z" fill="none" stroke="{DATA}" stroke-width="2"/>
+<text x="{LEFT + 14}" y="29">data alone</text>
+<rect x="{LEFT + 95}" y="17" width="26" height="16" rx="3" fill="{ALLOWED}"/>
+<text x="{LEFT + 128}" y="29">what the notes allow</text>
+<path d="M{LEFT + 262} 25H{LEFT + 290}" stroke="{LEARNED}" stroke-width="2.5"/>
+<circle cx="{LEFT + 276}" cy="25" r="5" fill="{LEARNED}"/>
+<text x="{LEFT + 298}" y="29">both, with 95%</text>
+<text x="{LEFT + WIDTH + 8}" y="29">seen</text>
+{grid}
+{body}
+</svg>
+"""
+
+
+def _x(value: float) -> float:
+    return LEFT + WIDTH * value
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""The code on every page of the documentation runs, each page as one program; so does the notebook."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from credo.io.agrum import load_pyagrum
+
+ROOT = Path(__file__).resolve().parents[1]
+OWN_TESTS = ("language.md",)  # its Python speaks of networks that the tests of the language make
+PAGES = [
+    page
+    for page in sorted((ROOT / "docs").rglob("*.md"))
+    if page.name not in OWN_TESTS and "```python\n" in page.read_text(encoding="utf-8")
+]
+NOTEBOOK = ROOT / "examples" / "tutorial.ipynb"
+
+
+def run(code: str, name: str) -> str:
+    """What a program prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, name, "exec"), {})
+    return printed.getvalue()
+
+
+@pytest.fixture
+def beside_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that holds the examples, in which programs may write."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("beside_examples")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_code_on_a_page_runs_and_prints_what_the_page_says(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    if "import pyagrum" in text:
+        load_pyagrum("The page")  # with the warnings off that its import gives, which are errors in tests
+    printed = run("\n".join(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)), page.name)
+    for claimed in re.findall(r"```text printed\n(.*?)```", text, flags=re.DOTALL):
+        assert claimed.strip() in printed
+
+
+@pytest.mark.usefixtures("beside_examples")
+def test_the_commands_on_the_pages_run() -> None:
+    from typer.testing import CliRunner
+
+    from credo.cli import app
+
+    for page in PAGES:
+        text = re.sub(r"\\\n\s*", "", page.read_text(encoding="utf-8"))
+        for command in re.findall(r"^    credo (.*)$", text, flags=re.MULTILINE):
+            done = CliRunner().invoke(app, command.split())
+            assert done.exit_code == 0, f"{page.name}: credo {command}\n{done.output}"
+
+
+def test_the_notebook_is_the_tutorial_without_outputs() -> None:
+    notebook = runpy.run_path(str(ROOT / "docs" / "notebook.py"))["notebook"]
+    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    assert NOTEBOOK.read_text(encoding="utf-8") == notebook(page), "run: python docs/notebook.py"
+
+
+@pytest.mark.usefixtures("beside_examples")
+def test_the_notebook_runs() -> None:
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert "posterior" in run("\n".join(code), NOTEBOOK.name)
+
+
+@pytest.mark.parametrize("paper", ["guo", "liao"])
+def test_figures_on_the_pages_of_papers_are_those_of_the_experiments(paper: str) -> None:
+    page = (ROOT / "docs" / "papers" / f"{paper}.md").read_text(encoding="utf-8")
+    told = page.partition("## What the rerun showed")[2]
+    results = (ROOT / "experiments" / paper / "results").glob("*.md")
+    shown = "\n".join(each.read_text(encoding="utf-8") for each in results)
+    figures = re.findall(r"\d+\.\d+|\d+ of \d+", told)
+    assert figures
+    for figure in figures:
+        assert figure in shown, figure
