@@ -27,7 +27,7 @@ from credo.network import Network, Variable
 from credo.result import Fit
 from credo.statistics.families import Families
 from credo.statistics.ties.assign import NoAssignment, assign
-from credo.statistics.ties.likelihood import tie_rows
+from credo.statistics.ties.likelihood import Reading, tie_rows
 from credo.statistics.ties.posterior import tied_posterior
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def cluster(
         network, dataset, knowledge, method="cmap", prior=prior, starts=starts, seed=seed, ties=_kind(merged),
         max_iterations=max_iterations, tolerance=tolerance,
     )  # fmt: skip
-    tied = tie_rows(Families.of(fit.network), lower(knowledge).ties, dataset, merged=merged)
+    tied = tie_rows(Families.of(fit.network), lower(knowledge).ties, dataset, reading=Reading(_kind(merged)))
     shared = _shared(tied_posterior(fit.network, tied, hidden), groups)
     labels, kept = assign(shared, pairs)
     findings = fit.findings if kept else (*fit.findings, Finding("apart", "Not all rows could be labelled apart."))

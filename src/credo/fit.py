@@ -33,6 +33,7 @@ from credo.statistics.families import Families, check_size
 from credo.statistics.known_columns import read_for
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.statistics.prior import Priors, as_prior, taken_apart
+from credo.statistics.ties.likelihood import Reading
 
 if TYPE_CHECKING:
     from credo.io.csv import Progress
@@ -79,7 +80,8 @@ def fit(
     steps, until the objective moves by no more than `tolerance` of itself; a run that was killed goes on from its
     `checkpoint`. With `trainer="gradient"` the likelihood is climbed directly instead, with a growing penalty on what
     the knowledge forbids [yang, algorithm 1]; ml, map, cml and cmap can be trained so. Rows that the knowledge ties
-    together are conditioned on their ties (`ties="cll"`), or are one draw of the tied value (`ties="merged"`).
+    together are conditioned on their ties (`ties="cll"`), are a sample in which they were found to agree
+    (`ties="joint"`), or are one draw of the tied value (`ties="merged"`).
     `progress` is told the share of the table that was read, `report` how each step of EM went.
     """
     started = perf_counter()
@@ -105,9 +107,9 @@ def fit(
         if method == "auto":
             chosen, problem = _for_gaps(prior, problem, whole)
         iterations = Iterations(starts, max_iterations, tolerance, accelerate, checkpoint, report, trainer)
-        table, merged = concatenate(list(_read(known, whole, data, weights))), _is_merged(ties)
+        table, reading = concatenate(list(_read(known, whole, data, weights))), _reading(ties)
         solution = _or_clash(
-            known, lambda: estimate_incomplete(chosen, problem, table, iterations, memory_limit, merged)
+            known, lambda: estimate_incomplete(chosen, problem, table, iterations, memory_limit, reading)
         )
     else:
         solution = _or_clash(known, lambda: chosen.estimate(problem))
@@ -136,10 +138,14 @@ def fit(
     )
 
 
-def _is_merged(ties: str) -> bool:
-    if ties not in ("cll", "merged"):
-        raise OptionError(f"ties is cll (rows are conditioned on their ties) or merged (one draw a tie), not {ties!r}.")
-    return ties == "merged"
+def _reading(ties: str) -> Reading:
+    try:
+        return Reading(ties)
+    except ValueError:
+        raise OptionError(
+            "ties is cll (rows were drawn until they agreed), joint (rows were drawn, and found to agree) or merged "
+            f"(one draw for all tied rows), not {ties!r}."
+        ) from None
 
 
 def _or_clash(knowledge: Knowledge, estimate: Callable[[], Solution]) -> Solution:

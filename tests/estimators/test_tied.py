@@ -19,6 +19,7 @@ from credo.network import Network
 from credo.statistics.engine.layout import pack, row_starts
 from credo.statistics.families import Families
 from credo.statistics.prior import Dirichlet
+from credo.statistics.ties.likelihood import Reading
 from credo.statistics.ties.relaxation import TIGHT
 from tests.statistics.enumeration import random_network, random_rows
 from tests.statistics.ties.exact import constrained
@@ -40,7 +41,7 @@ def a_step(seed: int, rows: int = 30, ties: int = 12) -> tuple[Network, np.ndarr
     network = random_network(generator, most=5)
     codes = random_rows(generator, network, rows, 0.4)
     said = some_ties(generator, network, codes, ties)
-    step = tied_step(Families.of(network), said, Dataset(network.names, codes), False, None)
+    step = tied_step(Families.of(network), said, Dataset(network.names, codes), Reading.CLL, None)
     return network, codes, said, step
 
 

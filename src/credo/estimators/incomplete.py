@@ -34,7 +34,7 @@ from credo.statistics.counts import Counts
 from credo.statistics.engine.expected import Prepared, as_counts, log_likelihood_of, prepare
 from credo.statistics.engine.layout import pack
 from credo.statistics.prior import pseudo_counts
-from credo.statistics.ties.likelihood import tie_rows
+from credo.statistics.ties.likelihood import Reading, tie_rows
 
 TRAINERS = ("em", "gradient")
 COUNTING, MAXIMISING, BY_GRADIENT = ("ml", "map"), ("cml", "cmap"), ("cem",)
@@ -60,14 +60,16 @@ def estimate_incomplete(
     dataset: Dataset,
     iterations: Iterations,
     memory_limit: int | None = None,
-    merged: bool = False,
+    reading: Reading = Reading.CLL,
 ) -> Solution:
-    """Run EM for a method, and say how it went; `merged` says how rows that are tied together are read."""
+    """Run EM for a method, and say how it went; `reading` says how rows that are tied together came about."""
     if iterations.trainer == "gradient":
         return _by_gradient(method, problem, dataset, iterations, memory_limit)
     families, ties = problem.counts.families, problem.constraints.ties if method.uses_knowledge else ()
     rows = prepare(families, dataset, memory_limit)
-    e_step: Independent | Tied = tied_step(families, ties, dataset, merged, memory_limit) if ties else Independent(rows)
+    e_step: Independent | Tied = (
+        tied_step(families, ties, dataset, reading, memory_limit) if ties else Independent(rows)
+    )
     weight = default_weight(problem) if method.name in BY_GRADIENT else DEFAULT
     inner = problem if problem.soft_weight is not None else replace(problem, soft_weight=weight)
     em_method = method if method.name in (*COUNTING, *MAXIMISING, *BY_GRADIENT) else METHODS["cmap"]
@@ -83,7 +85,7 @@ def estimate_incomplete(
         accelerate=iterations.accelerate,
         seed=problem.seed,
         checkpoint=iterations.checkpoint,
-        label=f"{em_method.name} {inner.prior} {inner.soft_weight} {ties} {merged}",
+        label=f"{em_method.name} {inner.prior} {inner.soft_weight} {ties} {reading}",
         progress=iterations.report,
     )
     cells, _, _ = e_step(pack(rows.layout, result.tables), e_step.start())
@@ -93,7 +95,9 @@ def estimate_incomplete(
     theta = pack(rows.layout, {**result.tables, **tables})
     likelihood, told = None, list(_story(result))
     if isinstance(e_step, Tied):
-        conditioned = tie_rows(families, ties, dataset, memory_limit=memory_limit) if merged else e_step.rows
+        conditioned = e_step.rows
+        if reading is not Reading.CLL:
+            conditioned = tie_rows(families, ties, dataset, memory_limit=memory_limit)
         likelihood = likelihood_of(conditioned, theta)
         told.append(story(conditioned, likelihood))
     # EM stands still also where its M-step only stopped near the optimum.

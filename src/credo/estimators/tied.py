@@ -24,7 +24,7 @@ from credo.io.dataset import Dataset
 from credo.statistics.engine.expected import Prepared
 from credo.statistics.engine.layout import Integers, Numbers, row_starts
 from credo.statistics.families import Families
-from credo.statistics.ties.likelihood import TiedData, tie_rows
+from credo.statistics.ties.likelihood import Reading, TiedData, tie_rows
 from credo.statistics.ties.relaxation import TOLERANCE
 
 
@@ -43,7 +43,7 @@ class Tied:
 
     @property
     def is_bound(self) -> bool:
-        """Merged ties are EM; where rows are conditioned on their ties a step may lead too far."""
+        """Merged and joint ties are EM; where rows are conditioned on their ties a step may lead too far."""
         return self.rows.chance is None and self.rows.is_exact
 
     def start(self) -> Numbers:
@@ -57,10 +57,10 @@ class Tied:
 
 
 def tied_step(
-    families: Families, ties: Sequence[RowTie], dataset: Dataset, merged: bool, memory_limit: int | None
+    families: Families, ties: Sequence[RowTie], dataset: Dataset, reading: Reading, memory_limit: int | None
 ) -> Tied:
-    """The E-step for rows with these ties; `merged` ties are one draw."""
-    rows = tie_rows(families, ties, dataset, merged=merged, memory_limit=memory_limit)
+    """The E-step for rows with these ties, read in one way."""
+    rows = tie_rows(families, ties, dataset, reading=reading, memory_limit=memory_limit)
     return Tied(rows, row_starts(rows.prepared.layout))
 
 

@@ -12,7 +12,7 @@ from credo.statistics.engine.expected import expected_cells
 from credo.statistics.engine.layout import pack
 from credo.statistics.families import Families
 from credo.statistics.ties.factors import TieError
-from credo.statistics.ties.likelihood import TiedData, tie_rows
+from credo.statistics.ties.likelihood import Reading, TiedData, tie_rows
 from tests.statistics.enumeration import random_network, random_rows
 from tests.statistics.ties.exact import constrained, log_joint
 
@@ -41,7 +41,7 @@ def a_case(
     return network, codes, ties
 
 
-def tied(network: Network, codes: np.ndarray, ties: list[RowTie], **options: bool) -> TiedData:
+def tied(network: Network, codes: np.ndarray, ties: list[RowTie], **options: Reading) -> TiedData:
     return tie_rows(Families.of(network), ties, Dataset(network.names, codes), **options)
 
 
@@ -80,6 +80,14 @@ def test_ties_in_cycles_are_close() -> None:
     assert np.quantile(errors, 0.9) < 0.3
 
 
+@pytest.mark.parametrize("seed", range(50))
+def test_joint_ties_are_the_first_term_alone(seed: int) -> None:
+    network, codes, ties = a_case(np.random.default_rng([4, seed]))
+    found = evaluate(network, tied(network, codes, ties, reading=Reading.JOINT))
+    assert found.log_likelihood == pytest.approx(log_joint(network, codes, ties), abs=1e-9)
+    assert not found.chance.any()
+
+
 @pytest.mark.parametrize("seed", range(100))
 def test_merged_ties_are_one_draw(seed: int) -> None:
     generator = np.random.default_rng([3, seed])
@@ -92,7 +100,7 @@ def test_merged_ties_are_one_draw(seed: int) -> None:
         value = int(generator.integers(len(network.states(root))))
         codes[0, network.names.index(root)], revealed[:3, network.names.index(root)] = value, value
     ties = [RowTie((root,), None, (1, 2, 3), 0), RowTie((root,), None, (4, 5), 0)]
-    found = evaluate(network, tied(network, codes, ties, merged=True))
+    found = evaluate(network, tied(network, codes, ties, reading=Reading.MERGED))
     assert found.log_likelihood == pytest.approx(log_joint(network, revealed, ties, merged=True), abs=1e-9)
     assert (found.seen >= -1e-12).all()
     assert not found.chance.any()

@@ -2,14 +2,16 @@
 
 Both terms are relaxed sets of ties: one over what the rows hold, one over rows that hold nothing. Their expected
 counts, N1 and N2, are the derivatives with respect to log θ [yao, eq. 5]; where there are no ties, N2 is nothing and N1
-what EM expects. `merged` ties are one draw for all their members instead of several that happen to agree: there is one
-term, and the table of the tied variable counts once a tie [shental et al., 2003].
+what EM expects. That is how rows came about that were drawn until they agreed. Rows that were drawn first, and found to
+agree later, are `joint`: the first term alone. `merged` ties are one draw for all their members instead of several that
+happen to agree: one term again, and the table of the tied variable counts once a tie [shental et al., 2003].
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
@@ -22,6 +24,14 @@ from credo.statistics.engine.layout import Integers, Numbers
 from credo.statistics.families import Families
 from credo.statistics.ties.factors import Factors, factors_of
 from credo.statistics.ties.relaxation import TIGHT, Members, Relaxation, relax
+
+
+class Reading(Enum):
+    """How tied rows came about; the value is what a user says."""
+
+    CLL = "cll"  # drawn until they agreed: log P(data | ties)
+    JOINT = "joint"  # drawn, and found to agree: log P(data, ties)
+    MERGED = "merged"  # one draw of the tied value for all of them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +53,8 @@ class TiedData:
     prepared: Prepared  # the rows with the values that ties reveal, the ties left out
     factors: Factors
     seen: Relaxation
-    chance: Relaxation | None  # where ties are merged there is none
+    chance: Relaxation | None  # only where rows are conditioned on their ties
+    reading: Reading = Reading.CLL
 
     @property
     def is_exact(self) -> bool:
@@ -57,10 +68,13 @@ class TiedData:
 
     def expected(self, theta: Numbers, evidence: Numbers, tolerance: float = TIGHT) -> Expected:
         """Expected counts and the constrained log-likelihood under tables; messages start from `evidence`."""
-        cut = int(self.seen.offsets[-1])
-        if self.chance is None:
+        if self.reading is Reading.MERGED:
             return self._merged(theta, evidence, tolerance)
+        cut = int(self.seen.offsets[-1])
         seen, _ = self.seen.settle(theta, evidence[:cut], tolerance)
+        if self.chance is None:
+            nothing = np.zeros_like(seen.counts)
+            return Expected(seen.counts, nothing, seen.log_z, seen.evidence, seen.rounds, seen.converged)
         chance, _ = self.chance.settle(theta, evidence[cut:], tolerance)
         return Expected(
             seen.counts,
@@ -108,23 +122,23 @@ def tie_rows(
     ties: Sequence[RowTie],
     dataset: Dataset,
     *,
-    merged: bool = False,
+    reading: Reading = Reading.CLL,
     memory_limit: int | None = None,
 ) -> TiedData:
     """Work out once what ties between the rows of a table mean for its likelihood."""
     network = families.network
     factors, revealed = factors_of(network, ties, dataset)
-    if merged:
+    if reading is Reading.MERGED:
         _refuse_to_merge(network, factors)
     weights = np.ones(len(revealed)) if revealed.weights is None else revealed.weights
     prepared = prepare(families, revealed, memory_limit)
     seen = relax(families, revealed.codes, weights, _own_columns(factors, revealed), memory_limit)
     chance = None
-    if not merged:
+    if reading is Reading.CLL:
         members, rows, row_weights = _chance_columns(network, factors)
         nothing = np.full((rows, len(network)), -1, dtype=revealed.codes.dtype)
         chance = relax(families, nothing, row_weights, members, memory_limit)
-    return TiedData(prepared, factors, seen, chance)
+    return TiedData(prepared, factors, seen, chance, reading)
 
 
 def _own_columns(factors: Factors, dataset: Dataset) -> Members:
