@@ -61,6 +61,15 @@ def with_plain_fences(markdown: str) -> str:
     return re.sub(r"^```(?:credo|text)\b.*$", "```text", markdown, flags=re.MULTILINE)
 
 
+def without_missing_pictures(markdown: str, folder: Path) -> str:
+    """The text of an experiment that is still under way, with a word in place of each picture that is not drawn yet."""
+
+    def kept(picture: re.Match[str]) -> str:
+        return picture[0] if (folder / picture[1]).exists() else f"*(not drawn yet: {picture[1]})*"
+
+    return re.sub(r"!\[[^\]]*\]\(([\w.-]+)\)", kept, markdown)
+
+
 def on_files(files: Files, *, config: Any) -> Files:
     """Mkdocs asks which files there are."""
     for path, place in taken_in().items():
@@ -71,4 +80,6 @@ def on_files(files: Files, *, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """Mkdocs is about to turn a page into HTML."""
+    if page.file.src_uri.startswith("results/"):
+        markdown = without_missing_pictures(markdown, Path(page.file.abs_src_path).parent)
     return with_own_links(with_results(with_plain_fences(markdown)), page.file.src_uri, taken_in())

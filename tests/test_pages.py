@@ -75,6 +75,16 @@ def test_the_notebook_runs() -> None:
     assert "posterior" in run("\n".join(code), NOTEBOOK.name)
 
 
+def test_figures_in_the_table_of_methods_are_those_of_the_experiment() -> None:
+    page = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    shown = (ROOT / "experiments" / "guo" / "results" / "README.md").read_text(encoding="utf-8")
+    figures = re.findall(r"\| `(\w+)` \|.*\| (\d\.\d{4}) \| (\d\.\d\d) \|$", page, flags=re.MULTILINE)
+    assert len(figures) == 9
+    for _, divergence, seconds in figures:
+        assert f"{divergence} ±" in shown
+        assert f"{seconds} s" in shown
+
+
 @pytest.mark.parametrize("paper", ["guo", "liao"])
 def test_figures_on_the_pages_of_papers_are_those_of_the_experiments(paper: str) -> None:
     page = (ROOT / "docs" / "papers" / f"{paper}.md").read_text(encoding="utf-8")

@@ -79,3 +79,9 @@ def test_an_experiment_without_results_is_said_to_have_none(tmp_path: Path) -> N
     (results / "README.md").write_text("# Guo\n\nText.\n\n## Claims\n\n| a |\n|---|\n| b |\n\n## More\n\nc\n")
     found = HOOKS["with_results"]("x\n\n<!-- results: guo -->\n", tmp_path)
     assert found == "x\n\n| a |\n|---|\n| b |\n\nAll figures: [Guo](../../experiments/guo/results/README.md).\n"
+
+
+def test_a_picture_that_an_experiment_has_not_drawn_yet_is_said_to_be_missing(tmp_path: Path) -> None:
+    (tmp_path / "a.png").touch()
+    found = HOOKS["without_missing_pictures"]("![A](a.png) ![B](b.png)", tmp_path)
+    assert found == "![A](a.png) *(not drawn yet: b.png)*"
