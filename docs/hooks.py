@@ -12,7 +12,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)]*)?\))")
 MARK = re.compile(r"^<!-- results: (\w+) -->$", re.MULTILINE)
-CLAIMS = re.compile(r"^## (?:Claims|Which claims held|Which orders held)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+CLAIMS = re.compile(r"^## (?:Claims|Which claims held|Which orders held)\n(.*?)(?=^#|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def taken_in(root: Path = ROOT) -> dict[str, str]:
@@ -39,8 +39,9 @@ def results_of(paper: str, root: Path = ROOT) -> str:
     for page in pages:
         text = page.read_text(encoding="utf-8")
         title = re.search(r"^# (.+)$", text, re.MULTILINE)
-        links.append(f"[{title[1] if title else page.stem}](../../{page.relative_to(root).as_posix()})")
-        parts += [found[1].strip() for found in CLAIMS.finditer(text)]
+        link = f"[{title[1] if title else page.stem}](../../{page.relative_to(root).as_posix()})"
+        links.append(link)
+        parts += [f"{link}:\n\n{found[1].strip()}" for found in CLAIMS.finditer(text)]
     return "\n\n".join([*parts, f"All figures: {', '.join(links)}."])
 
 

@@ -76,9 +76,10 @@ def test_an_experiment_without_results_is_said_to_have_none(tmp_path: Path) -> N
     results = tmp_path / "experiments" / "guo" / "results"
     assert "not in this copy" in HOOKS["results_of"]("guo", tmp_path)
     results.mkdir(parents=True)
-    (results / "README.md").write_text("# Guo\n\nText.\n\n## Claims\n\n| a |\n|---|\n| b |\n\n## More\n\nc\n")
+    (results / "README.md").write_text("# Guo\n\nText.\n\n## Claims\n\n| a |\n|---|\n| b |\n\n### More\n\nc\n")
+    link = "[Guo](../../experiments/guo/results/README.md)"
     found = HOOKS["with_results"]("x\n\n<!-- results: guo -->\n", tmp_path)
-    assert found == "x\n\n| a |\n|---|\n| b |\n\nAll figures: [Guo](../../experiments/guo/results/README.md).\n"
+    assert found == f"x\n\n{link}:\n\n| a |\n|---|\n| b |\n\nAll figures: {link}.\n"
 
 
 def test_a_picture_that_an_experiment_has_not_drawn_yet_is_said_to_be_missing(tmp_path: Path) -> None:
