@@ -85,18 +85,23 @@ def find_merged(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:
 
 def find_conditioned(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:
     """log P(data | ties), from starts of its own."""
-    return cluster(data.features, data.classes, ties=_lists(ties), starts=starts, seed=seed).labels
+    merged = _merged(data, ties, 1, seed)
+    return _conditioned(data, ties, merged.fit.network.without_tables(), merged.cluster, starts, seed)
 
 
 def find_refined(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:
     """log P(data | ties), from where `merged` ended, and from nowhere else."""
-    first = _merged(data, ties, starts, seed)
+    merged = _merged(data, ties, starts, seed)
+    return _conditioned(data, ties, merged.fit.network, merged.cluster, 1, seed)
+
+
+def _conditioned(data: Labelled, ties: Labels, start: credo.Network, name: str, starts: int, seed: int) -> Labels:
+    """The most probable cluster of each row, given all rows that are tied to it."""
     column = pl.Series("tie", ties)
     rows = data.features.with_columns(column.set(column < 0, None))
-    known = credo.Knowledge([same(first.cluster, by="tie")], first.fit.network)
-    fit = credo.fit(first.fit.network, rows, known, method="cmap", prior=1, starts=1, seed=seed)
-    probabilities = tied_posterior(fit.network, tied_data(known, rows), first.cluster)
-    return probabilities.argmax(axis=1).astype(np.int64)
+    known = credo.Knowledge([same(name, by="tie")], start)
+    fit = credo.fit(start, rows, known, method="cmap", prior=1, starts=starts, seed=seed)
+    return tied_posterior(fit.network, tied_data(known, rows), name).argmax(axis=1).astype(np.int64)
 
 
 LEARNERS: dict[str, Callable[[Labelled, Labels, int, int], Labels]] = {

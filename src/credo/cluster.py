@@ -98,8 +98,9 @@ def cluster(
     `data` is a path (CSV, Parquet) or a frame of pandas, polars, …, with values that are categories. `ties` names a
     column whose equal values share a cluster (empty: not tied; it is no feature), or lists rows: `[[1, 2], [5, 7, 9]]`.
     `apart` lists rows that are in different clusters, `[[1, 5]]`. Rows are counted from 1, as in statements and
-    messages. Rows are conditioned on their ties; `merged` makes each tie one draw of the cluster instead. `prior`,
-    `starts`, `seed`, `max_iterations` and `tolerance` are those of `fit`. The same seed gives the same clusters.
+    messages. Rows are conditioned on their ties; `merged` makes each tie one draw of the cluster instead, and is the
+    first start of the other. `prior`, `starts`, `seed`, `max_iterations` and `tolerance` are those of `fit`. The same
+    seed gives the same clusters.
     """
     k = _checked_k(k)
     frame = read_frame(data)
@@ -124,10 +125,16 @@ def cluster(
     groups = _groups(dataset, column)
     pairs = _pairs(groups, differ)
     _require_room(k, groups, pairs)
-    fit = learn(
-        network, dataset, knowledge, method="cmap", prior=prior, starts=starts, seed=seed, ties=_kind(merged),
-        max_iterations=max_iterations, tolerance=tolerance,
-    )  # fmt: skip
+
+    def learned(start: Network, kind: str) -> Fit:
+        return learn(
+            start, dataset, knowledge, method="cmap", prior=prior, starts=starts, seed=seed, ties=kind,
+            max_iterations=max_iterations, tolerance=tolerance,
+        )  # fmt: skip
+
+    # Large ties hold a random start where it is; where merged ties end is a start that follows them all.
+    start = learned(network, "merged").network if statements and not differ and not merged else network
+    fit = learned(start, _kind(merged))
     tied = tie_rows(Families.of(fit.network), lower(knowledge).ties, dataset, reading=Reading(_kind(merged)))
     shared = _shared(tied_posterior(fit.network, tied, hidden), groups)
     labels, kept = assign(shared, pairs)
