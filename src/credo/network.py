@@ -56,9 +56,9 @@ class Network:
     (parents…, child). Without tables, or with some missing, the network is a structure to learn. `forms` says which
     families are noisy (`NoisyForm`); their full tables are there where they are small enough to write out.
 
-    >>> net = Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, parents={"lung": ["smoke"]})
-    >>> net.shape("lung")
-    (2, 2)
+        >>> net = Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, parents={"lung": ["smoke"]})
+        >>> net.shape("lung")
+        (2, 2)
     """
 
     variables: tuple[Variable, ...]

@@ -28,9 +28,9 @@ class Knowledge:
 
     `source` is text with one statement a line, a statement made in Python, or an iterable that mixes both.
 
-    >>> net = Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, parents={"lung": ["smoke"]})
-    >>> len(Knowledge("smoke raises lung", net))
-    1
+        >>> net = Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, parents={"lung": ["smoke"]})
+        >>> len(Knowledge("smoke raises lung", net))
+        1
     """
 
     statements: tuple[Statement, ...]
