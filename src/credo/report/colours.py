@@ -43,4 +43,4 @@ DARK = {
 def css(selector: str) -> str:
     """The colours as variables of an element: the light ones, the dark ones where the reader prefers these."""
     light, dark = ("".join(f"--{name}:{value};" for name, value in each.items()) for each in (LIGHT, DARK))
-    return f"{selector}{{{light}}}@media (prefers-color-scheme:dark) and (not print){{{selector}{{{dark}}}}}"
+    return f"{selector}{{{light}}}@media screen and (prefers-color-scheme:dark){{{selector}{{{dark}}}}}"

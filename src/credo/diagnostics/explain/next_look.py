@@ -75,7 +75,7 @@ def _matched(mean: Numbers, deviation: Numbers) -> tuple[Numbers, Numbers]:
 def _drawn(problem: Problem, result: PosteriorResult) -> dict[str, dict[int, tuple[float, float]]]:
     """The same of the rows in blocks, from their draws."""
     found: dict[str, dict[int, tuple[float, float]]] = {}
-    draws, start = result.draws.reshape(-1, result.draws.shape[-1]), 0
+    draws, start = np.concatenate(result.draws), 0  # chains one after the other
     for block in problem.blocks:
         own = draws[:, start : start + block.size]
         start += block.size

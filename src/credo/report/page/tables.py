@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from math import isnan
 
@@ -31,10 +31,11 @@ def tables(story: Explanation, places: Places) -> str:
 def _table(name: str, story: Explanation, said: Mapping[int, StatementStory], places: Places) -> str:
     network, rows, shown = places.network, story.rows[name], places.shown[name]
     parents, states = network.parents[name], network.states(name)
-    title = f"P({name} | {', '.join(parents)})" if parents else f"P({name})"
     asked = range(len(states)) if len(states) != 2 else [_telling(states)]
+    what = f"{name}={states[asked[0]]}" if len(asked) == 1 else name
+    title = f"P({what} | {', '.join(parents)})" if parents else f"P({what})"
     lines = "".join(_row(each, asked, said, places) for each in shown)
-    headings = ("", "where", "seen", *(f"{name}={states[k]}" for k in asked), "moved by")
+    headings = ("", "where", "seen", *(states[k] for k in asked), "moved by")
     more = network.configurations(name) - len(shown)
     rest = f'<p class="soft">{more:,} more rows, which tell less, are in <code>fit.cpt</code>.</p>' if more > 0 else ""
     if not rows:
@@ -50,10 +51,12 @@ def _telling(states: Sequence[str]) -> int:
     return 0 if states[0].casefold() in ASKED_FOR else 1
 
 
-def _row(each: RowStory, asked: Iterable[int], said: Mapping[int, StatementStory], places: Places) -> str:
+def _row(each: RowStory, asked: Sequence[int], said: Mapping[int, StatementStory], places: Places) -> str:
     configuration = places.network.configuration(each.variable, each.row)
     where = ", ".join(f"{parent}={state}" for parent, state in configuration.items()) or "always"
-    cells = "".join(f"<td>{_picture(each, k)} {_numbers(each, k)}" for k in asked)
+    states = places.network.states(each.variable)
+    named = (f' data-h="{escape(states[k])}"' if len(asked) > 1 else "" for k in asked)
+    cells = "".join(f"<td{name}>{_picture(each, k)} {_numbers(each, k)}" for name, k in zip(named, asked, strict=True))
     movers = ", ".join(
         f"<a href=#s{number}>{_called(said[number])}</a> {amount:.2f}" for number, amount in each.moved_by[:FEW_MOVERS]
     )

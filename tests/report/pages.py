@@ -1,0 +1,42 @@
+"""Fits and pages that the tests of reports share."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from benchmarks.knowledge import network_like_andes
+from benchmarks.statements import true_statements
+
+import credo
+from credo.report.page.build import page
+from credo.shipped import example
+
+STATEMENTS = 6_690  # thirty a variable of Andes
+
+
+def demo() -> credo.Fit:
+    """What `credo demo` learns."""
+    folder = example("brain-tumour")
+    network = credo.read_network(folder / "brain-tumour.bif").without_tables()
+    return credo.fit(network, folder / "patients.csv", credo.read_knowledge(folder / "brain-tumour.credo", network))
+
+
+def large_page() -> str:
+    """A page as large as that of Andes with thirty statements a variable: a few are explained, and listed often."""
+    network = network_like_andes()
+    drawn = true_statements(network, 2, seed=2)
+    fit = credo.fit(network, network.sample(300, seed=3), credo.Knowledge(drawn, network), method="cmap")
+    story = fit.explain()
+    times = -(-STATEMENTS // len(story.statements))
+    said = [
+        replace(each, number=each.number + len(drawn) * time, line=each.number + len(drawn) * time + 1)
+        for time in range(times)
+        for each in story.statements
+    ]
+    return page(fit, replace(story, statements=tuple(said[:STATEMENTS])))
+
+
+def anchors(text: str) -> tuple[set[str], set[str]]:
+    """The places that a page has, and those that its links lead to."""
+    return set(re.findall(r'\bid="?(\w+)', text)), set(re.findall(r'href="?#(\w+)', text))
