@@ -65,9 +65,10 @@ def draw_curves(curves: pl.DataFrame, path: Path) -> None:
             panel.plot(means["rows"], means["auc"], marker="o", markersize=3, color=colour, linewidth=width, label=name)
         panel.set_xscale("log")
         ticks = sorted(set(_means(own, mean_of_domains=domain is None)["rows"]))
-        panel.set_xticks(ticks, [str(tick) for tick in ticks])
+        apart = [tick for tick in ticks[:-1] if tick <= 0.7 * ticks[-1]]  # labels do not run into the last one
+        panel.set_xticks([*apart, ticks[-1]], [str(tick) for tick in (*apart, ticks[-1])])
         panel.minorticks_off()
-        panel.set_title(domain or "mean of all domains (as far as all have the rows)")
+        panel.set_title(domain or "mean of all domains")
         panel.grid(alpha=0.3)
     for panel in axes.ravel()[len(domains) + 1 :]:
         panel.set_visible(False)
