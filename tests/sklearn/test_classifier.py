@@ -258,6 +258,13 @@ def test_a_column_without_a_value_says_nothing() -> None:
     np.testing.assert_allclose(KnowledgeClassifier(method="ml").fit(with_gap, target).predict_proba(with_gap), one)
 
 
+def test_arrays_of_mixed_values() -> None:
+    mixed = np.array([[1, "u", True], [pd.NA, None, False], [2.5, "v", True], [1, "?", False]], dtype=object)
+    model = KnowledgeClassifier(method="cmap", bins=2).fit(mixed, [0, 1, 0, 1])
+    assert [model.fit_.network.states(f"x{place}") for place in range(3)] == [("1", "2"), ("u", "v"), ("false", "true")]
+    assert model.predict(mixed).shape == (4,)
+
+
 def test_one_class_is_predicted() -> None:
     features, _ = patients(10)
     model = KnowledgeClassifier(f"{RAISES}\n{NOISY}", target="attack").fit(features, ["no"] * 10)

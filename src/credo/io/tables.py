@@ -177,12 +177,12 @@ def as_polars(frame: Any) -> pl.DataFrame:
             columns[name] = series.to_polars()
         except Exception:  # pyarrow's errors, whose classes need pyarrow to be named
             values = series.to_list()
-            texts = [None if _is_missing(value) else text_of(value) for value in values]
+            texts = [None if is_missing(value) else text_of(value) for value in values]
             columns[name] = pl.Series(name, texts, dtype=pl.String)
     return pl.DataFrame(columns)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """None, NaN and NaT, which differ from themselves, and pandas' NA, which has no truth value."""
     try:
         return value is None or bool(value != value)

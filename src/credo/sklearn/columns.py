@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from credo.errors import DataError, OptionError, UnknownStateError, listing, suggestion
 from credo.io.categories import read_frame
 from credo.io.states import MISSING, MISSING_TEXTS, Lexicon, text_of
+from credo.io.tables import is_missing
 from credo.network import Variable
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def learn_column(
         return Column(Variable(values.name, tuple(text_of(plain(value)) for value in declared)))
     if not isinstance(bins, int):
         return with_thresholds(values.name, bins)
-    distinct = [plain(value) for value in _distinct(values)[0] if not _is_missing(value)]
+    distinct = [plain(value) for value in _distinct(values)[0] if not _is_gap(value)]
     if not distinct:
         return Column(Variable(values.name, (NOTHING_SEEN,)))
     if not values.dtype.is_numeric():
@@ -159,7 +160,7 @@ def _series(name: str, values: NDArray[Any]) -> pl.Series:
 
     if values.dtype != object:
         return pl.Series(name, values if values.dtype.kind in "biuf" else values.astype(str))
-    plain = [None if _is_missing(value) else value for value in values.tolist()]
+    plain = [None if _is_gap(value) else value for value in values.tolist()]
     if all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in plain):
         return pl.Series(name, [None if value is None else float(value) for value in plain], dtype=pl.Float64)
     return pl.Series(name, [None if value is None else text_of(value) for value in plain], dtype=pl.String)
@@ -186,5 +187,5 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and value.strip() in MISSING_TEXTS)
+def _is_gap(value: Any) -> bool:
+    return is_missing(value) or (isinstance(value, str) and value.strip() in MISSING_TEXTS)
