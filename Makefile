@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test test-all lint bench docs clean
+.PHONY: help setup demo test test-all lint browser bench docs clean
 
 help:
 	@echo "make demo      set up, and learn an example"
@@ -31,11 +31,18 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint
+test: lint browser
 	$(BIN)/pytest -n auto
 
-test-all: lint
+test-all: lint browser
 	$(BIN)/pytest -n auto -m ''
+
+# Pages are tested in Chromium. Where it is missing and may be installed, it is; where not, those tests are skipped.
+browser:
+	@for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; \
+	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing Chromium …" \
+	  && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+	|| echo "There is no Chromium, and it cannot be installed from here: pages are not tested in a browser."
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHMARKS = ("learn", "read_bif", "knowledge", "solve", "sampling", "em", "noisy", "ties")
+BENCHMARKS = ("learn", "read_bif", "knowledge", "solve", "sampling", "em", "noisy", "ties", "explain")
 
 
 def main() -> None:

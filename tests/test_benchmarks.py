@@ -9,7 +9,7 @@ from pathlib import Path
 import benchmarks
 import numpy as np
 import pytest
-from benchmarks import em, em_contenders, knowledge, noisy, read_bif, sampling, solve
+from benchmarks import em, em_contenders, explain, knowledge, noisy, read_bif, sampling, solve
 
 from credo.network import Network
 
@@ -36,6 +36,14 @@ def test_knowledge_is_read_lowered_and_checked(tiny: Network, capsys: pytest.Cap
     stages = ("parse", "resolve", "lower", "blocks", "check", "check with data")
     assert all(f"\n{stage} " in f"\n{printed}" for stage in stages)
     assert "feasible" in printed
+
+
+def test_explanations_are_timed(tiny: Network, capsys: pytest.CaptureFixture[str]) -> None:
+    seconds, more, size = explain.measure("tiny", tiny, "cmap", per_node=2)
+    assert seconds > 0
+    assert more > 0
+    assert 5_000 < size < 100_000
+    assert "tiny, cmap" in capsys.readouterr().out
 
 
 def test_blocks_are_sampled_solved_and_files_read(tmp_path: Path) -> None:

@@ -1,70 +1,64 @@
 """Where the variables of a network go in a picture: in layers, parents above their children, few crossings.
 
-Graphviz draws it where it is installed; otherwise grandalf's layers do, in Python alone.
+Each variable goes one layer below the lowest of its parents, and those without parents just above their first child.
+Within a layer variables are put in the order of the means of their neighbours, over and over [Sugiyama et al., 1981];
+at last each is drawn towards that mean, as far as one step between neighbours in a layer allows. That is an isotonic
+regression: x_k − k may not fall.
 """
 
 from __future__ import annotations
 
-from shutil import which
-from subprocess import SubprocessError, run
+import numpy as np
+from scipy.optimize import isotonic_regression
 
 from credo.network import Network
 
 Places = dict[str, tuple[float, float]]
-PATIENCE = 20  # seconds for Graphviz
+SWEEPS = 24
 
 
 def layered(network: Network) -> Places:
     """Each variable's place: columns across and layers down, from zero."""
-    if which("dot"):
-        try:
-            return _by_graphviz(network)
-        except (SubprocessError, OSError, ValueError):
-            pass
-    return _by_grandalf(network)
+    neighbours = _neighbours(network)
+    layers = _layers(network)
+    x = {name: float(place) for layer in layers for place, name in enumerate(layer)}
+    for sweep in range(2 * SWEEPS):
+        tightly = sweep >= SWEEPS
+        for layer in layers if sweep % 2 == 0 else reversed(layers):
+            wanted = {name: _mean([x[each] for each in neighbours[name]], x[name]) for name in layer}
+            if not tightly:
+                layer.sort(key=wanted.__getitem__)
+            steps = np.arange(len(layer))
+            placed = isotonic_regression(np.array([wanted[name] for name in layer]) - steps).x + steps
+            x.update(zip(layer, placed.tolist(), strict=True))
+    least = min(x.values(), default=0.0)
+    return {name: (x[name] - least, float(depth)) for depth, layer in enumerate(layers) for name in layer}
 
 
-def _by_graphviz(network: Network) -> Places:
-    number = {name: place for place, name in enumerate(network.names)}
-    lines = [f"n{place};" for place in number.values()]
-    lines += [f"n{number[parent]} -> n{number[child]};" for child in network.names for parent in network.parents[child]]
-    text = f"digraph {{ nodesep=0.6; ranksep=0.7; node [width=0.5, height=0.3, fixedsize=true]; {' '.join(lines)} }}"
-    done = run(["dot", "-Tplain"], input=text, capture_output=True, text=True, timeout=PATIENCE, check=True)
-    places: Places = {}
-    names = network.names
-    for line in done.stdout.splitlines():
-        word = line.split()
-        if word[0] == "node":
-            places[names[int(word[1][1:])]] = (float(word[2]), -float(word[3]))
-    return _from_zero(places, 1 / 1.1, 1 / 1.0)
+def _neighbours(network: Network) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {name: list(network.parents[name]) for name in network.names}
+    for name in network.names:
+        for parent in network.parents[name]:
+            found[parent].append(name)
+    return found
 
 
-def _by_grandalf(network: Network) -> Places:
-    from grandalf.graphs import Edge, Graph, Vertex
-    from grandalf.layouts import SugiyamaLayout
-
-    class Box:
-        w, h = 10, 10
-
-    vertices = {name: Vertex(name) for name in network.names}
-    for vertex in vertices.values():
-        vertex.view = Box()
-    edges = [Edge(vertices[parent], vertices[child]) for child in network.names for parent in network.parents[child]]
-    places: Places = {}
-    right = 0.0
-    for part in Graph(list(vertices.values()), edges).C:
-        layout = SugiyamaLayout(part)
-        layout.xspace, layout.yspace = 10, 10
-        layout.init_all()
-        layout.draw(6)
-        points = {vertex.data: (vertex.view.xy[0] / 20, vertex.view.xy[1] / 20) for vertex in part.sV}
-        least = min(x for x, _ in points.values())
-        for name, (x, y) in points.items():
-            places[name] = (right + x - least, y)
-        right = max(x for x, _ in places.values()) + 1
-    return _from_zero(places, 1.0, 1.0)
+def _layers(network: Network) -> list[list[str]]:
+    depth: dict[str, int] = {}
+    for name in network.order:
+        depth[name] = 1 + max((depth[parent] for parent in network.parents[name]), default=-1)
+    first_child: dict[str, int] = {}
+    for name in network.names:
+        for parent in network.parents[name]:
+            first_child[parent] = min(first_child.get(parent, depth[name]), depth[name])
+    for name, below in first_child.items():
+        if not network.parents[name]:
+            depth[name] = below - 1
+    layers: list[list[str]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
+    for name in network.names:
+        layers[depth[name]].append(name)
+    return layers
 
 
-def _from_zero(places: Places, across: float, down: float) -> Places:
-    left, top = min(x for x, _ in places.values()), min(y for _, y in places.values())
-    return {name: ((x - left) * across, (y - top) * down) for name, (x, y) in places.items()}
+def _mean(values: list[float], otherwise: float) -> float:
+    return sum(values) / len(values) if values else otherwise

@@ -17,7 +17,7 @@ MARGIN = 60
 LETTER = 6.6  # how wide a letter is
 LONG = 18  # letters of a name that are shown
 CROWD = 60  # variables from which there is room for circles alone; names come with the pointer
-CROWDED_WIDTH, CROWDED_HEIGHT = 1_040, 520
+CROWDED_WIDTH = 1_040
 
 
 def network_picture(network: Network, moved: Mapping[str, float], places: Places | None = None) -> str:
@@ -47,16 +47,10 @@ def _roomy(network: Network) -> Layout:
 
 
 def _crowded(network: Network) -> Layout:
-    """The same layers, each spread over the whole width."""
-    layers: dict[float, list[tuple[float, str]]] = {}
-    for name, (x, y) in layered(network).items():
-        layers.setdefault(round(y, 3), []).append((x, name))
-    at: Layout = {}
-    for depth, y in enumerate(sorted(layers)):
-        for place, (_, name) in enumerate(sorted(layers[y])):
-            x = (place + 0.5) / len(layers[y]) * CROWDED_WIDTH
-            at[name] = MARGIN / 2 + x, MARGIN / 2 + depth / max(1, len(layers) - 1) * CROWDED_HEIGHT
-    return at
+    """The same as wide as a page, and with layers close to each other."""
+    places = layered(network)
+    across = CROWDED_WIDTH / max(1.0, *(x for x, _ in places.values()))
+    return {name: (MARGIN / 2 + x * across, MARGIN / 2 + y * 19) for name, (x, y) in places.items()}
 
 
 def _circle(name: str, place: tuple[float, float], moved: float, radius: int, named: bool) -> str:

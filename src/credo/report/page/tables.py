@@ -91,7 +91,7 @@ def _numbers(each: RowStory, k: int) -> str:
     """What was learned, its interval, and in small what the data say and the knowledge allows."""
     text = f"<b>{each.learned[k]:.3f}</b>"
     if each.interval is not None:
-        text += f" [{each.interval[0][k]:.2f}, {each.interval[1][k]:.2f}]"
+        text += f"\N{NO-BREAK SPACE}[{each.interval[0][k]:.2f},\N{NO-BREAK SPACE}{each.interval[1][k]:.2f}]"
     parts = [] if each.data is None else [f"data {each.data[k]:.2f}"]
     if _is_bounded(each, k):
         parts.append(f"allowed {each.low[k]:.2f}–{each.high[k]:.2f}, mean {each.allowed[k]:.2f}")

@@ -29,7 +29,8 @@ def plot_cpt(fit: Fit, name: str, ax: Axes | None = None) -> Axes:
     shown = range(len(states)) if len(states) != 2 else [1]
     rows = sorted(told[name], key=lambda each: (-each.moved, -each.seen))[: max(1, MOST // len(list(shown)))]
     cells = [(row, k) for row in sorted(rows, key=lambda each: each.row) for k in shown]
-    ax = axes_or_new(ax, 8.0, 1.0 + 0.42 * len(cells))
+    labels = [f"{network.describe(name, row.row, k)}  n={row.seen:,.4g}" for row, k in cells]
+    ax = axes_or_new(ax, 5.0 + 0.075 * max(map(len, labels)), 1.0 + 0.42 * len(cells))
     colours = colours_for(ax)
     for place, (row, k) in enumerate(cells):
         if not isnan(row.low[k]):
@@ -40,7 +41,6 @@ def plot_cpt(fit: Fit, name: str, ax: Axes | None = None) -> Axes:
         ax.plot(row.learned[k], place, "o", color=colours["learned"], markersize=8, clip_on=False, zorder=3)
         if row.data is not None:
             ax.plot(row.data[k], place - 0.22, "v", color=colours["data"], markersize=7, clip_on=False, zorder=3)
-    labels = [f"{network.describe(name, row.row, k)}  n={row.seen:,.4g}" for row, k in cells]
     ax.set_yticks(range(len(cells)), labels)
     ax.set_ylim(len(cells) - 0.4, -0.6)
     ax.set_xlim(-0.02, 1.02)

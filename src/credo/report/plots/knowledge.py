@@ -18,8 +18,9 @@ COLOUR = {Effect.VIOLATED: "bad", Effect.BOUND: "bound", Effect.HELD: "good"}
 
 
 def plot_knowledge(fit: Fit, ax: Axes | None = None) -> Axes:
-    """A bar a statement, what matters first; beside it what the statement did."""
-    stories = [each for each in fit.explain().statements if each.effect is not Effect.OUTSIDE][:MOST]
+    """A bar a statement: what the data contradict or the result misses first, then by how far each moved a number."""
+    told = [each for each in fit.explain().statements if each.effect is not Effect.OUTSIDE]
+    stories = sorted(told, key=_order)[:MOST]
     ax = axes_or_new(ax, 10.0, 1.0 + 0.38 * max(1, len(stories)))
     colours = colours_for(ax)
     for place, each in enumerate(stories):
@@ -43,6 +44,10 @@ def plot_knowledge(fit: Fit, ax: Axes | None = None) -> Axes:
     if not stories:
         ax.text(0.5, 0.5, "no statements", transform=ax.transAxes, ha="center", color=colours["soft"])
     return ax
+
+
+def _order(each: StatementStory) -> tuple[bool, bool, float]:
+    return not each.contradicted, each.effect is not Effect.VIOLATED, -each.moved
 
 
 def _did(each: StatementStory) -> str:

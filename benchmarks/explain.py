@@ -1,0 +1,69 @@
+"""How long explanations and reports take, and how large a page is: `python -m benchmarks.explain`.
+
+Alarm and Andes with thirty true statements a variable and 1,000 rows, or made-up networks of their size where these are
+not beside the project. Seconds are by the clock and, in brackets, of the processors, because other work on a machine
+disturbs the latter less; the goals are held against the clock.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter, process_time
+
+from benchmarks.knowledge import network_like_andes
+from benchmarks.solve import made_up_network
+from benchmarks.statements import true_statements
+from credo.fit import fit
+from credo.io.networks import read_network
+from credo.knowledge import Knowledge
+from credo.network import Network
+from credo.report.page.build import page
+
+NETWORKS = Path(__file__).resolve().parents[2] / "shared" / "networks"
+PER_NODE = 30
+ROWS = 1_000
+# The goals
+EXPLAIN_ALARM = 5.0  # seconds
+REPORT_ANDES = 30.0  # seconds, explanation and page
+PAGE_ANDES = 2_000_000  # bytes
+
+
+def main() -> None:
+    """Print a table, and whether the goals are met."""
+    print(f"{'':<22}{'statements':>11}{'explain':>19}{'page':>19}{'size':>10}")
+    for method in ("cmap", "posterior"):
+        alarm = measure("alarm", network_of("alarm"), method)
+        andes = measure("andes", network_of("andes"), method)
+        for goal, met in (
+            (f"Alarm is explained in {EXPLAIN_ALARM:g} s", alarm[0] <= EXPLAIN_ALARM),
+            (f"Andes is reported in {REPORT_ANDES:g} s", andes[0] + andes[1] <= REPORT_ANDES),
+            (f"the page of Andes is below {PAGE_ANDES:,} bytes", andes[2] < PAGE_ANDES),
+        ):
+            print(f"  {'met' if met else 'NOT MET'}: {goal}")
+
+
+def network_of(name: str) -> Network:
+    """The network, or a made-up one of its size."""
+    path = NETWORKS / f"{name}.bif"
+    if path.exists():
+        return read_network(path)
+    return network_like_andes() if name == "andes" else made_up_network(37)
+
+
+def measure(name: str, network: Network, method: str, per_node: int = PER_NODE) -> tuple[float, float, int]:
+    """Print a line; seconds of the explanation and of the page, and the bytes of the page."""
+    knowledge = Knowledge(true_statements(network, per_node, seed=2), network)
+    learned = fit(network, network.sample(ROWS, seed=3), knowledge, method=method)
+    started, busy = perf_counter(), process_time()
+    story = learned.explain()
+    explained, explaining = perf_counter() - started, process_time() - busy
+    started, busy = perf_counter(), process_time()
+    size = len(page(learned, story).encode())
+    written, writing = perf_counter() - started, process_time() - busy
+    times = f"{explained:>8.2f} s ({explaining:>5.2f}){written:>8.2f} s ({writing:>5.2f})"
+    print(f"{f'{name}, {method}':<22}{len(knowledge.statements):>11,}{times}{size / 1e6:>7.2f} MB", flush=True)
+    return explained, written, size
+
+
+if __name__ == "__main__":
+    main()
