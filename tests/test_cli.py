@@ -129,10 +129,30 @@ def test_the_demo_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "30 rows" in done.stdout
     assert credo.read_network(tmp_path / "demo" / "learned.bif").is_complete
+    assert "contradicted by the data" in (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
 
 
 CONSISTENT = "smoke raises lung by at least 0.01\nP(smoke=yes) <= 0.6 with confidence 0.8\n"
 CLASHING = "smoke raises lung by at least 0.1\nP(smoke=yes) <= 0.6\nP(lung=yes | smoke=yes) <= 0.05\n"
+
+
+def test_reports_are_written_and_clashes_drawn(files: Path) -> None:
+    (files / "good.credo").write_text(CONSISTENT)
+    (files / "bad.credo").write_text(CLASHING)
+    done = run("learn", "net.bif", "data.csv", "-k", "good.credo", "--report", "fit.html", folder=files)
+    assert done.returncode == 0, done.stderr
+    assert "what was learned" in (files / "fit.html").read_text(encoding="utf-8")
+    done = run("check", "net.bif", "bad.credo", "--report", "check.html", folder=files)
+    assert done.returncode == 3
+    assert "check.html" in done.stdout
+    assert 'class="tie"' in (files / "check.html").read_text(encoding="utf-8")
+    done = run("learn", "net.bif", "data.csv", "-k", "bad.credo", "--report", "clash.html", folder=files)
+    assert done.returncode == 3
+    assert "A picture of it is in clash.html." in done.stderr
+    assert 'class="tie"' in (files / "clash.html").read_text(encoding="utf-8")
+    done = run("check", "net.bif", "good.credo", "--report", "nowhere/check.html", folder=files)
+    assert done.returncode == 2
+    assert "There is no folder nowhere" in done.stderr
 
 
 def test_check_of_knowledge_that_can_hold(files: Path) -> None:
