@@ -23,7 +23,11 @@ def notebook(markdown: str) -> str:
     for number, part in enumerate(re.split(r"^```python\n(.*?)^```\n", markdown, flags=re.MULTILINE | re.DOTALL)):
         text = re.sub(r"^```text printed$", "```text", part, flags=re.MULTILINE).strip("\n")
         if text:
-            cells.append(_code(text) if number % 2 else _text(re.sub(r"\]\((\w+\.md)", r"](../docs/\1", text)))
+            cells.append(
+                _code(text)
+                if number % 2
+                else _text(re.sub(r"\]\(((?:images/)?[\w-]+\.(?:md|png))", r"](../docs/\1", text))
+            )
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
     whole = {
