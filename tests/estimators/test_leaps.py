@@ -18,9 +18,14 @@ from tests.estimators.test_posterior import Given, family, learn
 PRIOR_DRAWS = 500_000
 
 
+def held(terms: dict[int, float], width: float) -> list[LinearRow]:
+    """|Σ coefficient · θ| ≤ width."""
+    return [at_most({i: sign * value for i, value in terms.items()}, width) for sign in (1.0, -1.0)]
+
+
 def about(i: int, j: int, width: float) -> list[LinearRow]:
     """|θ_i − θ_j| ≤ width."""
-    return [at_most({i: 1.0, j: -1.0}, width), at_most({i: -1.0, j: 1.0}, width)]
+    return held({i: 1.0, j: -1.0}, width)
 
 
 def order(*numbers: int) -> list[LinearRow]:
@@ -42,6 +47,16 @@ CASES: dict[str, tuple[Block, list[list[float]]]] = {
     "sums against sums": (
         block_of((3, 3), [at_most({0: 1.0, 1: 1.0, 3: -1.0, 4: -1.0}, 0.1), at_most({0: -1.0, 3: 2.0}, 0.3)]),
         [[0, 1, 0], [0, 0, 1]],
+    ),
+    "a sum within bounds": (
+        block_of(
+            (3, 3), [*held({0: 1.0, 1: 1.0, 3: -1.0}, 0.1), *held({0: 1.0, 4: -1.0}, 0.2), at_most({3: 1.0}, 0.6)]
+        ),
+        [[0, 0, 0], [0, 1, 1]],
+    ),
+    "two states, sums": (
+        block_of((2,) * 4, [*held({0: 1.0, 2: 1.0, 4: -1.0, 6: -1.0}, 0.1), at_most({6: -1.0}, -0.5)]),
+        [[0, 0], [0, 0], [1, 0], [0, 0]],
     ),
     "four states": (
         block_of((4, 4), [*about(0, 4, 0.2), *about(3, 7, 0.3), *order(1, 0), at_most({2: -1.0}, -0.05)]),
@@ -108,7 +123,8 @@ def test_leaps_alone_keep_the_distribution(name: str) -> None:
     run = Run(region, rows, layout, beliefs, 1, 0)
     state = run.states[0]
     density = np.empty((1, 2, layout.strengths.shape[1]))
-    set_density(layout, state, density)
+    active = np.ones(1, dtype=np.bool_)
+    set_density(layout, state, active, density)
     mixture = Mixture(*layout[:3], layout.cells, state.means, layout.seen, layout.strengths, layout.own[0], density)
 
     # Given π and m, as the state has them, rows are independent but for the statements.
@@ -121,10 +137,11 @@ def test_leaps_alone_keep_the_distribution(name: str) -> None:
     theta = np.maximum(theta[rng.random(len(theta)) * likely.max() < likely][:6_000], 1e-280)
 
     geometry, extras = geometry_of(region.blocks, region.parts)
-    after, spare, generator = theta.copy(), np.empty(block.size), seeded(4)
+    after, spare, order = theta.copy(), np.empty(block.size), np.empty(len(counts), dtype=np.int64)
+    generator = seeded(4)
     for point in after:
         for _ in range(8):
-            leap_all(geometry, extras, mixture, run.leaps, point, spare, generator)
+            leap_all(geometry, extras, mixture, run.leaps, active, point, spare, order, generator)
     assert (block.linear.values(after) <= block.linear.bounds + 1e-9).all()
     assert (np.abs(after - theta).max(axis=1) > 0.0).mean() > 0.9
     for old, new in ((theta, after), (theta**2, after**2), (np.log(theta), np.log(after))):

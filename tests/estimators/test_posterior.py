@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -153,9 +153,36 @@ def test_blocks_may_join_two_tables() -> None:
 # What it says ---------------------------------------------------------------------------------------------------------
 
 
+def test_chains_go_on_until_they_have_mixed() -> None:
+    block = random_block(1, (2, 2), 2)
+    few, more = (learn(np.zeros((3, 2)), (block,), draws=50, most_draws=most, chains=1) for most in (50, 1000))
+    assert few.draws.shape[1] == 50
+    assert 50 < more.draws.shape[1] <= 1000
+    assert few.findings
+    assert not more.findings
+
+
+def test_a_table_that_mixes_badly_is_updated_more_often() -> None:
+    """A block that joins tables counts for both."""
+    from credo.estimators.sampling.gibbs import MOST_EFFORT, Run, layout_of, rows_of
+    from credo.estimators.sampling.polytope import region_of
+
+    network = Network({"a": ["0", "1"], "b": ["0", "1"], "c": ["0", "1"]})
+    one = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0)])
+    joint = replace(one, table_rows=(("a", 0), ("b", 0)))
+    alone = block_of((2,), [at_most({0: 1.0}, 0.5)], name="c")
+    rows = rows_of(network, network.names, Given(dict.fromkeys("abc", np.zeros((1, 2)))), (joint, alone))  # type: ignore[arg-type]
+    region = region_of((joint, alone))
+    run = Run(region, rows, layout_of(rows, region, Beliefs()), Beliefs(), 1, 0)
+    run.share_effort(np.array([400.0, 400.0, 30.0, 30.0, 90.0, 90.0]), 100.0)
+    assert run.effort.tolist() == [4, 4, 2]
+    run.share_effort(np.array([1.0, 1.0, 1.0, 1.0, 900.0, 900.0]), 100.0)
+    assert run.effort.tolist() == [MOST_EFFORT, MOST_EFFORT, 1]
+
+
 def test_too_few_draws_are_reported_with_their_rows() -> None:
     block = random_block(1, (2, 2), 2)
-    result = learn(np.zeros((3, 2)), (block,), draws=50, chains=1, warmup=0, thinning=1)
+    result = learn(np.zeros((3, 2)), (block,), draws=50, most_draws=50, chains=1, warmup=0, thinning=1)
     assert [finding.kind for finding in result.findings] == ["not mixed"]
     assert "a=a0" in str(result.findings[0])
 
@@ -211,7 +238,8 @@ def ranks(simulations: int, beliefs: Beliefs, seed: int) -> tuple[np.ndarray, np
     for number in range(simulations):
         theta = prior_draw(rng, beliefs, block, seen, 2)
         counts = np.stack([rng.multinomial(n, row) for n, row in zip(seen, theta, strict=True)]).astype(float)
-        result = learn(counts, (block,), beliefs=beliefs, draws=63, chains=1, warmup=60, thinning=12, seed=number)
+        options = {"draws": 63, "most_draws": 63, "chains": 1, "warmup": 60, "thinning": 12}
+        result = learn(counts, (block,), beliefs=beliefs, seed=number, **options)
         found[number] = (result.draws[0, :, ::2] < theta[:2, 0]).sum(axis=0)
         low, high = result.interval("x", 0.8)
         covered[number] = (low[:, 0] <= theta[:, 0]) & (theta[:, 0] <= high[:, 0])

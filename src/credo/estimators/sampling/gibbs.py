@@ -15,12 +15,13 @@ from credo.constraints.rows import Flags, Indices, Numbers
 from credo.errors import CredoError
 from credo.estimators.sampling.geometry import geometry_of
 from credo.estimators.sampling.leap_kernel import Leaps
-from credo.estimators.sampling.leaps import leaps_of
+from credo.estimators.sampling.leaps import Ground, grounds_of, leaps_of
 from credo.estimators.sampling.mixture_kernel import Layout, State
 from credo.estimators.sampling.polytope import Region, seeded, with_learned
 from credo.network import Network
 from credo.statistics.counts import Counts
 
+MOST_EFFORT = 8  # updates of a table in a round at most
 NO_ROWS: Indices = np.zeros(0, dtype=np.int64)
 
 
@@ -97,7 +98,20 @@ def layout_of(rows: Rows, region: Region, beliefs: Beliefs) -> Layout:
         (np.add.reduceat(rows.counts, rows.starts[:-1]) > 0.0).astype(np.int64) if len(rows.counts) else NO_ROWS,
         beliefs.strengths(),
         np.array([len(beliefs.own)]),
+        np.array([position[block.table_rows[0][0]] for block in region.blocks], dtype=np.int64),
     )
+
+
+def _joined(blocks: Sequence[Block], names: Sequence[str]) -> Indices:
+    """Numbers for tables, the same where blocks join them."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    position = {name: number for number, name in enumerate(names)}
+    pairs = {(position[block.table_rows[0][0]], position[name]) for block in blocks for name, _ in block.table_rows}
+    first, second = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(pairs)), (first, second)), shape=(len(names), len(names)))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,6 +124,19 @@ class Draws:
     second: Numbers  # (parameters elsewhere,) E θ²
 
 
+def appended(first: Draws, second: Draws) -> Draws:
+    """The draws of two stages as those of one."""
+    share = first.theta.shape[1] / (first.theta.shape[1] + second.theta.shape[1])
+    return Draws(
+        np.concatenate((first.theta, second.theta), axis=1),
+        np.concatenate((first.component, second.component), axis=1),
+        np.concatenate((first.means, second.means), axis=1),
+        np.concatenate((first.weights, second.weights), axis=1),
+        share * first.first + (1.0 - share) * second.first,
+        share * first.second + (1.0 - share) * second.second,
+    )
+
+
 @dataclass(slots=True, eq=False)
 class Run:
     """Chains under way; the region changes when directions are learned."""
@@ -120,12 +147,19 @@ class Run:
     beliefs: Beliefs
     chains: int
     seed: int
+    grounds: list[Ground] = field(init=False)
     leaps: Leaps = field(init=False)
+    joined: Indices = field(init=False)  # (tables,) the same number for tables that blocks join
+    effort: Indices = field(init=False)  # (tables,) how often a round updates each
+    updates: int = 0  # of single numbers, so far
     states: list[State] = field(init=False)
     generators: list[NDArray[np.uint64]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.leaps = leaps_of(self.region.blocks, self.region.parts, self.region.start)
+        self.grounds = grounds_of(self.region.blocks, self.region.parts, self.region.start)
+        self.leaps = leaps_of(self.grounds)
+        self.joined = _joined(self.region.blocks, self.rows.names)
+        self.effort = np.ones(len(self.rows.names), dtype=np.int64)
         self.states = [self._start() for _ in range(self.chains)]
         self.generators = [seeded(self.seed, chain) for chain in range(self.chains)]
 
@@ -145,7 +179,19 @@ class Run:
         """Let draws, (chains, draws, parameters), say in which directions a region moves, and what leaps at once."""
         self.region = with_learned(region, snapshots)
         flat = snapshots.reshape(snapshots.shape[0] * snapshots.shape[1], -1)
-        self.leaps = leaps_of(region.blocks, region.parts, region.start, flat)
+        self.leaps = leaps_of(self.grounds, flat)
+
+    def share_effort(self, sizes: Numbers, wanted: float) -> None:
+        """Update tables more often where numbers are worth fewer draws than wanted; `sizes` is (parameters,).
+
+        Tables that a block joins are updated together.
+        """
+        smallest = np.full(len(self.rows.names), np.inf)
+        constrained = self.rows.constrained
+        owners = np.repeat(self.layout.row_tables[:constrained], np.diff(self.rows.starts)[:constrained])
+        np.minimum.at(smallest, self.joined[owners], sizes)
+        needed = self.effort * wanted / smallest[self.joined]
+        self.effort = np.clip(np.ceil(needed), 1, MOST_EFFORT).astype(np.int64)
 
     def stage(self, count: int, thinning: int) -> Draws:
         """`count` draws of each chain."""
@@ -162,10 +208,12 @@ class Run:
         def run(chain: int) -> None:
             outs = theta[chain], component[chain], means[chain], weights[chain], moments[chain]
             believed = self.beliefs.evenness, self.beliefs.alikeness
-            where = geometry, extras, self.leaps, self.layout
+            where = geometry, extras, self.leaps, self.layout, self.effort
             run_posterior(*where, self.states[chain], *believed, thinning, *outs, self.generators[chain])
 
         with ThreadPoolExecutor(cpu_count() or 1) as pool:
             list(pool.map(run, range(self.chains)))
+        sizes = np.diff(self.rows.starts)
+        self.updates += self.chains * count * thinning * int(sizes @ self.effort[self.layout.row_tables])
         first, second = moments.sum(axis=0) / (self.chains * count * thinning)
         return Draws(theta, component, means, weights, first, second)

@@ -2,7 +2,8 @@
 
 The target is the density with the components z summed over: a row that leaps from an end to its middle also changes
 what it was drawn from, and neither can go first. Number after number is proposed within what rows leave it, given those
-before, so that a proposal breaks no statement; it is taken with the chance of Metropolis and Hastings.
+before and what those after can still be, so that few proposals break a statement; a proposal is taken with the chance
+of Metropolis and Hastings.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ class Leaps(NamedTuple):
     starts: Any  # (leaps + 1,) into steps
     numbers: Any  # (steps,)
     check_starts: Any  # (steps + 1,)
-    checks: Any  # rows that bound a step: those whose last number it draws
+    checks: Any  # rows that bound a step
+    reserves: Any  # (checks,) the least that numbers which are drawn after a step can add to its rows
+    lowest: Any  # (parameters,) between which values all rows together leave a number, as far as was worked out
+    highest: Any  # (parameters,)
     extra_starts: Any  # (leaps + 1,)
     extras: Any
     chances: Any  # (leaps,) how likely a sweep makes each
@@ -70,17 +74,24 @@ def row_density(mixture: Mixture, row: int, theta: Any) -> float:
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def room(geometry: Geometry, checks: Any, number: int, theta: Any) -> Any:
-    """Between which values rows leave θ_number, all others of its distribution giving in proportion; and 1 − θ."""
+def room(geometry: Geometry, leaps: Leaps, step: int, order: Any, theta: Any) -> Any:
+    """Between which values rows leave θ_number, all others of its distribution giving in proportion; and 1 − θ.
+
+    `order` holds at which step a distribution is drawn: what later ones hold now is of no matter, only what they can.
+    """
+    number = leaps.numbers[step]
     d = geometry.owners[number]
     rest = 0.0
     for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
         rest += theta[i] if i != number else 0.0
-    low, high = 0.0, 1.0
-    for row in checks:
-        spare, slope = geometry.bounds[row], 0.0
+    low, high = leaps.lowest[number], leaps.highest[number]
+    for check in range(leaps.check_starts[step], leaps.check_starts[step + 1]):
+        row = leaps.checks[check]
+        spare, slope = geometry.bounds[row] - leaps.reserves[check], 0.0
         for e in range(geometry.row_starts[row], geometry.row_starts[row + 1]):
             i, value = geometry.row_indices[e], geometry.row_values[e]
+            if order[geometry.owners[i]] > step:
+                continue
             spare -= value * theta[i]
             if i == number:
                 slope += value
@@ -138,7 +149,15 @@ def log_mean(logs: Any) -> float:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def leap(
-    geometry: Geometry, extras: Extras, mixture: Mixture, leaps: Leaps, which: int, theta: Any, old: Any, generator: Any
+    geometry: Geometry,
+    extras: Extras,
+    mixture: Mixture,
+    leaps: Leaps,
+    which: int,
+    theta: Any,
+    old: Any,
+    order: Any,
+    generator: Any,
 ) -> None:
     """Propose one, and take it or not.
 
@@ -149,9 +168,10 @@ def leap(
     gain = -extra_terms(extras, named, theta) if len(named) else 0.0
     logs = np.zeros(3)
     for step in range(first, last):
+        order[geometry.owners[leaps.numbers[step]]] = step
+    for step in range(first, last):
         number = leaps.numbers[step]
-        checks = leaps.checks[leaps.check_starts[step] : leaps.check_starts[step + 1]]
-        low, high, rest = room(geometry, checks, number, theta)
+        low, high, rest = room(geometry, leaps, step, order, theta)
         if not low < high:
             return
         d = geometry.owners[number]
@@ -164,8 +184,7 @@ def leap(
     moved = 0
     for step in range(first, last):
         number = leaps.numbers[step]
-        checks = leaps.checks[leaps.check_starts[step] : leaps.check_starts[step + 1]]
-        low, high, rest = room(geometry, checks, number, theta)
+        low, high, rest = room(geometry, leaps, step, order, theta)
         if not low < high:
             gain = -np.inf
             break
@@ -197,11 +216,15 @@ def leap_all(
     extras: Extras,
     mixture: Mixture,
     leaps: Leaps,
+    active: Any,  # (tables,)
     theta: Any,
     old: Any,
+    order: Any,
     generator: Any,
 ) -> None:
-    """Every leap once, or as often as its chance has it."""
+    """Every leap of active tables once, or as often as its chance has it."""
+    order[:] = -1
     for which in range(len(leaps.chances)):
-        if uniform(generator) < leaps.chances[which]:
-            leap(geometry, extras, mixture, leaps, which, theta, old, generator)
+        table = mixture.row_tables[geometry.owners[leaps.numbers[leaps.starts[which]]]]
+        if active[table] and uniform(generator) < leaps.chances[which]:
+            leap(geometry, extras, mixture, leaps, which, theta, old, order, generator)

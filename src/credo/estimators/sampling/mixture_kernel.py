@@ -30,6 +30,7 @@ class Layout(NamedTuple):
     seen: Any  # (rows,) 1: it has data
     strengths: Any  # (2, components) s_g, by `seen`
     own: Any  # how many of the components have the even base, as an array of one number
+    group_tables: Any  # (groups,) the table of a group's first row; tables that a group joins have the same effort
 
 
 class State(NamedTuple):
@@ -79,9 +80,11 @@ def draw_dirichlet(shape: Any, out: Any, generator: Any) -> None:
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def set_shapes(layout: Layout, state: State, shape: Any) -> None:
+def set_shapes(layout: Layout, state: State, active: Any, shape: Any) -> None:
     """s_z·b_z + N of every row."""
     for row in range(len(layout.row_tables)):
+        if not active[layout.row_tables[row]]:
+            continue
         start, stop = layout.row_starts[row], layout.row_starts[row + 1]
         component, cell = state.component[row], layout.cells[layout.row_tables[row]]
         strength = layout.strengths[layout.seen[row], component]
@@ -91,11 +94,13 @@ def set_shapes(layout: Layout, state: State, shape: Any) -> None:
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def set_density(layout: Layout, state: State, density: Any) -> None:
+def set_density(layout: Layout, state: State, active: Any, density: Any) -> None:
     """log π_g/B(s_g·b_g) of every table."""
     cells, strengths = layout.cells, layout.strengths
     means, weights, own = state.means, state.weights, layout.own[0]
     for table in range(len(cells) - 1):
+        if not active[table]:
+            continue
         states = cells[table + 1] - cells[table]
         for g in range(strengths.shape[1]):
             for seen in range(2):
@@ -111,19 +116,32 @@ def set_density(layout: Layout, state: State, density: Any) -> None:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def choose_components(
-    layout: Layout, state: State, logs: Any, members: Any, log_sums: Any, density: Any, chances: Any, generator: Any
+    layout: Layout,
+    state: State,
+    active: Any,
+    logs: Any,
+    members: Any,
+    log_sums: Any,
+    density: Any,
+    chances: Any,
+    generator: Any,
 ) -> None:
     """z of each row with chances π_g·Dir(θ | s_g·b_g); how many rows of a table took g, and Σ log θ over them."""
     row_starts, row_tables, cells = layout.row_starts, layout.row_tables, layout.cells
     strengths, means, weights, own = layout.strengths, state.means, state.weights, layout.own[0]
     components = strengths.shape[1]
-    members[:] = 0.0
-    log_sums[:] = 0.0
+    for table in range(len(cells) - 1):
+        if active[table]:
+            members[table] = 0.0
+            log_sums[cells[table] : cells[table + 1]] = 0.0
     for row in range(len(row_tables)):
+        if not active[row_tables[row]]:
+            continue
         table, start, stop = row_tables[row], row_starts[row], row_starts[row + 1]
         cell, seen = cells[table], layout.seen[row]
         plain = mean = 0.0  # Σ log θ, and Σ m log θ
         for i in range(start, stop):
+            logs[i] = np.log(max(state.theta[i], SMALLEST))
             plain += logs[i]
             mean += means[cell + i - start] * logs[i]
         highest = -np.inf
@@ -160,10 +178,14 @@ def mean_term(strengths: Any, own: int, members: Any, log_sums: Any, mean: float
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def update_means(layout: Layout, state: State, members: Any, log_sums: Any, evenness: float, generator: Any) -> None:
+def update_means(
+    layout: Layout, state: State, active: Any, members: Any, log_sums: Any, evenness: float, generator: Any
+) -> None:
     """m of each table, state against state, by slices in the log-odds of their split."""
     cells, strengths, own, means = layout.cells, layout.strengths[0], layout.own[0], state.means
     for table in range(len(cells) - 1):
+        if not active[table]:
+            continue
         start, stop = cells[table], cells[table + 1]
         states = stop - start
         for i in range(start, start + 1 if states == 2 else stop):
@@ -205,20 +227,24 @@ def update_means(layout: Layout, state: State, members: Any, log_sums: Any, even
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def update_weights(layout: Layout, state: State, members: Any, alikeness: float, shape: Any, generator: Any) -> None:
-    """π of each table, and w of all: by counts of tables in a restaurant's sense [Teh and others, 2006, section 5]."""
-    components = layout.strengths.shape[1]
+def update_pool(state: State, members: Any, alikeness: float, shape: Any, generator: Any) -> None:
+    """w of all tables, by counts of tables in a restaurant's sense [Teh and others, 2006, section 5]."""
     pool = state.pool
     shape[:] = 1.0
     for table in range(len(members)):
-        for g in range(components):
+        for g in range(len(pool)):
             for n in range(int(members[table, g])):
                 shape[g] += uniform(generator) * (alikeness * pool[g] + n) < alikeness * pool[g]
     draw_dirichlet(shape, pool, generator)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def update_weights(state: State, active: Any, members: Any, alikeness: float, shape: Any, generator: Any) -> None:
+    """π of each table, which is a Dirichlet(κ·w + how many of its rows took each)."""
     for table in range(len(members)):
-        for g in range(components):
-            shape[g] = alikeness * pool[g] + members[table, g]
-        draw_dirichlet(shape, state.weights[table], generator)
+        if active[table]:
+            shape[:] = alikeness * state.pool + members[table]
+            draw_dirichlet(shape, state.weights[table], generator)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -227,6 +253,7 @@ def run_posterior(
     extras: Extras,
     leaps: Leaps,
     layout: Layout,
+    effort: Any,  # (tables,) how often a round updates each
     state: State,
     evenness: float,
     alikeness: float,
@@ -245,7 +272,7 @@ def run_posterior(
         refresh(geometry, group, theta, slack)
     tables, components, rows = len(layout.cells) - 1, layout.strengths.shape[1], len(layout.row_tables)
     work, indices = work_space(len(theta), len(slack))
-    shape, logs = np.empty(len(theta)), np.empty(len(theta))
+    shape, logs, order = np.empty(len(theta)), np.empty(len(theta)), np.empty(rows, dtype=np.int64)
     members, density = np.zeros((tables, components)), np.empty((tables, 2, components))
     log_sums, chances = np.zeros((len(state.means), components)), np.empty(components)
     mixture = Mixture(
@@ -260,26 +287,35 @@ def run_posterior(
         density,
     )
     edge = layout.row_starts[layout.constrained[0]]
+    most = effort.max() if len(effort) else 1
     for draw in range(len(out_theta)):
-        for _ in range(thinning):
-            set_shapes(layout, state, shape)
-            sweep(geometry, extras, shape, theta, slack, work, indices, generator)
-            set_density(layout, state, density)
-            leap_all(geometry, extras, mixture, leaps, theta, logs, generator)
-            for group in range(len(geometry.group_rows) - 1):
-                refresh(geometry, group, theta, slack)
+        for repeat in range(thinning * most):
+            # All tables, then those again that need more effort; given w, a table depends on no other.
+            active = effort > repeat % most
+            active_groups = active[layout.group_tables]
+            set_shapes(layout, state, active, shape)
+            sweep(geometry, extras, active_groups, shape, theta, slack, work, indices, generator)
+            set_density(layout, state, active, density)
+            leap_all(geometry, extras, mixture, leaps, active, theta, logs, order, generator)
+            for group in range(len(active_groups)):
+                if active_groups[group]:
+                    refresh(geometry, group, theta, slack)
             for row in range(layout.constrained[0], rows):
+                if not active[layout.row_tables[row]]:
+                    continue
                 start, stop = layout.row_starts[row], layout.row_starts[row + 1]
                 draw_dirichlet(shape[start:stop], theta[start:stop], generator)
+                if repeat % most:
+                    continue
                 total = shape[start:stop].sum()
                 for i in range(start, stop):
                     moments[0, i - edge] += shape[i] / total
                     moments[1, i - edge] += shape[i] * (shape[i] + 1.0) / (total * (total + 1.0))
-            for i in range(len(theta)):
-                logs[i] = np.log(max(theta[i], SMALLEST))
-            choose_components(layout, state, logs, members, log_sums, density, chances, generator)
-            update_means(layout, state, members, log_sums, evenness, generator)
-            update_weights(layout, state, members, alikeness, chances, generator)
+            choose_components(layout, state, active, logs, members, log_sums, density, chances, generator)
+            update_means(layout, state, active, members, log_sums, evenness, generator)
+            if repeat % most == 0:
+                update_pool(state, members, alikeness, chances, generator)
+            update_weights(state, active, members, alikeness, chances, generator)
         out_theta[draw] = theta[:edge]
         out_component[draw] = state.component
         out_means[draw] = state.means

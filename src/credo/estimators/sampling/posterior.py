@@ -17,7 +17,7 @@ conditioned on, as one more observation, θ ∈ C:
 No normaliser of a truncated distribution is needed, because the joint prior is truncated, not each row's. Statements
 thereby teach the prior too: rows that must lie near a corner make small s likely for rows about which nothing is known.
 Gibbs sampling: θ by the moves of `polytope.py` and by leaps (`leaps.py`) in blocks, and exactly elsewhere; z, π, w
-exactly; m by slices.
+exactly; m by slices. Given w a table depends on no other, so those that mix badly are updated several times a round.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.constraints.blocks import Block
-from credo.constraints.rows import Numbers
+from credo.constraints.rows import Flags, Numbers
 from credo.estimators.sampling.chains import effective_sizes, r_hat
 from credo.estimators.sampling.directions import without_rays
-from credo.estimators.sampling.gibbs import Beliefs, Draws, Rows, Run, layout_of, rows_of
+from credo.estimators.sampling.gibbs import Beliefs, Draws, Rows, Run, appended, layout_of, rows_of
 from credo.estimators.sampling.polytope import SNAPSHOTS, region_of
 from credo.estimators.solution import Finding
 from credo.network import Network
@@ -41,6 +41,8 @@ from credo.statistics.counts import Counts
 
 LARGEST_R_HAT = 1.05
 SMALLEST_SIZE = 100.0  # effective draws, below which a standard error is more than a tenth of the deviation
+SAFETY = 1.5  # by so much sizes that are estimated from few draws may be too large
+MOST_UPDATES = 5_000_000  # of single numbers, in all sweeps of all chains; about ten seconds
 KEPT_NUMBERS = 50_000_000  # draws of numbers that are kept at most, 400 MB
 Progress = Callable[[int, int], None]
 
@@ -82,6 +84,7 @@ def posterior(
     *,
     beliefs: Beliefs | None = None,
     draws: int = 250,
+    most_draws: int = 1000,
     chains: int = 4,
     warmup: int = 200,
     thinning: int = 1,
@@ -89,15 +92,19 @@ def posterior(
     soft_weight: float | None = None,
     progress: Progress | None = None,
 ) -> PosteriorResult:
-    """The posterior of the tables of `names`, whose rows the blocks constrain; the same seed gives the same result."""
+    """The posterior of the tables of `names`, whose rows the blocks constrain; the same seed gives the same result.
+
+    Each chain makes `draws`, and goes on to at most `most_draws` while some numbers have not mixed, unless that takes
+    more than `MOST_UPDATES`.
+    """
     began = perf_counter()
     beliefs = beliefs or Beliefs()
     rows = rows_of(network, names, counts, blocks)
     region = region_of(blocks, soft_weight=soft_weight)
     region = replace(region, parts=tuple(without_rays(part) for part in region.parts))  # leaps reach corners
     chain = Run(region, rows, layout_of(rows, region, beliefs), beliefs, chains, seed)
-    room = max(chains * (int(rows.starts[rows.constrained]) + len(rows.table_rows)), 1)
-    draws = max(50, min(draws, KEPT_NUMBERS // room))
+    most_kept = KEPT_NUMBERS // max(chains * (int(rows.starts[rows.constrained]) + len(rows.table_rows)), 1)
+    draws = max(50, min(draws, most_kept))
     kept = -(-SNAPSHOTS // chains)
     tell = progress or (lambda done, total: None)
     rounds = (0.4, 0.6)
@@ -105,10 +112,23 @@ def posterior(
         snapshots = chain.stage(kept, max(1, round(share * warmup / kept)))
         chain.learn(region, snapshots.theta)
         tell(number + 1, len(rounds) + 1)
-    found = chain.stage(draws, thinning)
+    # What the draws so far are worth says how often each table needs to be updated, and whether more are needed.
+    half = draws // 2
+    chain.share_effort(effective_sizes(snapshots.theta) * (draws / kept), SMALLEST_SIZE)
+    found = chain.stage(half, thinning)
+    chain.share_effort(effective_sizes(found.theta) * 2.0, SAFETY * SMALLEST_SIZE)
+    found = appended(found, chain.stage(draws - half, thinning))
+    sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
+    while (
+        _doubtful(sizes, mixed).any()
+        and found.theta.shape[1] + half <= min(most_draws, most_kept)
+        and chain.updates < MOST_UPDATES
+    ):
+        chain.share_effort(sizes, SAFETY * SMALLEST_SIZE)
+        found = appended(found, chain.stage(half, thinning))
+        sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
     tell(len(rounds) + 1, len(rounds) + 1)
     means, deviations = _moments(network, counts, rows, beliefs, found)
-    sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
     return PosteriorResult(
         means,
         deviations,
@@ -170,10 +190,14 @@ def _moments(
     return {name: means[name].reshape(shapes[name]) for name in rows.names}, deviations
 
 
+def _doubtful(sizes: Numbers, mixed: Numbers) -> Flags:
+    return np.asarray((mixed > LARGEST_R_HAT) | (sizes < SMALLEST_SIZE))
+
+
 def _unmixed(network: Network, rows: Rows, sizes: Numbers, mixed: Numbers) -> list[Finding]:
     """The rows whose chains have not met, or are worth few draws, table by table."""
     doubtful: dict[str, list[int]] = {}
-    worst = (mixed > LARGEST_R_HAT) | (sizes < SMALLEST_SIZE)
+    worst = _doubtful(sizes, mixed)
     for number in range(rows.constrained):
         if worst[rows.starts[number] : rows.starts[number + 1]].any():
             name, row = rows.table_rows[number]

@@ -64,7 +64,15 @@ def work_space(parameters: int, rows: int) -> Any:
 
 @numba.njit(cache=True, nogil=True)
 def sweep(
-    geometry: Geometry, extras: Extras, shape: Any, theta: Any, slack: Any, work: Any, work_indices: Any, generator: Any
+    geometry: Geometry,
+    extras: Extras,
+    active: Any,  # (groups,) which groups are swept
+    shape: Any,
+    theta: Any,
+    slack: Any,
+    work: Any,
+    work_indices: Any,
+    generator: Any,
 ) -> None:
     """Every move once, or as often as its chance has it, group by group."""
     # Taken out of the tuple once: in the loop each look would count references.
@@ -75,6 +83,8 @@ def sweep(
     rays, owners, distributions = geometry.rays, geometry.owners, geometry.distributions
     direction, exponents, ray_changes = work[2], work[4], work[5]
     for group in range(len(geometry.group_rows) - 1):
+        if not active[group]:
+            continue
         for move in range(geometry.group_moves[group], geometry.group_moves[group + 1]):
             if chances[move] < 1.0 and uniform(generator) > chances[move]:
                 continue
@@ -120,7 +130,8 @@ def run_chain(
     for group in range(len(geometry.group_rows) - 1):
         refresh(geometry, group, theta, slack)
     work, indices = work_space(len(theta), len(slack))
+    active = np.ones(len(geometry.group_rows) - 1, dtype=np.bool_)
     for draw in range(len(out)):
         for _ in range(thinning):
-            sweep(geometry, extras, shape, theta, slack, work, indices, generator)
+            sweep(geometry, extras, active, shape, theta, slack, work, indices, generator)
         out[draw] = theta
