@@ -99,6 +99,8 @@ def test_every_method_is_explained_or_says_what_it_cannot_tell(method: str) -> N
     if not METHODS[method].uses_knowledge:
         assert f"The method {method} makes no use of the knowledge" in story.notes[0]
         assert all(each.moved == 0.0 for each in story.statements)
+        assert "No statement was used." in story.summary[1]
+        assert any("The knowledge would h" in sentence for sentence in story.summary)
     elif method not in ("cml", "cmap", "posterior"):
         assert "no such answer of its own" in story.notes[0]
 

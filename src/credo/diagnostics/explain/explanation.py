@@ -49,7 +49,7 @@ def explain(
     best = one_by_one or in_tenths
     looks = tuple(next_looks(problem, posterior))
     harmful = _harmful(problem, best)
-    told = summary(network, problem, len(knowledge.network), method, statements, best, harmful, looks)
+    told = summary(network, problem, len(knowledge.network), method, used, statements, best, harmful, looks)
     notes = _notes(problem, method, gaps, one_by_one is None)
     return Explanation(told, statements, rows, one_by_one, in_tenths, looks, notes)
 

@@ -21,6 +21,7 @@ def summary(
     problem: Problem,
     variables: int,
     method: str,
+    used: bool,  # whether the method uses the knowledge
     statements: Sequence[StatementStory],
     held_out: HeldOut | None,
     harmful: int | None,  # the statement that did most harm, where the knowledge hurt
@@ -32,9 +33,9 @@ def summary(
     name = f"{network.name}: " if network.name not in NAMELESS else ""
     sentences = [f"{name}{variables} variables were learned from {rows:,} rows and {count}, by {method}."]
     if said:
-        sentences += [_shaped(statements), _against(statements)]
+        sentences += [_shaped(statements, used), _against(statements)]
     if held_out is not None and held_out.blocks:
-        sentences.append(_helped(held_out, statements, harmful))
+        sentences.append(_helped(held_out, statements, harmful, used))
     if looks:
         best = looks[0]
         sentences.append(
@@ -44,10 +45,10 @@ def summary(
     return tuple(sentence for sentence in sentences if sentence)
 
 
-def _shaped(statements: Sequence[StatementStory]) -> str:
+def _shaped(statements: Sequence[StatementStory], used: bool) -> str:
     bound = [each for each in statements if each.effect is Effect.BOUND]
     missed = [each for each in statements if each.effect is Effect.VIOLATED]
-    sentence = "No statement had to bend the result."
+    sentence = "No statement had to bend the result." if used else "No statement was used."
     if bound:
         first = max(bound, key=lambda each: (each.moved, each.price))
         verb = "One statement" if len(bound) == 1 else f"{len(bound):,} statements"
@@ -70,11 +71,13 @@ def _against(statements: Sequence[StatementStory]) -> str:
     return "The data by themselves contradict none of the statements." if compared else ""
 
 
-def _helped(held_out: HeldOut, statements: Sequence[StatementStory], harmful: int | None) -> str:
+def _helped(held_out: HeldOut, statements: Sequence[StatementStory], harmful: int | None, used: bool) -> str:
     gain = held_out.gain
     if abs(gain) < NOTHING:
         return "Rows that were held out are foretold as well with the knowledge as without it."
     verb, how = ("helped", "better") if gain > 0 else ("hurt", "worse")
+    if not used:
+        verb = "would help" if gain > 0 else "would hurt"
     each = abs(gain) / max(1.0, held_out.observations)
     blame = next((f", most of all through {quoted(story)}" for story in statements if story.number == harmful), "")
     return (
