@@ -174,7 +174,7 @@ def _needs_folds(method: Method, constraints: Constraints, soft_weight: float | 
 
 def _prior_for(method: Method, prior: Any, whole: Expansion) -> Priors:
     if prior is not None and not method.takes_prior:
-        raise OptionError(f"The method {method.name} takes no prior. Use map or cmap, or leave the prior out.")
+        raise OptionError(f"The method {method.name} takes no prior. Use map, cmap or posterior, or give none.")
     return taken_apart(as_prior(method.default_prior if prior is None else prior, whole.original), whole)
 
 

@@ -14,6 +14,7 @@ from credo.constraints.rows import ProductRow
 from credo.errors import CredoError, OptionError
 from credo.estimators.sampling.posterior import Beliefs, PosteriorResult, posterior
 from credo.network import Network
+from credo.statistics.prior import Dirichlet, NetworkPrior
 from tests.estimators.blocks import at_most, block_of, random_block, rejected
 
 FIXED = Beliefs(own=(2.0,), shared=())  # one pseudo-count for each of two states: nothing to learn
@@ -73,6 +74,34 @@ def test_a_block_has_the_mean_that_rejection_has(seed: int) -> None:
     assert low.ravel() == pytest.approx(np.quantile(oracle, 0.025, axis=0), abs=0.03)
     assert high.ravel() == pytest.approx(np.quantile(oracle, 0.975, axis=0), abs=0.03)
     assert not result.findings
+
+
+def test_a_prior_adds_its_pseudo_counts_to_every_row() -> None:
+    counts = np.array([[3.0, 1.0], [0.0, 0.0], [0.0, 7.0]])
+    given = learn(counts, beliefs=FIXED, draws=50, prior=Dirichlet(2.0))
+    shape = counts + 2.0 + 1.0
+    assert given.means["x"] == pytest.approx(shape / shape.sum(axis=1, keepdims=True))
+    low, high = given.interval("x", 0.9)
+    assert (low[1, 0], high[1, 0]) == pytest.approx(stats.beta(3, 3).ppf([0.05, 0.95]), abs=0.05)
+
+
+def test_a_prior_in_a_block_counts_as_data_do() -> None:
+    block = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0)])
+    believed = family(2, 2).with_tables({"x": np.array([[0.9, 0.1], [0.2, 0.8]])})
+    result = learn(np.zeros((2, 2)), (block,), beliefs=FIXED, draws=2000, prior=NetworkPrior(believed, 5.0))
+    oracle = rejected(block, np.array([5.5, 1.5, 2.0, 5.0]), 20_000, 1)
+    assert result.means["x"].ravel() == pytest.approx(oracle.mean(axis=0), abs=0.01)
+
+
+def test_a_prior_of_another_table_changes_nothing() -> None:
+    counts = np.array([[3.0, 1.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(learn(counts, prior={"a": Dirichlet(9.0)}).means["x"], learn(counts).means["x"])
+
+
+def test_pseudo_counts_are_no_data() -> None:
+    """Rows that only a prior speaks of are still not taken for nearly certain."""
+    result = learn(np.array([[30.0, 0.0], [0.0, 0.0]]), prior=Dirichlet(0.001))
+    assert result.rows.seen.tolist() == [True, False]
 
 
 # What is learned ------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ def estimate(problem: Problem) -> Solution:
         problem.names,
         problem.counts,
         problem.blocks,
+        prior=problem.prior,
         seed=problem.seed,
         soft_weight=soft_weight or None,
     )

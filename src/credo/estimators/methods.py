@@ -108,11 +108,12 @@ METHODS: dict[str, Method] = {
             "the mean of all that data and knowledge leave, with intervals",
             "few data and knowledge: the most accurate, and it says how sure each number is",
             "credo.estimators.averaged",
+            takes_prior=True,
         ),
     )
 }
 AUTO = "posterior"
-AUTO_WITH_PRIOR = "cmap"  # the posterior learns its prior; who has one wants it used
+AUTO_WITH_PRIOR = "cmap"  # who gives a prior means it as it stands; the posterior adds what it learns
 
 
 def choose_method(name: str, with_prior: bool = False) -> Method:

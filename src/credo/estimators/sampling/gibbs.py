@@ -20,9 +20,9 @@ from credo.estimators.sampling.mixture_kernel import Layout, State
 from credo.estimators.sampling.polytope import Region, seeded, with_learned
 from credo.network import Network
 from credo.statistics.counts import Counts
+from credo.statistics.prior import Priors, pseudo_counts
 
 MOST_EFFORT = 8  # updates of a table in a round at most
-NO_ROWS: Indices = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +49,20 @@ class Beliefs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Which rows of the tables are sampled: those in blocks, then those with data but no statement."""
+    """Which rows of the tables are sampled: those in blocks, then those with counts but no statement."""
 
     names: tuple[str, ...]
     states: tuple[int, ...]  # of each variable
     table_rows: tuple[tuple[str, int], ...]
     constrained: int  # how many of these belong to blocks
-    counts: Numbers  # (parameters,)
+    counts: Numbers  # (parameters,) of the data, and a prior's pseudo-counts
     starts: Indices  # (rows + 1,)
+    seen: Flags  # (rows,) which have data
 
 
-def rows_of(network: Network, names: Sequence[str], counts: Counts, blocks: Sequence[Block]) -> Rows:
+def rows_of(
+    network: Network, names: Sequence[str], counts: Counts, blocks: Sequence[Block], prior: Priors | None = None
+) -> Rows:
     bound = [place for block in blocks for place in block.table_rows]
     strangers = {name for name, _ in bound} - set(names)
     if strangers:
@@ -67,18 +70,23 @@ def rows_of(network: Network, names: Sequence[str], counts: Counts, blocks: Sequ
     taken: dict[str, set[int]] = {}
     for name, row in bound:
         taken.setdefault(name, set()).add(row)
+    pseudo = {name: pseudo_counts(prior, network, name) if prior is not None else np.zeros((1, 1)) for name in names}
     free = [
         (name, int(row))
         for name in names
-        for row in np.flatnonzero(counts.table(name).sum(axis=1))
+        for row in np.flatnonzero((counts.table(name) + pseudo[name]).sum(axis=1))
         if int(row) not in taken.get(name, ())
     ]
     places = (*bound, *free)
-    pieces = [counts.row(name, row) for name, row in places]
+    data = [counts.row(name, row) for name, row in places]
+    pieces = [
+        own + pseudo[name][row if len(pseudo[name]) > 1 else 0] for own, (name, row) in zip(data, places, strict=True)
+    ]
     states = tuple(len(network.states(name)) for name in names)
     starts = np.concatenate(([0], np.cumsum([len(piece) for piece in pieces], dtype=np.int64)))
     joined = np.concatenate([np.zeros(0), *pieces])
-    return Rows(tuple(names), states, places, len(bound), joined, starts.astype(np.int64))
+    seen = np.array([own.any() for own in data], dtype=np.bool_)
+    return Rows(tuple(names), states, places, len(bound), joined, starts.astype(np.int64), seen)
 
 
 def layout_of(rows: Rows, region: Region, beliefs: Beliefs) -> Layout:
@@ -95,7 +103,7 @@ def layout_of(rows: Rows, region: Region, beliefs: Beliefs) -> Layout:
         informative,
         np.array([rows.constrained]),
         np.concatenate(([0], np.cumsum(rows.states, dtype=np.int64))),
-        (np.add.reduceat(rows.counts, rows.starts[:-1]) > 0.0).astype(np.int64) if len(rows.counts) else NO_ROWS,
+        rows.seen.astype(np.int64),
         beliefs.strengths(),
         np.array([len(beliefs.own)]),
         np.array([position[block.table_rows[0][0]] for block in region.blocks], dtype=np.int64),

@@ -26,7 +26,7 @@ def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers,
     shape = result.means[name].shape
     states = shape[-1]
     low, high = np.empty((2, int(np.prod(shape[:-1])), states))
-    unseen = np.quantile(_dirichlet(result, table, None, np.zeros(states)), ends, axis=0)
+    unseen = np.quantile(_dirichlet(result, table, None, np.zeros(states), seen=False), ends, axis=0)
     low[:], high[:] = unseen
     for number, (owner, row) in enumerate(rows.table_rows):
         if owner != name:
@@ -35,12 +35,15 @@ def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers,
         if number < rows.constrained:
             draws = result.draws[:, :, piece].reshape(-1, states)
         else:
-            draws = _dirichlet(result, table, result.components[:, :, number].ravel(), rows.counts[piece])
+            components = result.components[:, :, number].ravel()
+            draws = _dirichlet(result, table, components, rows.counts[piece], bool(rows.seen[number]))
         low[row], high[row] = np.quantile(draws, ends, axis=0)
     return low.reshape(shape), high.reshape(shape)
 
 
-def _dirichlet(result: PosteriorResult, table: int, components: NDArray[Any] | None, counts: Numbers) -> Numbers:
+def _dirichlet(
+    result: PosteriorResult, table: int, components: NDArray[Any] | None, counts: Numbers, seen: bool
+) -> Numbers:
     """One draw of a row for each draw of what it depends on; where it has no component, that is drawn too."""
     seed = zlib.crc32(repr((result.rows.names[table], counts.tolist())).encode())
     rng = np.random.default_rng([result.seed, seed])
@@ -52,7 +55,7 @@ def _dirichlet(result: PosteriorResult, table: int, components: NDArray[Any] | N
             axis=1
         )
     own = len(result.beliefs.own)
-    strengths = result.beliefs.strengths()[int(counts.any())]
+    strengths = result.beliefs.strengths()[int(seen)]
     components = np.minimum(components, len(strengths) - 1)
     bases = np.where((components < own)[:, None], 1.0 / len(counts), means)
     shapes = np.maximum(strengths[components][:, None] * bases + counts, 1e-12)

@@ -38,6 +38,7 @@ from credo.estimators.sampling.polytope import SNAPSHOTS, region_of
 from credo.estimators.solution import Finding
 from credo.network import Network
 from credo.statistics.counts import Counts
+from credo.statistics.prior import Priors
 
 LARGEST_R_HAT = 1.05
 SMALLEST_SIZE = 100.0  # effective draws, below which a standard error is more than a tenth of the deviation
@@ -82,6 +83,7 @@ def posterior(
     counts: Counts,
     blocks: Sequence[Block],
     *,
+    prior: Priors | None = None,
     beliefs: Beliefs | None = None,
     draws: int = 250,
     most_draws: int = 1000,
@@ -94,12 +96,13 @@ def posterior(
 ) -> PosteriorResult:
     """The posterior of the tables of `names`, whose rows the blocks constrain; the same seed gives the same result.
 
-    Each chain makes `draws`, and goes on to at most `most_draws` while some numbers have not mixed, unless that takes
-    more than `MOST_UPDATES`.
+    Pseudo-counts of a `prior` are added to the data's; what is learned about rows stays on top. Each chain makes
+    `draws`, and goes on to at most `most_draws` while some numbers have not mixed, unless that takes more than
+    `MOST_UPDATES`.
     """
     began = perf_counter()
     beliefs = beliefs or Beliefs()
-    rows = rows_of(network, names, counts, blocks)
+    rows = rows_of(network, names, counts, blocks, prior)
     region = region_of(blocks, soft_weight=soft_weight)
     region = replace(region, parts=tuple(without_rays(part) for part in region.parts))  # leaps reach corners
     chain = Run(region, rows, layout_of(rows, region, beliefs), beliefs, chains, seed)
