@@ -52,3 +52,10 @@ def test_more_data_leave_less_to_see() -> None:
     problems = [credo.fit(COIN, counted(n, n), method="map").problem for n in (1, 10, 100)]
     worth = [next_looks(problem, None)[0].reduction for problem in problems if problem is not None]
     assert worth == pytest.approx([0.5 / (2 * n + 3) ** 2 for n in (1, 10, 100)])
+
+
+def test_what_the_knowledge_pins_needs_no_look() -> None:
+    text = "smoke raises lung by at least 0.05\nP(lung=yes | age=young) <= 0.05"  # so 0 and 0.05 for the young
+    for method in ("cmap", "cml", "posterior"):
+        story = credo.fit(CLINIC, patients(14, seed=4), text, method=method).explain()
+        assert all((each.variable, each.row) not in (("lung", 0), ("lung", 1)) for each in story.looks[:5])

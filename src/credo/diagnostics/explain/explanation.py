@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from credo.diagnostics.explain.allowed import allowed
 from credo.diagnostics.explain.filtered import moves_of_means
 from credo.diagnostics.explain.held_out import HeldOut, cross_validated, leave_one_out, most_harmful
@@ -43,11 +45,13 @@ def explain(
     if gaps:
         alone = {number: each.without_data() for number, each in alone.items()}
     statements = tell_statements(network, problem, knowledge, prices, effects, alone, averaged=posterior is not None)
-    rows = tell_rows(network, problem, allowed(problem), posterior, effects)
-    one_by_one = None if gaps else leave_one_out(problem)
-    in_tenths = None if gaps else cross_validated(problem)
+    possible = allowed(problem)
+    rows = tell_rows(network, problem, possible, posterior, effects)
+    with _pinned():
+        one_by_one = None if gaps else leave_one_out(problem)
+        in_tenths = None if gaps else cross_validated(problem)
     best = one_by_one or in_tenths
-    looks = tuple(next_looks(problem, posterior))
+    looks = tuple(next_looks(problem, posterior, possible))
     harmful = _harmful(problem, best)
     told = summary(network, problem, len(knowledge.network), method, used, statements, best, harmful, looks)
     notes = _notes(problem, method, gaps, one_by_one is None)
@@ -55,7 +59,8 @@ def explain(
 
 
 def _effects(problem: Problem, posterior: Uncertainty | None) -> dict[int, LeftOut]:
-    effects = leave_out(problem)
+    with _pinned():
+        effects = leave_out(problem)
     if posterior is not None:
         effects |= {
             number: replace(effects[number], rows=tuple(rows)) for number, rows in moves_of_means(problem).items()
@@ -63,11 +68,17 @@ def _effects(problem: Problem, posterior: Uncertainty | None) -> dict[int, LeftO
     return effects
 
 
+def _pinned() -> np.errstate:
+    """Where statements pin a number at zero that a prior gives weight to, the likelihood has no bound: no alarm."""
+    return np.errstate(divide="ignore", over="ignore", invalid="ignore")
+
+
 def _harmful(problem: Problem, scores: HeldOut | None) -> int | None:
     """Where the knowledge hurt in all, the statement that did it most in the block that lost most."""
     if scores is None or not scores.blocks or scores.gain >= 0:
         return None
-    found = most_harmful(problem, min(scores.blocks, key=lambda score: score.gain))
+    with _pinned():
+        found = most_harmful(problem, min(scores.blocks, key=lambda score: score.gain))
     return None if found is None else found[0]
 
 

@@ -6,7 +6,8 @@ One observation of a row with mean m and covariance C, whichever state it shows,
 
 since E[θ_k | x] = E[θ_k θ_x] / m_x. Rows in blocks take it from their draws, knowledge and all. Of a Dirichlet
 distribution with n counts, prior and all, it comes to (1 − Σ m²) / (n + 1)², and its summed variance V to
-(1 − Σ m²) / (n + 1): so V² / (1 − Σ m²) where a posterior tells V, and no n.
+(1 − Σ m²) / (n + 1): so V² / (1 − Σ m²) where a posterior tells V, and no n. Without a posterior, V is at most that of
+the uniform distribution on the range that the knowledge allows: what it pins needs no observation.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from credo.constraints.rows import Numbers
+from credo.diagnostics.explain.allowed import Allowed
 from credo.estimators.problem import Problem
 from credo.estimators.sampling.posterior import PosteriorResult
 from credo.estimators.solution import Uncertainty
@@ -35,7 +37,9 @@ class Look:
     reduction: float  # of the summed variance
 
 
-def next_looks(problem: Problem, posterior: Uncertainty | None, most: int = 10) -> list[Look]:
+def next_looks(
+    problem: Problem, posterior: Uncertainty | None, possible: Allowed | None = None, most: int = 10
+) -> list[Look]:
     """The rows of learned tables where another observation tells most."""
     sampled = posterior if isinstance(posterior, PosteriorResult) else None
     drawn = {} if sampled is None else _drawn(problem, sampled)
@@ -47,6 +51,10 @@ def next_looks(problem: Problem, posterior: Uncertainty | None, most: int = 10) 
             continue
         if sampled is None:
             variance, reduction = _dirichlet(counts, pseudo_counts(problem.prior, problem.network, name))
+            if possible is not None:
+                start = problem.constraints.parameters.offsets[name]
+                widths = (possible.high - possible.low)[start : start + counts.size].reshape(counts.shape)
+                variance, reduction = _within(widths, variance, reduction)
         else:
             mean, deviation = (each[name].reshape(-1, states) for each in (sampled.means, sampled.deviations))
             variance, reduction = _matched(mean, deviation)
@@ -64,6 +72,13 @@ def _dirichlet(counts: Numbers, prior: Numbers) -> tuple[Numbers, Numbers]:
     total = weights.sum(axis=1)
     spread = 1.0 - ((weights / total[:, None]) ** 2).sum(axis=1)
     return spread / (total + 1.0), spread / (total + 1.0) ** 2
+
+
+def _within(widths: Numbers, variance: Numbers, reduction: Numbers) -> tuple[Numbers, Numbers]:
+    """The same where each number has a range of this width; NaN where the range is not known."""
+    most = np.nan_to_num((widths**2).sum(axis=1) / 12, nan=np.inf)
+    share = np.divide(most, variance, out=np.ones_like(variance), where=most < variance)
+    return variance * share, reduction * share**2
 
 
 def _matched(mean: Numbers, deviation: Numbers) -> tuple[Numbers, Numbers]:
