@@ -68,6 +68,8 @@ def test_learn_passes_its_options_on(files: Path) -> None:
         "learn", "net.bif", "data.csv", "--prior-network", "net.bif", "--prior-weight", "8", "--json", folder=files
     )
     assert json.loads(done.stdout)["tables"]["lung"]["probabilities"][1] == pytest.approx([8.2 / 10, 1.8 / 10])
+    done = run("learn", "net.bif", "data.csv", "--method", "me", "--hidden-draws", "-1", folder=files)
+    assert "above zero" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from credo.expansion import Expansion, expand
 from credo.io.dataset import Dataset, concatenate, extended, peek
 from credo.io.networks import read_network
 from credo.knowledge import Knowledge, knowledge_for
-from credo.options import checked_seed
+from credo.options import checked_hidden_draws, checked_seed
 from credo.result import Fit
 from credo.statistics.counts import count_all, count_folds, merge_all
 from credo.statistics.families import Families, check_size
@@ -54,6 +54,7 @@ def fit(
     soft_weight: float | None = None,
     range_weight: float | None = None,
     relation_weight: float | None = None,
+    hidden_draws: float | None = None,
     starts: int = 5,
     max_iterations: int = 1000,
     tolerance: float = 1e-8,
@@ -73,6 +74,7 @@ def fit(
     or a mapping from variables to these. Tables of `fixed` variables stay as they are. `weights` names a column, or is
     an array with one number a row. `soft_weight` says how much statements with a confidence weigh; cross-validation
     chooses where nothing is said; with cem, `range_weight` and `relation_weight` weigh the two kinds on their own.
+    `hidden_draws` is how cautious me and cme are: the s of the imprecise Dirichlet model, 1 where nothing is said.
     `memory_limit` is how many bytes the tables may take; half of the machine's memory where nothing is said. The same
     `seed` gives the same result.
 
@@ -92,6 +94,7 @@ def fit(
     believed = _prior_for(chosen, prior, whole)
     kept, free = _kept_and_free(whole, fixed)
     seed, trainer = checked_seed(seed), checked_trainer(trainer)
+    hidden_draws = None if hidden_draws is None else checked_hidden_draws(hidden_draws)
     check_size(whole.network, memory_limit)
 
     constraints = with_fixed(lower(known), {name: whole.network.table(name) for name in kept})
@@ -100,7 +103,7 @@ def fit(
     first, rows = peek(_read(known, whole, data, weights, progress))
     folds = count_folds(families, rows, FOLDS, seed) if _needs_folds(chosen, constraints, soft_weight) else ()
     counts = merge_all(folds) if folds else count_all(families, rows)
-    options = _given(range_weight=range_weight, relation_weight=relation_weight)
+    options = _given(range_weight=range_weight, relation_weight=relation_weight, hidden_draws=hidden_draws)
     problem = Problem(whole.network, free, counts, believed, constraints, blocks, folds, soft_weight, seed, options)
 
     if counts.gaps() or (constraints.ties and chosen.uses_knowledge) or trainer != "em":

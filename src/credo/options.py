@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 from credo.errors import OptionError
@@ -12,6 +13,15 @@ def checked_seed(seed: object) -> int:
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or int(seed.__index__()) < 0:
         raise OptionError(f"A seed is a whole number that is not negative; it is {seed!r}.")
     return int(seed.__index__())
+
+
+def checked_hidden_draws(draws: object) -> float:
+    """The s of the imprecise Dirichlet model."""
+    if isinstance(draws, bool) or not isinstance(draws, int | float) or not 0.0 < draws < inf:
+        raise OptionError(
+            f"hidden_draws (the s of the imprecise Dirichlet model, is a number above zero, not {draws!r}."
+        )
+    return float(draws)
 
 
 def checked_page(path: str | Path) -> Path:

@@ -178,3 +178,19 @@ def test_s_must_be_a_number_above_zero() -> None:
     problem = problem_of(truth, truth.sample(5, 1), knowledge, options={"hidden_draws": -1})
     with pytest.raises(OptionError, match="above zero"):
         estimate(problem)
+
+
+@pytest.mark.parametrize("hidden", [0, -1.0, float("nan"), float("inf"), "many", True])
+def test_fit_refuses_what_is_no_s(hidden: object) -> None:
+    with pytest.raises(OptionError, match="above zero"):
+        credo.fit(DIE, pl.DataFrame({"die": ["low"]}), method="cml", hidden_draws=hidden)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", ["me", "cme"])
+def test_more_hidden_draws_make_more_even_tables(method: str) -> None:
+    """Eight of nine low: the lower end is 8 / (9 + s), and the others share what is left."""
+    frame = pl.DataFrame({"die": ["low"] * 8 + ["middle"]})
+    for hidden in (1.0, 3.0):
+        fit = credo.fit(DIE, frame, "P(die=high) <= 0.9", method=method, hidden_draws=hidden)
+        low = 8.0 / (9.0 + hidden)
+        assert fit.network.table("die") == pytest.approx([low, (1.0 - low) / 2.0, (1.0 - low) / 2.0], abs=1e-6)

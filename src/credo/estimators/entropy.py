@@ -19,7 +19,7 @@ import numpy as np
 from credo.constraints.append import with_rows
 from credo.constraints.blocks import Block
 from credo.constraints.rows import Numbers
-from credo.errors import OptionError, Status
+from credo.errors import Status
 from credo.estimators.constrained import solver_findings, status_of, worst_certificate
 from credo.estimators.problem import Problem
 from credo.estimators.soft import choose_soft_weight
@@ -27,6 +27,7 @@ from credo.estimators.solution import Finding, Solution
 from credo.estimators.solvers.block_estimates import solve_certified
 from credo.estimators.solvers.interior_point import Task
 from credo.estimators.solvers.products import with_products
+from credo.options import checked_hidden_draws
 
 HIDDEN_DRAWS = 1.0  # s [walley 1996]
 KEPT = 1e-6  # a share of the interval's lower ends this near to one is one
@@ -160,10 +161,7 @@ def _levelled(problem: Problem) -> Numbers:
 
 
 def _hidden_draws(problem: Problem) -> float:
-    hidden = problem.options.get("hidden_draws", HIDDEN_DRAWS)
-    if not isinstance(hidden, int | float) or not 0.0 < hidden < np.inf:
-        raise OptionError(f"hidden_draws, the s of the imprecise Dirichlet model, is above zero; it is {hidden}.")
-    return float(hidden)
+    return checked_hidden_draws(problem.options.get("hidden_draws", HIDDEN_DRAWS))
 
 
 def _share_task(block: Block, lower: Numbers) -> Task:
