@@ -83,8 +83,8 @@ def fit(
     `checkpoint`. With `trainer="gradient"` the likelihood is climbed directly instead, with a growing penalty on what
     the knowledge forbids [yang, algorithm 1]; ml, map, cml and cmap can be trained so. Rows that the knowledge ties
     together are conditioned on their ties (`ties="cll"`), are a sample in which they were found to agree
-    (`ties="joint"`), or are one draw of the tied value (`ties="merged"`).
-    `progress` is told the share of the table that was read, `report` how each step of EM went.
+    (`ties="joint"`), or are one draw of the tied value (`ties="merged"`). `progress` is told the share of the table
+    that was read, `report` how each step of EM went.
     """
     started = perf_counter()
     structure = read_network(network)
@@ -93,7 +93,7 @@ def fit(
     chosen = choose_method(method, with_prior=prior is not None)
     believed = _prior_for(chosen, prior, whole)
     kept, free = _kept_and_free(whole, fixed)
-    seed, trainer = checked_seed(seed), checked_trainer(trainer)
+    seed, trainer, reading = checked_seed(seed), checked_trainer(trainer), _reading(ties)
     hidden_draws = None if hidden_draws is None else checked_hidden_draws(hidden_draws)
     check_size(whole.network, memory_limit)
 
@@ -110,7 +110,7 @@ def fit(
         if method == "auto":
             chosen, problem = _for_gaps(prior, problem, whole)
         iterations = Iterations(starts, max_iterations, tolerance, accelerate, checkpoint, report, trainer)
-        table, reading = concatenate(list(_read(known, whole, data, weights))), _reading(ties)
+        table = concatenate(list(_read(known, whole, data, weights)))
         solution = _or_clash(
             known, lambda: estimate_incomplete(chosen, problem, table, iterations, memory_limit, reading)
         )
