@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from credo.errors import Status
 from credo.estimators import constrained
+from credo.estimators.pinned import IMPOSSIBLE
 from credo.estimators.problem import Problem
 from credo.estimators.sampling.posterior import posterior
 from credo.estimators.soft import choose_soft_weight
@@ -26,8 +27,10 @@ def estimate(problem: Problem) -> Solution:
         seed=problem.seed,
         soft_weight=soft_weight or None,
     )
-    # A mean leans on no bound; what each statement costs is told at the most likely tables.
-    prices = constrained.estimate(replace(problem, soft_weight=soft_weight)).prices if problem.blocks else {}
+    # A mean leans on no bound; what each statement costs, and what data contradict, is told at the most likely tables.
+    likely = constrained.estimate(replace(problem, soft_weight=soft_weight))
+    impossible = [finding for finding in likely.findings if finding.kind == IMPOSSIBLE]
     mixed = all(finding.kind != UNMIXED for finding in result.findings)
     status = Status.AVERAGED if mixed else Status.NOT_MIXED
-    return Solution(result.means, status, (*findings, *result.findings), prices=prices, posterior=result)
+    told = (*findings, *impossible, *result.findings)
+    return Solution(result.means, status, told, prices=likely.prices, posterior=result)

@@ -13,6 +13,7 @@ import numpy as np
 
 from credo.errors import Status
 from credo.estimators.counting import counted
+from credo.estimators.pinned import contradictions, without_beliefs
 from credo.estimators.problem import Problem
 from credo.estimators.soft import choose_soft_weight
 from credo.estimators.solution import Finding, Solution, rows_without_data
@@ -28,11 +29,17 @@ def estimate(problem: Problem) -> Solution:
     """Solve every block, count the rest, and say what was done."""
     vector = problem.vector()
     soft_weight, findings = choose_soft_weight(problem, vector)
-    estimates = with_products(estimate_blocks(problem.blocks, vector, soft_weight), problem.seed)
+    solved = without_beliefs(problem, vector, estimate_blocks(problem.blocks, vector, soft_weight), soft_weight)
+    estimates = with_products(solved, problem.seed)
     theta, unseen = counted(problem, vector)
     for each in estimates:
         theta[each.block.parameters] = each.theta
-    findings = [*findings, *no_data_findings(problem, unseen, estimates), *solver_findings(estimates)]
+    findings = [
+        *findings,
+        *no_data_findings(problem, unseen, estimates),
+        *contradictions(problem, estimates),
+        *solver_findings(estimates),
+    ]
     certificate = worst_certificate(estimates)
     return Solution(problem.tables(theta), status_of(estimates), tuple(findings), certificate, prices(estimates))
 
@@ -59,7 +66,8 @@ def solver_findings(estimates: Sequence[BlockEstimate]) -> Iterable[Finding]:
     """How many blocks each solver took, and those that are not certified."""
     for solver, count in Counter(each.solver for each in estimates).most_common():
         blocks = "1 block was" if count == 1 else f"{count} blocks were"
-        yield Finding("solver", f"{blocks} solved by {solver}.")
+        how = solver if count == 1 else solver.replace("because its", "because their")
+        yield Finding("solver", f"{blocks} solved by {how}.")
     for each in estimates:
         name, row = each.block.table_rows[0]
         if each.product_violation > PRODUCT_LIMIT:

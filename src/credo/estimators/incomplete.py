@@ -155,9 +155,8 @@ def _m_step(method: Method, problem: Problem, prepared: Prepared) -> MStep:
         for name, pseudo in believed.items():
             rows = tables[name].reshape(-1, len(problem.network.states(name)))
             weight = np.broadcast_to(pseudo, rows.shape)
-            counted = weight > 0
-            with np.errstate(divide="ignore"):
-                term += float((weight[counted] * np.log(rows[counted])).sum())
+            counted = (weight > 0) & (rows > 0)  # at zero is only what the knowledge pins there
+            term += float((weight[counted] * np.log(rows[counted])).sum())
         return tables, term
 
     return m_step

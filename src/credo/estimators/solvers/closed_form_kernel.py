@@ -187,6 +187,8 @@ def boxes(  # pragma: no cover
         else:
             high = middle - 1
     level = points[low]
+    if level == np.inf:
+        return False  # the lower ends leave nothing to whoever has none
     inside, fixed = 0.0, 0.0
     for i in range(n):
         # Just beyond the breakpoint: who is between its ends moves with λ.
