@@ -194,3 +194,12 @@ def test_other_shapes_are_left_to_the_interior_point(
     weights: list[float], sizes: list[int], rows: list[tuple[dict[int, float], float]]
 ) -> None:
     assert solved(weights, sizes, *rows)[0] == GENERAL
+
+
+def test_a_chain_with_counts_that_em_has_made_very_small() -> None:
+    rows = [at_most([2, 0], [1.0, -1.0], 0.0, 0)]
+    task = Task(make_block([2, 2], rows), np.array([9.0, 1e-8, 7e-22, 1.0]))
+    (point,) = solve_tasks([task])
+    assert point.shape == CHAIN
+    np.testing.assert_allclose(point.theta, [1.0, 1e-8 / 9, 7e-22, 1.0], rtol=1e-8)
+    assert certify(task, point.theta, point.multipliers).holds

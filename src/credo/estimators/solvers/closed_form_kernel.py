@@ -341,12 +341,13 @@ def chain(  # pragma: no cover
     multipliers[:] = 0.0
     k = 0
     for pool in range(pools):
-        proportion = yes[pool] / (yes[pool] + no[pool])
+        # Both shares by themselves: 1 − share would be zero beside a count that EM has made very small.
+        yes_share, no_share = yes[pool] / (yes[pool] + no[pool]), no[pool] / (yes[pool] + no[pool])
         z = 0.0
         for i in range(length[pool]):
             d = order[k]
-            theta[2 * d], theta[2 * d + 1] = 1.0 - proportion, proportion
-            z += weights[2 * d + 1] / proportion - weights[2 * d] / (1.0 - proportion)
+            theta[2 * d], theta[2 * d + 1] = no_share, yes_share
+            z += weights[2 * d + 1] / yes_share - weights[2 * d] / no_share
             if i < length[pool] - 1:
                 row = chain_rows[k]
                 multipliers[row] = max(0.0, z) / abs(coefficients[starts[row]])
