@@ -25,21 +25,23 @@ LARGE = 1_000_000  # cells of a matrix, above which moves along few numbers at a
 _NOTHING = 1e-12
 
 
-def uniform_means(blocks: Sequence[Block], *, seed: int = 0) -> tuple[Numbers, ...]:
+def uniform_means(
+    blocks: Sequence[Block], *, seed: int = 0, standard_error: float = STANDARD_ERROR
+) -> tuple[Numbers, ...]:
     """The mean of each block; those that are alike are answered once."""
     shapes = [shape_of(block) for block in blocks]
     distinct = dict(zip(shapes, blocks, strict=True))
 
     def mean(item: tuple[int, Block]) -> Numbers:
         number, block = item
-        return uniform_mean(block, int(np.random.SeedSequence([seed, number]).generate_state(1)[0]))
+        return uniform_mean(block, int(np.random.SeedSequence([seed, number]).generate_state(1)[0]), standard_error)
 
     with ThreadPoolExecutor(cpu_count() or 1) as pool:
         means = dict(zip(distinct, pool.map(mean, enumerate(distinct.values())), strict=True))
     return tuple(means[shape] for shape in shapes)
 
 
-def uniform_mean(block: Block, seed: int) -> Numbers:
+def uniform_mean(block: Block, seed: int, standard_error: float = STANDARD_ERROR) -> Numbers:
     """The mean of one block; it satisfies every hard linear row."""
     from credo.estimators.sampling.centroid_kernel import centroid
 
@@ -59,7 +61,7 @@ def uniform_mean(block: Block, seed: int) -> Numbers:
     kept = np.abs(rows).max(axis=1, initial=0.0) > _NOTHING
     if not kept.any():
         return start
-    found = centroid(rows[kept], bounds[kept], STANDARD_ERROR, seeded(seed))
+    found = centroid(rows[kept], bounds[kept], standard_error, seeded(seed))
     return np.asarray(np.maximum(start + basis @ found, 0.0), dtype=np.float64)
 
 

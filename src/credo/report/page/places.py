@@ -10,7 +10,7 @@ from credo.diagnostics.explain.story import Explanation, RowStory
 from credo.network import Network
 
 CELLS = 4_000  # numbers of tables on a page, so that it stays small
-CAPS = (256, 64, 32, 16, 8, 4)  # rows of a table that are shown: as many as the page has room for
+CAPS = (256, 64, 32, 16, 8, 4, 2, 1)  # rows of a table that are shown: as many as the page has room for
 FEW_LINKS = 8  # rows of tables that a statement links to
 
 
