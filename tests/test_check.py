@@ -24,7 +24,7 @@ from credo.diagnostics.plausibility import Share
 from credo.io.formats.bif_read import read_bif
 from credo.knowledge import Knowledge, KnowledgeError, to_text
 from credo.network import Network
-from credo.report.check_text import _estimate, _share, check_summary
+from credo.report.check_text import _estimate, check_summary, share_text
 
 ANDES = Path(__file__).resolve().parents[2] / "shared" / "networks" / "andes.bif"
 
@@ -384,7 +384,7 @@ def test_statements_of_two_files_are_told_with_their_files(clinic: Network) -> N
     ],
 )
 def test_numbers_have_the_digits_that_their_error_leaves(share: Share, text: str) -> None:
-    assert _share(share) == text
+    assert share_text(share) == text
     assert _estimate(13.66, 5.0, exact=False) == "≈14"
     assert _estimate(1366.0, 300.0, exact=False) == "≈1,400"
 
