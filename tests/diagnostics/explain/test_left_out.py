@@ -29,6 +29,17 @@ def test_leaving_out_is_learning_anew(method: str, rows: int, seed: int) -> None
     assert moved
 
 
+def test_statements_that_pin_a_number_at_zero_are_left_out_too() -> None:
+    texts = ("smoke raises lung by at least 0.05", "P(lung=yes | age=young) <= 0.05")  # so 0 and 0.05 for the young
+    data = patients(14, seed=4)
+    fit = credo.fit(CLINIC, data, "\n".join(texts), method="cmap")
+    told = {each.number: each for each in fit.explain().statements}
+    for number, other in enumerate(reversed(texts)):
+        anew = credo.fit(CLINIC, data, other, method="cmap")
+        change = largest_change(fit.network, anew.network, "lung").max()
+        assert told[number].moved == pytest.approx(float(change), abs=1e-3)
+
+
 def test_the_rows_of_an_explanation_name_the_statements_that_moved_them() -> None:
     fit = credo.fit(CLINIC, patients(60), "\n".join(STATEMENTS), method="cmap", soft_weight=50.0)
     story = fit.explain()

@@ -1,8 +1,9 @@
 """What a statement does to a mean: draws from what the data alone say, kept where statements hold.
 
-Of draws from Dirichlet(counts + 1), those in which every statement of a block holds have the mean that data and
-knowledge leave; those in which every statement but one holds, the mean without that one. So one set of draws tells of
-all statements of a block at once, wherever enough of them are kept; a few draws tell first whether there will be.
+Of draws from Dirichlet(counts + 1), counts with the pseudo-counts of a prior, those in which every statement of a
+block holds have the mean that data and knowledge leave; those in which every statement but one holds, the mean without
+that one. So one set of draws tells of all statements of a block at once, wherever enough of them are kept; a few draws
+tell first whether there will be.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ EQUAL = 0.01  # equalities have probability zero: they are read as equal within 
 
 def moves_of_means(problem: Problem) -> dict[int, list[Moved]]:
     """For each hard statement of a block with enough draws, the rows whose mean it moves; others are left out."""
-    data = problem.vector(with_prior=False)
+    data = problem.vector()
     found: dict[int, list[Moved]] = {}
     silent: set[int] = set()  # statements with a block that has too few draws
     for block in problem.blocks:

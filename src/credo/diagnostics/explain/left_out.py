@@ -13,6 +13,7 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.rows import Numbers
+from credo.estimators.pinned import without_beliefs
 from credo.estimators.problem import Problem
 from credo.estimators.soft import DEFAULT
 from credo.estimators.solvers.block_estimates import BlockEstimate, estimate_blocks
@@ -47,10 +48,14 @@ def leave_out(problem: Problem) -> dict[int, LeftOut]:
     """For each statement that has rows in blocks, the result without it."""
     vector, data = problem.vector(), problem.vector(with_prior=False)
     weight = DEFAULT if problem.soft_weight is None else problem.soft_weight
-    with_all = with_products(estimate_blocks(problem.blocks, vector, weight), problem.seed)
+
+    def solved(blocks: Sequence[Block]) -> list[BlockEstimate]:
+        estimates = without_beliefs(problem, vector, estimate_blocks(blocks, vector, weight), weight)
+        return with_products(estimates, problem.seed)
+
+    with_all = solved(problem.blocks)
     tasks = [(number, k) for k, block in enumerate(problem.blocks) for number in block.statements]
-    others = estimate_blocks([without(problem.blocks[k], number) for number, k in tasks], vector, weight)
-    others = with_products(others, problem.seed)
+    others = solved([without(problem.blocks[k], number) for number, k in tasks])
     moved: dict[int, list[Moved]] = {}
     gains: dict[int, float] = {}
     for (number, k), other in zip(tasks, others, strict=True):
