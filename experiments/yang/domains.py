@@ -2,7 +2,7 @@
 
 The paper names its targets, sizes and numbers of parents, but only for breast cancer the features and statements; those
 of the other domains are ours. They were written down before anything was learned, from what is known about the domain
-and about the columns, never from the target.
+and about the columns, and not changed afterwards, also where the rows speak against them.
 """
 
 from __future__ import annotations

@@ -78,5 +78,5 @@ def _measured(learner: Learner, training: Rows, test: Rows) -> Line:
         warnings.simplefilter("ignore")
         chances = learner.probabilities(training, test)
     seconds = time.process_time() - start
-    auc = float(roc_auc_score(test.target, chances.round(DECIMALS)))
+    auc = round(float(roc_auc_score(test.target, chances.round(DECIMALS))), 6)
     return {"learner": learner.kind, "auc": auc, "seconds": round(seconds, 4)}
