@@ -7,8 +7,8 @@ try:
 except ImportError:
     raise MissingExtraError("scikit-learn", "sklearn", "credo.sklearn") from None
 
-from credo.sklearn.classifier import KnowledgeClassifier
+from credo.sklearn.classifier import KnowledgeClassifier, ManyFeaturesWarning
 from credo.sklearn.clustering import TiedClustering
 from credo.sklearn.columns import UnseenValueWarning
 
-__all__ = ["KnowledgeClassifier", "TiedClustering", "UnseenValueWarning"]
+__all__ = ["KnowledgeClassifier", "ManyFeaturesWarning", "TiedClustering", "UnseenValueWarning"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Set
 from inspect import signature
 from math import prod
@@ -40,6 +41,10 @@ OPTIONS = tuple(
 )
 
 
+class ManyFeaturesWarning(UserWarning):
+    """There are too many features for the table that was meant; another model was taken."""
+
+
 class KnowledgeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Predicts a target from features, with knowledge about how they act on it.
 
@@ -52,6 +57,9 @@ class KnowledgeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     those that its type lists (`pandas.Categorical`, `polars.Enum`), else those seen. All other numbers are cut: `bins`
     is the number of ranges, which hold about as many rows each and are called 1, 2, …; or a mapping from columns to
     such a number or to thresholds, where [40, 60] makes the states `<40`, `40-60` and `60+`.
+
+    Where there are so many features that one table of the target is too large, and nothing was said about them, they
+    become children of the target instead of parents (naive Bayes), with a `ManyFeaturesWarning`.
 
     Values may be missing. A value that no training row held is treated as missing, with an `UnseenValueWarning`. What
     is missing is summed out, with the frequencies of the training rows. A configuration that no training row held is
@@ -101,12 +109,7 @@ class KnowledgeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._columns = self._network_columns(network, frame.columns)
         else:
             self._columns = self._own_columns(frame, weights, declared_categories(X))
-            features = [column.variable for column in self._columns.values()]
-            network = Network(
-                [*features, self._target_variable()],
-                {self.target_: [each.name for each in features]},
-                name="classifier",
-            )
+            network = self._own_network([column.variable for column in self._columns.values()])
         self._class_codes = _class_codes(network.variable(self.target_), self.classes_)
         self.fit_: Fit | None = None
         if len(network.states(self.target_)) == 1:
@@ -197,6 +200,21 @@ class KnowledgeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not found:
             raise DataError(f"No feature is a variable of the network.{suggestion(columns[0], network.names)}")
         return found
+
+    def _own_network(self, features: list[Variable]) -> Network:
+        """All features as parents of the target; where that is too large and nothing was said, as its children."""
+        names = [each.name for each in features]
+        variables = [*features, self._target_variable()]
+        network = Network(variables, {self.target_: names}, name="classifier")
+        if self.knowledge or prod(network.shape(self.target_)) <= MOST_CELLS:
+            return network
+        warnings.warn(
+            f"{len(names)} features are too many for one table of {self.target_}, and no knowledge says how they act "
+            "on it: each feature is taken to depend on the class alone (naive Bayes).",
+            ManyFeaturesWarning,
+            stacklevel=3,
+        )
+        return Network(variables, {name: [self.target_] for name in names}, name="classifier")
 
     def _target_variable(self) -> Variable:
         declared = (self.states or {}).get(self.target_)
