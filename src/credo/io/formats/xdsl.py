@@ -114,7 +114,7 @@ def _form(structure: Network, element: Element) -> NoisyForm:
         table[[place - first for place in strengths[first : first + size]]] = rows[first : first + size]
         small.append(table)
         first += size
-    if leak := rows[-1, -1] != 1.0:
+    if leak := bool(rows[-1, -1] != 1.0):
         small.append(rows[-1])
     kind = "noisy-or" if len(states) == 2 else "noisy-max"
     return NoisyForm(kind, tuple((parent,) for parent in parents), states[::-1], leak, tuple(small))
