@@ -19,7 +19,7 @@ def checked_hidden_draws(draws: object) -> float:
     """The s of the imprecise Dirichlet model."""
     if isinstance(draws, bool) or not isinstance(draws, int | float) or not 0.0 < draws < inf:
         raise OptionError(
-            f"hidden_draws (the s of the imprecise Dirichlet model, is a number above zero, not {draws!r}."
+            f"hidden_draws (the s of the imprecise Dirichlet model) is a number above zero, not {draws!r}."
         )
     return float(draws)
 
