@@ -33,6 +33,7 @@ from credo.statistics.engine.layout import Numbers, pack
 from credo.statistics.families import Families
 from credo.statistics.prior import Dirichlet
 from credo.statistics.sample import sample_codes
+from credo.statistics.ties.likelihood import Reading
 from credo.topics import topic_network, topic_rows
 
 TEXTS = Path(__file__).resolve().parents[2] / "shared" / "texts"
@@ -87,7 +88,9 @@ def measure_topics(corpus: Corpus, topics: int, tokens: int) -> None:
     rows, families = topic_rows(corpus, network), Families.of(network)
     prepared = prepare(families, rows)
     column = pairs_in_texts(corpus, tokens)
-    tied = tied_step(families, [RowTie(("topic",), "tie", (), 0)], replace(rows, others={"tie": column}), False, None)
+    tied = tied_step(
+        families, [RowTie(("topic",), "tie", (), 0)], replace(rows, others={"tie": column}), Reading.CLL, None
+    )
     print(f"\n{topics} topics: an iteration")
     plain = one_iteration(network, prepared)
     with_ties = one_iteration(network, tied.prepared, tied)
@@ -215,8 +218,8 @@ def measure_network(name: str, rows: int) -> None:
     network = network_of(name)
     assert network is not None
     case = tied_case(network, rows)
-    e_step = tied_step(Families.of(network), case.ties, case.dataset, False, None)
-    print(f"\n{network.name}: {rows:,} rows, {len(case.ties):,} pairs of hidden values tied; an iteration")
+    e_step = tied_step(Families.of(network), case.ties, case.dataset, Reading.CLL, None)
+    print(f"\n{name}: {rows:,} rows, {len(case.ties):,} pairs of hidden values tied; an iteration")
     m_step = counting_step(e_step.prepared, Dirichlet(1.0))
 
     def run(tied: bool) -> int:
@@ -259,7 +262,7 @@ def growth_line(rows: int, ties: int, members: int) -> float:
     groups = tied.reshape(ties, members) + 1
     said = [RowTie(("class",), None, tuple(group), 0) for group in groups.tolist()]
     start = time.perf_counter()
-    e_step = tied_step(Families.of(network), said, Dataset(network.names, codes), False, None)
+    e_step = tied_step(Families.of(network), said, Dataset(network.names, codes), Reading.CLL, None)
     preparing = time.perf_counter() - start
     theta = pack(e_step.prepared.layout, network.tables)
     _, _, memory = e_step(theta, e_step.start())

@@ -126,7 +126,7 @@ def tie_rows(
     memory_limit: int | None = None,
 ) -> TiedData:
     """Work out once what ties between the rows of a table mean for its likelihood."""
-    network = families.network
+    network, reading = families.network, Reading(reading)
     factors, revealed = factors_of(network, ties, dataset)
     if reading is Reading.MERGED:
         _refuse_to_merge(network, factors)
