@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: help setup demo test test-all lint browser bench docs clean
 
@@ -16,13 +18,18 @@ help:
 
 setup: $(READY)
 
-$(READY): pyproject.toml constraints.txt
+# The demo needs credo alone; tests and benchmarks need its peers too.
+$(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "credo needs Python 3.11 or newer; set PYTHON=…"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,bench]'
+	$(INSTALL) --editable .
+	@touch $(INSTALLED)
+
+$(READY): $(INSTALLED)
+	$(INSTALL) --editable '.[test,bench]'
 	@touch $(READY)
 
-demo: setup
+demo: $(INSTALLED)
 	$(BIN)/credo demo
 
 lint: setup
