@@ -29,7 +29,7 @@ from experiments.guo.measure import mean_row_divergence
 
 RESULTS = Path(__file__).resolve().parent / "results"
 SHARES = (0, 5, 10, 20)
-COMPARED = ("cml", "cmap", "cme", "qmapc", "posterior")
+COMPARED = ("co", "cml", "cmap", "cme", "qmap", "qmapc", "posterior")
 TURNED: dict[Relation, Relation] = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
 CONFIDENCE = 0.8
 
