@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
 from credo.errors import DataError, OptionError, TooLargeError, UnknownStateError, readable_bytes, suggestion
 from credo.fit import fit as learn
@@ -23,7 +23,8 @@ from credo.io.states import MISSING, Lexicon, text_of
 from credo.knowledge import Knowledge, knowledge_for
 from credo.knowledge.syntax import NoisyFamily
 from credo.network import Network, Variable
-from credo.sklearn.columns import Column, Numbers, as_frame, declared_categories, learn_column, plain, with_thresholds
+from credo.sklearn.columns import Column, Numbers, declared_categories, learn_column, plain, with_thresholds
+from credo.sklearn.tabular import TabularMixin
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,7 +46,7 @@ class ManyFeaturesWarning(UserWarning):
     """There are too many features for the table that was meant; another model was taken."""
 
 
-class KnowledgeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Predicts a target from features, with knowledge about how they act on it.
 
     Without a `network` every feature is a parent of the target (the inverted naive Bayes of [yang]); with one, the
@@ -143,22 +144,7 @@ class KnowledgeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: NDArray[Any] = self.classes_[chances.argmax(axis=1)]
         return labels
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
     # What is given, checked ------------------------------------------------------------------------------------------
-
-    def _frame(self, features: Any, *, reset: bool) -> pl.DataFrame:
-        if hasattr(features, "columns") or hasattr(features, "column_names"):
-            validate_data(self, features, skip_check_array=True, reset=reset)
-            header = getattr(features, "column_names", None) or features.columns
-            return as_frame(features, [str(name) for name in header])
-        checked = validate_data(self, features, dtype=None, ensure_all_finite="allow-nan", reset=reset)
-        return as_frame(checked, [f"x{place}" for place in range(checked.shape[1])])
 
     def _labels(self, y: Any, rows: int) -> NDArray[Any]:
         if y is None:

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from credo.cluster import Clustering, cluster, unused
 from credo.errors import DataError, OptionError
-from credo.sklearn.columns import as_frame, declared_categories, learn_column, plain
+from credo.sklearn.columns import declared_categories, learn_column, plain
+from credo.sklearn.tabular import TabularMixin
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,7 +24,7 @@ Numbers = NDArray[np.float64]
 BINS = 3
 
 
-class TiedClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class TiedClustering(TabularMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """A hidden class behind all features, found by `credo.cluster`, with samples that are tied together or apart.
 
     Features are categories. Texts, truth values and at most ten whole numbers are taken as such, so numbers can be
@@ -108,21 +109,6 @@ class TiedClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """The most probable cluster of each sample; the samples are not tied."""
         labels: Integers = self.predict_proba(X).argmax(axis=1).astype(np.int64)
         return labels
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
-    def _frame(self, features: Any, *, reset: bool) -> pl.DataFrame:
-        if hasattr(features, "columns") or hasattr(features, "column_names"):
-            validate_data(self, features, skip_check_array=True, reset=reset)
-            header = getattr(features, "column_names", None) or list(features.columns)
-            return as_frame(features, [str(name) for name in header])
-        checked = validate_data(self, features, dtype=None, ensure_all_finite="allow-nan", reset=reset)
-        return as_frame(checked, [f"x{place}" for place in range(checked.shape[1])])
 
     def _named(self, frame: pl.DataFrame, *, strict: bool) -> pl.DataFrame:
         """The frame with the names of states; what the learned network does not know is missing."""
