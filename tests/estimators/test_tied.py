@@ -19,10 +19,13 @@ from credo.network import Network
 from credo.statistics.engine.layout import pack, row_starts
 from credo.statistics.families import Families
 from credo.statistics.prior import Dirichlet
+from credo.statistics.sample import sample_codes
 from credo.statistics.ties.likelihood import Reading
 from credo.statistics.ties.relaxation import TIGHT
 from tests.statistics.enumeration import random_network, random_rows
 from tests.statistics.ties.exact import constrained
+
+THIRDS = np.full(3, 1 / 3)
 
 
 def some_ties(generator: np.random.Generator, network: Network, codes: np.ndarray, count: int) -> list[RowTie]:
@@ -90,6 +93,39 @@ def test_more_is_gained_than_by_em(seed: int) -> None:
 
     assert one.objective == pytest.approx(objective(dict(one.tables)), abs=1e-6)
     assert objective(dict(one.tables)) >= objective(dict(other.tables)) - 1e-6
+
+
+def a_crowded_step(seed: int, variables: int = 15, rows: int = 80) -> tuple[Network, Tied]:
+    """A chain of which most values are hidden, and nearly all of those tied in pairs that agree."""
+    generator = np.random.default_rng(seed)
+    names = [f"x{i}" for i in range(variables)]
+    network = Network(
+        {name: ["a", "b", "c"] for name in names}, {x: [y] for x, y in zip(names[1:], names, strict=False)}
+    )
+    network = network.with_tables(
+        {name: generator.dirichlet(np.full(3, 0.15), 3) for name in names[1:]} | {"x0": THIRDS}
+    )
+    drawn = sample_codes(network, rows, seed=seed)
+    truth = np.column_stack([drawn[name] for name in names]).astype(np.int8)
+    codes = np.where(generator.random(truth.shape) < 0.6, np.int8(-1), truth)
+    ties = []
+    for position, name in enumerate(names):
+        hidden = generator.permutation(np.flatnonzero(codes[:, position] < 0))
+        for state in range(3):
+            same = hidden[truth[hidden, position] == state]
+            for pair in zip(same[::2].tolist(), same[1::2].tolist(), strict=False):
+                ties.append(RowTie((name,), None, tuple(row + 1 for row in pair), 0))
+    return network, tied_step(Families.of(network), ties, Dataset(network.names, codes), Reading.CLL, None)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_messages_that_settle_in_several_places_do_not_make_the_likelihood_too_good(seed: int) -> None:
+    network, step = a_crowded_step(seed)
+    m_step = counting_step(step.prepared, Dirichlet(1.0))
+    result = run_em(network.without_tables(), step.prepared, m_step, e_step=step, starts=1)
+    theta = pack(step.prepared.layout, result.tables)
+    anew = step.rows.expected(theta, step.start(), step.tolerance)
+    assert result.log_likelihood == pytest.approx(anew.log_likelihood, rel=1e-4)
 
 
 def test_counts_are_never_negative_and_hold_rows_where_nothing_pulls() -> None:

@@ -9,6 +9,10 @@ has its fixed points just where that derivative vanishes, under a prior and unde
 row towards where it is, and nowhere else. With κ = N2 of the row it keeps the row's own count, and without ties it is
 EM [yao, eq. 7]. The paper's own iteration [yao, eq. 6] has the same fixed points, but leaves rows that do not sum to
 one on its way and knows no statements.
+
+Messages begin where those of the last tables settled. Where ties form many cycles they can settle in several places;
+those that follow the tables then stay where log P(ties) is far too low, which N1 − N2 climbs towards. Such places are
+approached slowly: messages that take long begin with nothing from then on.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from credo.constraints.rows import RowTie
+from credo.estimators.iterations.em_steps import NO_MEMORY
 from credo.estimators.solution import Finding, TiedLikelihood
 from credo.io.dataset import Dataset
 from credo.statistics.engine.expected import Prepared
@@ -26,6 +31,8 @@ from credo.statistics.engine.layout import Integers, Numbers, row_starts
 from credo.statistics.families import Families
 from credo.statistics.ties.likelihood import Reading, TiedData, tie_rows
 from credo.statistics.ties.relaxation import TOLERANCE
+
+SLOW = 20  # rounds of messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,8 +59,11 @@ class Tied:
 
     def __call__(self, theta: Numbers, memory: Numbers) -> tuple[Numbers, float, Numbers]:
         """What an M-step should count, log P(data | ties), and the messages."""
-        found = self.rows.expected(theta, memory, self.tolerance)
-        return countable(found.seen, found.chance, theta, self.table_rows), found.log_likelihood, found.evidence
+        found = self.rows.expected(theta, memory if len(memory) else self.start(), self.tolerance)
+        if len(memory) and found.rounds > SLOW:
+            found, memory = self.rows.expected(theta, self.start(), self.tolerance), NO_MEMORY
+        counts = countable(found.seen, found.chance, theta, self.table_rows)
+        return counts, found.log_likelihood, found.evidence if len(memory) else NO_MEMORY
 
 
 def tied_step(

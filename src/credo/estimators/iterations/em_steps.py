@@ -6,7 +6,8 @@ falls: no step that lowers it is taken.
 
 An E-step whose counts are no lower bound on the likelihood (rows that are tied together) may lead too far. Its steps
 are shortened until the objective rises: counts k·θ, added to those of each row, hold the row where it is, and with a
-growing k the step becomes one along the natural gradient.
+growing k the step becomes one along the natural gradient. Such an E-step may also remember, and where it remembers the
+wrong thing its likelihood is wrong: before an iteration ends, its last point is evaluated without memory.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ MStep = Callable[[Counts], tuple[Mapping[str, Any], float]]
 # Sums over many rows are exact to about this share; less is no fall.
 ROUNDING = 1e-10
 HOLDS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)  # how much of a row's own count holds it, where a step led too far
+NO_MEMORY: Numbers = np.zeros(0)
+SAME = 1e-5  # an objective that moves by no more than this share of itself without memory was right
 
 
 class EStep(Protocol):
@@ -41,7 +44,7 @@ class EStep(Protocol):
         """What the first call is given to remember."""
 
     def __call__(self, theta: Numbers, memory: Numbers) -> tuple[Numbers, float, Numbers]:
-        """Counts, log-likelihood, and what the next call should be given."""
+        """Counts, log-likelihood, and what the next call should be given: no memory, where it had none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class Independent:
 
     def start(self) -> Numbers:
         """Nothing."""
-        return np.zeros(0)
+        return NO_MEMORY
 
     def __call__(self, theta: Numbers, memory: Numbers) -> tuple[Numbers, float, Numbers]:
         """What the engine expects."""
@@ -167,19 +170,29 @@ def iterate(
 ) -> tuple[State, Ended]:
     """Step until both the objective and the tables stand still, or the limit of E-steps is reached.
 
-    `after` is called with each new state and the history so far.
+    `after` is called with each new state and the history so far. Where the objective proves to be another without
+    memory, the history begins anew.
     """
     while state.evaluations < max_iterations:
         new, info = step(steps, state, accelerate)
+        slack, ended = tolerance * (1 + abs(state.objective)), None
         if _fell(state, new):
             # An M-step that is exact only to some digits falls by less than anybody asked for once it has arrived.
-            arrived = state.objective - new.objective <= tolerance * (1 + abs(state.objective))
-            return state, Ended.CONVERGED if arrived else Ended.FELL
-        state = new
-        history.append(state.objective)
-        after(state, history)
-        if info.rise <= tolerance * (1 + abs(state.objective)) and info.move <= parameter_tolerance:
-            return state, Ended.CONVERGED
+            ended = Ended.CONVERGED if state.objective - new.objective <= slack else Ended.FELL
+        else:
+            state = new
+            history.append(state.objective)
+            after(state, history)
+            if info.rise <= slack and info.move <= parameter_tolerance:
+                ended = Ended.CONVERGED
+        if ended is not None:
+            anew = _without_memory(steps, state)
+            if anew is None:
+                return state, ended
+            state, history[:] = anew, [anew.objective]
+    anew = _without_memory(steps, state)
+    if anew is not None:
+        state, history[:] = anew, [anew.objective]
     return state, Ended.LIMIT
 
 
@@ -195,6 +208,16 @@ def _maximise(steps: Steps, theta: Numbers, counts: Numbers) -> tuple[Numbers, f
 def _evaluate(steps: Steps, theta: Numbers, penalty: float, memory: Numbers) -> State:
     counts, log_likelihood, memory = steps.e_step(theta, memory)
     return State(theta, counts, log_likelihood, penalty, memory)
+
+
+def _without_memory(steps: Steps, state: State) -> State | None:
+    """The same point where the E-step remembers nothing; none where the objective is the same."""
+    if not len(state.memory):
+        return None
+    anew = _evaluate(steps, state.theta, state.penalty, NO_MEMORY)
+    if abs(anew.objective - state.objective) <= SAME * (1 + abs(state.objective)):
+        return None
+    return replace(anew, evaluations=state.evaluations + 1)
 
 
 def _row_counts(steps: Steps, counts: Numbers) -> Numbers:
