@@ -10,9 +10,9 @@ row towards where it is, and nowhere else. With κ = N2 of the row it keeps the 
 EM [yao, eq. 7]. The paper's own iteration [yao, eq. 6] has the same fixed points, but leaves rows that do not sum to
 one on its way and knows no statements.
 
-Messages begin where those of the last tables settled. Where ties form many cycles they can settle in several places;
-those that follow the tables then stay where log P(ties) is far too low, which N1 − N2 climbs towards. Such places are
-approached slowly: messages that take long begin with nothing from then on.
+Messages begin where those of the last tables settled. Where ties form many cycles they can settle in several places,
+and following the tables they may stay in one where log P(ties) is far too low, which N1 − N2 climbs towards. Without
+memory they begin with nothing.
 """
 
 from __future__ import annotations
@@ -31,8 +31,6 @@ from credo.statistics.engine.layout import Integers, Numbers, row_starts
 from credo.statistics.families import Families
 from credo.statistics.ties.likelihood import Reading, TiedData, tie_rows
 from credo.statistics.ties.relaxation import TOLERANCE
-
-SLOW = 20  # rounds of messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,8 +58,6 @@ class Tied:
     def __call__(self, theta: Numbers, memory: Numbers) -> tuple[Numbers, float, Numbers]:
         """What an M-step should count, log P(data | ties), and the messages."""
         found = self.rows.expected(theta, memory if len(memory) else self.start(), self.tolerance)
-        if len(memory) and found.rounds > SLOW:
-            found, memory = self.rows.expected(theta, self.start(), self.tolerance), NO_MEMORY
         counts = countable(found.seen, found.chance, theta, self.table_rows)
         return counts, found.log_likelihood, found.evidence if len(memory) else NO_MEMORY
 

@@ -7,7 +7,7 @@ falls: no step that lowers it is taken.
 An E-step whose counts are no lower bound on the likelihood (rows that are tied together) may lead too far. Its steps
 are shortened until the objective rises: counts k·θ, added to those of each row, hold the row where it is, and with a
 growing k the step becomes one along the natural gradient. Such an E-step may also remember, and where it remembers the
-wrong thing its likelihood is wrong: before an iteration ends, its last point is evaluated without memory.
+wrong thing its likelihood is wrong: now and then, and before an iteration ends, its last point is evaluated without.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ MStep = Callable[[Counts], tuple[Mapping[str, Any], float]]
 ROUNDING = 1e-10
 HOLDS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)  # how much of a row's own count holds it, where a step led too far
 NO_MEMORY: Numbers = np.zeros(0)
+FIRST_CHECK = 32  # E-steps after which memory is checked; then after twice as many, and so on
 SAME = 1e-5  # an objective that moves by no more than this share of itself without memory was right
 
 
@@ -173,6 +174,7 @@ def iterate(
     `after` is called with each new state and the history so far. Where the objective proves to be another without
     memory, the history begins anew.
     """
+    due = FIRST_CHECK
     while state.evaluations < max_iterations:
         new, info = step(steps, state, accelerate)
         slack, ended = tolerance * (1 + abs(state.objective)), None
@@ -185,11 +187,13 @@ def iterate(
             after(state, history)
             if info.rise <= slack and info.move <= parameter_tolerance:
                 ended = Ended.CONVERGED
-        if ended is not None:
+        if ended is not None or state.evaluations >= due:
+            due = 2 * state.evaluations
             anew = _without_memory(steps, state)
-            if anew is None:
+            if anew is not None:
+                state, history[:] = anew, [anew.objective]
+            elif ended is not None:
                 return state, ended
-            state, history[:] = anew, [anew.objective]
     anew = _without_memory(steps, state)
     if anew is not None:
         state, history[:] = anew, [anew.objective]

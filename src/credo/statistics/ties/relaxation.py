@@ -22,6 +22,7 @@ from credo.statistics.ties.factors import Factors, TieError, listed
 
 MOST_ROUNDS = 200
 PATIENCE = 10  # rounds without damping
+SLOWEST = 0.9  # the rate at which messages are believed to approach their end at least
 KEEP = 0.5  # of the old evidence where messages do not settle by themselves
 TOLERANCE = 3e-4  # of a marginal, while learning: the likelihood's own error is of its square
 FEW = 0.5  # the share of rows below which those are evaluated alone whose evidence moved
@@ -74,33 +75,26 @@ class Relaxation:
     def settle(
         self, theta: Numbers, evidence: Numbers, tolerance: float, tilt: Numbers | None = None
     ) -> tuple[Settled, Numbers]:
-        """Pass messages on from `evidence` until no marginal moves by more than `tolerance`.
+        """Pass messages on from `evidence` until marginals have no more than `tolerance` to go, in root mean square.
 
-        Rows whose evidence did not move wait; the last round evaluates all.
+        Rows whose evidence did not move wait. Where few were evaluated since all were, what all expect is corrected for
+        those few in the end.
 
         `tilt` weighs the values of each factor beside what the rows say, (factors, most states); with it the beliefs of
         all factors are given too.
         """
-        from credo.statistics.ties.messages_kernel import change, compensate, put_in, put_off, take_out
+        from credo.statistics.ties.messages_kernel import change, compensate, put_off
 
-        own_cells = len(theta)
-        full = np.concatenate([theta, np.zeros(self.prepared.layout.cells - own_cells)])
+        full = np.concatenate([theta, np.zeros(self.prepared.layout.cells - len(theta))])
         rest, log_rest = expected_cells(self.rest, theta)
         factors, width = self.members.factors, int(self.states.max(initial=1))
         tilt = np.empty((0, width)) if tilt is None else tilt
         beliefs = np.zeros((len(factors) if len(tilt) else 0, width))
         own, moves = np.empty_like(evidence), np.zeros(len(self.cells))
-        all_columns = np.ones(len(self.cells), dtype=bool)
-        part, which = self.prepared, all_columns  # what is evaluated in a round
-        last, keep, moved, log_z, counts, round = False, 0.0, np.inf, 0.0, full, 0
+        woken = np.zeros(len(self.prepared.groups.component), dtype=bool)  # evaluations since all of them were
+        all_then, evidence_then = self._evaluate(full, evidence, own), evidence
+        keep, moved, round, converged = 0.0, np.inf, 0, False
         for round in range(1, MOST_ROUNDS + 1):
-            put_in(self.cells, self.steps, self.offsets, evidence, full)
-            counts, log_rows, impossible = execute(part.layout, part.groups, part.plans, part.cuts, full)
-            if impossible >= 0:
-                raise impossible_evaluation(part.layout, part.groups, part.dataset.codes, impossible)
-            log_columns = take_out(
-                counts, self.cells, self.steps, self.offsets, self.members.weights, evidence, which, own
-            )
             following = np.empty_like(evidence)
             log_factors, nothing = compensate(
                 factors.starts, factors.differ, self.states, self.members.columns, factors.weights, self.shares,
@@ -108,26 +102,53 @@ class Relaxation:
             )  # fmt: skip
             if nothing >= 0:
                 raise _no_value(self.prepared, factors, int(nothing))
-            log_z = log_rows + log_factors - log_columns
-            if last:
-                break
             change(self.offsets, self.crowd, own, evidence, following, keep, moves)
-            before, moved = moved, float(moves.max(initial=0.0))
-            if moved <= tolerance and part is self.prepared:
+            before, moved = moved, float(np.sqrt(moves @ moves / max(1, len(moves))))
+            rate = min(moved / before, SLOWEST)
+            enough = tolerance / max(1.0, rate / (1 - rate))
+            converged = moved <= enough or (self.is_direct and round == 2)
+            if converged or round == MOST_ROUNDS:
                 break
-            last = self.is_direct
             if round >= PATIENCE and moved > 0.5 * before:
                 keep = KEEP
-            part, which = self.prepared, all_columns
-            if not last and round < MOST_ROUNDS - 1:
-                waking = np.zeros(len(self.prepared.groups.component), dtype=bool)
-                waking[self.home[moves > tolerance]] = True
-                if 0 < waking.sum() < FEW * len(waking):
-                    part, which = _chosen(self.prepared, waking), waking[self.home]
-                    put_off(self.offsets, which, evidence, following)
-            evidence = following
-        converged = last or moved <= tolerance
-        return Settled(rest + counts[:own_cells], log_rest + float(log_z), evidence, round, converged), beliefs
+            waking = np.zeros_like(woken)
+            waking[self.home[moves > enough]] = True
+            if self.is_direct or waking.sum() >= FEW * len(waking):
+                evidence, woken[:] = following, False
+                all_then, evidence_then = self._evaluate(full, evidence, own), evidence
+            else:
+                put_off(self.offsets, waking[self.home], evidence, following)
+                evidence, woken = following, woken | waking
+                self._evaluate(full, evidence, own, waking)
+        counts, log_rows = all_then
+        if woken.sum() >= FEW * len(woken):
+            counts, log_rows = self._evaluate(full, evidence, own)
+        elif woken.any():
+            counts_then, log_then = self._evaluate(full, evidence_then, np.empty_like(own), woken)
+            counts_now, log_now = self._evaluate(full, evidence, own, woken)
+            counts, log_rows = counts + (counts_now - counts_then), log_rows + (log_now - log_then)
+        log_z = log_rest + log_rows + float(log_factors)
+        return Settled(rest + counts[: len(theta)], log_z, following, round, converged), beliefs
+
+    def _evaluate(
+        self, full: Numbers, evidence: Numbers, own: Numbers, which: NDArray[np.bool_] | None = None
+    ) -> tuple[Numbers, float]:
+        """Expected counts and log P of rows under soft evidence, without its scale; `own` is what they say themselves.
+
+        `which` are the evaluations that are made; all where nothing is said.
+        """
+        from credo.statistics.ties.messages_kernel import put_in, take_out
+
+        part = self.prepared if which is None else _chosen(self.prepared, which)
+        columns = np.ones(len(self.cells), dtype=bool) if which is None else which[self.home]
+        put_in(self.cells, self.steps, self.offsets, evidence, full)
+        counts, log_rows, impossible = execute(part.layout, part.groups, part.plans, part.cuts, full)
+        if impossible >= 0:
+            raise impossible_evaluation(part.layout, part.groups, part.dataset.codes, impossible)
+        log_columns = take_out(
+            counts, self.cells, self.steps, self.offsets, self.members.weights, evidence, columns, own
+        )
+        return counts, float(log_rows - log_columns)
 
 
 def relax(families: Families, codes: Codes, weights: Numbers, members: Members, memory_limit: int | None) -> Relaxation:
