@@ -20,12 +20,15 @@ from experiments.yao.tables import TiedTable
 LAPLACE = 1  # pseudo-counts of one
 
 
-def compare(truth: Network, table: TiedTable, names: tuple[str, ...], starts: int, seed: int) -> list[Line]:
+Learner = Callable[[Network, TiedTable, int, int], tuple[Network, bool, bool]]
+
+
+def compare(truth: Network, table: TiedTable, learners: dict[str, Learner], starts: int, seed: int) -> list[Line]:
     """A line for each learner, all from the same rows and starts; `settled` says it of messages, at the end."""
     lines: list[Line] = []
-    for name in names:
+    for name, learn in learners.items():
         start = time.perf_counter()
-        learned, settled, exact = LEARNERS[name](truth.without_tables(), table, starts, seed)
+        learned, settled, exact = learn(truth.without_tables(), table, starts, seed)
         seconds = time.perf_counter() - start
         kl = truth.kl(learned)
         lines.append({"learner": name, "kl": kl, "settled": settled, "exact": exact, "seconds": seconds})
@@ -60,7 +63,7 @@ def tied_data(known: credo.Knowledge, rows: pl.DataFrame) -> TiedData:
     return tie_rows(Families.of(known.network), lower(known).ties, dataset)
 
 
-LEARNERS: dict[str, Callable[[Network, TiedTable, int, int], tuple[Network, bool, bool]]] = {
+LEARNERS: dict[str, Learner] = {
     "EM": learn_em,
     "CLL": learn_cll,
     "joint": learn_joint,

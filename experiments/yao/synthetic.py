@@ -2,7 +2,8 @@
 
 `variables` (figure 5) ties more and more variables, `rows` (figure 6) takes fewer and fewer rows. The paper does not
 have the other studies: `drawn` draws tied rows from just what the constrained likelihood says of them, and `picked`
-ties as many in the same way, but among rows that were drawn already; both in all variables, and in five.
+ties as many in the same way, but among rows that were drawn already; both in all variables, and in five. `update`
+compares credo's steps with the paper's own.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import polars as pl
 import credo
 from experiments.liao.missing import with_gaps
 from experiments.running import SHARED, Job, Line, add_options, require, run_jobs
-from experiments.yao.learners import LEARNERS, compare
+from experiments.yao.algorithm1 import learn_by_equation_6
+from experiments.yao.learners import LEARNERS, Learner, compare
 from experiments.yao.synthetic_story import write_synthetic
 from experiments.yao.tables import TiedTable, drawn_ties, found_ties, picked_ties
 
@@ -29,7 +31,8 @@ SHARES = (0.2, 0.4, 0.6, 0.8)  # of the hidden values of a variable
 SIZES, GAPS, TIED, COVERED = (128, 256, 512, 1024, 2048, 4096), (0.2, 0.4, 0.6), 20, 0.5  # figure 6
 DRAWN = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # of the rows
 PAPER = {"variables": 30, "rows": 120}  # datasets
-OURS = dict.fromkeys(("drawn", "picked", "drawn in 5", "picked in 5"), 10)
+PAIRED = ("drawn", "picked", "drawn in 5", "picked in 5")
+OURS = {**dict.fromkeys(PAIRED, 10), "update": 3}
 DATA_SEED, GAP_SEED, TIE_SEED = 40_000, 50_000, 60_000
 KEY = ("study", "network", "draw", "x", "starts")
 
@@ -61,7 +64,8 @@ def cells(datasets: dict[str, int], networks: tuple[str, ...], starts: int) -> I
     sizes = {name: len(credo.read_network(SHARED / "networks" / f"{name}.bif")) for name in networks}
     for draw in range(max(datasets.values())):
         for name in networks:
-            axes = {"variables": counts_of_variables(sizes[name]), "rows": SIZES, **dict.fromkeys(OURS, DRAWN)}
+            axes = {"variables": counts_of_variables(sizes[name]), "rows": SIZES, **dict.fromkeys(PAIRED, DRAWN)}
+            axes["update"] = (TIED,)
             for study, axis in axes.items():
                 for x in axis:
                     if draw < datasets[study]:
@@ -81,11 +85,19 @@ def run_cell(job: Job) -> list[Line]:
     given = dict(zip(KEY, job, strict=True))
     found = []
     for hidden, share, table in TABLES[study](truth, draw, x):
-        # EM does not see the ties: one line is enough for all of them.
-        names = tuple(LEARNERS) if study != "variables" else ("EM", "CLL") if x == 0 else ("CLL", "joint")
-        for line in compare(truth, table, names, starts, draw):
+        for line in compare(truth, table, learners_of(study, x), starts, draw):
             found.append({**given, "hidden": hidden, "share": share, "ties": table.ties, **line})
     return found
+
+
+def learners_of(study: str, x: float) -> dict[str, Learner]:
+    """What is compared in a study."""
+    if study == "update":
+        return {"CLL": LEARNERS["CLL"], "equation 6": learn_by_equation_6}
+    if study != "variables":
+        return LEARNERS
+    # EM does not see the ties: one line is enough for all of them.
+    return {name: LEARNERS[name] for name in (("EM", "CLL") if x == 0 else ("CLL", "joint"))}
 
 
 def tables_of_variables(truth: credo.Network, draw: int, x: float) -> Iterator[tuple[float, float, TiedTable]]:
@@ -117,6 +129,7 @@ TABLES: dict[str, Callable[[credo.Network, int, float], Iterator[tuple[float, fl
     "picked": partial(tables_of_pairs, picked_ties, None),
     "drawn in 5": partial(tables_of_pairs, drawn_ties, 5),
     "picked in 5": partial(tables_of_pairs, picked_ties, 5),
+    "update": tables_of_variables,
 }
 
 

@@ -78,7 +78,8 @@ def test_a_small_synthetic_study_from_beginning_to_end(tmp_path: Path, monkeypat
     for name, value in {"ROWS": 60, "SHARES": (0.4, 0.8), "GAPS": (0.3, 0.6), "TIED": 3}.items():
         monkeypatch.setattr(synthetic, name, value)
     monkeypatch.setattr(synthetic.credo, "read_network", lambda _: truth)
-    axes = {"variables": (0.0, 2.0, 4.0), "rows": (256.0, 512.0), **dict.fromkeys(synthetic.OURS, (0.0, 1.0))}
+    axes = {"variables": (0.0, 2.0, 4.0), "rows": (256.0, 512.0), **dict.fromkeys(synthetic.PAIRED, (0.0, 1.0))}
+    axes["update"] = (2.0,)
     lines = [
         line
         for study, axis in axes.items()
@@ -99,7 +100,7 @@ def test_learners_start_alike_without_ties() -> None:
     truth, _ = known_network()
     complete = truth.sample(80, 1)
     table = found_ties(complete, synthetic.with_gaps(complete, 0.3, 2), (), 0.5, (0,))
-    em, cll = compare(truth, table, ("EM", "CLL"), 2, 0)
+    em, cll = compare(truth, table, {name: LEARNERS[name] for name in ("EM", "CLL")}, 2, 0)
     assert em["kl"] == cll["kl"]
 
 
