@@ -18,6 +18,7 @@ from credo.constraints.lower import lower
 from credo.errors import DataError, OptionError
 from credo.estimators.solution import Finding
 from credo.fit import fit as learn
+from credo.graphs import parts
 from credo.io.categories import read_frame, variables_of
 from credo.io.dataset import Dataset
 from credo.io.tables import read_table
@@ -192,14 +193,9 @@ def _column(name: str, lists: Sequence[Sequence[int]], rows: int) -> pl.Series:
 
 def _linked(rows: int, lists: Sequence[Sequence[int]]) -> Integers:
     """The number of each row's group, where rows of one list are in one group."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     here = np.array([row - 1 for each in lists for row in each[1:]], dtype=np.int64)
     there = np.array([each[0] - 1 for each in lists for _ in each[1:]], dtype=np.int64)
-    graph = coo_array((np.ones(len(here), dtype=np.int8), (here, there)), shape=(rows, rows))
-    _, label = connected_components(graph, directed=False)
-    return np.asarray(label, dtype=np.int64)
+    return parts(here, there, rows)
 
 
 def _groups(dataset: Dataset, column: str | None) -> Integers:

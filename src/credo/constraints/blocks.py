@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from credo.constraints.rows import Constraints, Indices, LinearRows, Parameters, ProductRow
+from credo.graphs import parts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +88,8 @@ def blocks_of(constraints: Constraints) -> tuple[Block, ...]:
     touched, entry_nodes = np.unique(
         book.row_of(np.concatenate((linear.indices, product_indices))), return_inverse=True
     )
-    label = _components(entry_nodes, entry_rows, len(touched), len(linear) + len(products))
+    # Entries connect table rows with the rows of statements, which come after them.
+    label = parts(entry_nodes, len(touched) + entry_rows, len(touched) + len(linear) + len(products))
 
     node_groups = _grouped(label[: len(touched)])
     row_label = label[len(touched) :]
@@ -108,16 +110,6 @@ def blocks_of(constraints: Constraints) -> tuple[Block, ...]:
         )
         for key, nodes in node_groups
     )
-
-
-def _components(nodes: Indices, rows: Indices, node_count: int, row_count: int) -> Indices:
-    """The connected component of each table row and of each constraint row, where entries connect the two."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    size = node_count + row_count
-    graph = coo_array((np.ones(len(nodes), dtype=np.int8), (nodes, node_count + rows)), shape=(size, size))
-    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
 def _grouped(label: Indices) -> list[tuple[int, Indices]]:

@@ -18,6 +18,7 @@ from credo.estimators.sampling.leap_kernel import Leaps
 from credo.estimators.sampling.leaps import Ground, grounds_of, leaps_of
 from credo.estimators.sampling.mixture_kernel import Layout, State
 from credo.estimators.sampling.polytope import Region, seeded, with_learned
+from credo.graphs import parts
 from credo.network import Network
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors, pseudo_counts
@@ -112,14 +113,10 @@ def layout_of(rows: Rows, region: Region, beliefs: Beliefs) -> Layout:
 
 def _joined(blocks: Sequence[Block], names: Sequence[str]) -> Indices:
     """Numbers for tables, the same where blocks join them."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     position = {name: number for number, name in enumerate(names)}
     pairs = {(position[block.table_rows[0][0]], position[name]) for block in blocks for name, _ in block.table_rows}
     first, second = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
-    graph = coo_array((np.ones(len(pairs)), (first, second)), shape=(len(names), len(names)))
-    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+    return parts(first, second, len(names))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

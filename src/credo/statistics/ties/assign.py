@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.graphs import parts
 from credo.statistics.engine.layout import Integers, Numbers
 
 MOST_TRIES = 100_000  # of one set of groups that differ, before the search gives up
@@ -50,11 +51,7 @@ def assign(probabilities: Numbers, pairs: Integers) -> tuple[Integers, bool]:
 
 def _parts(pairs: Integers, groups: int) -> list[list[int]]:
     """Groups that hang together through pairs that differ."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_array((np.ones(len(pairs), dtype=np.int8), (pairs[:, 0], pairs[:, 1])), shape=(groups, groups))
-    _, label = connected_components(graph, directed=False)
+    label = parts(pairs[:, 0], pairs[:, 1], groups)
     inside: NDArray[np.int64] = np.unique(pairs)
     order = inside[np.argsort(label[inside], kind="stable")]
     return [part.tolist() for part in np.split(order, np.flatnonzero(np.diff(label[order])) + 1)]

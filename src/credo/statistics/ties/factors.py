@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from credo.constraints.rows import RowTie
 from credo.errors import DataError
+from credo.graphs import parts
 from credo.io.dataset import Codes, Dataset
 from credo.network import Network
 from credo.statistics.engine.layout import Integers, Numbers
@@ -95,9 +96,6 @@ def _tied(tie: RowTie, dataset: Dataset, counted: NDArray[np.bool_]) -> tuple[In
 
 def _shared(ties: Sequence[RowTie], dataset: Dataset, counted: NDArray[np.bool_]) -> Integers:
     """The number of each row's tie after ties that overlap have become one; -1 where a row is in none."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     rows, nodes, count = [], [], 0
     for tie in ties:
         if tie.differ:
@@ -109,12 +107,10 @@ def _shared(ties: Sequence[RowTie], dataset: Dataset, counted: NDArray[np.bool_]
     if not count:
         return np.full(len(dataset), -1, dtype=np.int64)
     here, there = np.concatenate(rows), np.concatenate(nodes) + len(dataset)
-    size = len(dataset) + count
-    graph = coo_array((np.ones(len(here), dtype=np.int8), (here, there)), shape=(size, size))
-    _, label = connected_components(graph, directed=False)
+    label = parts(here, there, len(dataset) + count)
     tied = np.zeros(len(dataset), dtype=bool)
     tied[here] = True
-    return np.where(tied, label[: len(dataset)], -1).astype(np.int64)
+    return np.where(tied, label[: len(dataset)], -1)
 
 
 def _sets(rows: Integers, group: Integers) -> Iterator[Integers]:

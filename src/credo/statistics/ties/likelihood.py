@@ -17,6 +17,7 @@ import numpy as np
 
 from credo.constraints.rows import RowTie
 from credo.errors import OptionError
+from credo.graphs import parts
 from credo.io.dataset import Dataset
 from credo.network import Network
 from credo.statistics.engine.expected import Prepared, prepare
@@ -63,8 +64,8 @@ class TiedData:
 
     def start(self) -> Numbers:
         """Evidence to begin with."""
-        parts = [self.seen.start()] if self.chance is None else [self.seen.start(), self.chance.start()]
-        return np.concatenate(parts)
+        terms = [self.seen] if self.chance is None else [self.seen, self.chance]
+        return np.concatenate([term.start() for term in terms])
 
     def expected(self, theta: Numbers, evidence: Numbers, tolerance: float = TIGHT) -> Expected:
         """Expected counts and the constrained log-likelihood under tables; messages start from `evidence`."""
@@ -186,9 +187,6 @@ def _chance_columns(network: Network, factors: Factors) -> tuple[Members, int, N
 
 def _clusters(network: Network, factors: Factors) -> Integers:
     """A number for each member, the same for members of one row whose variables have an ancestor in common."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     variable = factors.variable[factors.factor]
     roots = _ancestors(network)
     node, at = [], []
@@ -202,10 +200,7 @@ def _clusters(network: Network, factors: Factors) -> Integers:
     _, meeting = np.unique(np.concatenate(node), return_inverse=True)
     member = np.concatenate(at)
     size = len(variable) + int(meeting.max()) + 1
-    graph = coo_array((np.ones(len(member), dtype=np.int8), (member, len(variable) + meeting)), shape=(size, size))
-    _, label = connected_components(graph, directed=False)
-    clusters: Integers = label[: len(variable)].astype(np.int64)
-    return clusters
+    return parts(member, len(variable) + meeting, size)[: len(variable)]
 
 
 def _ancestors(network: Network) -> list[list[int]]:

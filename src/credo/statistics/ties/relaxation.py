@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.graphs import parts
 from credo.io.dataset import Codes, Dataset
 from credo.statistics.engine.execute import cut_pieces, execute
 from credo.statistics.engine.expected import Prepared, expected_cells, impossible_evaluation, prepare
@@ -248,9 +249,6 @@ def _crowd(members: Members, variables: int) -> Integers:
 
 def _shape(prepared: Prepared, members: Members, home: Integers) -> tuple[bool, bool]:
     """Whether no evaluation is in two ties, and whether evaluations and ties form no cycle."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     groups = prepared.groups
     hidden = members.columns >= 0
     shared = np.bincount(members.columns[hidden], minlength=len(home)) > 1
@@ -259,9 +257,8 @@ def _shape(prepared: Prepared, members: Members, home: Integers) -> tuple[bool, 
     edges[hidden] = ~shared[members.columns[hidden]]  # members that share a column are rows of their own, each a leaf
     rows, ties = home[members.columns[edges]], members.factors.factor[edges] + len(groups.component)
     size = len(groups.component) + len(members.factors)
-    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, ties)), shape=(size, size))
-    parts, _ = connected_components(graph, directed=False)
-    return direct, bool(size - parts == len(rows))
+    trees = int(parts(rows, ties, size).max(initial=-1)) + 1
+    return direct, size - trees == len(rows)
 
 
 def _no_value(prepared: Prepared, factors: Factors, factor: int) -> TieError:
