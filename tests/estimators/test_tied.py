@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,7 +13,7 @@ import pytest
 import credo
 from credo.constraints.rows import RowTie
 from credo.estimators.iterations.count_step import counting_step
-from credo.estimators.iterations.em import run_em
+from credo.estimators.iterations.em import EMResult, Progress, run_em
 from credo.estimators.iterations.em_steps import ROUNDING
 from credo.estimators.tied import Tied, countable, tied_step
 from credo.io.dataset import Dataset
@@ -126,6 +128,28 @@ def test_messages_that_settle_in_several_places_do_not_make_the_likelihood_too_g
     theta = pack(step.prepared.layout, result.tables)
     anew = step.rows.expected(theta, step.start(), step.tolerance)
     assert result.log_likelihood == pytest.approx(anew.log_likelihood, rel=1e-4)
+
+
+@pytest.mark.parametrize("calls", [2, 12])
+def test_a_crowded_run_that_was_killed_goes_on_to_the_same_end(calls: int, tmp_path: Path) -> None:
+    network, step = a_crowded_step(1)
+    told = []
+
+    def killed(progress: Progress) -> None:
+        told.append(progress)
+        if len(told) == calls:
+            raise KeyboardInterrupt
+
+    def run(**options: Any) -> EMResult:
+        m_step = counting_step(step.prepared, Dirichlet(1.0))
+        return run_em(network.without_tables(), step.prepared, m_step, e_step=step, starts=1, **options)
+
+    whole = run()
+    with pytest.raises(KeyboardInterrupt):
+        run(checkpoint=tmp_path / "run.npz", progress=killed)
+    again = run(checkpoint=tmp_path / "run.npz")
+    assert again.objective == whole.objective
+    assert again.history == whole.history
 
 
 def test_counts_are_never_negative_and_hold_rows_where_nothing_pulls() -> None:

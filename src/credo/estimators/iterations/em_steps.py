@@ -30,7 +30,7 @@ MStep = Callable[[Counts], tuple[Mapping[str, Any], float]]
 ROUNDING = 1e-10
 HOLDS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)  # how much of a row's own count holds it, where a step led too far
 NO_MEMORY: Numbers = np.zeros(0)
-FIRST_CHECK = 32  # E-steps after which memory is checked; then after twice as many, and so on
+FIRST_CHECK = 32  # E-steps after which memory is checked; then after 64, 128, …
 SAME = 1e-5  # an objective that moves by no more than this share of itself without memory was right
 
 
@@ -174,26 +174,25 @@ def iterate(
     `after` is called with each new state and the history so far. Where the objective proves to be another without
     memory, the history begins anew.
     """
-    due = FIRST_CHECK
     while state.evaluations < max_iterations:
         new, info = step(steps, state, accelerate)
-        slack, ended = tolerance * (1 + abs(state.objective)), None
-        if _fell(state, new):
+        slack, fell = tolerance * (1 + abs(state.objective)), _fell(state, new)
+        ended, due = None, _is_due(state.evaluations, new.evaluations)
+        if fell:
             # An M-step that is exact only to some digits falls by less than anybody asked for once it has arrived.
             ended = Ended.CONVERGED if state.objective - new.objective <= slack else Ended.FELL
         else:
             state = new
             history.append(state.objective)
-            after(state, history)
             if info.rise <= slack and info.move <= parameter_tolerance:
                 ended = Ended.CONVERGED
-        if ended is not None or state.evaluations >= due:
-            due = 2 * state.evaluations
-            anew = _without_memory(steps, state)
-            if anew is not None:
-                state, history[:] = anew, [anew.objective]
-            elif ended is not None:
-                return state, ended
+        anew = _without_memory(steps, state) if due or ended else None
+        if anew is not None:
+            state, history[:], ended = anew, [anew.objective], None
+        if not fell or anew is not None:
+            after(state, history)
+        if ended is not None:
+            return state, ended
     anew = _without_memory(steps, state)
     if anew is not None:
         state, history[:] = anew, [anew.objective]
@@ -212,6 +211,11 @@ def _maximise(steps: Steps, theta: Numbers, counts: Numbers) -> tuple[Numbers, f
 def _evaluate(steps: Steps, theta: Numbers, penalty: float, memory: Numbers) -> State:
     counts, log_likelihood, memory = steps.e_step(theta, memory)
     return State(theta, counts, log_likelihood, penalty, memory)
+
+
+def _is_due(before: int, after: int) -> bool:
+    """Whether a power of two was passed: a rule that a run which goes on from a checkpoint keeps."""
+    return after >= FIRST_CHECK and before.bit_length() < after.bit_length()
 
 
 def _without_memory(steps: Steps, state: State) -> State | None:
