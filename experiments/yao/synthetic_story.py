@@ -188,7 +188,7 @@ def _same_end(results: pl.DataFrame) -> Iterator[Claim]:
     if len(own):
         apart = (own["equation 6"] - own["CLL"]).abs()
         near = int((apart < 1e-3).sum())
-        figures = f"KL apart by less than 0.001 in {near} of {len(own)} fits, by {apart.max():.4f} at most"
+        figures = f"KL apart by less than 0.001 in {near} of {len(own)} fits, by {apart.max():.1e} at most"
         yield Claim("(ours) The paper's own update (equation 6) ends where credo's does", near == len(own), figures)
 
 

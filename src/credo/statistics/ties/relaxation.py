@@ -103,11 +103,14 @@ class Relaxation:
             )  # fmt: skip
             if nothing >= 0:
                 raise _no_value(self.prepared, factors, int(nothing))
+            if self.is_direct and round == 2:
+                following, converged = evidence, True
+                break
             change(self.offsets, self.crowd, own, evidence, following, keep, moves)
             before, moved = moved, float(np.sqrt(moves @ moves / max(1, len(moves))))
             rate = min(moved / before, SLOWEST)
             enough = tolerance / max(1.0, rate / (1 - rate))
-            converged = moved <= enough or (self.is_direct and round == 2)
+            converged = moved <= enough
             if converged or round == MOST_ROUNDS:
                 break
             if round >= PATIENCE and moved > 0.5 * before:
