@@ -103,9 +103,6 @@ class Relaxation:
             )  # fmt: skip
             if nothing >= 0:
                 raise _no_value(self.prepared, factors, int(nothing))
-            if self.is_direct and round == 2:
-                following, converged = evidence, True
-                break
             change(self.offsets, self.crowd, own, evidence, following, keep, moves)
             before, moved = moved, float(np.sqrt(moves @ moves / max(1, len(moves))))
             rate = min(moved / before, SLOWEST)
@@ -120,6 +117,9 @@ class Relaxation:
             if self.is_direct or waking.sum() >= FEW * len(waking):
                 evidence, woken[:] = following, False
                 all_then, evidence_then = self._evaluate(full, evidence, own), evidence
+                if self.is_direct:  # what a member says does not depend on what it is told
+                    converged = True
+                    break
             else:
                 put_off(self.offsets, waking[self.home], evidence, following)
                 evidence, woken = following, woken | waking
