@@ -207,6 +207,58 @@ def test_twins_tell_of_a_variant_that_nobody_saw() -> None:
     assert fit.to_dict()["cll"] == fit.cll
 
 
+PARENTS = Network({"a": ["no", "yes"], "b": ["no", "yes"], "c": ["low", "mid", "high"]}, {"c": ["a", "b"]}).with_tables(
+    {
+        "a": np.array([0.5, 0.5]),
+        "b": np.array([0.4, 0.6]),
+        "c": np.array([[[0.2, 0.3, 0.5], [0.5, 0.3, 0.2]], [[0.4, 0.3, 0.3], [0.1, 0.2, 0.7]]]),
+    }
+)
+CONVEX = {
+    "a bound": "P(c=low | a=yes, b=yes) >= 0.5",
+    "a sum": "P(c in {mid, high} | a=no, b=no) <= 0.3",
+    "sums against sums": "P(c in {mid, high} | a=no, b=no) <= P(c in {low} | a=no, b=no)",
+    "two rows": "P(c=high | a=no, b=no) <= P(c=high | a=no, b=yes) by at least 0.2",
+    "two tables": "P(b=yes) <= P(a=yes)",
+    "a linear form": "P(c=low | a=yes, b=yes) >= 2 * P(c=low | a=no, b=yes) + 0.1",
+    "an equality": "P(c=high | a=no, b=yes) = P(c=high | a=yes, b=no)",
+    "about": "P(b=yes) ~ 0.3 within 0.05",
+    "an influence": "a raises c",
+    "a synergy": "a and b synergize on c",
+}
+
+
+@pytest.mark.parametrize("kind", CONVEX)
+def test_no_step_that_a_convex_statement_allows_rises_from_where_tied_learning_ends(kind: str) -> None:
+    drawn = PARENTS.sample(24, seed=3).with_columns(pl.Series("pair", [f"p{i // 2}" for i in range(24)]))
+    hidden = pl.int_range(pl.len()) < 12
+    rows = drawn.with_columns(b=pl.when(~hidden).then(pl.col("b")), a=pl.when(pl.int_range(pl.len()) % 5 > 0).then("a"))
+    rows = rows.with_columns(pair=pl.when(hidden).then(pl.col("pair")))
+    structure = PARENTS.without_tables()
+    said = f"rows with equal pair share b\n{CONVEX[kind]}"
+    fit = credo.fit(structure, rows, said, method="cmap", prior=1, starts=3, tolerance=1e-14)
+    assert fit.tied is not None
+    assert fit.tied.is_exact
+    assert not fit.violations()
+    free = credo.fit(structure, rows, "rows with equal pair share b", method="cmap", prior=1, starts=3)
+    assert any(np.abs(free.network.tables[n] - fit.network.tables[n]).max() > 1e-3 for n in structure.names)  # it binds
+
+    codes = np.column_stack(
+        [rows[n].cast(pl.Enum(structure.states(n))).to_physical().cast(pl.Int8).fill_null(-1) for n in structure.names]
+    )
+    ties = [RowTie(("b",), None, (row + 1, row + 2), 0) for row in range(0, 12, 2)]
+
+    def objective(tables: dict[str, np.ndarray]) -> float:
+        prior = sum(float(np.log(table).sum()) for table in tables.values())
+        return constrained(structure.with_tables(tables), codes, ties) + prior
+
+    here = {name: fit.network.tables[name] for name in structure.names}
+    for seed in range(12):  # towards other tables that the statement allows
+        there = credo.fit(structure, PARENTS.sample(9, seed=seed), CONVEX[kind], method="cmap", prior=0.5).network
+        ahead = {name: 0.999 * here[name] + 0.001 * there.tables[name] for name in here}
+        assert (objective(ahead) - objective(here)) / 0.001 < 0.02
+
+
 def test_data_alone_leave_the_ties_out() -> None:
     fit = credo.fit(NETWORK.without_tables(), twins(20), TWINS, method="ml")
     assert fit.cll is None
