@@ -185,11 +185,11 @@ def print_goal(text: str, met: bool, figures: str) -> None:
 
 def print_convergence(case: str, rows: int) -> None:
     """One start to convergence, with and without acceleration."""
-    from credo.estimators.iterations.count_step import counting_step
-    from credo.estimators.iterations.em import run_em
+    from credo.estimation.em.count_step import counting_step
+    from credo.estimation.em.driver import run_em
     from credo.io.dataset import Dataset
-    from credo.statistics.engine.expected import prepare
     from credo.statistics.families import Families
+    from credo.statistics.inference.expected_counts import prepare
     from credo.statistics.prior import Dirichlet
 
     network, codes = data_of(case, rows)

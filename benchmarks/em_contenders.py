@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.learn import made_up_network
-from credo.io.networks import read_network
-from credo.network import Network, Table
+from credo.io.network_files import read_network
+from credo.model.network import Network, Table
 
 NETWORKS = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
 HIDE = 0.4
@@ -124,9 +124,9 @@ def apart(network: Network, codes: Any, theirs: Tables, pseudo: float = 0.0) -> 
 def counting_all(network: Network, codes: Any, pseudo: float = 0.0) -> Callable[[], Tables]:
     """One iteration of credo that counts barren variables too, as its peers do: a sensor on each makes it count."""
     from credo.io.dataset import Dataset
-    from credo.statistics.engine.expected import expected_cells, prepare
-    from credo.statistics.engine.layout import Sensor, pack, row_starts, unpack
     from credo.statistics.families import Families
+    from credo.statistics.inference.expected_counts import expected_cells, prepare
+    from credo.statistics.inference.layout import Sensor, pack, row_starts, unpack
 
     sensors = [Sensor((name,)) for name in network.names]
     ones = [np.ones(len(network.states(name))) for name in network.names]
@@ -151,12 +151,12 @@ def counting_all(network: Network, codes: Any, pseudo: float = 0.0) -> Callable[
 
 def credo(case: str, rows: int, part: int) -> dict[str, Any]:
     """As users run it: barren variables are cut."""
-    from credo.estimators.iterations.count_step import counting_step
-    from credo.estimators.iterations.em_steps import Steps, init, step
+    from credo.estimation.em.count_step import counting_step
+    from credo.estimation.em.steps import Steps, init, step
     from credo.io.dataset import Dataset
-    from credo.statistics.engine.expected import prepare
-    from credo.statistics.engine.layout import pack
     from credo.statistics.families import Families
+    from credo.statistics.inference.expected_counts import prepare
+    from credo.statistics.inference.layout import pack
     from credo.statistics.prior import Dirichlet
 
     counting_all(mixture(2, 2), np.full((2, 3), -1, dtype=np.int8))()  # loads what is compiled

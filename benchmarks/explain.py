@@ -13,10 +13,10 @@ from time import perf_counter, process_time
 from benchmarks.knowledge import network_like_andes
 from benchmarks.solve import made_up_network
 from benchmarks.statements import true_statements
-from credo.fit import fit
-from credo.io.networks import read_network
+from credo.fitting import fit
+from credo.io.network_files import read_network
 from credo.knowledge import Knowledge
-from credo.network import Network
+from credo.model.network import Network
 from credo.report.page.build import page
 
 NETWORKS = Path(__file__).resolve().parents[2] / "shared" / "networks"

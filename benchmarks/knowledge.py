@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.statements import true_statements
-from credo.check import check
+from credo.checking import check
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
-from credo.io.formats.bif_read import read_bif
+from credo.io.bif_read import read_bif
 from credo.knowledge import Knowledge, to_text
 from credo.knowledge.parse import parse
 from credo.knowledge.resolve import resolve
-from credo.network import Network
+from credo.model.network import Network
 
 ANDES = Path(__file__).resolve().parents[2] / "shared" / "networks" / "andes.bif"
 STATEMENTS = 10_000

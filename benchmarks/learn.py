@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from credo.io.networks import read_network, write_network
-from credo.network import Network
+from credo.io.network_files import read_network, write_network
+from credo.model.network import Network
 
 ALARM = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks" / "alarm.bif"
 ROWS = 1_000_000
@@ -73,7 +73,7 @@ def made_up_network() -> Network:
 
 
 def credo_from_codes(folder: Path) -> Callable[[], Any]:
-    from credo.fit import fit
+    from credo.fitting import fit
     from credo.io.tables import read_table
 
     network = read_network(folder / "network.bif").without_tables()
@@ -123,7 +123,7 @@ def pgmpy_from_frame(folder: Path) -> Callable[[], Any]:
 
 
 def credo_from_csv(folder: Path) -> Callable[[], Any]:
-    from credo.fit import fit
+    from credo.fitting import fit
 
     network = read_network(folder / "network.bif").without_tables()
     return lambda: fit(network, folder / "data.csv", method="ml")

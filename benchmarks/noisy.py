@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 import credo
-from credo.expansion import expand
-from credo.forms import NoisyForm
 from credo.io.dataset import concatenate, extended
 from credo.io.tables import stream_table
-from credo.network import Network
-from credo.statistics.engine.expected import expected_cells, prepare
-from credo.statistics.engine.layout import pack
+from credo.model.expansion import expand
+from credo.model.network import Network
+from credo.model.noisy import NoisyForm
 from credo.statistics.families import Families
+from credo.statistics.inference.expected_counts import expected_cells, prepare
+from credo.statistics.inference.layout import pack
 
 SETS, PARENTS, ROWS = (5, 10, 20, 40), 4, 1000
 BINARY = ("no", "yes")

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from credo.io.agrum import load_pyagrum
-from credo.io.formats.bif_read import read_bif
-from credo.io.formats.bif_write import write_bif
-from credo.network import Network
+from credo.io.bif_read import read_bif
+from credo.io.bif_write import write_bif
+from credo.model.network import Network
 
 PUBLISHED = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
 REPEATS = 3

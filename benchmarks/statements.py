@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from credo.knowledge.syntax import Approximation, Comparison, Linear, Probability, Statement
-from credo.network import Network
+from credo.model.network import Network
 
 
 def true_statements(

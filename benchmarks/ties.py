@@ -20,21 +20,21 @@ import numpy as np
 import polars as pl
 
 from benchmarks.em_contenders import best_of, mixture, network_of
-from credo.constraints.rows import RowTie
-from credo.estimators.iterations.count_step import counting_step
-from credo.estimators.iterations.em import run_em
-from credo.estimators.iterations.em_steps import Steps, init, step
-from credo.estimators.tied import Tied, tied_step
+from credo.constraints.constraint_set import RowTie
+from credo.estimation.em.count_step import counting_step
+from credo.estimation.em.driver import run_em
+from credo.estimation.em.steps import Steps, init, step
+from credo.estimation.tied import Tied, tied_step
 from credo.io.corpus import Corpus
 from credo.io.dataset import Dataset
-from credo.network import Network
-from credo.statistics.engine.expected import Prepared, expected_cells, prepare
-from credo.statistics.engine.layout import Numbers, pack
+from credo.model.network import Network
 from credo.statistics.families import Families
+from credo.statistics.inference.expected_counts import Prepared, expected_cells, prepare
+from credo.statistics.inference.layout import Numbers, pack
 from credo.statistics.prior import Dirichlet
 from credo.statistics.sample import sample_codes
 from credo.statistics.ties.likelihood import Reading
-from credo.topics import topic_network, topic_rows
+from credo.topic_models import topic_network, topic_rows
 
 TEXTS = Path(__file__).resolve().parents[2] / "shared" / "texts"
 # The goals

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import credo
-from credo.diagnostics.explain.story import RowStory
+from credo.explain.parts import RowStory
 
 SHOWN = (
     ("metastatic_cancer", 0),

@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from PIL import Image
+from tests.helpers.pages import demo
 from tests.report.browser import browser, find_browser
-from tests.report.pages import demo
 
 IMAGES = Path("docs/images")
 WIDTH = 1180

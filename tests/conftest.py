@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credo.network import Network
+from credo.model.network import Network
 
 # Networks and tables that may lie beside the project. Tests that use them skip where they are absent.
 SHARED = Path(__file__).resolve().parents[2] / "shared"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from benchmarks import em, em_contenders, explain, knowledge, noisy, read_bif, sampling, solve
 
-from credo.network import Network
+from credo.model.network import Network
 
 MODULES = sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__))
 

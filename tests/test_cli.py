@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import credo
-from credo.network import Network
+from credo.model.network import Network
 
 
 def run(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -120,7 +120,7 @@ def test_what_is_heavy_is_imported_when_it_is_needed() -> None:
 
 
 def test_methods_lists_every_method() -> None:
-    from credo.estimators.methods import METHODS
+    from credo.estimation.methods import METHODS
 
     printed = run("methods").stdout
     assert all(name in printed for name in METHODS)

@@ -54,7 +54,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_every_method_and_every_status_is_documented() -> None:
     from credo.errors import Status
-    from credo.estimators.methods import METHODS
+    from credo.estimation.methods import METHODS
 
     page = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
     for method in METHODS:

@@ -11,11 +11,11 @@ import pytest
 
 import credo
 from credo.errors import OptionError, Status
-from credo.estimators.methods import METHODS
-from credo.forms import NoisyForm
-from credo.network import Network
-from tests.noisy_families import KINDS, noisy_network
-from tests.test_expansion import with_gaps
+from credo.estimation.methods import METHODS
+from credo.model.network import Network
+from credo.model.noisy import NoisyForm
+from tests.helpers.noisy_families import KINDS, noisy_network
+from tests.model.test_expansion import with_gaps
 
 BINARY = ("no", "yes")
 NAMES = ("chol", "bp", "age", "smoke")

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 import credo
-from credo.forms import NoisyForm
-from credo.network import Network
+from credo.model.network import Network
+from credo.model.noisy import NoisyForm
 from credo.report.terminal import fit_summary
 from tests.test_cli import run
 

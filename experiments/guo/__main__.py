@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
-from credo.estimators.methods import METHODS
+from credo.estimation.methods import METHODS
 from experiments.guo.draws import NETWORKS, run_draw
 from experiments.guo.story import write_story
 

@@ -13,15 +13,15 @@ from benchmarks.statements import true_statements
 
 import credo
 from credo.constraints.blocks import blocks_of
+from credo.constraints.constraint_set import Constraints, Numbers
 from credo.constraints.lower import lower
-from credo.constraints.rows import Constraints, Numbers
-from credo.estimators.interpolated import allowed_means, estimate_qmap, estimate_qmapc
-from credo.estimators.methods import METHODS
-from credo.estimators.problem import Problem
-from credo.estimators.solution import Solution
-from credo.fit import FOLDS
+from credo.estimation.interpolated import allowed_means, estimate_qmap, estimate_qmapc
+from credo.estimation.methods import METHODS
+from credo.estimation.problem import Problem
+from credo.estimation.solution import Solution
+from credo.fitting import FOLDS
 from credo.io.tables import stream_table
-from credo.network import Network
+from credo.model.network import Network
 from credo.statistics.counts import count_folds, merge_all
 from credo.statistics.families import Families
 from credo.statistics.prior import as_prior

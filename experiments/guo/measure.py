@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.network import Network
+from credo.model.network import Network
 
 SMALLEST = 1e-6
 

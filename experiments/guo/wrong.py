@@ -20,10 +20,10 @@ import polars as pl
 from benchmarks.statements import true_statements
 
 import credo
-from credo.diagnostics.plausibility import Verdict
-from credo.estimators.methods import METHODS
+from credo.estimation.methods import METHODS
+from credo.explain.plausibility import Verdict
 from credo.knowledge.syntax import Comparison, Relation, Statement
-from credo.network import Network
+from credo.model.network import Network
 from experiments.guo.draws import NETWORKS, STATEMENTS
 from experiments.guo.measure import mean_row_divergence
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 import credo
-from credo.network import Network
+from credo.model.network import Network
 from experiments.liao.faces import PRESENT, UNITS, detector, faces, trusting
 from experiments.liao.knowledge import equally_sure, knowingly_unsure, sayings
 

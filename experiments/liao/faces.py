@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.network import Network
+from credo.model.network import Network
 
 ABSENT, PRESENT = "0", "1"
 STATES = (ABSENT, PRESENT)

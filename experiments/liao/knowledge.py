@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from credo.network import Network
+from credo.model.network import Network
 from experiments.liao.faces import ABSENT, DETECTORS, PRESENT, UNITS, detector
 
 RANGED = 0.8  # the share of numbers that the expert knows a range of

@@ -20,7 +20,7 @@ from benchmarks.statements import true_statements
 
 import credo
 from credo.knowledge.syntax import Statement
-from credo.network import Network
+from credo.model.network import Network
 from experiments.liao.missing_story import write_missing
 
 NETWORKS = Path(__file__).resolve().parents[2] / ".." / "shared" / "networks"

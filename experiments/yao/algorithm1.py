@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 import credo
-from credo.estimators.iterations.starts import first_start, nth_start
-from credo.network import Network
-from credo.statistics.engine.layout import Numbers, row_starts, unpack
+from credo.estimation.em.starts import first_start, nth_start
+from credo.model.network import Network
+from credo.statistics.inference.layout import Numbers, row_starts, unpack
 from credo.statistics.ties.likelihood import TiedData
 from credo.statistics.ties.relaxation import TOLERANCE
 from experiments.yao.learners import LAPLACE, tied_data

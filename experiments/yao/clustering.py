@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 import credo
-from credo.cluster import Clustering, cluster
+from credo.clustering import Clustering, cluster
 from credo.knowledge.build import same
 from credo.statistics.ties.posterior import tied_posterior
 from experiments.running import SHARED, Job, Line, add_options, require, run_jobs

@@ -10,7 +10,7 @@ import polars as pl
 import credo
 from credo.constraints.lower import lower
 from credo.io.dataset import concatenate
-from credo.network import Network
+from credo.model.network import Network
 from credo.statistics.families import Families
 from credo.statistics.known_columns import read_for
 from credo.statistics.ties.likelihood import TiedData, tie_rows

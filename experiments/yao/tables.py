@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from credo.knowledge.build import same
 from credo.knowledge.syntax import TiedRows
-from credo.network import Network
+from credo.model.network import Network
 from experiments.liao.missing import with_gaps
 
 Pairs = Sequence[tuple[int, int]]  # of rows, from 0

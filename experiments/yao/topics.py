@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from credo.io.corpus import Corpus, read_corpus
-from credo.topics import Topics
-from credo.topics import topics as find_topics
+from credo.topic_models import Topics
+from credo.topic_models import topics as find_topics
 from experiments.running import SHARED, Job, Line, add_options, require, run_jobs
 from experiments.yao.topics_story import write_topics
 

@@ -9,8 +9,8 @@ __version__ = "0.1.0"
 
 # Where each public name lives. It is imported when it is first asked for, so that `import credo` costs nothing.
 _HOMES = {
-    "credo.network": ("Network", "Variable"),
-    "credo.io.networks": ("read_network", "write_network"),
+    "credo.model.network": ("Network", "Variable"),
+    "credo.io.network_files": ("read_network", "write_network"),
     "credo.io.tables": ("read_table",),
     "credo.io.dataset": ("Dataset",),
     "credo.knowledge": (
@@ -30,14 +30,14 @@ _HOMES = {
         "sub_synergize",
         "synergize",
     ),
-    "credo.check": ("check",),
-    "credo.check_result": ("Check",),
+    "credo.checking": ("check",),
+    "credo.check_results": ("Check",),
     "credo.constraints.conflicts": ("ConflictError",),
-    "credo.fit": ("fit",),
-    "credo.cluster": ("Clustering", "cluster"),
-    "credo.topics": ("Topics", "topics"),
+    "credo.fitting": ("fit",),
+    "credo.clustering": ("Clustering", "cluster"),
+    "credo.topic_models": ("Topics", "topics"),
     "credo.io.corpus": ("Corpus", "read_corpus"),
-    "credo.result": ("Fit",),
+    "credo.results": ("Fit",),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
     "credo.errors": (
         "CredoError",
@@ -59,9 +59,9 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME_OF)]
 
 if TYPE_CHECKING:
-    from credo.check import check
-    from credo.check_result import Check
-    from credo.cluster import Clustering, cluster
+    from credo.check_results import Check
+    from credo.checking import check
+    from credo.clustering import Clustering, cluster
     from credo.constraints.conflicts import ConflictError
     from credo.errors import (
         CredoError,
@@ -77,10 +77,10 @@ if TYPE_CHECKING:
         TooLargeError,
         UnknownStateError,
     )
-    from credo.fit import fit
+    from credo.fitting import fit
     from credo.io.corpus import Corpus, read_corpus
     from credo.io.dataset import Dataset
-    from credo.io.networks import read_network, write_network
+    from credo.io.network_files import read_network, write_network
     from credo.io.tables import read_table
     from credo.knowledge import (
         Knowledge,
@@ -99,10 +99,10 @@ if TYPE_CHECKING:
         sub_synergize,
         synergize,
     )
-    from credo.network import Network, Variable
-    from credo.result import Fit
+    from credo.model.network import Network, Variable
+    from credo.results import Fit
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
-    from credo.topics import Topics, topics
+    from credo.topic_models import Topics, topics
 
 
 def __getattr__(name: str) -> Any:

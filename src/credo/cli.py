@@ -18,9 +18,9 @@ from credo.errors import CredoError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from credo.estimators.iterations.em import Progress as StepReport
+    from credo.estimation.em.driver import Progress as StepReport
     from credo.io.csv import Progress
-    from credo.result import Fit
+    from credo.results import Fit
 
 app = typer.Typer(
     name="credo",
@@ -103,10 +103,10 @@ def learn(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Learn the tables of NETWORK from DATA, and from knowledge. Exit code 3: the knowledge contradicts itself."""
-    from credo.check import check as check_knowledge
+    from credo.checking import check as check_knowledge
     from credo.constraints.conflicts import ConflictError
-    from credo.fit import fit
-    from credo.io.networks import check_target, read_network, write_network
+    from credo.fitting import fit
+    from credo.io.network_files import check_target, read_network, write_network
     from credo.knowledge import read_knowledge
     from credo.options import checked_page
 
@@ -160,8 +160,8 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Say whether KNOWLEDGE can hold, what follows from it, and what data say of it. Exit code 3: it cannot hold."""
-    from credo.check import check as check_knowledge
-    from credo.io.networks import read_network
+    from credo.checking import check as check_knowledge
+    from credo.io.network_files import read_network
     from credo.knowledge import read_knowledge
     from credo.options import checked_page
 
@@ -197,9 +197,9 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for what the demo writes.")] = Path("demo"),
 ) -> None:
     """Learn an example that ships with the package: a network of six from thirty patients and an expert's notes."""
-    from credo.check import check as check_knowledge
-    from credo.fit import fit
-    from credo.io.networks import read_network, write_network
+    from credo.checking import check as check_knowledge
+    from credo.fitting import fit
+    from credo.io.network_files import read_network, write_network
     from credo.knowledge import read_knowledge
     from credo.report.check_text import check_summary
     from credo.shipped import example
@@ -225,7 +225,7 @@ def _prior(text: str | None, network: Path | None, weight: float | None) -> obje
         if weight is not None:
             raise OptionError("--prior-weight belongs to --prior-network, which is not given.")
         return text
-    from credo.io.networks import read_network
+    from credo.io.network_files import read_network
     from credo.statistics.prior import NetworkPrior
 
     if text is not None:

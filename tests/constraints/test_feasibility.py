@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from linprog_oracle import feasible, follows, largest
-from lowering_oracle import HandMade
+from tests.helpers.linprog_oracle import feasible, follows, largest
+from tests.helpers.lowering_oracle import HandMade
 
 from credo.constraints.blocks import blocks_of
 from credo.constraints.conflicts import clashes, false_statements
 from credo.constraints.consequences import cannot_hold, constant_rows, freedom_of, pinned
+from credo.constraints.constraint_set import Constraints
 from credo.constraints.feasibility import interior_of, satisfied
 from credo.constraints.lower import lower
 from credo.constraints.program import Program
 from credo.constraints.redundancy import followers
-from credo.constraints.rows import Constraints
 from credo.knowledge.syntax import Comparison, Influence, Linear, Probability
-from credo.network import Network
+from credo.model.network import Network
 
 NET = Network(
     {"b": ["1", "2"], "c": ["1", "2"], "a": ["x", "y", "z"], "d": ["x", "y"]}, parents={"a": ["b", "c"], "d": ["b"]}

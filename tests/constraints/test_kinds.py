@@ -7,7 +7,7 @@ import pytest
 from credo.constraints.kinds import KINDS, kind_of
 from credo.knowledge import Knowledge
 from credo.knowledge.syntax import STATEMENT_TYPES
-from credo.network import Network
+from credo.model.network import Network
 
 NET = Network(
     {"b": list("1234"), "c": list("12"), "a": list("xyz"), "i": list("xy")}, parents={"a": ["b"], "i": ["b", "c"]}

@@ -6,10 +6,10 @@ from math import inf, log
 
 import numpy as np
 import pytest
-from lowering_oracle import HandMade, Ordered, theta_of, truth
+from tests.helpers.lowering_oracle import HandMade, Ordered, theta_of, truth
 
+from credo.constraints.constraint_set import LinearRow, ProductRow, RowTie
 from credo.constraints.lower import RULES, lower
-from credo.constraints.rows import LinearRow, ProductRow, RowTie
 from credo.errors import TooLargeError
 from credo.knowledge.syntax import (
     STATEMENT_TYPES,
@@ -24,7 +24,7 @@ from credo.knowledge.syntax import (
     Synergy,
     TiedRows,
 )
-from credo.network import Network
+from credo.model.network import Network
 
 LADDERS = {"no": ("no", "yes"), "low": ("low", "medium", "high")}
 

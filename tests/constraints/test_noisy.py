@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.noisy_families import KINDS
 
+from credo.constraints.constraint_set import LinearRows
 from credo.constraints.lower import lower
-from credo.constraints.noisy import collapsed
-from credo.constraints.rows import LinearRows
-from credo.diagnostics.violations import only_checked, violations_of
+from credo.constraints.noisy_families import collapsed
 from credo.errors import NetworkError
-from credo.expansion import expand
-from credo.forms import NoisyForm
+from credo.explain.violations import only_checked, violations_of
 from credo.knowledge import Knowledge, KnowledgeError
-from credo.network import Network
+from credo.model.expansion import expand
+from credo.model.network import Network
+from credo.model.noisy import NoisyForm
+from tests.helpers.noisy_families import KINDS
 
 BINARY, LEVELS = ("no", "yes"), ("low", "medium", "high")
 NAMES = ("chol", "bp", "age", "smoke")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lowering_oracle import HandMade
+from tests.helpers.lowering_oracle import HandMade
 
 from credo.constraints.blocks import blocks_of
+from credo.constraints.constraint_set import NO_ROWS, LinearRow, LinearRows, Parameters
 from credo.constraints.lower import lower
-from credo.constraints.rows import NO_ROWS, LinearRow, LinearRows, Parameters
 from credo.knowledge.syntax import Comparison, Probability, Product
-from credo.network import Network
+from credo.model.network import Network
 
 ROWS = (
     LinearRow((0, 2), (1.0, -1.0), 0.5, 0),

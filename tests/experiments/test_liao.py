@@ -15,8 +15,8 @@ from experiments.liao.missing_story import write_missing
 from experiments.liao.story import write_story
 
 import credo
-from credo.diagnostics.violations import violations_of
-from tests.estimators.problems import known_network
+from credo.explain.violations import violations_of
+from tests.helpers.problems import known_network
 
 
 def test_fourteen_units_with_a_detector_each() -> None:

@@ -20,9 +20,9 @@ from experiments.yao.topics import topic_lines, word_shares
 from experiments.yao.topics_story import write_topics
 
 from credo.io.corpus import read_corpus
-from credo.network import Network
-from credo.topics import topics
-from tests.estimators.problems import known_network
+from credo.model.network import Network
+from credo.topic_models import topics
+from tests.helpers.problems import known_network
 
 
 def test_pairs_agree_and_no_place_is_in_two() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from credo.errors import MissingExtraError, NetworkError, TooLargeError
 from credo.io.agrum import from_pyagrum, load_pyagrum, to_pyagrum
-from credo.network import Network
+from credo.model.network import Network
 
 
 def family() -> Network:

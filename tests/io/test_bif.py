@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from credo.errors import FormatError
-from credo.io.formats.bif_read import parse_bif, read_bif
-from credo.io.formats.bif_write import format_bif, write_bif
-from credo.network import Variable
-from tests.io.bif_texts import DOGS, TWO
+from credo.io.bif_read import parse_bif, read_bif
+from credo.io.bif_write import format_bif, write_bif
+from credo.model.network import Variable
+from tests.helpers.bif_texts import DOGS, TWO
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "networks"
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credo.errors import FormatError
-from credo.io.formats.bif_read import parse_bif, read_bif
-from credo.io.formats.bif_write import format_bif
-from credo.network import Network, Variable
-from tests.io.bif_texts import DOGS, TWO
+from credo.io.bif_read import parse_bif, read_bif
+from credo.io.bif_write import format_bif
+from credo.model.network import Network, Variable
+from tests.helpers.bif_texts import DOGS, TWO
 
 NAMES = st.text(st.characters(), min_size=1, max_size=8) | st.sampled_from(
     [

@@ -15,7 +15,7 @@ from credo.errors import DataError, UnknownStateError
 from credo.io import csv as csv_module
 from credo.io.csv import stream_csv
 from credo.io.dataset import Dataset, concatenate
-from credo.network import Network
+from credo.model.network import Network
 
 NET = Network({"smoke": ("no", "yes"), "lung": ("no", "yes"), "grade": ("1", "2", "3 or more")}, {"lung": ["smoke"]})
 

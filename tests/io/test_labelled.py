@@ -6,7 +6,7 @@ import pytest
 
 from credo.errors import NetworkError
 from credo.io.labelled import labelled_table
-from credo.network import Network
+from credo.model.network import Network
 
 
 def family() -> Network:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from credo.errors import FormatError, LossyFormatWarning, MissingExtraError, NetworkError
-from credo.io.networks import FORMATS, read_network, write_network
-from credo.network import Network
+from credo.io.network_files import FORMATS, read_network, write_network
+from credo.model.network import Network
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "networks"
 EXACT = (".bif", ".bif.gz", ".xmlbif", ".bifxml")

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 from credo.errors import FormatError, LossyFormatWarning
-from credo.forms import NoisyForm
-from credo.io.networks import read_network, write_network
-from credo.io.noisy import as_noisymax, as_tables
-from credo.network import Network
-from tests.noisy_families import KINDS, flat, noisy_network
-from tests.statistics.enumeration import joint
+from credo.io.network_files import read_network, write_network
+from credo.io.noisy_tables import as_noisymax, as_tables
+from credo.model.network import Network
+from credo.model.noisy import NoisyForm
+from tests.helpers.enumeration import joint
+from tests.helpers.noisy_families import KINDS, flat, noisy_network
 
 BINARY = ("no", "yes")
 

@@ -9,7 +9,7 @@ import pytest
 
 from credo.errors import MissingExtraError, NetworkError
 from credo.io.pgmpy import from_pgmpy, to_pgmpy
-from credo.network import Network
+from credo.model.network import Network
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from credo.io.states import MISSING, Lexicon
-from credo.network import Variable
+from credo.model.network import Variable
 
 
 def code(states: tuple[str, ...], value: object) -> int | None:

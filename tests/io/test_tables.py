@@ -13,7 +13,7 @@ import pytest
 from credo.errors import DataError, UnknownStateError
 from credo.io import tables
 from credo.io.tables import read_table, stream_table
-from credo.network import Network
+from credo.model.network import Network
 
 NET = Network({"smoke": ("no", "yes"), "lung": ("false", "true"), "grade": ("1", "2", "3")}, {"lung": ["smoke"]})
 ROWS = {"smoke": ["no", "yes", None], "lung": [True, None, False], "grade": [1.0, float("nan"), 3.0], "id": [1, 2, 3]}

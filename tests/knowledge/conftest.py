@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from credo.network import Network
+from credo.model.network import Network
 
 YES_NO = ("yes", "no")
 

@@ -10,7 +10,7 @@ import pytest
 from credo.knowledge import Knowledge, KnowledgeError, read_knowledge
 from credo.knowledge.mistakes import kinds
 from credo.knowledge.syntax import STATEMENT_TYPES
-from credo.network import Network
+from credo.model.network import Network
 from tests.knowledge.conftest import NETWORKS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,8 +13,8 @@ import credo.knowledge
 from credo.knowledge import Knowledge, KnowledgeError, P, different, order, raises, read_knowledge, same
 from credo.knowledge.mistakes import kinds
 from credo.knowledge.syntax import Comparison, Influence, Linear, NoisyFamily, Order, Probability, Product
+from tests.helpers.statement_strategies import ODD, nasty_names, statements
 from tests.knowledge.conftest import NETWORKS
-from tests.knowledge.strategies import ODD, nasty_names, statements
 from tests.knowledge.test_knowledge import LINES
 from tests.knowledge.test_language import FORMS
 from tests.knowledge.test_mistakes import marked

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credo.knowledge import Knowledge, KnowledgeError, read_knowledge, synergy_direction, synergy_directions
+from credo.knowledge.form_checks import ENDINGS
 from credo.knowledge.resolve import RULES
-from credo.knowledge.shape import ENDINGS
 from credo.knowledge.syntax import STATEMENT_TYPES, Synergy
 from tests.knowledge.conftest import NETWORKS
 
@@ -112,7 +112,7 @@ def test_a_synergy_raises_unless_a_parent_is_said_to_lower():
 
 
 def test_linked_synergies_have_one_direction():
-    from credo.network import Network
+    from credo.model.network import Network
 
     network = Network(dict.fromkeys("abcdy", ("no", "yes")), {"y": list("abcd")})
     text = "a and b synergize on y\nb and c sub-synergize on y\na lowers y\n"
@@ -125,7 +125,7 @@ def test_linked_synergies_have_one_direction():
 
 
 def test_a_direction_goes_through_many_synergies():
-    from credo.network import Network
+    from credo.model.network import Network
 
     network = Network(dict.fromkeys("abcdey", ("no", "yes")), {"y": list("abcde")})
     pairs = "".join(f"{later} and {before} synergize on y\n" for before, later in pairwise("abcde"))

@@ -24,7 +24,7 @@ from credo.knowledge.syntax import (
     TiedRows,
 )
 from credo.knowledge.text import WRITERS
-from tests.knowledge.strategies import nasty_names, statements
+from tests.helpers.statement_strategies import nasty_names, statements
 
 
 def P(variable: str, *states: str, **given_states: str) -> Probability:

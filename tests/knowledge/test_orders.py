@@ -8,7 +8,7 @@ import pytest
 
 from credo.knowledge import Knowledge
 from credo.knowledge.orders import FILE, NATURAL, ONE_STATE, SCALES, StateOrder, natural_order, state_order
-from credo.network import Network, Variable
+from credo.model.network import Network, Variable
 
 ORDERED = [
     "no yes",

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from credo.knowledge import Knowledge, KnowledgeError
-from credo.network import Network
+from credo.model.network import Network
 
 
 def large_network(size: int = 223) -> Network:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import credo
+from tests.helpers.pages import demo, large_page
 from tests.report.browser import Page, browser, find_browser
-from tests.report.pages import demo, large_page
 
 CLASH = "brain_tumour raises ct_scan by at least 0.5\nP(ct_scan=positive | brain_tumour=yes) <= 0.4"
 COMMAND = find_browser()

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.knowledge import network_like_andes
 
 from credo import Network
-from credo.report.layered import by_means, layered, read_plain
+from credo.drawing.layout import by_means, layered, read_plain
 
 
 def test_parents_are_above_and_nobody_is_covered() -> None:

@@ -14,7 +14,7 @@ from credo import Network
 from credo.errors import OptionError
 from credo.report.page.build import page
 from tests.conftest import SHARED
-from tests.report.pages import anchors, demo, large_page
+from tests.helpers.pages import anchors, demo, large_page
 
 EVIL = '<script>alert("x")</script>'
 LIMIT = 2_000_000  # bytes of a page

@@ -7,10 +7,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from credo.network import Network
-from credo.statistics.engine.components import Groups, group_rows
-from credo.statistics.engine.layout import Layout, Sensor
-from tests.statistics.enumeration import is_informed, random_network, random_rows
+from credo.model.network import Network
+from credo.statistics.inference.components import Groups, group_rows
+from credo.statistics.inference.layout import Layout, Sensor
+from tests.helpers.enumeration import is_informed, random_network, random_rows
 
 # a → b → c, a → d, and e on its own
 NET = Network(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from credo.errors import NetworkError, TooLargeError
 from credo.io.dataset import Dataset, concatenate
-from credo.network import Network
+from credo.model.network import Network
 from credo.statistics.counts import Counts, count, count_all, empty, merge
 from credo.statistics.families import Families, check_size
 from tests.conftest import random_network

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from credo.errors import NetworkError
-from credo.network import Network
+from credo.model.network import Network
 from credo.statistics.divergence import kl
 
 

@@ -11,16 +11,16 @@ from benchmarks.learn import made_up_network
 from credo.errors import ImpossibleRowError
 from credo.io.agrum import load_pyagrum
 from credo.io.dataset import Dataset
-from credo.io.networks import read_network
-from credo.network import Network
+from credo.io.network_files import read_network
+from credo.model.network import Network
 from credo.statistics.counts import count, merge
-from credo.statistics.engine import execute
-from credo.statistics.engine.expected import expected_cells, expected_counts, log_likelihood_of, prepare
-from credo.statistics.engine.layout import pack
 from credo.statistics.families import Families
+from credo.statistics.inference import execute
+from credo.statistics.inference.expected_counts import expected_cells, expected_counts, log_likelihood_of, prepare
+from credo.statistics.inference.layout import pack
 from credo.statistics.predict import posterior
 from tests.conftest import SHARED
-from tests.statistics.enumeration import enumerated_counts, random_network, random_rows
+from tests.helpers.enumeration import enumerated_counts, random_network, random_rows
 
 
 def dataset_of(network: Network, codes: Any, weights: Any = None) -> Dataset:

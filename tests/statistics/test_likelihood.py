@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from credo.io.tables import read_table
-from credo.network import Network
+from credo.model.network import Network
 
 
 def test_by_hand(smoking: Network) -> None:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from credo.errors import TooLargeError
-from credo.network import Network
-from credo.statistics.engine.components import Groups, group_rows
-from credo.statistics.engine.layout import Layout
-from credo.statistics.engine.plan import Plans, make_plans
-from credo.statistics.engine.plan_kernel import HEAD, INPUT
-from tests.statistics.enumeration import random_network, random_rows
+from credo.kernels.elimination_plan import HEAD, INPUT
+from credo.model.network import Network
+from credo.statistics.inference.components import Groups, group_rows
+from credo.statistics.inference.layout import Layout
+from credo.statistics.inference.plan import Plans, make_plans
+from tests.helpers.enumeration import random_network, random_rows
 
 
 def plans_of(network: Network, codes: list[list[int]] | np.ndarray) -> tuple[Layout, Groups, Plans]:

@@ -11,8 +11,8 @@ import pytest
 from credo.errors import CredoError, DataError, ImpossibleRowError, NetworkError, OptionError
 from credo.io import tables as tables_module
 from credo.io.dataset import Dataset
-from credo.network import Network
-from tests.statistics.enumeration import given, joint, marginal, random_network, random_rows
+from credo.model.network import Network
+from tests.helpers.enumeration import given, joint, marginal, random_network, random_rows
 
 
 def test_by_hand(smoking: Network) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from credo.errors import PriorError
-from credo.network import Network
+from credo.model.network import Network
 from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior, as_prior, pseudo_counts
 
 

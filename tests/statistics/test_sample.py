@@ -7,7 +7,7 @@ import pytest
 
 from credo.errors import NetworkError, OptionError
 from credo.io.tables import read_table
-from credo.network import Network
+from credo.model.network import Network
 
 
 def test_frequencies_are_those_of_the_joint(mixed: Network) -> None:

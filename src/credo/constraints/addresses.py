@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from credo.constraints.rows import TRUE_TOLERANCE, Indices, Parameters
+from credo.constraints.constraint_set import TRUE_TOLERANCE, Indices, Parameters
 from credo.knowledge.syntax import Probability
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.constraints.rows import Indices, LinearRows, Numbers
+from credo.constraints.constraint_set import Indices, LinearRows, Numbers
 
 NO_STATEMENT = -1
 

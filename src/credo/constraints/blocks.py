@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.constraints.rows import Constraints, Indices, LinearRows, Parameters, ProductRow
-from credo.graphs import parts
+from credo.constraints.constraint_set import Constraints, Indices, LinearRows, Parameters, ProductRow
+from credo.model.graphs import parts
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from math import nan
 
 import numpy as np
 
-from credo.constraints.rows import (
+from credo.constraints.constraint_set import (
     TRUE_TOLERANCE,
     Constraints,
     FamilyForm,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import Constraints, Indices, Numbers
 from credo.constraints.feasibility import least_widening
 from credo.constraints.program import Program
-from credo.constraints.rows import Constraints, Indices, Numbers
 from credo.errors import CredoError
 
 MANY_STATEMENTS = 8  # up to this many, leaving out one after another is as quick as anything

@@ -9,10 +9,10 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.conflicts import smallest_clash
+from credo.constraints.constraint_set import Flags, Indices, Numbers
 from credo.constraints.feasibility import Interior, satisfied
 from credo.constraints.program import FEASIBILITY_TOLERANCE, Program, rows_of_statements
 from credo.constraints.redundancy import IMPLIED_TOLERANCE, range_on_simplex
-from credo.constraints.rows import Flags, Indices, Numbers
 
 _DENSE_LIMIT = 1_500  # parameters that equalities may connect before a dense factorisation is too slow
 _FORCED_LIMIT = 50  # equalities in disguise that are told of one block

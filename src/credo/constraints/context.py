@@ -11,11 +11,11 @@ import numpy as np
 
 from credo.constraints.addresses import Family, family_of, grid
 from credo.constraints.collect import Collector, reserve
-from credo.constraints.rows import Indices
+from credo.constraints.constraint_set import Indices
+from credo.knowledge.cross_checks import Direction
 from credo.knowledge.syntax import Probability, Statement
 from credo.knowledge.text import to_text
-from credo.knowledge.together import Direction
-from credo.network import Network
+from credo.model.network import Network
 
 
 class StateOrderLike(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from credo.constraints.consequences import ForcedEqual
-from credo.constraints.rows import Parameters
+from credo.constraints.constraint_set import Parameters
 from credo.knowledge.orders import StateOrder
 
 

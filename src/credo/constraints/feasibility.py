@@ -7,11 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import Flags, Indices, LinearRows, Numbers
 from credo.constraints.program import FEASIBILITY_TOLERANCE, Rows, load, simplex_rows, stacked
-from credo.constraints.rows import Flags, Indices, LinearRows, Numbers
+from credo.errors import CredoError
 
 # Slack below this is none: a person's smallest margin is 0.001 or so, and HiGHS is right to 1e-9.
 NO_SLACK = 1e-7
+
+
+class InfeasibleError(CredoError):
+    """A block has no point at all; the caller, who knows the statements, says which conflict."""
+
+    exit_code = 3
+
+    def __init__(self) -> None:
+        super().__init__("The hard statements allow no distribution. See credo.check.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

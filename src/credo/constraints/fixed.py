@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from credo.constraints.rows import Constraints, Indices, LinearRows, Numbers, ProductRow
+from credo.constraints.constraint_set import Constraints, Indices, LinearRows, Numbers, ProductRow
 from credo.errors import OptionError
 
 HOLDS_WITHIN = 1e-9

@@ -10,8 +10,8 @@ import numpy as np
 
 from credo.constraints.addresses import grid
 from credo.constraints.collect import add_piece, reserve
+from credo.constraints.constraint_set import Indices
 from credo.constraints.context import Context, spoken
-from credo.constraints.rows import Indices
 from credo.knowledge.syntax import Influence, Synergy
 
 

@@ -18,7 +18,7 @@ from credo.knowledge.syntax import (
     Synergy,
     TiedRows,
 )
-from credo.network import Network
+from credo.model.network import Network
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,7 @@ import numpy as np
 
 from credo.constraints.addresses import single_states
 from credo.constraints.collect import ROW_LIMIT, Collector, add_piece, collected
-from credo.constraints.context import Context, KnowledgeLike, term_indices
-from credo.constraints.influences import lower_influence, lower_synergy
-from credo.constraints.noisy import reword
-from credo.constraints.products import lower_product
-from credo.constraints.rows import (
+from credo.constraints.constraint_set import (
     TRUE_TOLERANCE,
     Constraints,
     FamilyForm,
@@ -26,6 +22,11 @@ from credo.constraints.rows import (
     Parameters,
     RowTie,
 )
+from credo.constraints.context import Context, KnowledgeLike, term_indices
+from credo.constraints.influences import lower_influence, lower_synergy
+from credo.constraints.noisy_families import reword
+from credo.constraints.products import lower_product
+from credo.knowledge.cross_checks import synergy_directions
 from credo.knowledge.syntax import (
     Approximation,
     Comparison,
@@ -37,7 +38,6 @@ from credo.knowledge.syntax import (
     Synergy,
     TiedRows,
 )
-from credo.knowledge.together import synergy_directions
 
 
 def lower(knowledge: KnowledgeLike, *, row_limit: int = ROW_LIMIT) -> Constraints:

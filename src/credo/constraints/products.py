@@ -8,8 +8,8 @@ from math import exp, inf, log
 import numpy as np
 
 from credo.constraints.collect import add_constant, add_piece
+from credo.constraints.constraint_set import ProductRow
 from credo.constraints.context import Context, spoken, term_indices
-from credo.constraints.rows import ProductRow
 from credo.errors import CredoError
 from credo.knowledge.syntax import Comparison, Expression, Probability, Product
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.constraints.rows import Flags, Indices, LinearRows, Numbers
+from credo.constraints.constraint_set import Flags, Indices, LinearRows, Numbers
 
 # Rows are sums of a few numbers between 0 and 1 with bounds that people write: 1e-9 is far below what anyone means,
 # and far above what rounding leaves.

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import Flags, Indices, LinearRows, Numbers
 from credo.constraints.feasibility import NO_SLACK, Interior
 from credo.constraints.program import FEASIBILITY_TOLERANCE, Program, rows_of_statements
-from credo.constraints.rows import Flags, Indices, LinearRows, Numbers
 
 IMPLIED_TOLERANCE = 1e-8  # a little above what HiGHS is right to
 PROGRAM_LIMIT = 5_000  # programs spent on one statement in one block

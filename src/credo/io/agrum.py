@@ -10,8 +10,8 @@ import numpy as np
 
 from credo.errors import MissingExtraError, NetworkError, TooLargeError, readable_bytes
 from credo.io.lossy import warn_of_loss
-from credo.io.noisy import as_tables
-from credo.network import Network, Table, Variable
+from credo.io.noisy_tables import as_tables
+from credo.model.network import Network, Table, Variable
 
 # pyAgrum fills memory for every table as soon as its arcs are there; more than this (2 GB) in one table is refused.
 LARGEST_TABLE = 2**28

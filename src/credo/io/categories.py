@@ -11,8 +11,8 @@ from credo.io.columns import no_rows
 from credo.io.csv import read_header, unpacked
 from credo.io.states import MISSING_TEXTS, number_of, text_of
 from credo.io.tables import CSV_ENDINGS, PARQUET_ENDINGS, as_polars
-from credo.names import first_twice
-from credo.network import Variable
+from credo.model.names import first_twice
+from credo.model.network import Variable
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from credo.errors import DataError, MissingColumnError, UnknownStateError, closest, listing, suggestion
-from credo.names import first_twice
-from credo.network import Network, Variable
+from credo.model.names import first_twice
+from credo.model.network import Network, Variable
 
 
 @dataclass(frozen=True, slots=True)

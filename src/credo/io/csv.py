@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from credo.errors import DataError
 from credo.io.columns import Columns, match_columns, unknown_states
-from credo.io.csv_kernel import EMPTY, IGNORE, PADDING, RAGGED, STATE, TEXT, insert, scan
 from credo.io.dataset import Codes, Dataset, code_type
 from credo.io.states import MISSING, MISSING_TEXTS, Lexicon
-from credo.network import Network, Variable
+from credo.kernels.csv import EMPTY, IGNORE, PADDING, RAGGED, STATE, TEXT, insert, scan
+from credo.model.network import Network, Variable
 
 if TYPE_CHECKING:
     import polars as pl

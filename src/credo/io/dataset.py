@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from credo.errors import DataError
 from credo.io.states import MISSING
-from credo.network import Network, Variable
+from credo.model.network import Network, Variable
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from credo.errors import NetworkError
-from credo.expansion import expand
-from credo.names import first_twice
-from credo.network import Network
+from credo.model.expansion import expand
+from credo.model.names import first_twice
+from credo.model.network import Network
 
 if TYPE_CHECKING:
     import polars as pl

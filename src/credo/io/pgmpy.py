@@ -10,9 +10,9 @@ import numpy as np
 
 from credo.errors import MissingExtraError, NetworkError, listing
 from credo.io.lossy import warn_of_loss
-from credo.io.noisy import as_tables
-from credo.names import first_twice
-from credo.network import Network, Table, Variable
+from credo.io.noisy_tables import as_tables
+from credo.model.names import first_twice
+from credo.model.network import Network, Table, Variable
 
 # Where pgmpy keeps no states (a variable without a table), they travel as an attribute of the node.
 STATES_ATTRIBUTE = "states"

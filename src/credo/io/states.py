@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from credo.network import Variable
+from credo.model.network import Variable
 
 MISSING = -1
 # What tables write where nothing was seen. A state of that very name is a state.

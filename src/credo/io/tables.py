@@ -12,8 +12,8 @@ import numpy as np
 from credo.errors import DataError, closest
 from credo.io.columns import match_columns, no_rows
 from credo.io.dataset import Dataset, checked_weights, concatenate, fitting
-from credo.io.encode import encode, encode_looked_up, looked_up
-from credo.network import Network
+from credo.io.frames import encode, encode_looked_up, looked_up
+from credo.model.network import Network
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,12 +14,12 @@ from credo.knowledge.build import (
     sub_synergize,
     synergize,
 )
+from credo.knowledge.cross_checks import synergy_direction, synergy_directions
 from credo.knowledge.knowledge import Knowledge, knowledge_for, read_knowledge
 from credo.knowledge.mistakes import KnowledgeError, Mistake
 from credo.knowledge.orders import StateOrder
 from credo.knowledge.resolve import check_columns
 from credo.knowledge.text import to_text
-from credo.knowledge.together import synergy_direction, synergy_directions
 
 __all__ = [
     "Knowledge",

@@ -8,7 +8,7 @@ from math import isfinite
 
 from credo.knowledge import algebra
 from credo.knowledge.mistakes import Fault
-from credo.knowledge.parts import Compared, Part
+from credo.knowledge.parse_values import Compared, Part
 from credo.knowledge.syntax import Approximation, Comparison, Expression, Linear, Product, Relation
 
 RELATIONS: dict[str, Relation] = {

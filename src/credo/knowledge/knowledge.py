@@ -17,7 +17,7 @@ from credo.knowledge.parse import parse, parse_line
 from credo.knowledge.resolve import resolve
 from credo.knowledge.syntax import Order, Statement
 from credo.knowledge.text import expression_text, to_text
-from credo.network import Network
+from credo.model.network import Network
 
 MAX_BYTES = 10_000_000  # about a hundred thousand statements; a larger file is most likely the data
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from math import inf
 
 from credo.knowledge.syntax import Order, Statement
-from credo.network import Variable
+from credo.model.network import Variable
 
 # Words whose order nobody doubts, from low to high; words of one rank stand together. A variable follows a scale when
 # all its states are on it, at different ranks; only ranks matter, so low < high and low < very high both follow.

@@ -9,6 +9,7 @@ from typing import Any
 
 from credo.errors import closest, listing
 from credo.knowledge.chain import PYTHON
+from credo.knowledge.cross_checks import together_faults
 from credo.knowledge.mistakes import MAX_MISTAKES, Fault, Mistake, describe
 from credo.knowledge.syntax import (
     Approximation,
@@ -23,8 +24,7 @@ from credo.knowledge.syntax import (
     TiedRows,
 )
 from credo.knowledge.text import to_text
-from credo.knowledge.together import together_faults
-from credo.network import Network
+from credo.model.network import Network
 
 SEARCHES = 50  # names for which the nearest is looked for: it takes long among a thousand variables
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from credo.knowledge import algebra, shape
+from credo.knowledge import algebra, form_checks
 from credo.knowledge.mistakes import Fault
 from credo.knowledge.names import quote_faults, unquoted
-from credo.knowledge.parts import Compared, Modifier, Part
+from credo.knowledge.parse_values import Compared, Modifier, Part
 from credo.knowledge.syntax import (
     Expression,
     Influence,
@@ -36,7 +36,7 @@ def statement(children: Children) -> Parsed:
     """A body, and what is said at its end: margin, tolerance, confidence, leak."""
     body: Part = children[0]
     modifiers: list[Part] = children[1:]
-    return Parsed(*shape.finish(body, modifiers))
+    return Parsed(*form_checks.finish(body, modifiers))
 
 
 # Bodies ---------------------------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def comparison(children: Children) -> Part:
 
 def influence(children: Children) -> Part:
     parents, verb, child = children
-    faults = shape.one_parent(parents, verb, child)
+    faults = form_checks.one_parent(parents, verb, child)
     direction = "raises" if verb.startswith("raise") else "lowers"
     return _joined(Influence(parents.value[0], child.value, direction), [parents, child], faults)  # type: ignore[arg-type]
 
@@ -57,35 +57,35 @@ def influence(children: Children) -> Part:
 def synergy(children: Children) -> Part:
     parents, verb, _, child = children
     kind = "sub-synergize" if verb.startswith("sub") else "synergize"
-    faults = shape.several_parents(parents, child)
+    faults = form_checks.several_parents(parents, child)
     return _joined(Synergy(parents.value, child.value, kind), [parents, child], faults)  # type: ignore[arg-type]
 
 
 def order(children: Children) -> Part:
     variable, states, relations = children[1], children[3::2], [_token(token) for token in children[4::2]]
-    names, faults = shape.ordered(states, relations)
+    names, faults = form_checks.ordered(states, relations)
     return _joined(Order(variable.value, names), [variable, *states], faults)
 
 
 def family(children: Children) -> Part:
     child, kind, sets = children[0], children[2], children[4::2]
     spelled = kind.lower().replace(" ", "-")
-    faults = shape.separate_sets(child, sets)
+    faults = form_checks.separate_sets(child, sets)
     return _joined(NoisyFamily(child.value, spelled, tuple(each.value for each in sets)), [child, *sets], faults)
 
 
 def tied_by_column(children: Children) -> Part:
     _, _, column, verb, names = children
     tie = TiedRows(names.value, by=column.value, differ=_differ(verb))
-    return _joined(tie, [column, names], shape.tied(names, column))
+    return _joined(tie, [column, names], form_checks.tied(names, column))
 
 
 def tied_by_number(children: Children) -> Part:
     _, *numbers, verb, names = children
     numbers = numbers[::2]
-    rows, faults = shape.row_numbers(numbers)
+    rows, faults = form_checks.row_numbers(numbers)
     tie = TiedRows(names.value, rows=rows, differ=_differ(verb))
-    return _joined(tie, [*numbers, names], faults + shape.tied(names))
+    return _joined(tie, [*numbers, names], faults + form_checks.tied(names))
 
 
 def _differ(verb: str) -> bool:
@@ -121,7 +121,7 @@ def number(children: Children) -> Part:
     (token,) = children
     text = str(token)
     value = float(text[:-1]) / 100 if text[-1] == "%" else float(text)
-    faults = shape.finite(value, token.start_pos + 1, token.end_pos + 1)
+    faults = form_checks.finite(value, token.start_pos + 1, token.end_pos + 1)
     return Part(Linear((), value), token.start_pos + 1, token.end_pos + 1, faults)
 
 
@@ -201,7 +201,7 @@ def probability(children: Children) -> Part:
     """The spelled-out form, whose events may have any relation and whose conditions may have sets."""
     opening, event_part, *rest = children
     conditions = rest[1:-1:2]
-    faults = shape.event_faults(event_part, conditions)
+    faults = form_checks.event_faults(event_part, conditions)
     (variable, states, _), start, end = event_part.value, opening.start_pos + 1, rest[-1].end_pos + 1
     given = tuple((each.value[0], each.value[1][0]) for each in conditions if each.value[1])
     return Part(Linear(((1.0, Probability(variable, states, given)),)), start, end, faults)

@@ -10,8 +10,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from credo.check_result import Check, Conflict, Said, StatementCheck, starting
-from credo.diagnostics.plausibility import Plausibility, Share, Verdict, bayes_factor_error
+from credo.check_results import Check, Conflict, Said, StatementCheck, starting
+from credo.explain.plausibility import Plausibility, Share, Verdict, bayes_factor_error
 
 FEW = 12  # entries of one kind that are listed; the rest is counted
 FEW_STATEMENTS = 60

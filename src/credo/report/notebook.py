@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from html import escape
 
-from credo.check_result import Check
-from credo.network import Network
+from credo.check_results import Check
+from credo.model.network import Network
 from credo.report.check_text import check_plain_text
-from credo.report.colours import css
-from credo.report.page.clash import clash_picture
+from credo.drawing.colours import css
+from credo.report.page.conflict_picture import clash_picture
 from credo.report.page.graph import network_picture
-from credo.result import Fit
+from credo.results import Fit
 
 LARGE = 150  # variables from which there is no picture
 FEW = 5  # statements that are named

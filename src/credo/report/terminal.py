@@ -9,10 +9,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from credo.estimators.methods import AUTO, METHODS
-from credo.expansion import expand
-from credo.network import Network
-from credo.result import Fit
+from credo.estimation.methods import AUTO, METHODS
+from credo.model.expansion import expand
+from credo.model.network import Network
+from credo.results import Fit
 
 FEW_VARIABLES = 12  # networks up to this size are shown table by table
 FEW_ROWS = 16  # of one table

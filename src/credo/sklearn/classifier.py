@@ -16,20 +16,20 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
 from credo.errors import DataError, OptionError, TooLargeError, UnknownStateError, readable_bytes, suggestion
-from credo.fit import fit as learn
+from credo.fitting import fit as learn
 from credo.io.dataset import Dataset, code_type
-from credo.io.networks import read_network
+from credo.io.network_files import read_network
 from credo.io.states import MISSING, Lexicon, text_of
 from credo.knowledge import Knowledge, knowledge_for
 from credo.knowledge.syntax import NoisyFamily
-from credo.network import Network, Variable
+from credo.model.network import Network, Variable
 from credo.sklearn.columns import Column, Numbers, declared_categories, learn_column, plain, with_thresholds
 from credo.sklearn.tabular import TabularMixin
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from credo.result import Fit
+    from credo.results import Fit
 
 MOST_CELLS = 2**22  # of the target's table where it is not noisy: 32 MB, and far more than any rows can fill
 LEAST_CHANCE = 1e-12  # of a declared state that no training row held, so that a row can hold it later

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from credo.cluster import Clustering, cluster, unused
+from credo.clustering import Clustering, cluster, unused
 from credo.errors import DataError, OptionError
 from credo.sklearn.columns import declared_categories, learn_column, plain
 from credo.sklearn.tabular import TabularMixin

@@ -16,7 +16,7 @@ from credo.errors import DataError, OptionError, UnknownStateError, listing, sug
 from credo.io.categories import read_frame
 from credo.io.states import MISSING, MISSING_TEXTS, Lexicon, text_of
 from credo.io.tables import is_missing
-from credo.network import Variable
+from credo.model.network import Variable
 
 if TYPE_CHECKING:
     import polars as pl

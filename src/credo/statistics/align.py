@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from credo.errors import NetworkError, listing
-from credo.network import Network, Table
+from credo.model.network import Network, Table
 
 
 def aligned_table(network: Network, other: Network, name: str) -> Table:

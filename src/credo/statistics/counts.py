@@ -130,7 +130,7 @@ def merge(left: Counts, right: Counts) -> Counts:
 
 
 def _count_dense(families: Families, dataset: Dataset) -> tuple[Numbers, Numbers]:
-    from credo.statistics.count_kernel import count_rows
+    from credo.kernels.counting import count_rows
 
     # Without weights each row counts one: an array of stride zero, which costs no memory.
     ones = np.broadcast_to(np.int64(1), len(dataset))

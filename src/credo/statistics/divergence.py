@@ -7,11 +7,11 @@ import numpy as np
 from credo.errors import NetworkError, listing
 from credo.io.dataset import Dataset, code_type
 from credo.io.states import MISSING
-from credo.network import Network, Table
+from credo.model.network import Network, Table
 from credo.statistics.align import aligned_table
-from credo.statistics.engine.expected import expected_cells, prepare
-from credo.statistics.engine.layout import Sensor, pack
 from credo.statistics.families import Families
+from credo.statistics.inference.expected_counts import expected_cells, prepare
+from credo.statistics.inference.layout import Sensor, pack
 
 
 def kl(network: Network, other: Network) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import TooLargeError, readable_bytes
-from credo.network import Network
+from credo.model.network import Network
 
 # A table with more cells than this has, with few data, mostly zeros: its counts are kept as (cell, count).
 DENSE_CELLS = 2**20

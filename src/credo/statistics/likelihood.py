@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from credo.expansion import expand
 from credo.io.dataset import extended
 from credo.io.tables import stream_table
-from credo.network import Network
+from credo.model.expansion import expand
+from credo.model.network import Network
 from credo.statistics.counts import Counts, count
-from credo.statistics.engine.expected import log_likelihood_of, prepare
-from credo.statistics.engine.layout import pack
 from credo.statistics.families import Families
+from credo.statistics.inference.expected_counts import log_likelihood_of, prepare
+from credo.statistics.inference.layout import pack
 
 
 def log_likelihood(network: Network, data: Any, memory_limit: int | None = None) -> float:

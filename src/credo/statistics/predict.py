@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import DataError, ImpossibleRowError, OptionError
-from credo.expansion import expand
 from credo.io.dataset import Dataset, extended
 from credo.io.tables import stream_table
-from credo.network import Network
-from credo.statistics.engine.execute import cut_pieces
-from credo.statistics.engine.expected import Prepared, expected_cells, prepare
-from credo.statistics.engine.layout import Numbers, Sensor, pack
+from credo.model.expansion import expand
+from credo.model.network import Network
 from credo.statistics.families import Families
+from credo.statistics.inference.execute import cut_pieces
+from credo.statistics.inference.expected_counts import Prepared, expected_cells, prepare
+from credo.statistics.inference.layout import Numbers, Sensor, pack
 
 if TYPE_CHECKING:
     import polars as pl

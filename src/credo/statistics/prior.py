@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import NetworkError, PriorError, suggestion
-from credo.expansion import Expansion, expand
-from credo.network import Network
+from credo.model.expansion import Expansion, expand
+from credo.model.network import Network
 from credo.statistics.align import aligned_table
 
 Numbers = NDArray[np.float64]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import OptionError
-from credo.expansion import expand
-from credo.network import Network
+from credo.model.expansion import expand
+from credo.model.network import Network
 from credo.options import checked_seed
 
 if TYPE_CHECKING:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credo.constraints.rows import RowTie
+from credo.constraints.constraint_set import RowTie
 from credo.io.dataset import Dataset
-from credo.network import Network
-from credo.statistics.engine.expected import expected_cells
-from credo.statistics.engine.layout import pack
+from credo.model.network import Network
 from credo.statistics.families import Families
+from credo.statistics.inference.expected_counts import expected_cells
+from credo.statistics.inference.layout import pack
 from credo.statistics.ties.factors import TieError
 from credo.statistics.ties.likelihood import Reading, TiedData, tie_rows
-from tests.statistics.enumeration import random_network, random_rows
-from tests.statistics.ties.exact import constrained, log_joint
+from tests.helpers.enumeration import random_network, random_rows
+from tests.helpers.tied_likelihood import constrained, log_joint
 
 
 def a_case(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from html import escape
 
-from credo.diagnostics.explain.story import Explanation
-from credo.diagnostics.explain.summary import NAMELESS
-from credo.expansion import expand
+from credo.explain.parts import Explanation
+from credo.explain.summary import NAMELESS
+from credo.model.expansion import expand
+from credo.report.page.anchors import Places
 from credo.report.page.document import document, figure, search_box, table
 from credo.report.page.graph import network_picture
 from credo.report.page.helped import helped
 from credo.report.page.history import history_picture
-from credo.report.page.places import Places
 from credo.report.page.statements import statements
 from credo.report.page.tables import tables
-from credo.result import Fit
+from credo.results import Fit
 
 FEW_FINDINGS = 40
 LONG_FINDING = 1_000  # letters

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from credo.check_result import Check, Conflict, StatementCheck
+from credo.check_results import Check, Conflict, StatementCheck
 from credo.report.check_text import by_worry, factor_text, sections, share_text, verdict_line, way_out
-from credo.report.page.clash import clash_picture
+from credo.report.page.conflict_picture import clash_picture
 from credo.report.page.document import as_text, document, figure, search_box, table
 
 MOST = 8_000  # statements on one page

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 
-from credo.report.colours import css
+from credo.drawing.colours import css
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 

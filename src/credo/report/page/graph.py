@@ -7,11 +7,11 @@ from html import escape
 
 import numpy as np
 
-from credo.network import Network
-from credo.report.influence import influence
-from credo.report.layered import Places as Layout
-from credo.report.layered import layered
-from credo.report.page.places import Places
+from credo.model.network import Network
+from credo.drawing.influence import influence
+from credo.drawing.layout import Places as Layout
+from credo.drawing.layout import layered
+from credo.report.page.anchors import Places
 
 MARGIN = 60
 LETTER = 6.6  # how wide a letter is

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
-from credo.diagnostics.explain.held_out import BlockScore, HeldOut
-from credo.diagnostics.explain.story import Explanation
+from credo.explain.held_out import BlockScore, HeldOut
+from credo.explain.parts import Explanation
+from credo.report.page.anchors import Places
 from credo.report.page.document import table
-from credo.report.page.places import Places
 
 FEW = 5  # tables where it helped or hurt most
 NOTHING = 0.01  # nats; below this nothing was gained or lost

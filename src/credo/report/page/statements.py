@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from credo.diagnostics.explain.story import Effect, Explanation, StatementStory
-from credo.diagnostics.explain.summary import chance
+from credo.explain.parts import Effect, Explanation, StatementStory
+from credo.explain.summary import chance
+from credo.report.page.anchors import Places
 from credo.report.page.document import as_text, table
-from credo.report.page.places import Places
 
 FEW = 30  # statements that are in sight
 MOST = 8_000  # on one page

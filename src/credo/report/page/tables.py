@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from math import isnan
 
-from credo.diagnostics.explain.story import Explanation, RowStory, StatementStory
+from credo.explain.parts import Explanation, RowStory, StatementStory
+from credo.report.page.anchors import Places
 from credo.report.page.document import table
-from credo.report.page.places import Places
 
 FEW_MOVERS = 3  # statements that are named beside a row
 ASKED_FOR = ("yes", "true", "present", "positive", "1", "high", "abnormal")

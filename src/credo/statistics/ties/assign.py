@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.graphs import parts
-from credo.statistics.engine.layout import Integers, Numbers
+from credo.model.graphs import parts
+from credo.statistics.inference.layout import Integers, Numbers
 
 MOST_TRIES = 100_000  # of one set of groups that differ, before the search gives up
 

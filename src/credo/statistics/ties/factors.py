@@ -12,12 +12,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.constraints.rows import RowTie
+from credo.constraints.constraint_set import RowTie
 from credo.errors import DataError
-from credo.graphs import parts
 from credo.io.dataset import Codes, Dataset
-from credo.network import Network
-from credo.statistics.engine.layout import Integers, Numbers
+from credo.model.graphs import parts
+from credo.model.network import Network
+from credo.statistics.inference.layout import Integers, Numbers
 
 
 class TieError(DataError):

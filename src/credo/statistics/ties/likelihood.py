@@ -15,14 +15,14 @@ from enum import Enum
 
 import numpy as np
 
-from credo.constraints.rows import RowTie
+from credo.constraints.constraint_set import RowTie
 from credo.errors import OptionError
-from credo.graphs import parts
 from credo.io.dataset import Dataset
-from credo.network import Network
-from credo.statistics.engine.expected import Prepared, prepare
-from credo.statistics.engine.layout import Integers, Numbers
+from credo.model.graphs import parts
+from credo.model.network import Network
 from credo.statistics.families import Families
+from credo.statistics.inference.expected_counts import Prepared, prepare
+from credo.statistics.inference.layout import Integers, Numbers
 from credo.statistics.ties.factors import Factors, factors_of
 from credo.statistics.ties.relaxation import TIGHT, Members, Relaxation, relax
 

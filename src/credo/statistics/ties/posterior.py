@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from credo.network import Network
-from credo.statistics.engine.layout import Numbers, pack
+from credo.model.network import Network
 from credo.statistics.families import Families
+from credo.statistics.inference.layout import Numbers, pack
 from credo.statistics.predict import posterior
 from credo.statistics.ties.likelihood import TiedData
 

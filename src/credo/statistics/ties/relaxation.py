@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.graphs import parts
 from credo.io.dataset import Codes, Dataset
-from credo.statistics.engine.execute import cut_pieces, execute
-from credo.statistics.engine.expected import Prepared, expected_cells, impossible_evaluation, prepare
-from credo.statistics.engine.layout import Integers, Layout, Numbers, Sensor
+from credo.model.graphs import parts
 from credo.statistics.families import Families
+from credo.statistics.inference.execute import cut_pieces, execute
+from credo.statistics.inference.expected_counts import Prepared, expected_cells, impossible_evaluation, prepare
+from credo.statistics.inference.layout import Integers, Layout, Numbers, Sensor
 from credo.statistics.ties.factors import Factors, TieError, listed
 
 MOST_ROUNDS = 200
@@ -84,7 +84,7 @@ class Relaxation:
         `tilt` weighs the values of each factor beside what the rows say, (factors, most states); with it the beliefs of
         all factors are given too.
         """
-        from credo.statistics.ties.messages_kernel import change, compensate, put_off
+        from credo.kernels.tie_messages import change, compensate, put_off
 
         full = np.concatenate([theta, np.zeros(self.prepared.layout.cells - len(theta))])
         rest, log_rest = expected_cells(self.rest, theta)
@@ -141,7 +141,7 @@ class Relaxation:
 
         `which` are the evaluations that are made; all where nothing is said.
         """
-        from credo.statistics.ties.messages_kernel import put_in, take_out
+        from credo.kernels.tie_messages import put_in, take_out
 
         part = self.prepared if which is None else _chosen(self.prepared, which)
         columns = np.ones(len(self.cells), dtype=bool) if which is None else which[self.home]

@@ -1,1 +1,0 @@
-"""What each statement did to the result, and what the result stands on."""

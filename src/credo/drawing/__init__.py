@@ -1,0 +1,1 @@
+"""What pictures show, before matplotlib or SVG draws it: positions, colours, graphs."""

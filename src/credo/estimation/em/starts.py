@@ -1,0 +1,96 @@
+"""Tables to start EM from: the network's own or what complete families say, then random ones around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from credo.model.network import Network
+from credo.statistics.inference.expected_counts import Prepared
+from credo.statistics.inference.layout import Numbers, pack, row_starts
+
+# A start never rules out a state: it could not come back.
+LEAST = 1e-3
+# How far states of a hidden variable that look alike are moved apart, as a share.
+SPREAD = 0.5
+
+
+def first_start(network: Network, prepared: Prepared, free: Iterable[str], own: bool) -> Numbers:
+    """The network's own tables where it has them and they are wanted; else what complete families say, plus one."""
+    tables = {}
+    learned = set(free)
+    for name in network.names:
+        if name in network.tables and (own or name not in learned):
+            tables[name] = network.table(name)
+            continue
+        counts = prepared.observed.table(name) + 1.0
+        tables[name] = counts / counts.sum(axis=1, keepdims=True)
+    return pack(prepared.layout, tables)
+
+
+def nth_start(
+    network: Network, prepared: Prepared, around: Numbers, free: Sequence[str], seed: int, number: int
+) -> Numbers:
+    """The start of that number: `around` itself, then random ones; a generator for each.
+
+    So a run that goes on from a checkpoint draws what the first would have drawn.
+    """
+    generator = np.random.default_rng([seed, number])
+    theta = around if number == 0 else random_start(prepared, around, free, generator)
+    return break_symmetry(network, prepared, theta, free, generator)
+
+
+def random_start(prepared: Prepared, around: Numbers, free: Iterable[str], generator: np.random.Generator) -> Numbers:
+    """Each row of the learned tables from a Dirichlet distribution whose mean is the row of `around`.
+
+    Its concentration is the number of states, so that around the uniform every distribution is equally likely.
+    """
+    theta = around.copy()
+    for name in free:
+        cells = prepared.layout.stretch(name)
+        states = len(prepared.layout.network.states(name))
+        draws = generator.standard_gamma(states * np.maximum(around[cells], LEAST)).reshape(-1, states)
+        draws += LEAST * draws.sum(axis=1, keepdims=True) + np.finfo(float).tiny
+        theta[cells] = (draws / draws.sum(axis=1, keepdims=True)).ravel()
+    return theta
+
+
+def break_symmetry(
+    network: Network, prepared: Prepared, theta: Numbers, free: Iterable[str], generator: np.random.Generator
+) -> Numbers:
+    """Move apart the states of hidden variables that no child tells apart: EM would keep them alike for ever."""
+    learned = set(free)
+    theta = theta.copy()
+    for name in never_seen(prepared):
+        children = [child for child in network.names if name in network.parents[child]]
+        if not children or not _has_twins(network, prepared, theta, name, children):
+            continue
+        for child in children:
+            if child in learned:
+                cells = prepared.layout.stretch(child)
+                theta[cells] *= 1 + SPREAD * (generator.random(cells.stop - cells.start) - 0.5)
+    starts = row_starts(prepared.layout)
+    sums = np.repeat(np.add.reduceat(theta, starts), np.diff(starts, append=len(theta)))
+    # Tables that are not learned stay as they are, to the last bit.
+    for name in learned:
+        cells = prepared.layout.stretch(name)
+        theta[cells] /= sums[cells]
+    return theta
+
+
+def never_seen(prepared: Prepared) -> list[str]:
+    """The variables that no row has a value of."""
+    seen = np.any(prepared.dataset.codes >= 0, axis=0)
+    return [name for i, name in enumerate(prepared.layout.network.names) if not seen[i]]
+
+
+def _has_twins(network: Network, prepared: Prepared, theta: Numbers, name: str, children: list[str]) -> bool:
+    """Whether two states of a variable are the same to all its children."""
+    views = []
+    for child in children:
+        table = theta[prepared.layout.stretch(child)].reshape(network.shape(child))
+        axis = network.parents[child].index(name)
+        views.append(np.moveaxis(table, axis, 0).reshape(table.shape[axis], -1))
+    states = np.concatenate(views, axis=1)
+    return len(np.unique(states, axis=0)) < len(states)

@@ -1,0 +1,186 @@
+"""The most entropic tables that data and knowledge allow: max −Σ θ log θ within the imprecise Dirichlet interval.
+
+N draws from a distribution, N_k of them in state k, leave the interval
+
+    N_k / (N + s) ≤ θ_k ≤ (N_k + s) / (N + s)
+
+with s hidden draws [walley 1996], s = 1 unless something else is said. The lower ends alone leave s / (N + s) to share,
+so that the upper ends follow from them. Without knowledge this is `me`, under the knowledge's rows `cme`
+[campos & ji 2008; guo, section 2].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from credo.constraints.append import with_rows
+from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import Numbers
+from credo.errors import Status
+from credo.estimation.constrained import solver_findings, status_of, worst_certificate
+from credo.estimation.problem import Problem
+from credo.estimation.soft import choose_soft_weight
+from credo.estimation.solution import Solution
+from credo.estimation.solvers.block_estimates import solve_certified
+from credo.estimation.solvers.interior_point import Task
+from credo.estimation.solvers.products import with_products
+from credo.findings import Finding
+from credo.options import checked_hidden_draws
+
+HIDDEN_DRAWS = 1.0  # s [walley 1996]
+KEPT = 1e-6  # a share of the interval's lower ends this near to one is one
+ROOM = 1e-3  # clashing intervals are widened by so much more, relatively, than would just do
+
+
+def estimate_without_knowledge(problem: Problem) -> Solution:
+    """`me`: the water level of every row of every table; no statement is used, and that is said."""
+    theta = _levelled(problem)
+    findings = []
+    if problem.blocks:
+        message = "This method looks at the data alone: the knowledge had no influence on the estimate."
+        findings.append(Finding("knowledge not used", message))
+    return Solution(problem.tables(theta), Status.EXACT, tuple(findings))
+
+
+def estimate(problem: Problem) -> Solution:
+    """`cme`: the same under the knowledge; intervals that no statement allows are widened, and that is said."""
+    hidden = _hidden_draws(problem)
+    counts = problem.vector(with_prior=False)
+    soft_weight, findings = choose_soft_weight(problem, problem.vector())
+    theta = _levelled(problem)
+    intervals = [Interval.of(block, counts[block.parameters], hidden) for block in problem.blocks]
+    shares = kept_shares(problem.blocks, intervals, problem.seed)
+    blocks = [
+        with_lower_ends(block, each.lower * share[block.distribution_of])
+        for block, each, share in zip(problem.blocks, intervals, shares, strict=True)
+    ]
+    estimates = with_products(solve_certified([entropy_task(block, soft_weight) for block in blocks]), problem.seed)
+    for each in estimates:
+        theta[each.block.parameters] = each.theta
+    findings = [
+        *findings,
+        *widening_findings(problem.blocks, intervals, shares, hidden),
+        *solver_findings(estimates),
+    ]
+    certificate = worst_certificate(estimates)
+    return Solution(problem.tables(theta), status_of(estimates), tuple(findings), certificate)
+
+
+def water_level(counts: Numbers, hidden: float = HIDDEN_DRAWS) -> Numbers:
+    """max −Σ θ log θ s.t. θ_k ≥ N_k / (N + s), for rows of counts (rows, states): θ_k = max(N_k / (N + s), level).
+
+    With the states from the rarest to the commonest, the first j states stand at the level
+    (1 − the other lower ends) / j; the right j is the last for which that level reaches the j-th lower end.
+    """
+    lower = counts / (counts.sum(axis=1, keepdims=True) + hidden)
+    ascending = np.sort(lower, axis=1)
+    above = ascending.sum(axis=1, keepdims=True) - np.cumsum(ascending, axis=1)
+    levels = (1.0 - above) / np.arange(1, lower.shape[1] + 1)
+    last = (levels >= ascending).sum(axis=1) - 1  # holds for the first states, then no more
+    theta = np.maximum(lower, np.take_along_axis(levels, last[:, None], axis=1))
+    return np.asarray(theta / theta.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interval:
+    """The lower ends of one block's imprecise Dirichlet intervals, and how many draws each distribution has."""
+
+    lower: Numbers  # (parameters,)
+    draws: Numbers  # (distributions,)
+
+    @classmethod
+    def of(cls, block: Block, counts: Numbers, hidden: float) -> Interval:
+        draws = np.add.reduceat(counts, block.distributions[:-1])
+        return cls(counts / (draws + hidden)[block.distribution_of], draws)
+
+    def hidden_draws(self, share: Numbers, hidden: float) -> Numbers:
+        """The s that leaves this share of the lower ends: N_k / (N + s') = share · N_k / (N + s)."""
+        return np.asarray((self.draws + hidden) / share - self.draws, dtype=np.float64)
+
+
+def kept_shares(blocks: Sequence[Block], intervals: Sequence[Interval], seed: int = 0) -> list[Numbers]:
+    """The shares ρ of the lower ends that the hard rows leave room for, one a distribution, all one without a clash.
+
+    max Σ_d log ρ_d s.t. θ_k ≥ ρ_d · lower_k, 0 < ρ_d ≤ 1, Aθ ≤ b. It is the least widening of the s_d together,
+    min Σ log (N_d + s_d); it exists wherever the rows can hold, is unique, and has the form of every other block:
+    each ρ_d is one state of a distribution with two.
+    """
+    tasks = [_share_task(block, each.lower) for block, each in zip(blocks, intervals, strict=True)]
+    shares = []
+    for block, solved in zip(blocks, with_products(solve_certified(tasks), seed), strict=True):
+        share = np.minimum(solved.theta[block.size :: 2], 1.0)
+        shares.append(np.where(share > 1.0 - KEPT, 1.0, share * (1.0 - ROOM)))
+    return shares
+
+
+def with_lower_ends(block: Block, lower: Numbers) -> Block:
+    """The block with the rows θ_k ≥ lower_k added; ends of zero need none."""
+    own = np.flatnonzero(lower > 0)
+    return with_rows(block, np.arange(len(own)), own, np.full(len(own), -1.0), -lower[own])
+
+
+def entropy_task(block: Block, soft_weight: float) -> Task:
+    """max −Σ θ log θ under the block's rows."""
+    return Task(block, np.zeros(block.size), np.ones(block.size), soft_weight)
+
+
+def widening_findings(
+    blocks: Sequence[Block], intervals: Sequence[Interval], shares: Sequence[Numbers], hidden: float
+) -> list[Finding]:
+    """Which tables had rows that the data's interval and the knowledge could not share, and how far s went."""
+    widest: dict[str, float] = {}
+    rows: dict[str, int] = {}
+    for block, interval, share in zip(blocks, intervals, shares, strict=True):
+        draws = interval.hidden_draws(share, hidden)
+        for d in np.flatnonzero(share < 1.0).tolist():
+            name = block.table_rows[d][0]
+            rows[name] = rows.get(name, 0) + 1
+            widest[name] = max(widest.get(name, 0.0), float(draws[d]))
+    return [
+        Finding(
+            "interval widened",
+            f"{name}: the knowledge leaves no room for what {count} of its distributions showed; s = {hidden:g} hidden "
+            f"draws became up to {widest[name]:.3g}, the least that would do (to one in a thousand).",
+            name,
+        )
+        for name, count in rows.items()
+    ]
+
+
+def _levelled(problem: Problem) -> Numbers:
+    """Every row of every table at its water level, in one vector."""
+    theta = problem.vector(with_prior=False)
+    hidden = _hidden_draws(problem)
+    for name, start in problem.constraints.parameters.offsets.items():
+        states = len(problem.network.states(name))
+        stop = start + problem.network.configurations(name) * states
+        theta[start:stop] = water_level(theta[start:stop].reshape(-1, states), hidden).ravel()
+    return theta
+
+
+def _hidden_draws(problem: Problem) -> float:
+    return checked_hidden_draws(problem.options.get("hidden_draws", HIDDEN_DRAWS))
+
+
+def _share_task(block: Block, lower: Numbers) -> Task:
+    """The block with a distribution (ρ_d, 1 − ρ_d) for each of its own, and rows ρ_d · lower_k − θ_k ≤ 0."""
+    count = len(block.distributions) - 1
+    hard = replace(
+        block,
+        table_rows=block.table_rows * 2,
+        parameters=np.concatenate((block.parameters, np.full(2 * count, -1))),
+        distributions=np.concatenate((block.distributions, block.size + 2 * np.arange(1, count + 1))),
+        distribution_of=np.concatenate((block.distribution_of, count + np.repeat(np.arange(count), 2))),
+        linear=block.linear.take(block.linear.hard),
+        linear_rows=block.linear_rows[block.linear.hard],
+        products=tuple(row for row in block.products if row.confidence is None),
+    )
+    own = np.flatnonzero(lower > 0)
+    entries = np.stack((block.size + 2 * block.distribution_of[own], own), axis=1)
+    coefficients = np.stack((lower[own], np.full(len(own), -1.0)), axis=1)
+    weights = np.concatenate((np.zeros(block.size), np.tile([1.0, 0.0], count)))
+    rows = np.repeat(np.arange(len(own)), 2)
+    return Task(with_rows(hard, rows, entries.ravel(), coefficients.ravel(), np.zeros(len(own))), weights)

@@ -1,0 +1,116 @@
+"""The optimum of each block, max Σ w log θ s.t. Aθ ≤ b, by the cheapest exact solver and with its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import Indices, Numbers
+from credo.constraints.feasibility import InfeasibleError, interior_of
+from credo.estimation.solvers.active_constraints import solve_in_rounds
+from credo.estimation.solvers.certificate import Certificate
+from credo.estimation.solvers.clarabel import solve_with_clarabel
+from credo.estimation.solvers.interior_point import Point, Task, solve_tasks
+from credo.estimation.solvers.max_entropy import most_entropic, without_weight
+from credo.kernels.closed_forms import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_ROWS, SUMS_AGAINST_SUMS
+
+# Which solver took a block, in words for findings.
+SOLVERS = {
+    GENERAL: "the interior point",
+    NO_ROWS: "counting",
+    BOXES: "one multiplier and sorted breakpoints, because its statements are ranges in one distribution",
+    BOUNDED_SUMS: "Niculescu's theorem 4.2, because its statements bound disjoint sums in one distribution",
+    SUMS_AGAINST_SUMS: "Niculescu's theorem 4.1, because its statements compare disjoint sums in one distribution",
+    CHAIN: "pooling adjacent violators, because its statements put distributions with two states in one order",
+}
+CLARABEL = "Clarabel, because the interior point did not reach its certificate"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockEstimate:
+    """The estimate of one block, the price of each of its rows, and how it was found."""
+
+    task: Task
+    theta: Numbers  # (parameters,)
+    multipliers: Numbers  # (rows,) log-likelihood per unit of the bound
+    solver: str
+    certificate: Certificate
+    without_data: Indices  # distributions with no weight at all; they take the point of maximum entropy
+    local: bool = False  # whether only a local optimum is certain; `certificate.gap` then bounds the distance from all
+    product_violation: float = 0.0  # of a product row, in logarithms
+    product_prices: tuple[tuple[int, float], ...] = ()  # statement and price per unit of the bound's logarithm
+
+    @property
+    def block(self) -> Block:
+        """The block that this is about."""
+        return self.task.block
+
+
+def estimate_blocks(blocks: Sequence[Block], vector: Numbers, soft_weight: float) -> list[BlockEstimate]:
+    """The optimum of every block for weights that stand in one vector over all parameters."""
+    tasks = [_likelihood_task(block, vector[block.parameters], soft_weight) for block in blocks]
+    return with_most_entropy(solve_certified(tasks))
+
+
+def solve_certified(tasks: Sequence[Task]) -> list[BlockEstimate]:
+    """The optimum of every task under its linear rows; soft rows that weigh nothing are no rows."""
+    tasks = [task if task.soft_weight > 0 else _without_soft_rows(task) for task in tasks]
+    found = zip(tasks, solve_in_rounds(tasks), without_weight(tasks), strict=True)
+    return [_certified(task, point, unseen) for task, point, unseen in found]
+
+
+def _likelihood_task(block: Block, weights: Numbers, soft_weight: float) -> Task:
+    """A block without any data is a matter of entropy alone."""
+    return Task(block, weights, None if weights.any() else np.ones(block.size), soft_weight)
+
+
+def _without_soft_rows(task: Task) -> Task:
+    hard = task.block.linear.hard
+    if hard.all():
+        return task
+    return replace(
+        task,
+        block=replace(task.block, linear=task.block.linear.take(hard), linear_rows=task.block.linear_rows[hard]),
+    )
+
+
+def _certified(task: Task, point: Point, unseen: Indices) -> BlockEstimate:
+    """The point with its certificate; where that fails, other ways are tried, and the best of them is returned."""
+    certificate = _certificate(point)
+    if certificate.holds:
+        return BlockEstimate(task, point.theta, point.multipliers, SOLVERS[point.shape], certificate, unseen)
+    if interior_of(task.block) is None:
+        raise InfeasibleError
+    attempts = [(point, SOLVERS[point.shape]), (solve_tasks([task], closed_forms=False)[0], SOLVERS[GENERAL])]
+    other = solve_with_clarabel(task)
+    if other is not None:
+        attempts.append((other, CLARABEL))
+    tried, solver = min(attempts, key=lambda attempt: _certificate(attempt[0]).badness)
+    return BlockEstimate(task, tried.theta, tried.multipliers, solver, _certificate(tried), unseen)
+
+
+def _certificate(point: Point) -> Certificate:
+    return Certificate(point.violation, point.gap)
+
+
+def with_most_entropy(estimates: list[BlockEstimate]) -> list[BlockEstimate]:
+    """Distributions without data take the point of maximum entropy; the dual bound of an estimate stays what it was.
+
+    Their weights are zero, and soft rows of theirs are held where they are: the objective does not rise.
+    """
+    some = [k for k, each in enumerate(estimates) if each.without_data.size and each.task.entropies is None]
+    own = [estimates[k] for k in some]
+    others = most_entropic(
+        [each.block for each in own], [each.without_data for each in own], [each.theta for each in own]
+    )
+    changed = list(estimates)
+    for k, each, other in zip(some, own, others, strict=True):
+        if other is None:
+            continue
+        certificate = replace(each.certificate, violation=max(each.certificate.violation, other[1]))
+        if certificate.holds or not each.certificate.holds:  # else among the optima one point is as good as another
+            changed[k] = replace(each, theta=other[0], certificate=certificate)
+    return changed

@@ -1,0 +1,224 @@
+"""The interior point for blocks: packs them, runs the compiled loop on all cores, and certifies what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from os import cpu_count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import Indices, Numbers
+
+TOLERANCE = 2e-16  # of the compiled loop, with weights scaled to a sum of one
+LARGE_SYSTEM = 400  # unknowns from which a library orders the elimination
+SHARED_WORK = 400  # parameters and rows from which a second thread is worth its start
+NO_ORDER: Indices = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """One block: min Σ −w log θ + e θ log θ under its rows, plus (W/2)·C·violation² for each soft row."""
+
+    block: Block
+    weights: Numbers  # (parameters,) w ≥ 0
+    entropies: Numbers | None = None  # (parameters,) e ≥ 0; None for zeros
+    soft_weight: float = 0.0  # W
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """Where the loop ended: parameters, a multiplier for each linear row, and how well that is proved."""
+
+    theta: Numbers  # (parameters,)
+    multipliers: Numbers  # (rows,) ≥ 0 for inequalities
+    iterations: int
+    converged: bool  # what the loop says
+    violation: float  # of hard rows and sums, see `certificate.py`
+    gap: float  # between the objective and its dual bound, relatively
+    shape: int = 0  # which closed form was taken, see `closed_form_kernel`
+
+
+def solve_tasks(tasks: Sequence[Task], closed_forms: bool = True) -> list[Point]:
+    """The optimum of each task; tasks share nothing, so that they run on all cores.
+
+    Blocks with the shape of a closed form are solved by it, unless that is switched off.
+    """
+    if not tasks:
+        return []
+    from credo.kernels.blocks import solve_blocks
+    from credo.kernels.interior_point import SOLVED
+
+    packed = _Packed.of(tasks)
+    theta, multipliers = packed.start, np.zeros(packed.rows)
+    iterations, status, shapes = np.zeros((3, len(tasks)), dtype=np.int64)
+    violations, gaps = np.zeros((2, len(tasks)))
+    out = theta, multipliers, iterations, status, shapes, violations, gaps
+
+    def run(piece: tuple[int, int]) -> None:
+        solve_blocks(*piece, *packed.arrays, TOLERANCE, *out, closed_forms)
+
+    pieces = packed.pieces(cpu_count() or 1)
+    if len(pieces) == 1:
+        run(pieces[0])
+    else:
+        list(_threads().map(run, pieces))
+    multipliers *= np.repeat(packed.scales, np.diff(packed.row_starts)) / packed.row_norms
+    parts = zip(
+        pairwise(packed.parameter_starts.tolist()),
+        pairwise(packed.row_starts.tolist()),
+        iterations.tolist(),
+        (status == SOLVED).tolist(),
+        violations.tolist(),
+        gaps.tolist(),
+        shapes.tolist(),
+        strict=True,
+    )
+    return [Point(theta[first:last], multipliers[row:end], *numbers) for (first, last), (row, end), *numbers in parts]
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(cpu_count() or 1)
+
+
+def normalised(theta: Numbers, block: Block) -> Numbers:
+    """The same with every distribution summing to one to the last bit that rounding allows."""
+    theta = np.maximum(theta, 0.0)
+    sums = np.add.reduceat(theta, block.distributions[:-1])
+    return np.asarray(theta / sums[block.distribution_of], dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Packed:
+    """All tasks in one set of arrays, as the compiled loop takes them; weights and rows are scaled to about one."""
+
+    parameter_starts: Indices
+    row_starts: Indices
+    arrays: tuple[NDArray[np.generic], ...]
+    start: Numbers  # (parameters of all,)
+    scales: Numbers  # (tasks,) what the weights were divided by
+    row_norms: Numbers  # (rows of all,)
+
+    @property
+    def rows(self) -> int:
+        return len(self.row_norms)
+
+    @classmethod
+    def of(cls, tasks: Sequence[Task]) -> _Packed:
+        blocks = [task.block for task in tasks]
+        linear = [block.linear for block in blocks]
+        parameter_starts = _starts([block.size for block in blocks])
+        row_starts = _starts([len(rows) for rows in linear])
+        distributions = np.array([len(block.distributions) - 1 for block in blocks], dtype=np.int64)
+        distribution_of = np.concatenate([block.distribution_of for block in blocks])
+        entry_starts = _starts(np.diff(np.concatenate([rows.starts for rows in linear]))[_inside(row_starts)])
+        weights = np.concatenate([task.weights for task in tasks])
+        sums = np.add.reduceat(weights, parameter_starts[:-1])
+        scales = np.where(sums > 0, sums, 1.0)
+        task_of = np.repeat(np.arange(len(tasks)), np.diff(parameter_starts))
+        task_of_row = np.repeat(np.arange(len(tasks)), np.diff(row_starts))
+        start = _start(weights, distribution_of + _starts(distributions)[task_of])
+        entropies = np.concatenate([_entropies(task) for task in tasks]) / scales[task_of]
+        coefficients = np.concatenate([rows.coefficients for rows in linear])
+        norms = _row_norms(coefficients, entry_starts)
+        confidences = np.concatenate([rows.confidences for rows in linear])
+        soft_weights = np.array([task.soft_weight for task in tasks])[task_of_row]
+        orders = [_elimination_order(block) for block in blocks]
+        arrays = (
+            parameter_starts,
+            row_starts,
+            distributions,
+            weights / scales[task_of],
+            entropies,
+            distribution_of,
+            entry_starts,
+            np.concatenate([rows.indices for rows in linear]),
+            coefficients / np.repeat(norms, np.diff(entry_starts)),
+            np.concatenate([rows.bounds for rows in linear]) / norms,
+            np.concatenate([rows.equality for rows in linear]),
+            _softness(confidences, soft_weights) * scales[task_of_row] / norms**2,
+            norms,
+            scales,
+            _starts([len(order) for order in orders]),
+            np.concatenate(orders),
+        )
+        return cls(parameter_starts, row_starts, arrays, start, scales, norms)
+
+    def pieces(self, threads: int) -> list[tuple[int, int]]:
+        """Ranges of tasks of about equal work."""
+        count = len(self.scales)
+        work = np.cumsum(np.diff(self.parameter_starts) + np.diff(self.row_starts))
+        if threads < 2 or work[-1] < SHARED_WORK:
+            return [(0, count)]
+        cuts = [0, *(int(np.searchsorted(work, work[-1] * i / threads)) + 1 for i in range(1, threads)), count]
+        return [(a, b) for a, b in pairwise(cuts) if a < b]
+
+
+def _starts(sizes: Sequence[int] | Indices) -> Indices:
+    return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+
+
+def _inside(row_starts: Indices) -> Indices:
+    """Where, among the differences of all blocks' starts put together, those within a block stand."""
+    rows = np.diff(row_starts)
+    return np.arange(row_starts[-1]) + np.repeat(np.arange(len(rows)), rows)
+
+
+def _entropies(task: Task) -> Numbers:
+    return np.zeros(task.block.size) if task.entropies is None else task.entropies
+
+
+def _row_norms(coefficients: Numbers, entry_starts: Indices) -> Numbers:
+    if len(entry_starts) == 1:
+        return np.zeros(0)
+    return np.asarray(np.maximum.reduceat(np.abs(coefficients), entry_starts[:-1]), dtype=np.float64)
+
+
+def _softness(confidences: Numbers, soft_weights: Numbers) -> Numbers:
+    """1 / (W·C) of a soft row, 0 of a hard one; soft rows that cost nothing are to be taken out before."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.isnan(confidences), 0.0, 1.0 / (soft_weights * confidences))
+
+
+def _start(weights: Numbers, distribution: Indices) -> Numbers:
+    """Near the estimate without rows, but inside: pseudo-counts of a half, or of a fiftieth of the distribution."""
+    totals, sizes = np.bincount(distribution, weights)[distribution], np.bincount(distribution)[distribution]
+    pseudo = np.maximum(0.5, 0.02 * totals)
+    return np.asarray((weights + pseudo) / (totals + sizes * pseudo), dtype=np.float64)
+
+
+def unknowns(block: Block) -> int:
+    """How many numbers a Newton step asks for: parameters, and multipliers of rows and sums."""
+    return block.size + len(block.linear) + len(block.distributions) - 1
+
+
+def _elimination_order(block: Block) -> Indices:
+    """In which order to eliminate parameters, rows and sums of a large block; empty for others, which find their own.
+
+    SuperLU's minimum degree works in the space that the matrix takes; our own takes the square of its size.
+    """
+    size, rows = block.size, block.linear
+    count = unknowns(block)
+    if count < LARGE_SYSTEM:
+        return NO_ORDER
+    from scipy.sparse import csc_matrix
+    from scipy.sparse.linalg import splu
+
+    above = np.concatenate((rows.indices, np.arange(size)))
+    beside = np.concatenate((size + rows.entry_rows, size + len(rows) + block.distribution_of))
+    own = np.arange(count)
+    pattern = csc_matrix(
+        (
+            np.concatenate((np.full(2 * len(above), 1e-3 / count), np.ones(count))),
+            (np.concatenate((above, beside, own)), np.concatenate((beside, above, own))),
+        ),
+        shape=(count, count),
+    )
+    factors = splu(pattern, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    return np.argsort(factors.perm_c).astype(np.int64)

@@ -1,0 +1,104 @@
+"""Distributions without data: the point of maximum entropy among those that leave the optimum as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import Flags, Indices, LinearRows, Numbers
+from credo.estimation.solvers.active_constraints import solve_in_rounds
+from credo.estimation.solvers.interior_point import Task
+from credo.estimation.solvers.stacked import apart, stacked, starts_of
+
+NONE: Indices = np.empty(0, dtype=np.int64)
+
+
+def without_weight(tasks: Sequence[Task]) -> list[Indices]:
+    """The distributions of each task that have no weight at all."""
+    if not tasks:
+        return []
+    found = [NONE] * len(tasks)
+    firsts = starts_of([len(task.block.distributions) - 1 for task in tasks])
+    starts = np.concatenate([task.block.distributions[:-1] for task in tasks])
+    starts += np.repeat(starts_of([task.block.size for task in tasks])[:-1], np.diff(firsts))
+    empty = np.flatnonzero(np.add.reduceat(np.concatenate([task.weights for task in tasks]), starts) == 0)
+    owners = np.searchsorted(firsts, empty, side="right") - 1
+    for k in np.unique(owners).tolist():
+        found[k] = empty[owners == k] - firsts[k]
+    return found
+
+
+def most_entropic(
+    blocks: Sequence[Block], free: Sequence[Indices], thetas: Sequence[Numbers]
+) -> list[tuple[Numbers, float] | None]:
+    """θ of each block with its `free` distributions at maximum entropy, and what that violates; None if not found."""
+    if not blocks:
+        return []
+    whole, theta = stacked(blocks), np.concatenate(thetas)
+    firsts = starts_of([len(block.distributions) - 1 for block in blocks])
+    row_firsts = starts_of([len(block.linear) for block in blocks])
+    chosen = np.concatenate(free) + np.repeat(firsts[:-1], [len(own) for own in free])
+    part = restricted(whole, chosen, theta)
+    parts = apart(part, np.searchsorted(chosen, firsts), np.searchsorted(part.linear_rows, row_firsts))
+    points = solve_in_rounds([Task(each, np.zeros(each.size), np.ones(each.size)) for each in parts])
+    theta[_parameters_of(whole, chosen)] = np.concatenate([point.theta for point in points])
+    violations = _violations(whole, theta, firsts, row_firsts).tolist()
+    found = np.split(theta, whole.distributions[firsts[1:-1]])
+    return [
+        (own, violation) if point.converged else None
+        for own, violation, point in zip(found, violations, points, strict=True)
+    ]
+
+
+def _violations(whole: Block, theta: Numbers, firsts: Indices, row_firsts: Indices) -> Numbers:
+    """How far a hard row or a sum of each stacked block is off at most."""
+    rows, found = whole.linear, np.zeros(len(firsts) - 1)
+    excess = rows.values(theta) - rows.bounds
+    excess = np.where(rows.equality, np.abs(excess), excess) * rows.hard
+    sums = np.add.reduceat(theta, whole.distributions[:-1])
+    np.maximum.at(found, np.repeat(np.arange(len(found)), np.diff(row_firsts)), excess)
+    np.maximum.at(found, np.repeat(np.arange(len(found)), np.diff(firsts)), np.abs(sums - 1))
+    return found
+
+
+def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
+    """The block with all but these distributions held at θ; soft rows may stay as violated as they are."""
+    linear, entry_rows = block.linear, block.linear.entry_rows
+    free = _parameters_of(block, distributions)
+    inside = free[linear.indices]
+    parts = linear.coefficients * theta[linear.indices]
+    values = np.bincount(entry_rows, parts, len(linear))
+    outside = np.bincount(entry_rows, np.where(inside, 0.0, parts), len(linear))
+    # Rounding may have put θ beyond a bound by a hair; what is fixed must leave room for what is free.
+    reached = np.where(linear.equality, linear.bounds, np.maximum(linear.bounds, values))
+    bounds: Numbers = np.asarray(reached - outside, dtype=np.float64)
+    lengths = np.bincount(entry_rows[inside], minlength=len(linear))
+    touched = lengths > 0
+    local = np.cumsum(free) - 1
+    rows = LinearRows(
+        np.concatenate(([0], np.cumsum(lengths[touched]))),
+        local[linear.indices[inside]],
+        linear.coefficients[inside],
+        bounds[touched],
+        linear.statements[touched],
+        linear.equality[touched],
+        np.full(int(touched.sum()), np.nan),
+    )
+    sizes = np.diff(block.distributions)[distributions]
+    return Block(
+        tuple(block.table_rows[d] for d in distributions),
+        block.parameters[free],
+        np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+        np.repeat(np.arange(len(sizes)), sizes),
+        rows,
+        block.linear_rows[touched],
+    )
+
+
+def _parameters_of(block: Block, distributions: Indices) -> Flags:
+    """Which parameters belong to these distributions."""
+    inside = np.zeros(len(block.distributions) - 1, dtype=np.bool_)
+    inside[distributions] = True
+    return np.asarray(inside[block.distribution_of])

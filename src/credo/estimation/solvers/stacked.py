@@ -1,0 +1,81 @@
+"""Many blocks as one, side by side, so that what is asked of each is computed for all at once; and apart again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import Indices, LinearRows
+
+
+def starts_of(sizes: Sequence[int] | Indices) -> Indices:
+    """Where each of parts of these sizes starts, and where the last one ends."""
+    starts = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
+
+
+def stacked(blocks: Sequence[Block]) -> Block:
+    """All blocks in one, numbered on; `linear_rows` counts its rows from 0, and products are left out."""
+    linear = [block.linear for block in blocks]
+    parameters = starts_of([block.size for block in blocks])
+    distributions = starts_of([len(block.distributions) - 1 for block in blocks])
+    entries = starts_of([len(rows.indices) for rows in linear])
+    count = sum(len(rows) for rows in linear)
+    return Block(
+        tuple(row for block in blocks for row in block.table_rows),
+        np.concatenate([block.parameters for block in blocks]),
+        _numbered_on([block.distributions for block in blocks], parameters),
+        np.concatenate([block.distribution_of for block in blocks])
+        + np.repeat(distributions[:-1], np.diff(parameters)),
+        LinearRows(
+            _numbered_on([rows.starts for rows in linear], entries),
+            np.concatenate([rows.indices for rows in linear]) + np.repeat(parameters[:-1], np.diff(entries)),
+            np.concatenate([rows.coefficients for rows in linear]),
+            np.concatenate([rows.bounds for rows in linear]),
+            np.concatenate([rows.statements for rows in linear]),
+            np.concatenate([rows.equality for rows in linear]),
+            np.concatenate([rows.confidences for rows in linear]),
+        ),
+        np.arange(count),
+    )
+
+
+def _numbered_on(starts: Sequence[Indices], offsets: Indices) -> Indices:
+    """Lists of starts, each with its end, as one such list."""
+    sizes = [len(each) - 1 for each in starts]
+    inner = np.concatenate([each[:-1] for each in starts])
+    return np.append(inner + np.repeat(offsets[:-1], sizes), offsets[-1])
+
+
+def apart(block: Block, distribution_starts: Indices, row_starts: Indices) -> list[Block]:
+    """The blocks that a stacked one is made of, given where the distributions and rows of each start."""
+    linear, parameters = block.linear, block.distributions[distribution_starts]
+    found = []
+    for k in range(len(distribution_starts) - 1):
+        first, last = distribution_starts[k], distribution_starts[k + 1]
+        begin, end = parameters[k], parameters[k + 1]
+        row, stop = row_starts[k], row_starts[k + 1]
+        entry, until = linear.starts[row], linear.starts[stop]
+        rows = LinearRows(
+            linear.starts[row : stop + 1] - entry,
+            linear.indices[entry:until] - begin,
+            linear.coefficients[entry:until],
+            linear.bounds[row:stop],
+            linear.statements[row:stop],
+            linear.equality[row:stop],
+            linear.confidences[row:stop],
+        )
+        found.append(
+            Block(
+                block.table_rows[first:last],
+                block.parameters[begin:end],
+                block.distributions[first : last + 1] - begin,
+                block.distribution_of[begin:end] - first,
+                rows,
+                block.linear_rows[row:stop],
+            )
+        )
+    return found

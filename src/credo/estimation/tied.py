@@ -1,0 +1,109 @@
+"""Learning from rows that are tied together: what an M-step should count, so that it climbs log P(data | ties).
+
+With N1 expected of data and ties and N2 of the ties alone, the derivative for log θ is N1 − N2 [yao, eq. 5].
+An M-step on the counts
+
+    N1 − N2 + κ·θ        (κ a number for each row of a table, large enough that no count is negative)
+
+has its fixed points just where that derivative vanishes, under a prior and under any linear statements too: κ·θ pulls a
+row towards where it is, and nowhere else. With κ = N2 of the row it keeps the row's own count, and without ties it is
+EM [yao, eq. 7]. The paper's own iteration [yao, eq. 6] has the same fixed points, but leaves rows that do not sum to
+one on its way and knows no statements.
+
+Messages begin where those of the last tables settled. Where ties form many cycles they can settle in several places,
+and following the tables they may stay in one where log P(ties) is far too low, which N1 − N2 climbs towards. Without
+memory they begin with nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from credo.constraints.constraint_set import RowTie
+from credo.estimation.em.steps import NO_MEMORY
+from credo.estimation.solution import TiedLikelihood
+from credo.findings import Finding
+from credo.io.dataset import Dataset
+from credo.statistics.families import Families
+from credo.statistics.inference.expected_counts import Prepared
+from credo.statistics.inference.layout import Integers, Numbers, row_starts
+from credo.statistics.ties.likelihood import Reading, TiedData, tie_rows
+from credo.statistics.ties.relaxation import TOLERANCE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tied:
+    """The E-step of tied rows; it remembers the messages between them."""
+
+    rows: TiedData
+    table_rows: Integers  # where the rows of tables begin
+    tolerance: float = TOLERANCE  # of the messages
+
+    @property
+    def prepared(self) -> Prepared:
+        """The rows on their own, with the values that ties reveal."""
+        return self.rows.prepared
+
+    @property
+    def is_bound(self) -> bool:
+        """Merged and joint ties are EM; where rows are conditioned on their ties a step may lead too far."""
+        return self.rows.chance is None and self.rows.is_exact
+
+    def start(self) -> Numbers:
+        """Messages that say nothing."""
+        return self.rows.start()
+
+    def __call__(self, theta: Numbers, memory: Numbers) -> tuple[Numbers, float, Numbers]:
+        """What an M-step should count, log P(data | ties), and the messages."""
+        found = self.rows.expected(theta, memory if len(memory) else self.start(), self.tolerance)
+        counts = countable(found.seen, found.chance, theta, self.table_rows)
+        return counts, found.log_likelihood, found.evidence if len(memory) else NO_MEMORY
+
+
+def tied_step(
+    families: Families, ties: Sequence[RowTie], dataset: Dataset, reading: Reading, memory_limit: int | None
+) -> Tied:
+    """The E-step for rows with these ties, read in one way."""
+    rows = tie_rows(families, ties, dataset, reading=reading, memory_limit=memory_limit)
+    return Tied(rows, row_starts(rows.prepared.layout))
+
+
+def likelihood_of(rows: TiedData, theta: Numbers) -> TiedLikelihood:
+    """log P(data | ties) under tables, and how far it can be trusted."""
+    found = rows.expected(theta, rows.start())
+    return TiedLikelihood(found.log_likelihood, rows.is_exact and found.converged, found.converged)
+
+
+def story(rows: TiedData, likelihood: TiedLikelihood) -> Finding:
+    """What a reader should know about the ties."""
+    factors = rows.factors
+    pairs = int(factors.differ.sum())
+    shared = len(factors) - pairs
+    values = int(np.diff(factors.starts)[~factors.differ].sum())
+    parts = []
+    if shared:
+        parts.append(f"{values:,} values are tied into {shared:,} that are shared")
+    if pairs:
+        parts.append(f"{pairs:,} {'pair differs' if pairs == 1 else 'pairs differ'}")
+    if likelihood.is_exact:
+        quality = "The likelihood of the tied rows is exact."
+    elif likelihood.settled:
+        quality = "Some ties form cycles: the likelihood of the tied rows is an approximation; its messages settled."
+    else:
+        quality = (
+            "Some ties form cycles, and the messages between them did not settle: the likelihood of the tied rows is "
+            "a rough approximation. Tie fewer variables of a row."
+        )
+    return Finding("ties", f"{' and '.join(parts) or 'No two rows are tied'}. {quality}")
+
+
+def countable(seen: Numbers, chance: Numbers, theta: Numbers, starts: Integers) -> Numbers:
+    """N1 − N2 + κ·θ with the least κ that is no less than the row's N2 and leaves no count negative."""
+    lengths = np.diff(starts, append=len(theta))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.where(chance > seen, (chance - seen) / theta, 0.0)
+    hold = np.maximum(np.add.reduceat(chance, starts), np.maximum.reduceat(needed, starts))
+    return np.maximum(seen - chance + np.repeat(hold, lengths) * theta, 0.0)

@@ -1,1 +1,0 @@
-"""Network files, one format a file."""

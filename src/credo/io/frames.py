@@ -1,0 +1,96 @@
+"""A frame becomes state numbers. Texts are looked up inside polars' own plan, so that what streams is small.
+
+Whatever that look-up does not know (`1.0` for `1`, numbers, mixed values, mistakes) is read again as it is, and each
+distinct value of a column is then looked up once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.errors import DataError
+from credo.io.columns import Columns, unknown_states
+from credo.io.dataset import Dataset, code_type
+from credo.io.states import MISSING, MISSING_TEXTS, Lexicon, text_of
+from credo.model.network import Network, Variable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def looked_up(frame: pl.LazyFrame, columns: Columns, network: Network) -> tuple[pl.LazyFrame, frozenset[str]]:
+    """The frame with its text columns as places in a list: states, then texts that mean missing; null where unknown.
+
+    Returns the frame and the names of those columns.
+    """
+    import polars as pl
+
+    schema = frame.collect_schema()
+    texts = frozenset(name for name in columns.variables if schema[name] == pl.String)
+
+    def place(name: str) -> pl.Expr:
+        states = network.states(name)
+        missing = [text for text in sorted(MISSING_TEXTS) if text not in states]
+        # The empty text is no state, so it can stand for null; null is then left for what is unknown.
+        filled = pl.col(name).fill_null("")
+        return filled.cast(pl.Enum([*states, *missing]), strict=False).to_physical().alias(name)
+
+    return frame.select([place(name) if name in texts else pl.col(name) for name in columns.used]), texts
+
+
+def encode_looked_up(
+    frame: pl.DataFrame, texts: frozenset[str], columns: Columns, network: Network, first_row: int
+) -> Dataset | None:
+    """The rows of such a frame as a dataset; None where one of them holds a text that was not known."""
+    if any(frame[name].null_count() for name in texts):
+        return None
+    dataset = encode(frame, replace(columns, variables=tuple(set(columns.variables) - texts)), network, first_row)
+    for position, variable in enumerate(network.variables):
+        if variable.name in texts:
+            places = frame[variable.name].to_numpy().astype(np.int64)
+            dataset.codes[:, position] = np.where(places < len(variable.states), places, MISSING)
+    return dataset
+
+
+def encode(frame: pl.DataFrame, columns: Columns, network: Network, first_row: int = 0) -> Dataset:
+    """The rows of a frame as a dataset; `first_row` is how many rows of the table came before, for messages."""
+    codes = np.full((len(frame), len(network)), MISSING, dtype=code_type(network))
+    unknown: list[tuple[Variable, object, int]] = []
+    for position, variable in enumerate(network.variables):
+        if variable.name in columns.variables:
+            codes[:, position] = _encode_column(frame[variable.name], variable, first_row, unknown)
+    if unknown:
+        raise unknown_states(unknown)
+    others = {name: frame[name] for name in columns.others}
+    return Dataset(network.names, codes, None, columns.hidden, others, columns.ignored, network.variables)
+
+
+def _encode_column(
+    column: pl.Series, variable: Variable, first_row: int, unknown: list[tuple[Variable, object, int]]
+) -> NDArray[np.int32]:
+    """State numbers of one column; values that are no state are added to `unknown`."""
+    import polars as pl
+
+    lexicon = Lexicon.of(variable)
+    if column.dtype.is_nested() or column.dtype == pl.Binary:
+        raise DataError(
+            f"Column {variable.name} holds values of the type {column.dtype}, where texts or numbers are expected."
+        )
+    if column.dtype == pl.Null:
+        return np.full(len(column), MISSING, dtype=np.int32)
+    if column.dtype == pl.Object:  # mixed Python values, as pandas keeps them
+        column = pl.Series([None if value is None else text_of(value) for value in column], dtype=pl.String)
+    values = column.unique()
+    codes = [lexicon.code(value) for value in values]
+    for value, code in zip(values, codes, strict=True):
+        if code is None:
+            row = (column == value).arg_max() or 0
+            unknown.append((variable, text_of(value), first_row + row + 1))
+    if unknown:
+        return np.full(len(column), MISSING, dtype=np.int32)
+    encoded = column.replace_strict(values, pl.Series(codes, dtype=pl.Int32), return_dtype=pl.Int32)
+    return encoded.to_numpy()

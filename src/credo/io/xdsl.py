@@ -1,0 +1,151 @@
+"""XDSL, the format of GeNIe, read and written exactly.
+
+`<probabilities>` has axes (parents…, child), the child running fastest and the first parent slowest. pyAgrum 3.3 takes
+the first parent for the fastest, writes six digits and needs the `<extensions>` part, so it is not used here.
+
+A `<noisymax>` lists its states from winning to losing. `<parameters>` has a distribution of the child for each state of
+each parent, and one for the leak; within a parent they stand in the order of `<strengths>`, which lists the numbers of
+the parent's states, and the last one does nothing: all its probability is on the child's last state.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+
+from credo.errors import FormatError, NetworkError, listing, suggestion
+from credo.io.atomic import replacing
+from credo.io.lossy import warn_of_loss
+from credo.io.noisy_tables import as_noisymax
+from credo.io.xml_text import number_text, numbers_of, read_tree, text_of, tree_bytes
+from credo.model.network import Network, Table, Variable
+from credo.model.noisy import NoisyForm
+
+
+def read_xdsl(path: str | os.PathLike[str]) -> Network:
+    """The network in an XDSL file; nodes are chance nodes with a table (`cpt`), `noisymax` or `deterministic`."""
+    root = read_tree(path)
+    try:
+        return _network(root)
+    except NetworkError as error:
+        raise FormatError(str(error), str(path)) from None
+
+
+def write_xdsl(network: Network, path: str | os.PathLike[str]) -> None:
+    """Write the network as XDSL. Names that are no identifiers, and variables without a table, are errors."""
+    names = network.names
+    network, lost = as_noisymax(network)
+    root = Element("smile", version="1.0", id=_identifier(network.name))
+    nodes = SubElement(root, "nodes")
+    labels = SubElement(SubElement(root, "extensions"), "genie", version="1.0", app="credo", name=network.name)
+    for name in network.order:  # GeNIe wants parents before children
+        form = network.forms.get(name)
+        noisy = form is not None and form.tables != ()
+        element = SubElement(nodes, "noisymax" if noisy else "cpt", id=_identifier(name))
+        for state in network.states(name):
+            SubElement(element, "state", id=_identifier(state))
+        if network.parents[name]:
+            SubElement(element, "parents").text = " ".join(network.parents[name])
+        if form is not None and noisy:
+            _write_noisy(element, form)
+        else:
+            SubElement(element, "probabilities").text = number_text(network.table(name))
+        SubElement(SubElement(labels, "node", id=name), "name").text = name
+    with replacing(path) as draft:
+        draft.write_bytes(tree_bytes(root))
+    if [name for name in network.order if name in names] != list(names):
+        warn_of_loss(path, f"XDSL has parents before children: variables come back as {listing(network.order)}.")
+    if lost:
+        warn_of_loss(path, " ".join(lost), instead="A pickle keeps everything.")
+
+
+def _write_noisy(element: Element, form: NoisyForm) -> None:
+    """Strengths and parameters of a form whose sets are single parents (see `as_noisymax`)."""
+    strengths, rows = list[int](), list[Table]()
+    for table in form.tables[: len(form.sets)]:
+        idle = int(np.argmax(table[:, -1]))  # the state that does nothing
+        strengths += (order := [*(state for state in range(len(table)) if state != idle), idle])
+        rows += [table[state] for state in order]
+    leak = form.tables[-1] if form.leak else np.eye(len(form.order))[-1]
+    SubElement(element, "strengths").text = " ".join(map(str, strengths))
+    SubElement(element, "parameters").text = number_text(np.concatenate([*rows, leak]))
+
+
+def _identifier(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise NetworkError(f'XDSL takes letters, digits and underscores only, and no digit first, not "{name}".')
+    return name
+
+
+def _network(root: Element) -> Network:
+    nodes = root.find("nodes")
+    if root.tag != "smile" or nodes is None:
+        raise NetworkError(f"Expected <smile> with <nodes> in it, not <{root.tag}>.")
+    variables, parents = [], {}
+    for element in nodes:
+        name = element.get("id", "")
+        if element.tag not in ("cpt", "deterministic", "noisymax"):
+            raise NetworkError(
+                f"Node {name} is a <{element.tag}>; only <cpt>, <noisymax> and <deterministic> can be read."
+            )
+        variables.append(Variable(name, tuple(state.get("id", "") for state in element.findall("state"))))
+        parents[name] = text_of(element.find("parents")).split()
+    structure = Network(variables, parents, name=root.get("id") or "network")
+    noisy = [element for element in nodes if element.tag == "noisymax" and structure.parents[element.get("id", "")]]
+    tables = {element.get("id", ""): _table(structure, element) for element in nodes if element not in noisy}
+    forms = {element.get("id", ""): _form(structure, element) for element in noisy}
+    return structure.with_tables(tables).with_forms(forms)
+
+
+def _form(structure: Network, element: Element) -> NoisyForm:
+    """A noisy-MAX: each parent a cause of its own, and a leak where it does anything."""
+    name = element.get("id", "")
+    states, parents = structure.states(name), structure.parents[name]
+    sizes = structure.shape(name)[:-1]
+    text = text_of(element.find("parameters"))
+    rows = numbers_of(text, (sum(sizes) + 1, len(states)), f"The noisy-MAX of {name}")
+    strengths = _strengths(element, name, sizes)
+    small, first = [], 0
+    for size in sizes:
+        table = np.empty((size, len(states)))
+        table[[place - first for place in strengths[first : first + size]]] = rows[first : first + size]
+        small.append(table)
+        first += size
+    if leak := bool(rows[-1, -1] != 1.0):
+        small.append(rows[-1])
+    kind = "noisy-or" if len(states) == 2 else "noisy-max"
+    return NoisyForm(kind, tuple((parent,) for parent in parents), states[::-1], leak, tuple(small))
+
+
+def _strengths(element: Element, name: str, sizes: tuple[int, ...]) -> list[int]:
+    """For each row of the parameters, which it is in the order of the states: those of a parent stay together."""
+    words = text_of(element.find("strengths")).split()
+    found, first = list[int](), 0
+    for size in sizes:
+        own = words[first : first + size] if words else [str(state) for state in range(size)]
+        if sorted(own) != sorted(map(str, range(size))):
+            raise NetworkError(f"The strengths of {name} are the numbers of each parent's states, each once.")
+        found += [first + int(word) for word in own]
+        first += size
+    if words and len(words) != first:
+        raise NetworkError(f"Node {name} has {len(words)} strengths; it needs {first}.")
+    return found
+
+
+def _table(structure: Network, element: Element) -> Table:
+    name = element.get("id", "")
+    if element.tag in ("cpt", "noisymax"):
+        text = text_of(element.find("probabilities" if element.tag == "cpt" else "parameters"))
+        return numbers_of(text, structure.shape(name), f"The table of {name}")
+    states = structure.states(name)
+    results = text_of(element.find("resultingstates")).split()
+    if len(results) != structure.configurations(name):
+        raise NetworkError(f"Node {name} has {len(results)} resulting states; it needs one for each configuration.")
+    for result in results:
+        if result not in states:
+            raise NetworkError(f'Node {name} results in "{result}", which is no state.{suggestion(result, states)}')
+    table: Table = np.eye(len(states))[[states.index(result) for result in results]]
+    return table.reshape(structure.shape(name))

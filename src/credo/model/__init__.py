@@ -1,0 +1,1 @@
+"""The Bayesian network: variables, CPTs, noisy families, and where each parameter is."""

@@ -1,0 +1,84 @@
+"""The mean of the uniform distribution on what each block allows [guo, section 4.1: α].
+
+θ = θ₀ + Zx, where Z keeps the sums and the equalities and θ₀ is inside: what is left of the hard rows and of θ ≥ 0 is
+a polytope in x that has an inside, and whose centroid is the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from os import cpu_count
+
+import numpy as np
+
+from credo.constraints.block_cache import shape_of
+from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import Numbers
+from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
+from credo.sampling.directions import null_space
+from credo.sampling.polytope import sample_block, seeded
+
+STANDARD_ERROR = 0.03  # of the mean, in standard deviations
+LARGE = 1_000_000  # cells of a matrix, above which moves along few numbers at a time are cheaper
+_NOTHING = 1e-12
+
+
+def uniform_means(
+    blocks: Sequence[Block], *, seed: int = 0, standard_error: float = STANDARD_ERROR
+) -> tuple[Numbers, ...]:
+    """The mean of each block; those that are alike are answered once."""
+    shapes = [shape_of(block) for block in blocks]
+    distinct = dict(zip(shapes, blocks, strict=True))
+
+    def mean(item: tuple[int, Block]) -> Numbers:
+        number, block = item
+        return uniform_mean(block, int(np.random.SeedSequence([seed, number]).generate_state(1)[0]), standard_error)
+
+    with ThreadPoolExecutor(cpu_count() or 1) as pool:
+        means = dict(zip(distinct, pool.map(mean, enumerate(distinct.values())), strict=True))
+    return tuple(means[shape] for shape in shapes)
+
+
+def uniform_mean(block: Block, seed: int, standard_error: float = STANDARD_ERROR) -> Numbers:
+    """The mean of one block; it satisfies every hard linear row."""
+    from credo.kernels.centroid import centroid
+
+    if any(row.confidence is None for row in block.products):
+        return _by_draws(block, seed)  # not convex
+    if not block.linear.hard.any():
+        return np.asarray(1.0 / np.diff(block.distributions)[block.distribution_of], dtype=np.float64)
+    if (len(block.linear) + block.size) * block.size > LARGE:
+        return _by_draws(block, seed)
+    interior = interior_of(block)
+    if interior is None:
+        raise InfeasibleError
+    start, basis = _subspace(block, interior)
+    linear = block.linear.take(block.linear.hard)
+    rows = np.concatenate((linear.matrix(block.size) @ basis, -basis))
+    bounds = np.concatenate((linear.bounds - linear.values(start), start))
+    kept = np.abs(rows).max(axis=1, initial=0.0) > _NOTHING
+    if not kept.any():
+        return start
+    found = centroid(rows[kept], bounds[kept], standard_error, seeded(seed))
+    return np.asarray(np.maximum(start + basis @ found, 0.0), dtype=np.float64)
+
+
+def _by_draws(block: Block, seed: int) -> Numbers:
+    return sample_block(block, np.ones(block.size), chains=2, seed=seed, threads=1).mean
+
+
+def _subspace(block: Block, interior: Interior) -> tuple[Numbers, Numbers]:
+    """θ₀, and Z with a column for each direction that keeps sums, equalities, and what can only be zero."""
+    linear, first, zeros = block.linear, block.distributions[:-1], interior.zero_parameters
+    sums = (np.arange(len(first))[:, None] == block.distribution_of).astype(np.float64)
+    equal = linear.hard & linear.equality
+    equal[interior.tight_rows] = True
+    if not equal.any() and not len(zeros):
+        basis = np.eye(block.size)
+        basis[first] -= sums
+        return interior.point, np.delete(basis, first, axis=1)
+    rows = np.concatenate((sums, linear.take(equal).matrix(block.size).toarray(), np.eye(block.size)[zeros]))
+    targets = np.concatenate((np.ones(len(first)), linear.bounds[equal], np.zeros(len(zeros))))
+    missing = targets - rows @ interior.point  # linear programs keep equalities to 1e-9 only
+    return interior.point + np.linalg.lstsq(rows, missing, rcond=None)[0], null_space(rows).T

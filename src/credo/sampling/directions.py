@@ -1,0 +1,272 @@
+"""In which directions a point of a block can move: pairs of states, what statements tie together, null spaces.
+
+A direction v keeps every distribution's sum and every equality: Ev = 0. Without equalities the pairs e_i − e_j of
+states of one distribution reach every point. With them, pairs that break none are kept, and the null space of the
+equalities gives the rest. Rows that are equalities in effect count as equalities, parameters that can only be zero stay
+zero: so an empty interior is no trouble.
+
+Reaching is not mixing. Two numbers that are "about the same" leave a corner together or not at all, so rows of two
+distributions give moves that keep their value, and rows that hold closely from both sides give their null space. Where
+a polytope is long and narrow for other reasons, directions learned from draws follow it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import Flags, Indices, LinearRows, Numbers
+from credo.constraints.feasibility import Interior
+from credo.sampling.polytope_constraints import distinct_rows, equality_rows, extra_rows, starts_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+ALL_PAIRS = 6  # up to this many states every pair is a move; above, each state with its next two and some far ones
+TOGETHER = 0.4  # the correlation from which distributions are moved together; chosen by effective draws a second
+# Longer moves cost what they have entries: of each kind a sweep makes so many that these are this often the pairs.
+LONGER = 1.0
+CLOSE = 0.4  # the distance of two bounds of one sum of numbers below which the sum is nearly fixed
+MOST_CLOSE = 500  # numbers in such sums, above which elimination takes too long
+BASES = 4
+_ZERO = 1e-12
+_PIVOT = 1e-9
+_COLUMNS = 256  # of a covariance matrix, held at a time
+
+Move = tuple[tuple[int, float], ...]  # (parameter, how much it changes) of each entry
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Directions:
+    """What one block contributes to a geometry, in local numbers."""
+
+    inequalities: LinearRows
+    equalities: csr_array  # (equalities, parameters), the sums of the distributions that they touch among them
+    targets: Numbers  # (equalities,)
+    moves: csr_array  # (moves, parameters)
+    chances: Numbers  # (moves,) how likely a sweep makes each
+    rays: Flags  # (moves,) which are rays: states that are raised at the cost of all others of their distributions
+    extras: csr_array  # (product rows, then soft rows; parameters)
+    extra_bounds: Numbers
+    extra_weights: Numbers  # NaN: a product row
+    extra_equality: Flags
+
+
+def directions(block: Block, interior: Interior, soft_weight: float | None = None) -> Directions:
+    """The moves of a block, its inequalities without repetitions, and its product and soft rows."""
+    linear = block.linear
+    equal = linear.hard & linear.equality
+    equal[interior.tight_rows] = True
+    equalities, targets = equality_rows(block, linear.take(equal), interior.zero_parameters)
+    fixed = np.zeros(block.size, dtype=np.bool_)
+    fixed[interior.zero_parameters] = True
+    kept = distinct_rows(block, linear.take(linear.hard & ~equal))
+    moves, chances, rays = _moves(block, kept, equalities, fixed)
+    return Directions(kept, equalities, targets, moves, chances, rays, *extra_rows(block, soft_weight))
+
+
+def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
+    """The same with moves along cov(θ, θ_i) / var(θ_i), the way in which a block follows when θ_i moves.
+
+    Only distributions that hold a number correlated with θ_i by at least `TOGETHER` move with it: the direction stays
+    short, and keeps their sums, as a distribution's covariances with θ_i add up to zero. Equalities tie more than that:
+    with them all distributions move. `draws` is (draws, parameters).
+    """
+    from scipy.sparse import csr_array, vstack
+
+    centred = draws - draws.mean(axis=0)
+    deviation = centred.std(axis=0)
+    still = deviation < _ZERO
+    sizes = np.diff(block.distributions)
+    found = [part.moves]
+    # In a distribution of two states one number says it all.
+    second = (sizes[block.distribution_of] == 2) & (np.diff(block.distribution_of, prepend=-1) == 0)
+    wanted = np.flatnonzero(~still & ~second)
+    for piece in np.array_split(wanted, -(-len(wanted) // _COLUMNS) or 1):
+        covariance = centred[:, piece].T @ centred / len(draws)  # (piece, parameters)
+        correlation = np.abs(covariance) / np.outer(deviation[piece], np.where(still, np.inf, deviation))
+        strong = np.maximum.reduceat(correlation, block.distributions[:-1], axis=1) >= TOGETHER
+        if part.equalities.shape[0]:
+            strong[:] = True
+        strong[strong.sum(axis=1) < 2] = False
+        kept = strong[:, block.distribution_of] & ~still
+        moves = np.where(kept, covariance, 0.0)[strong.any(axis=1)]
+        found.append(csr_array(moves / np.abs(moves).max(axis=1, keepdims=True, initial=_ZERO)))
+    moves = csr_array(vstack(found, format="csr"))
+    fresh = moves.shape[0] - part.moves.shape[0]
+    entries = moves.nnz - part.moves.nnz
+    chance = min(1.0, 2.0 * LONGER * block.size / max(1, entries))
+    chances, rays = np.full(fresh, chance), np.zeros(fresh, dtype=np.bool_)
+    return replace(
+        part,
+        moves=moves,
+        chances=np.concatenate((part.chances, chances)),
+        rays=np.concatenate((part.rays, rays)),
+    )
+
+
+def without_rays(part: Directions) -> Directions:
+    """The same without moves that only corners need."""
+    kept = ~part.rays
+    return replace(part, moves=part.moves[kept], chances=part.chances[kept], rays=part.rays[kept])
+
+
+def polished(part: Directions, point: Numbers) -> Numbers:
+    """The nearest point that keeps the equalities to the last digit: linear programs keep them to 1e-9 only."""
+    if not part.equalities.shape[0]:
+        return point
+    from scipy.linalg import lstsq
+
+    missing = part.targets - part.equalities @ point
+    return np.asarray(point + lstsq(part.equalities.toarray(), missing)[0], dtype=np.float64)
+
+
+# Moves ----------------------------------------------------------------------------------------------------------------
+
+
+def _moves(
+    block: Block, inequalities: LinearRows, equalities: csr_array, fixed: Flags
+) -> tuple[csr_array, Numbers, Flags]:
+    """Pairs and what is linked; with equalities, pairs that break none and a basis of their null space."""
+    from scipy.sparse import csr_array, vstack
+
+    first, second = _pairs(block, fixed)
+    pairs = _matrix([((i, 1.0), (j, -1.0)) for i, j in zip(first, second, strict=True)], block.size)
+    if not equalities.shape[0]:
+        narrow_rays, narrow_lines = _narrow(block, inequalities)
+        rays = list(dict.fromkeys([*_linked(block, inequalities), *narrow_rays]))
+        counts = [pairs.shape[0], len(rays), len(narrow_lines)]
+        entries = sum(map(len, narrow_lines))
+        chances = [1.0, *(min(1.0, LONGER * counts[0] / max(1, cost)) for cost in (2 * len(rays), entries))]
+        made = csr_array(vstack([pairs, _matrix([*rays, *narrow_lines], block.size)], format="csr"))
+        return made, np.repeat(chances, counts), np.repeat([False, True, False], counts)
+    broken = abs(csr_array(pairs @ equalities.T)).max(axis=1).toarray().ravel() > _ZERO
+    touched = np.unique(block.distribution_of[equalities.indices])
+    columns = np.flatnonzero(np.isin(block.distribution_of, touched) & ~fixed)
+    basis = csr_array(null_space(equalities[:, columns].toarray()))
+    spread = csr_array((basis.data, columns[basis.indices], basis.indptr), shape=(basis.shape[0], block.size))
+    longer = np.diff(spread.indptr) > 2  # a vector of two entries is one of the pairs
+    made = csr_array(vstack([pairs[~broken], spread[longer]], format="csr"))
+    return made, np.ones(made.shape[0]), np.zeros(made.shape[0], dtype=np.bool_)
+
+
+def _matrix(moves: Sequence[Sequence[tuple[int, float]]], size: int) -> csr_array:
+    from scipy.sparse import csr_array
+
+    indices = np.array([index for move in moves for index, _ in move], dtype=np.int64)
+    values = np.array([value for move in moves for _, value in move], dtype=np.float64)
+    made = csr_array((values, indices, starts_of([len(move) for move in moves])), shape=(len(moves), size))
+    made.sort_indices()
+    return made
+
+
+def _pairs(block: Block, fixed: Flags) -> tuple[Indices, Indices]:
+    found: list[tuple[int, int]] = []
+    for start, stop in zip(block.distributions[:-1].tolist(), block.distributions[1:].tolist(), strict=True):
+        free = [i for i in range(start, stop) if not fixed[i]]
+        size = len(free)
+        if size <= ALL_PAIRS:
+            found += [(free[i], free[j]) for i in range(size) for j in range(i + 1, size)]
+        else:
+            steps = {1, 2, size // 2, max(3, size // 5)}
+            found += [(free[i], free[(i + step) % size]) for step in steps for i in range(size)]
+    pairs = np.unique(np.sort(np.array(found, dtype=np.int64).reshape(-1, 2), axis=1), axis=0)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _linked(block: Block, linear: LinearRows) -> list[Move]:
+    """Two states of two distributions, raised so that a row c_i·θ_i + c_j·θ_j + … keeps its value.
+
+    "About the same" holds two numbers together: alone, neither can leave a corner that the other one is in.
+    """
+    return [
+        ((i, 1.0), (j, round(-c_i / c_j, 9)))
+        for row in linear
+        for i, c_i in zip(row.indices, row.coefficients, strict=True)
+        for j, c_j in zip(row.indices, row.coefficients, strict=True)
+        if block.distribution_of[i] < block.distribution_of[j]
+    ]
+
+
+def _narrow(block: Block, linear: LinearRows) -> tuple[list[Move], list[Move]]:
+    """Moves that keep the value of every row that holds from both sides, and closely: rays, and lines.
+
+    Such rows are nearly equalities, and directions of their null space the only long ones. Rays raise states at the
+    cost of all others; lines let each distribution move in a way of its own, and are needed from three states on.
+    """
+    close = close_forms(block, linear)
+    columns = sorted({i for form in close for i, _ in form})
+    touched = np.unique(block.distribution_of[columns]) if columns else np.zeros(0, dtype=np.int64)
+    members = np.flatnonzero(np.isin(block.distribution_of, touched)).tolist()
+    if not 1 < len(members) <= MOST_CLOSE:
+        return [], []
+    rays = _null_moves(close, columns)
+    # Two states of one distribution cannot both be raised at the cost of all others.
+    rays = [move for move in rays if 1 < len(move) == len({block.distribution_of[i] for i, _ in move})]
+    if len(members) == 2 * len(touched):
+        return rays, []
+    sums = [tuple((i, 1.0) for i in members if block.distribution_of[i] == d) for d in touched]
+    return rays, [move for move in _null_moves([*close, *sums], members) if len(move) > 2]
+
+
+def close_forms(block: Block, linear: LinearRows, width: float = CLOSE) -> list[Move]:
+    """The forms Σ c·θ that rows bound from both sides within `width`; of two states the first stands for both."""
+    forms: dict[Move, float] = {}
+    for row, bound in zip(linear, linear.bounds.tolist(), strict=True):
+        form: dict[int, float] = {}
+        for i, value in zip(row.indices, row.coefficients, strict=True):
+            first = int(block.distributions[block.distribution_of[i]])
+            second_of_two = i == first + 1 == block.distributions[block.distribution_of[i] + 1] - 1
+            target = first if second_of_two else i
+            form[target] = form.get(target, 0.0) + (-value if second_of_two else value)
+            bound -= value if second_of_two else 0.0
+        key = tuple(sorted(form.items()))
+        forms[key] = min(bound, forms.get(key, np.inf))
+    opposite = {key: tuple((i, -value) for i, value in key) for key in forms}
+    return [key for key in forms if forms[key] + forms.get(opposite[key], np.inf) <= width and key > opposite[key]]
+
+
+def _null_moves(forms: Sequence[Move], columns: Sequence[int]) -> list[Move]:
+    """Sparse vectors that keep all forms: elimination in several orders of the columns gives several bases."""
+    place = {i: number for number, i in enumerate(columns)}
+    matrix = np.zeros((len(forms), len(columns)))
+    for number, form in enumerate(forms):
+        matrix[number, [place[i] for i, _ in form]] = [value for _, value in form]
+    rng = np.random.default_rng(len(columns))
+    moves: dict[Move, None] = {}
+    for order in [np.arange(len(columns)), *(rng.permutation(len(columns)) for _ in range(BASES - 1))]:
+        for vector in null_space(matrix[:, order]):
+            moves[tuple(sorted((columns[order[k]], float(vector[k])) for k in np.flatnonzero(vector)))] = None
+    return list(moves)
+
+
+def null_space(matrix: Numbers) -> Numbers:
+    """A basis of {v : matrix v = 0}, (vectors, columns), by elimination: its vectors have few entries, unlike an SVD's.
+
+    A column without a pivot is free: its vector has 1 there, and in the pivots' columns what that makes necessary.
+    """
+    reduced = matrix.copy()
+    pivots: list[int] = []
+    for column in range(matrix.shape[1]):
+        row = len(pivots)
+        if row == len(reduced):
+            break
+        best = row + int(np.abs(reduced[row:, column]).argmax())
+        if abs(reduced[best, column]) < _PIVOT:
+            reduced[row:, column] = 0.0
+            continue
+        reduced[[row, best]] = reduced[[best, row]]
+        reduced[row] /= reduced[row, column]
+        others = np.arange(len(reduced)) != row
+        reduced[others] -= np.outer(reduced[others, column], reduced[row])
+        pivots.append(column)
+    free = np.setdiff1d(np.arange(matrix.shape[1]), pivots)
+    basis = np.zeros((len(free), matrix.shape[1]))
+    basis[np.arange(len(free)), free] = 1.0
+    basis[:, pivots] = -reduced[: len(pivots), free].T
+    basis[np.abs(basis) < _PIVOT] = 0.0
+    return basis

@@ -1,0 +1,73 @@
+"""From rows with gaps to what has to be computed: components of hidden variables, each distinct one once.
+
+The hidden variables of a row are neighbours when a family holds both; what is connected is a component, and components
+are independent given the row. A hidden variable with no observed descendant is barren: its family sums to one and is
+cut. Rows in which a component sees the same values share one evaluation, whatever else they hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.statistics.inference.layout import Integers, Layout, Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """Distinct components, and distinct evaluations of them, sorted by component."""
+
+    keys: Integers  # of each component: how many hidden variables, these, then the families that touch them
+    key_starts: Integers  # (components + 1,)
+    component: Integers  # (evaluations,)
+    cells: Integers  # where the slice of each family begins, evaluation after evaluation
+    cell_starts: Integers  # (evaluations + 1,)
+    weights: Numbers  # (evaluations,) of all rows that share it
+    rows: Integers  # (evaluations,) the first row that needs it
+    answers: Integers  # (rows,) the evaluation that holds the family that was asked for; -1 where it has no gap
+    barren: Numbers  # (variables,) the weight of the rows in which a variable was cut
+    distinct_rows: int
+    pieces: int  # components of all distinct rows, before sharing
+
+    def variables(self, component: int) -> Integers:
+        """The hidden variables of a component."""
+        start = self.key_starts[component] + 1
+        return self.keys[start : start + self.keys[start - 1]]
+
+    def families(self, component: int) -> Integers:
+        """The families that touch a component, as the positions of their children."""
+        start = self.key_starts[component]
+        return self.keys[start + 1 + self.keys[start] : self.key_starts[component + 1]]
+
+
+def group_rows(
+    layout: Layout, codes: NDArray[np.signedinteger], weights: Numbers | None = None, asked: int = -1
+) -> Groups:
+    """The components and evaluations of rows of state numbers; `asked` is a family to find for each row."""
+    from credo.kernels.components import group_components, unique_rows
+
+    codes = np.ascontiguousarray(codes)
+    each = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
+    first, total, which = unique_rows(codes, each)
+    shape = layout.members, layout.strides, layout.starts, layout.offsets, layout.backward
+    keys, key_starts, cells, starts, weight, row, answers, barren, pieces = group_components(
+        codes, first, total, *shape, asked
+    )
+    component = cells[starts[:-1]]
+    order = np.argsort(component, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    lengths = np.diff(starts)[order] - 1  # without the component's number
+    cell_starts = np.concatenate([[0], np.cumsum(lengths)])
+    within = np.arange(cell_starts[-1]) - np.repeat(cell_starts[:-1], lengths)
+    cells = cells[np.repeat(starts[order] + 1, lengths) + within]
+    found = np.full(len(codes), -1, dtype=np.int64)
+    if asked >= 0:
+        known = (which >= 0) & (answers[which] >= 0)
+        found[known] = place[answers[which[known]]]
+    return Groups(
+        keys, key_starts, component[order], cells, cell_starts, weight[order], row[order],
+        found, barren, len(first), int(pieces),
+    )  # fmt: skip

@@ -1,0 +1,172 @@
+"""Expected counts of incomplete data, and their log-likelihood: prepared once a dataset, evaluated once an iteration.
+
+    log L(θ) = Σ_families Σ_cells N log θ  +  Σ_evaluations w log Z(θ)
+
+The first sum is over families without gaps, counted once; the second over the distinct evaluations of components.
+The derivative with respect to log θ is the expected count of each cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from credo.errors import DataError, ImpossibleRowError
+from credo.io.dataset import Codes, Dataset
+from credo.statistics.counts import Counts, count
+from credo.statistics.families import Families
+from credo.statistics.inference.components import Groups, group_rows
+from credo.statistics.inference.execute import cut_pieces, execute
+from credo.statistics.inference.layout import Integers, Layout, Numbers, Sensor, pack
+from credo.statistics.inference.plan import Plans, make_plans
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """All that does not change while tables are learned."""
+
+    dataset: Dataset
+    families: Families
+    layout: Layout
+    groups: Groups
+    plans: Plans
+    cuts: Integers  # (pieces + 1,) evaluations that are summed together
+    observed: Counts  # of families without gaps
+    observed_cells: Integers  # where in the layout these were counted,
+    observed_counts: Numbers  # and how often
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to expect: no row has a gap that matters."""
+        return not len(self.groups.component)
+
+    def barren(self) -> dict[str, float]:
+        """The weight of the rows that say nothing about a variable's table; variables without such are left out."""
+        pairs = zip(self.layout.network.names, self.groups.barren, strict=False)  # sensors are never barren
+        return {name: float(weight) for name, weight in pairs if weight}
+
+
+def prepare(
+    families: Families,
+    dataset: Dataset,
+    memory_limit: int | None = None,
+    *,
+    sensors: Sequence[Sensor] = (),
+    readings: Codes | None = None,  # (rows, sensors)
+    asked: int = -1,
+) -> Prepared:
+    """Count what is observed, group what is not, and plan how to sum over it.
+
+    `sensors` are observed children beside the network, `asked` is the one whose evaluation each row is asked for.
+    """
+    layout = Layout.of(families.network, sensors)
+    codes = dataset.codes if readings is None else np.hstack([dataset.codes, readings])
+    groups = group_rows(layout, codes, dataset.weights, asked + len(families.network) if asked >= 0 else -1)
+    plans = make_plans(layout, groups, memory_limit)
+    observed = count(families, dataset)
+    cells, counts = _in_layout(layout, observed)
+    return Prepared(
+        dataset, families, layout, groups, plans, cut_pieces(layout, groups, plans), observed, cells, counts
+    )
+
+
+def require_data(prepared: Prepared) -> None:
+    """Refuse data from which nothing can be learned."""
+    if not len(prepared.observed_cells) and prepared.is_complete:
+        raise DataError("No row says anything about any table: every value is missing, or every weight is zero.")
+
+
+def expected_counts(prepared: Prepared, tables: Mapping[str, Any]) -> tuple[Counts, float]:
+    """The expected counts of all families under these tables, and the log-likelihood of the data."""
+    counts, log_likelihood = expected_cells(prepared, pack(prepared.layout, tables))
+    return as_counts(prepared, counts), log_likelihood
+
+
+def expected_cells(prepared: Prepared, theta: Numbers) -> tuple[Numbers, float]:
+    """The same with all tables in one array, and all counts in one that lies like it."""
+    own = theta[prepared.observed_cells]
+    if not own.all():
+        raise _impossible_family(prepared, theta)
+    counts, log_likelihood, impossible = execute(prepared.layout, prepared.groups, prepared.plans, prepared.cuts, theta)
+    if impossible >= 0:
+        raise impossible_evaluation(prepared.layout, prepared.groups, prepared.dataset.codes, impossible)
+    counts[prepared.observed_cells] += prepared.observed_counts
+    return counts, log_likelihood + float(np.log(own) @ prepared.observed_counts)
+
+
+def log_likelihood_of(prepared: Prepared, theta: Numbers) -> float:
+    """The log-likelihood alone; minus infinity where a row is impossible."""
+    own = theta[prepared.observed_cells]
+    _, log_likelihood, impossible = execute(
+        prepared.layout, prepared.groups, prepared.plans, prepared.cuts, theta, backward=False
+    )
+    if impossible >= 0 or not own.all():
+        return -inf
+    return log_likelihood + float(np.log(own) @ prepared.observed_counts)
+
+
+def as_counts(prepared: Prepared, cells: Numbers) -> Counts:
+    """Counts that merge with others: dense families as they lie, sparse ones as the cells that are not zero.
+
+    No family counts as incomplete: what was missing is expected now, or was barren (`Prepared.barren`).
+    """
+    families, observed = prepared.families, prepared.observed
+    cells = cells.view()
+    cells.flags.writeable = False  # an M-step that changed them would change what the next step starts from
+    parts = {name: cells[prepared.layout.stretch(name)] for name in families.sparse}
+    sparse = {name: (np.flatnonzero(part), part[part != 0]) for name, part in parts.items()}
+    if sparse:
+        cells = np.concatenate([np.zeros(0), *(cells[prepared.layout.stretch(name)] for name in families.dense)])
+    return Counts(families, cells, sparse, np.zeros(len(families.network)), observed.total, observed.rows)
+
+
+def impossible_evaluation(layout: Layout, groups: Groups, codes: Any, evaluation: int) -> ImpossibleRowError:
+    """The error for an evaluation of probability zero: its first row, and the values that it saw."""
+    row = int(groups.rows[evaluation])
+    seen: dict[int, None] = {}
+    for family in groups.families(int(groups.component[evaluation])):
+        for member in layout.members[layout.starts[family] : layout.starts[family + 1]]:
+            seen[int(member)] = None
+    variables = layout.network.variables
+    known = [v for v in sorted(seen) if v < len(variables) and codes[row, v] >= 0]
+    values = [f"{variables[v].name}={variables[v].states[codes[row, v]]}" for v in known]
+    return ImpossibleRowError(row + 1, values or ["the soft evidence"])
+
+
+def _impossible_family(prepared: Prepared, theta: Numbers) -> ImpossibleRowError:
+    """The error for a family without gaps of probability zero: the first such row."""
+    layout, codes = prepared.layout, prepared.dataset.codes
+    found: list[tuple[int, list[str]]] = []
+    for cell in prepared.observed_cells[theta[prepared.observed_cells] == 0].tolist():
+        family = int(np.searchsorted(layout.offsets, cell, side="right")) - 1
+        rest, matches = cell - int(layout.offsets[family]), np.ones(len(codes), dtype=bool)
+        values = []
+        for i in range(layout.starts[family], layout.starts[family + 1]):
+            state, rest = divmod(rest, int(layout.strides[i]))
+            variable = layout.network.variables[layout.members[i]]
+            values.append(f"{variable.name}={variable.states[state]}")
+            matches &= codes[:, layout.members[i]] == state
+        if prepared.dataset.weights is not None:
+            matches &= prepared.dataset.weights > 0
+        found.append((int(np.argmax(matches)) + 1, values))
+    return ImpossibleRowError(*min(found))
+
+
+def _in_layout(layout: Layout, observed: Counts) -> tuple[Integers, Numbers]:
+    """The cells that were counted, and their counts."""
+    cells, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    for name in layout.network.names:
+        start = layout.stretch(name).start
+        if name in observed.families.offsets:
+            table = observed.table(name).ravel()
+            keys = np.flatnonzero(table)
+            values = table[keys]
+        else:
+            keys, values = observed.sparse[name]
+        cells.append(start + keys)
+        counts.append(values)
+    return np.concatenate(cells), np.concatenate(counts)

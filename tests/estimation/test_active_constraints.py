@@ -1,0 +1,71 @@
+"""Large blocks in rounds: the optimum under all rows, found with a few of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from credo.constraints.feasibility import InfeasibleError
+from credo.estimation.solvers import active_constraints
+from credo.estimation.solvers.active_constraints import solve_in_rounds
+from credo.estimation.solvers.block_estimates import solve_certified
+from credo.estimation.solvers.certificate import certify, objective
+from credo.estimation.solvers.interior_point import Task, solve_tasks
+from tests.estimation.test_interior_point import soft_task
+from tests.helpers.block_tasks import at_most, general_task, large_task, make_block
+
+
+def assert_optimal(tasks: list[Task]) -> None:
+    """In rounds and at once: the same objective, both certified for all rows."""
+    for task, few, full in zip(tasks, solve_in_rounds(tasks), solve_tasks(tasks), strict=True):
+        certificate = certify(task, few.theta, few.multipliers)
+        assert certificate.holds
+        assert few.violation == pytest.approx(certificate.violation, abs=1e-12)
+        assert objective(task, few.theta) == pytest.approx(objective(task, full.theta), rel=1e-7, abs=1e-7)
+
+
+def test_the_optimum_under_all_rows() -> None:
+    task = large_task(np.random.default_rng(1), 96, 4, 600)
+    assert_optimal([task])
+    (point,) = solve_in_rounds([task])
+    assert (point.multipliers > 0).sum() < 300  # most rows never came into play
+
+
+@pytest.fixture
+def _all_blocks_count_as_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(active_constraints, "LARGE_SYSTEM", 1)
+
+
+@pytest.mark.usefixtures("_all_blocks_count_as_large")
+def test_blocks_in_general() -> None:
+    """Distributions without data and blocks of entropy alone among them."""
+    generator = np.random.default_rng(2)
+    assert_optimal([general_task(generator) for _ in range(400)])
+
+
+@pytest.mark.usefixtures("_all_blocks_count_as_large")
+def test_soft_rows_are_added_where_they_cost() -> None:
+    generator = np.random.default_rng(3)
+    assert_optimal([soft_task(generator) for _ in range(200)])
+
+
+@pytest.mark.usefixtures("_all_blocks_count_as_large")
+def test_equalities_are_there_from_the_first_round() -> None:
+    """At the counts the equality holds as an inequality, but not as what it is."""
+    equal = replace(at_most([0, 2], [1.0, -1.0], 0.0), equality=True)
+    assert_optimal([Task(make_block([2, 2], [equal]), np.array([3.0, 7.0, 8.0, 2.0]))])
+
+
+@pytest.mark.usefixtures("_all_blocks_count_as_large")
+def test_a_clash_is_found_with_a_few_rows_too() -> None:
+    rows = [at_most([0], [1.0], 0.3), at_most([0], [-1.0], -0.6), at_most([2], [1.0], 0.9)]
+    with pytest.raises(InfeasibleError):
+        solve_certified([Task(make_block([2, 2], rows), np.array([5.0, 5.0, 5.0, 5.0]))])
+
+
+def test_rounds_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the last round all rows are taken."""
+    monkeypatch.setattr(active_constraints, "ROUNDS", 1)
+    assert_optimal([large_task(np.random.default_rng(4), 96, 4, 600)])

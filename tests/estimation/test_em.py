@@ -1,0 +1,395 @@
+"""EM: against a plain loop over the enumerated joint, never falling, resumable, and clear about gaps."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.learn import made_up_network
+
+from credo.errors import DataError, OptionError
+from credo.estimation.em.acceleration import extrapolate, next_limit
+from credo.estimation.em.count_step import counting_step
+from credo.estimation.em.driver import EMResult, Progress, gap_findings, run_em
+from credo.estimation.em.steps import Ended, MStep, Steps, init, step
+from credo.io.dataset import Dataset
+from credo.model.network import Network
+from credo.statistics.counts import Counts
+from credo.statistics.families import Families
+from credo.statistics.inference.expected_counts import Prepared, prepare
+from credo.statistics.inference.layout import pack, unpack
+from credo.statistics.prior import BDeu, Dirichlet, Priors
+from tests.conftest import random_network
+from tests.helpers import enumeration
+
+NOTHING = Dirichlet(0.0)
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def prepared_of(network: Network, codes: Any, weights: Any = None) -> Prepared:
+    return prepare(Families.of(network), Dataset(network.names, np.array(codes, dtype=np.int8), weights))
+
+
+def mixture(classes: int, features: int, rows: int, seed: int = 1) -> tuple[Network, Prepared]:
+    """A hidden class with ternary features, all of them seen."""
+    sizes = {"class": classes, **{f"f{i}": 3 for i in range(features)}}
+    network = random_network(sizes, {f"f{i}": ("class",) for i in range(features)}, seed)
+    codes = enumeration.random_rows(np.random.default_rng(seed), network, rows, 0.0)
+    codes[:, 0] = -1
+    return network, prepared_of(network, codes)
+
+
+def gappy(rows: int = 300, hide: float = 0.4, seed: int = 1) -> tuple[Network, Prepared]:
+    network = made_up_network()
+    return network, prepared_of(network, enumeration.random_rows(np.random.default_rng(seed), network, rows, hide))
+
+
+def learn(network: Network, prepared: Prepared, prior: Priors = NOTHING, **options: Any) -> EMResult:
+    return run_em(network.without_tables(), prepared, counting_step(prepared, prior), **options)
+
+
+def assert_never_falls(history: tuple[float, ...]) -> None:
+    assert all(after >= before - 1e-9 * abs(before) for before, after in pairwise(history))
+
+
+# The steps ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("pseudo_count", [0.0, 0.5])
+def test_steps_are_those_of_a_plain_loop(seed: int, pseudo_count: float) -> None:
+    generator = np.random.default_rng(seed)
+    network = enumeration.random_network(generator, most=5)
+    dataset = Dataset(network.names, enumeration.random_rows(generator, network, 30, 0.5))
+    prepared = prepare(Families.of(network), dataset)
+    if not len(prepared.observed_cells) and prepared.is_complete:
+        pytest.skip("no data")
+    steps = Steps.of(prepared, counting_step(prepared, Dirichlet(pseudo_count)), network.names)
+    state = init(steps, pack(prepared.layout, network.tables))
+    plain = network
+    for _ in range(4):
+        counts, _ = enumeration.enumerated_counts(plain, dataset)
+        tables = {}
+        for name, table in counts.items():
+            weights = table + pseudo_count
+            totals = weights.sum(axis=-1, keepdims=True)
+            tables[name] = np.where(totals > 0, weights / np.where(totals > 0, totals, 1), 1 / weights.shape[-1])
+        plain = network.with_tables(tables)
+        for name, table in unpack(prepared.layout, state.theta).items():
+            assert np.allclose(table, tables[name], atol=1e-9)
+        _, log_likelihood = enumeration.enumerated_counts(plain, dataset)
+        assert state.log_likelihood == pytest.approx(log_likelihood)
+        penalty = pseudo_count and pseudo_count * sum(np.log(table).sum() for table in tables.values())
+        assert state.objective == pytest.approx(log_likelihood + penalty)
+        state, _ = step(steps, state, accelerate=False)
+
+
+def test_the_first_step_by_hand() -> None:
+    """One coin that is seen in two of three tosses: EM stays at what was seen."""
+    network = Network({"x": ["a", "b"]}, tables={"x": [0.5, 0.5]})
+    prepared = prepared_of(network, [[0], [1], [1], [-1]])
+    result = run_em(network, prepared, counting_step(prepared, NOTHING))
+    assert result.tables["x"] == pytest.approx([1 / 3, 2 / 3])  # the row without a value is barren, and adds nothing
+    assert result.converged
+
+
+def capped(prepared: Prepared, cap: float) -> MStep:
+    """No probability above `cap` (binary tables): the exact maximum clips the shares that were counted."""
+    plain = counting_step(prepared, Dirichlet(0.5))
+
+    def m_step(counts: Counts) -> tuple[dict[str, Any], float]:
+        tables, _ = plain(counts)
+        clipped = {name: np.clip(table, 1 - cap, cap) for name, table in tables.items()}
+        return clipped, float(sum(0.5 * np.log(table).sum() for table in clipped.values()))
+
+    return m_step
+
+
+@pytest.mark.parametrize("accelerate", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_objective_never_falls_and_the_knowledge_always_holds(accelerate: bool, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    names = [f"v{i}" for i in range(8)]
+    parents = {name: tuple(generator.permutation(names[:i])[:2]) for i, name in enumerate(names)}
+    network = random_network(dict.fromkeys(names, 2), parents, seed)
+    codes = enumeration.random_rows(generator, network, 200, 0.4)
+    codes[:, 2] = -1
+    prepared = prepared_of(network, codes)
+    steps = Steps.of(prepared, capped(prepared, 0.8), network.names)
+    state = init(steps, pack(prepared.layout, network.tables))
+    for _ in range(40):
+        before = state.objective
+        state, _ = step(steps, state, accelerate)
+        assert state.objective >= before - 1e-9 * abs(before)
+        assert state.theta.max() <= 0.8 + 1e-12
+        assert state.theta.min() >= 0.2 - 1e-12
+
+
+@pytest.mark.parametrize("prior", [NOTHING, Dirichlet(1.0), BDeu(5.0)])
+@pytest.mark.parametrize("accelerate", [False, True])
+def test_the_objective_never_falls_on_larger_networks(prior: Priors, accelerate: bool) -> None:
+    network, prepared = gappy()
+    result = learn(network, prepared, prior, starts=2, accelerate=accelerate, max_iterations=150)
+    for start in result.starts:
+        assert_never_falls(start.history)
+    assert np.isfinite(result.objective)
+
+
+def test_acceleration_needs_fewer_steps_to_no_worse_a_point() -> None:
+    network, prepared = mixture(3, 6, 2000)
+    options: dict[str, Any] = {"starts": 1, "max_iterations": 5000, "tolerance": 1e-10}
+    plain = learn(network, prepared, accelerate=False, **options)
+    fast = learn(network, prepared, accelerate=True, **options)
+    assert plain.converged
+    assert fast.converged
+    assert fast.iterations < plain.iterations / 2
+    assert fast.objective >= plain.objective - 1e-3
+
+
+def test_a_guess_keeps_rows_and_zeros() -> None:
+    first, second, third = np.array([0.5, 0.5, 1, 0]), np.array([0.4, 0.6, 1, 0]), np.array([0.35, 0.65, 1, 0])
+    guess, length = extrapolate((first, second, third), np.full(4, 10.0), np.array([0, 2]), 100.0)
+    assert guess is not None
+    assert length == pytest.approx(2)
+    assert guess == pytest.approx([0.3, 0.7, 1, 0])  # the limit of 0.5, 0.4, 0.35, …
+    assert extrapolate((first, second, third), np.full(4, 10.0), np.array([0, 2]), 1.0)[0] is None
+    assert extrapolate((third, third, third), np.full(4, 10.0), np.array([0, 2]), 4.0)[0] is None
+    assert [next_limit(4, 4, True), next_limit(4, 3, True), next_limit(16, 9, False)] == [16, 4, 4]
+
+
+# Starts ---------------------------------------------------------------------------------------------------------------
+
+
+def test_the_best_of_all_starts_is_kept_and_all_are_reported() -> None:
+    network, prepared = mixture(4, 5, 400)
+    result = learn(network, prepared, starts=4, max_iterations=60)
+    assert [start.number for start in result.starts] == [0, 1, 2, 3]
+    assert result.objective == max(start.objective for start in result.starts)
+    assert result.starts[result.best].objective == result.objective
+    assert result.iterations == sum(start.iterations for start in result.starts)
+    assert len({round(start.objective, 9) for start in result.starts}) > 1
+
+
+def test_the_same_seed_gives_the_same_result() -> None:
+    network, prepared = mixture(3, 5, 300)
+    results = [learn(network, prepared, starts=2, max_iterations=30, seed=seed) for seed in (3, 3, 4)]
+    assert np.array_equal(results[0].tables["class"], results[1].tables["class"])
+    assert results[0].history == results[1].history
+    assert results[0].starts[1].history != results[2].starts[1].history
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_states_that_look_alike_are_moved_apart(own: bool) -> None:
+    network, prepared = mixture(3, 6, 1500)
+    uniform = {name: np.full(network.shape(name), 1 / network.shape(name)[-1]) for name in network.names}
+    start = network.with_tables(uniform) if own else network.without_tables()
+    result = run_em(start, prepared, counting_step(prepared, NOTHING), starts=1, max_iterations=400)
+    table = result.tables["f0"]
+    assert len(np.unique(table.round(3), axis=0)) == 3
+    assert result.log_likelihood > _one_class(network, prepared)
+
+
+def _one_class(network: Network, prepared: Prepared) -> float:
+    codes = prepared.dataset.codes[:, 1:]
+    total = 0.0
+    for column in codes.T:
+        counts = np.bincount(column, minlength=3)
+        total += float(counts[counts > 0] @ np.log(counts[counts > 0] / len(codes)))
+    return total
+
+
+def test_a_start_of_ones_own_is_where_it_begins() -> None:
+    network, prepared = mixture(3, 6, 500)
+    step_of = counting_step(prepared, NOTHING)
+    converged = run_em(network, prepared, step_of, starts=1, max_iterations=3000, tolerance=1e-12)
+    again = run_em(network.with_tables(converged.tables), prepared, step_of, starts=1)
+    assert again.iterations <= 5
+    assert again.objective == pytest.approx(converged.objective)
+
+
+def test_tables_that_are_not_free_stay() -> None:
+    network, prepared = gappy(100)
+    fixed = network.names[3]
+    free = tuple(name for name in network.names if name != fixed)
+    m_step = counting_step(prepared, Dirichlet(1.0), free)
+    result = run_em(network, prepared, m_step, free=free, starts=2, own_start=False, max_iterations=40)
+    assert np.array_equal(result.tables[fixed], network.table(fixed))
+    network.with_tables(result.tables)  # all rows sum to one
+
+
+def test_complete_data_need_one_step() -> None:
+    network = made_up_network()
+    prepared = prepared_of(network, enumeration.random_rows(np.random.default_rng(1), network, 100, 0.0))
+    result = learn(network, prepared, Dirichlet(1.0))
+    assert result.iterations <= 3
+    assert len(result.starts) == 1
+
+
+def test_progress_is_told_with_the_likelihood() -> None:
+    network, prepared = gappy(100)
+    told: list[Progress] = []
+    result = learn(network, prepared, Dirichlet(1.0), starts=2, progress=told.append)
+    assert {each.start for each in told} == {0, 1}
+    assert told[-1].iteration == result.starts[1].iterations
+    assert told[-1].log_likelihood == result.starts[1].log_likelihood
+
+
+def test_an_m_step_that_lowers_the_objective_stops_the_run() -> None:
+    network, prepared = gappy(100)
+    plain = counting_step(prepared, Dirichlet(1.0))
+    calls = 0
+
+    def worse(counts: Counts) -> tuple[Any, float]:
+        nonlocal calls
+        calls += 1
+        tables, penalty = plain(counts)
+        return tables, penalty - 100 * calls
+
+    result = run_em(network, prepared, worse, starts=1)
+    assert result.ended is Ended.FELL
+    assert not result.converged
+    assert_never_falls(result.history)
+
+
+def test_an_m_step_that_is_exact_to_some_digits_converges_all_the_same() -> None:
+    network, prepared = gappy(100)
+    plain, noise = counting_step(prepared, Dirichlet(1.0)), np.random.default_rng(1)
+
+    def rounded(counts: Counts) -> tuple[Any, float]:
+        tables, penalty = plain(counts)
+        return tables, penalty + 1e-6 * noise.standard_normal()
+
+    result = run_em(network, prepared, rounded, starts=1, tolerance=1e-8)
+    assert result.ended is Ended.CONVERGED
+    assert_never_falls(result.history)
+
+
+# Checkpoints ----------------------------------------------------------------------------------------------------------
+
+
+class Killed(Exception):
+    pass
+
+
+def killed_after(steps: int) -> Callable[[Progress], None]:
+    left = steps
+
+    def progress(_: Progress) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Killed
+
+    return progress
+
+
+@pytest.mark.parametrize("accelerate", [False, True])
+@pytest.mark.parametrize("steps", [1, 7, 30])
+def test_a_killed_run_goes_on_to_the_same_result(tmp_path: Path, steps: int, accelerate: bool) -> None:
+    network, prepared = mixture(3, 5, 300)
+    options: dict[str, Any] = {"starts": 3, "max_iterations": 40, "accelerate": accelerate}
+    whole = learn(network, prepared, **options)
+    path = tmp_path / "run.npz"
+    with pytest.raises(Killed):
+        learn(network, prepared, checkpoint=path, progress=killed_after(steps), **options)
+    assert path.exists()
+    resumed = learn(network, prepared, checkpoint=path, **options)
+    assert resumed.history == whole.history
+    assert resumed.starts == whole.starts
+    for name in network.names:
+        assert np.array_equal(resumed.tables[name], whole.tables[name])
+    told: list[Progress] = []
+    finished = learn(network, prepared, checkpoint=path, progress=told.append, **options)
+    assert finished.starts == whole.starts
+    assert not told
+
+
+def test_a_process_that_dies_leaves_a_checkpoint_to_go_on_from(tmp_path: Path) -> None:
+    code = f"""
+import os
+from tests.estimation.test_em import learn, mixture
+network, prepared = mixture(3, 5, 300)
+left = 5
+def progress(_):
+    global left
+    left -= 1
+    if left < 0:
+        os._exit(9)
+learn(network, prepared, starts=2, max_iterations=40, checkpoint={str(tmp_path / "run.npz")!r}, progress=progress)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, cwd=ROOT)
+    assert done.returncode == 9, done.stderr
+    network, prepared = mixture(3, 5, 300)
+    options: dict[str, Any] = {"starts": 2, "max_iterations": 40}
+    resumed = learn(network, prepared, checkpoint=tmp_path / "run.npz", **options)
+    assert resumed.starts == learn(network, prepared, **options).starts
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
+    network, prepared = mixture(3, 5, 200)
+    path = tmp_path / "run.npz"
+    learn(network, prepared, starts=1, max_iterations=5, checkpoint=path)
+    with pytest.raises(OptionError, match="belongs to another run"):
+        learn(network, prepared, starts=1, max_iterations=5, checkpoint=path, seed=1)
+    with pytest.raises(OptionError, match="belongs to another run"):
+        learn(network, mixture(3, 5, 200, seed=2)[1], starts=1, max_iterations=5, checkpoint=path)
+    with pytest.raises(OptionError, match="belongs to another run"):
+        learn(network, prepared, starts=1, max_iterations=5, checkpoint=path, label="another M-step")
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", pickle.dumps({"state": 1})])
+def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None:
+    network, prepared = mixture(2, 2, 20)
+    path = tmp_path / "run.npz"
+    path.write_bytes(content)
+    with pytest.raises(OptionError, match="is no checkpoint"):
+        learn(network, prepared, checkpoint=path)
+
+
+# Gaps that say something, and options that say nothing ----------------------------------------------------------------
+
+
+def test_no_data_left_is_an_error() -> None:
+    network = random_network({"a": 2, "b": 2}, {"b": ("a",)}, 1)
+    nothing = prepared_of(network, [[-1, -1], [-1, -1]])
+    with pytest.raises(DataError, match="No row says anything"):
+        learn(network, nothing)
+    with pytest.raises(DataError, match="No row says anything"):
+        learn(network, prepared_of(network, [[0, -1], [1, 1]], np.zeros(2)))
+
+
+def test_gaps_that_a_reader_should_know_of() -> None:
+    sizes = {"hidden": 2, "seen": 2, "leaf": 3, "constant": 1}
+    network = random_network(sizes, {"seen": ("hidden", "constant"), "leaf": ("seen",)}, 1)
+    prepared = prepared_of(network, [[-1, 0, -1, -1], [-1, 1, -1, -1], [-1, 1, -1, -1]])
+    findings = {finding.variable: finding.message for finding in gap_findings(prepared)}
+    assert "found by EM" in findings["hidden"]
+    assert "no data speak of its table" in findings["leaf"]
+    assert "one state" in findings["constant"]
+    assert set(findings) == {"hidden", "leaf", "constant"}
+    result = learn(network, prepared, starts=2)
+    assert all(np.isfinite(table).all() for table in result.tables.values())
+    assert result.tables["leaf"] == pytest.approx(np.full((2, 3), 1 / 3))
+    assert result.log_likelihood == pytest.approx(np.log(1 / 3) + 2 * np.log(2 / 3))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"starts": 0}, "At least one start"),
+        ({"max_iterations": 0}, "At least one iteration"),
+        ({"tolerance": -1.0}, "tolerance is -1.0"),
+        ({"parameter_tolerance": float("nan")}, "parameter_tolerance is nan"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
+    network, prepared = mixture(2, 2, 20)
+    with pytest.raises(OptionError, match=message):
+        learn(network, prepared, **options)

@@ -1,0 +1,279 @@
+"""The interior point: its certificate on thousands of blocks of every kind, and CVXPY on hundreds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from credo.constraints.constraint_set import LinearRow
+from credo.estimation.solvers import interior_point
+from credo.estimation.solvers.block_estimates import solve_certified
+from credo.estimation.solvers.certificate import certify, lower_bound, objective
+from credo.estimation.solvers.interior_point import Task, solve_tasks
+from credo.kernels.dense_cholesky import factorise_dense, solve_dense, workspace
+from tests.helpers.block_tasks import at_most, general_task, large_task, make_block
+from tests.helpers.cvxpy_oracle import solve
+
+
+def certified(tasks: list[Task], closed_forms: bool = False) -> list[np.ndarray]:
+    """Solve, and hold every certificate; the points."""
+    points = solve_tasks(tasks, closed_forms)
+    for task, point in zip(tasks, points, strict=True):
+        certificate = certify(task, point.theta, point.multipliers)
+        assert certificate.violation <= 1e-9, (certificate, task.weights, list(task.block.linear))
+        assert certificate.gap <= 1e-8, (certificate, task.weights, list(task.block.linear))
+    return [point.theta for point in points]
+
+
+def with_rows(task: Task, rows: list[LinearRow]) -> Task:
+    return replace(task, block=make_block(np.diff(task.block.distributions).tolist(), rows))
+
+
+def in_units(row: LinearRow, scale: float) -> LinearRow:
+    return replace(row, coefficients=tuple(scale * c for c in row.coefficients), bound=scale * row.bound)
+
+
+def random_tasks(count: int, seed: int, largest: int = 8) -> list[Task]:
+    generator = np.random.default_rng(seed)
+    return [general_task(generator, largest) for _ in range(count)]
+
+
+def test_blocks_in_general() -> None:
+    """Up to seven distributions with counts between none and thousands, ranges and comparisons."""
+    certified(random_tasks(3_000, 1), closed_forms=True)
+    certified(random_tasks(1_500, 2))
+
+
+def test_against_cvxpy() -> None:
+    compared = 0
+    tasks = [task for task in random_tasks(170, 3, largest=5) if len(task.block.linear)]
+    for task, theta in zip(tasks, certified(tasks), strict=True):
+        found = solve(task)
+        if found is not None:
+            compared += 1
+            assert objective(task, theta) == pytest.approx(found[0], rel=1e-7, abs=1e-7)
+    assert compared >= 100
+
+
+@pytest.mark.parametrize("largest", [1.0, 1e3, 1e6, 1e9])
+def test_counts_of_every_size(largest: float) -> None:
+    generator = np.random.default_rng(4)
+    tasks = []
+    for task in random_tasks(300, 5):
+        weights = np.round(10 ** generator.uniform(0, np.log10(largest) + 1e-9, task.block.size))
+        weights[generator.random(task.block.size) < 0.2] = 0.0
+        weights[0] = max(weights[0], 1.0)
+        tasks.append(Task(task.block, weights))
+    certified(tasks)
+
+
+def test_counts_of_every_size_in_one_block() -> None:
+    """One in a distribution, a thousand million in the next."""
+    generator = np.random.default_rng(6)
+    tasks = []
+    for task in random_tasks(500, 7):
+        sizes = generator.choice([1.0, 1e3, 1e6, 1e9], len(task.block.distributions) - 1)
+        weights = np.ceil(generator.random(task.block.size) * sizes[task.block.distribution_of])
+        tasks.append(Task(task.block, weights))
+    certified(tasks)
+
+
+def test_states_and_distributions_without_weight() -> None:
+    generator = np.random.default_rng(8)
+    tasks = []
+    for task in random_tasks(500, 9):
+        weights = generator.choice([0.0, 0.0, 0.0, 1.0, 7.0], task.block.size)
+        weights[-1] = 1.0
+        tasks.append(Task(task.block, weights))
+    certified(tasks)
+
+
+def test_rows_twice_and_rows_that_follow() -> None:
+    """Every row twice, once scaled by a thousand, and loosened copies of each."""
+    tasks = []
+    for task in random_tasks(300, 10):
+        rows = list(task.block.linear)
+        scaled = [in_units(row, 1e3) for row in rows]
+        loose = [replace(row, bound=row.bound + 0.3) for row in rows]
+        tasks.append(with_rows(task, [*rows, *rows, *scaled, *loose]))
+    plain = certified(random_tasks(300, 10))
+    for task, one, other in zip(tasks, plain, certified(tasks), strict=True):
+        assert objective(task, one) == pytest.approx(objective(task, other), rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_the_size_of_a_row_changes_nothing(scale: float) -> None:
+    """The same rows in other units: the same point; and multipliers in the other units."""
+    tasks = random_tasks(200, 11)
+    scaled = [with_rows(task, [in_units(row, scale) for row in task.block.linear]) for task in tasks]
+    for one, other in zip(solve_tasks(tasks, False), solve_tasks(scaled, False), strict=True):
+        np.testing.assert_allclose(one.theta, other.theta, atol=1e-7)
+
+
+def test_equalities() -> None:
+    """θ_a = θ_b + c, as the truth has it, within and across distributions."""
+    generator = np.random.default_rng(12)
+    tasks = []
+    for _ in range(500):
+        distributions, states = int(generator.integers(1, 5)), int(generator.integers(2, 5))
+        truth = generator.dirichlet(np.ones(states), distributions).ravel()
+        rows = []
+        for _ in range(int(generator.integers(1, 5))):
+            a, b = generator.choice(truth.size, 2, replace=False).tolist()
+            rows.append(LinearRow((a, b), (1.0, -1.0), float(truth[a] - truth[b]), 0, equality=True))
+        rows.append(at_most([0], [1.0], float(truth[0]) + 0.1))
+        weights = generator.integers(0, 30, truth.size).astype(float)
+        weights[0] += 1.0
+        tasks.append(Task(make_block([states] * distributions, rows), weights))
+    certified(tasks)
+
+
+def test_systems_without_an_interior() -> None:
+    """a ≤ b and b ≤ a; a chain that closes; bounds from both sides at one number."""
+    generator = np.random.default_rng(13)
+    tasks = []
+    for _ in range(300):
+        weights = generator.integers(1, 60, 8).astype(float)
+        kind = int(generator.integers(3))
+        if kind == 0:
+            rows = [at_most([0, 2], [1.0, -1.0], 0.0), at_most([2, 0], [1.0, -1.0], 0.0)]
+        elif kind == 1:
+            ring = [(0, 2), (2, 4), (4, 6), (6, 0)]
+            rows = [at_most([a, b], [1.0, -1.0], 0.0) for a, b in ring]
+        else:
+            rows = [at_most([0], [1.0], 0.3), at_most([0], [-1.0], -0.3), at_most([0, 2], [1.0, -1.0], 0.0)]
+        tasks.append(Task(make_block([2, 2, 2, 2], rows), weights))
+    for task, estimate in zip(tasks, solve_certified(tasks), strict=True):
+        assert estimate.certificate.holds, (estimate.certificate, list(task.block.linear))
+
+
+def test_numbers_that_must_be_zero() -> None:
+    """θ_0 ≤ 0 where state 0 was never seen, and θ_0 ≤ θ_2 ≤ 0 across distributions."""
+    rows = [at_most([0], [1.0], 0.0)]
+    single = Task(make_block([3], rows), np.array([0.0, 3.0, 1.0]))
+    across = Task(
+        make_block([2, 2], [at_most([0, 2], [1.0, -1.0], 0.0), at_most([2], [1.0], 0.0)]),
+        np.array([0.0, 2.0, 0.0, 5.0]),
+    )
+    first, second = solve_certified([single, across])
+    assert first.theta == pytest.approx([0.0, 0.75, 0.25], abs=1e-9)
+    assert second.theta == pytest.approx([0.0, 1.0, 0.0, 1.0], abs=1e-9)
+
+
+def soft_task(generator: np.random.Generator) -> Task:
+    task = general_task(generator, largest=5)
+    rows = []
+    for row in task.block.linear:
+        confidence = float(generator.choice([0.1, 0.5, 0.9])) if generator.random() < 0.7 else None
+        wrong = float(generator.choice([0.0, 0.3])) if confidence else 0.0
+        rows.append(replace(row, bound=row.bound - wrong, confidence=confidence))
+    weights = task.weights if task.weights.any() else np.ones(task.block.size)
+    soft_weight = float(10 ** generator.uniform(-1, 4))
+    return replace(with_rows(task, rows), weights=weights, entropies=None, soft_weight=soft_weight)
+
+
+def test_soft_rows() -> None:
+    """Rows that may be broken at a price, some of them wrong; against their dual, and CVXPY."""
+    generator = np.random.default_rng(14)
+    tasks = [soft_task(generator) for _ in range(800)]
+    compared = 0
+    for number, (task, theta) in enumerate(zip(tasks, certified(tasks), strict=True)):
+        if number < 80:
+            found = solve(task)
+            if found is not None:
+                compared += 1
+                assert objective(task, theta) == pytest.approx(found[0], rel=1e-7, abs=1e-6)
+    assert compared >= 40
+
+
+def test_a_soft_row_by_hand() -> None:
+    """min −9 log p − log(1 − p) + (W C / 2)(p − 0.5)² with W C = 100: the root of 9/p − 1/(1−p) = 100 (p − 0.5)."""
+    row = LinearRow((0,), (1.0,), 0.5, 0, confidence=0.5)
+    (point,) = solve_tasks([Task(make_block([2], [row]), np.array([9.0, 1.0]), None, 200.0)])
+    p = point.theta[0]
+    assert 9 / p - 1 / (1 - p) == pytest.approx(100 * (p - 0.5), abs=1e-6)
+    assert point.multipliers[0] == pytest.approx(100 * (p - 0.5), abs=1e-6)
+
+
+def test_entropy_alone() -> None:
+    """Blocks without data: the most entropic point, against CVXPY."""
+    tasks = [
+        Task(task.block, np.zeros(task.block.size), np.ones(task.block.size))
+        for task in random_tasks(300, 16, largest=5)
+    ]
+    compared = 0
+    for number, (task, theta) in enumerate(zip(tasks, certified(tasks), strict=True)):
+        if number < 50:
+            found = solve(task)
+            if found is not None:
+                compared += 1
+                assert objective(task, theta) == pytest.approx(found[0], abs=1e-7)
+    assert compared >= 35
+
+
+def test_weak_duality_holds_for_any_multipliers() -> None:
+    generator = np.random.default_rng(17)
+    for task in random_tasks(200, 18):
+        (point,) = solve_tasks([task])
+        value = objective(task, point.theta)
+        for _ in range(3):
+            multipliers = generator.exponential(size=len(task.block.linear)) * generator.choice([0.1, 1, 100])
+            assert lower_bound(task, multipliers) <= value + 1e-9 * (1 + abs(value))
+
+
+def test_hundreds_of_rows_in_one_block() -> None:
+    certified([large_task(np.random.default_rng(19), 64, 4, 300)])
+
+
+def test_a_block_that_a_library_orders() -> None:
+    """Beyond `LARGE_SYSTEM` the elimination order comes from SuperLU: the optimum is the same."""
+    certified([large_task(np.random.default_rng(20), 128, 4, 500)])
+
+
+def test_the_same_answer_alone_and_among_others() -> None:
+    """Blocks that share a call share nothing else."""
+    tasks = random_tasks(40, 21)
+    for task, point in zip(tasks, solve_tasks(tasks), strict=True):
+        (alone,) = solve_tasks([task])
+        np.testing.assert_array_equal(alone.theta, point.theta)
+
+
+def test_nothing_to_solve() -> None:
+    assert solve_tasks([]) == []
+
+
+def test_the_compiled_certificate_is_the_one_of_the_formulas() -> None:
+    generator = np.random.default_rng(22)
+    tasks = [*random_tasks(200, 23), *(soft_task(generator) for _ in range(200))]
+    for task, point in zip(tasks, solve_tasks(tasks), strict=True):
+        certificate = certify(task, point.theta, point.multipliers)
+        assert point.violation == pytest.approx(certificate.violation, abs=1e-14)
+        assert point.gap == pytest.approx(certificate.gap, abs=1e-13)
+
+
+@pytest.mark.parametrize("size", [1, 5, 129, 300, 700, 1300])
+def test_dense_factors_against_numpy(size: int) -> None:
+    """Quasi-definite matrices with the signs of their pivots in any order, across the edges of panels and strips."""
+    generator = np.random.default_rng(size)
+    signs = generator.choice([-1.0, 1.0], size)
+    matrix = generator.normal(size=(size, size)) / np.sqrt(size)
+    matrix = np.where(signs[:, None] == signs[None, :], 0.0, matrix + matrix.T) + 2.0 * np.diag(signs)
+    factor, inverse, vector = matrix.copy(), np.empty(size), generator.normal(size=size)
+    factorise_dense(factor, signs, inverse, workspace(size))
+    lower = np.tril(factor, -1) + np.eye(size)
+    np.testing.assert_allclose(lower @ np.diag(1.0 / inverse) @ lower.T, matrix, atol=1e-10)
+    solution = vector.copy()
+    solve_dense(factor, inverse, solution)
+    np.testing.assert_allclose(matrix @ solution, vector, atol=1e-10)
+
+
+def test_an_order_and_a_dense_tail_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same block with the order found here and with SuperLU's."""
+    task = large_task(np.random.default_rng(24), 48, 3, 160)
+    (plain,) = solve_tasks([task])
+    monkeypatch.setattr(interior_point, "LARGE_SYSTEM", 1)
+    (ordered,) = solve_tasks([task])
+    np.testing.assert_allclose(ordered.theta, plain.theta, atol=1e-7)
+    assert ordered.gap <= 1e-8

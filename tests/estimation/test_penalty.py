@@ -1,0 +1,159 @@
+"""Training with an exterior penalty: its gradient, what it reaches, and that it says where it fails."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.optimize import approx_fprime
+
+import credo
+from credo.constraints.conflicts import ConflictError
+from credo.constraints.constraint_set import LinearRow, ProductRow
+from credo.estimation import penalty
+from credo.estimation.penalty import FEASIBLE, Penalised, train
+from credo.estimation.solvers.block_estimates import solve_certified
+from credo.estimation.solvers.certificate import objective
+from credo.estimation.solvers.interior_point import Task
+from credo.estimation.solvers.lbfgs import minimise
+from credo.model.network import Network
+from tests.helpers.block_tasks import at_most, general_task, make_block
+from tests.helpers.blocks import block_of
+from tests.helpers.problems import known_network
+
+COIN = Network({"coin": ("heads", "tails")})
+
+
+def everything_task(generator: np.random.Generator) -> Task:
+    """Hard and soft rows, equalities, hard and soft products in one block."""
+    rows = [
+        at_most([0, 3], [1.0, -1.0], -0.1),
+        at_most([1], [2.0], 0.2),
+        LinearRow((2, 5), (1.0, -1.0), 0.05, 1, equality=True),
+        LinearRow((4,), (1.0,), 0.05, 2, confidence=0.7),
+        LinearRow((1, 4), (1.0, 1.0), 0.3, 3, equality=True, confidence=0.4),
+    ]
+    products = [
+        ProductRow((0, 3, 1), (1.0, 1.0, -2.0), -1.0, 4),
+        ProductRow((2, 4), (1.0, 1.0), -3.0, 5, confidence=0.5),
+    ]
+    return Task(block_of((3, 3), rows, products), generator.integers(0, 50, 6).astype(float), None, 30.0)
+
+
+def test_the_gradient_against_finite_differences() -> None:
+    generator = np.random.default_rng(1)
+    for omega in (0.5, 20.0, 1e3):
+        penalised = Penalised.of(everything_task(generator))
+        for _ in range(5):
+            beta = generator.normal(size=6)
+            _, gradient = penalised.cost(beta, omega)
+            numeric = approx_fprime(beta, lambda x, of=penalised, w=omega: of.cost(x, w)[0], 1e-7)
+            np.testing.assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-5 * omega)
+
+
+def test_without_rows_the_gradient_is_counts_less_expected_counts() -> None:
+    """∂/∂β_k Σ w log θ = N_k − θ_k N: the full Jacobian, not its diagonal."""
+    weights = np.array([3.0, 1.0, 0.0])
+    penalised = Penalised.of(Task(make_block([3], []), weights))
+    beta = np.array([0.3, -0.2, 0.1])
+    theta = penalised.distributions(beta)
+    assert -4.0 * penalised.cost(beta, 1.0)[1] == pytest.approx(weights - theta * 4.0, abs=1e-5)
+
+
+def test_newton_finds_what_l_bfgs_finds() -> None:
+    generator = np.random.default_rng(4)
+    for number in range(40):
+        task = everything_task(generator) if number % 2 else general_task(generator, largest=4)
+        penalised = Penalised.of(task)
+        for omega in (1.0, 100.0):
+            start = np.zeros(task.block.size)
+            reached, _ = penalised.descend(start, omega)
+            slow = minimise(lambda x, of=penalised, w=omega: of.cost(x, w), start, 5_000, 1e-10)
+            value, slope = penalised.cost(reached, omega)
+            assert np.abs(slope).max() <= 1e-8
+            assert value <= slow.value + 1e-9
+            if not task.block.products:  # convex: there is no other minimum
+                assert value >= slow.value - 1e-6
+
+
+def test_large_blocks_go_another_way_to_the_same_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = [general_task(np.random.default_rng(seed), largest=3) for seed in range(8)]
+    tasks = [task for task in tasks if task.weights.all()]
+    by_newton = [train(task).theta for task in tasks]
+    monkeypatch.setattr(penalty, "LARGE", -1)
+    for task, theta in zip(tasks, by_newton, strict=True):
+        assert train(task).theta == pytest.approx(theta, abs=1e-5)
+
+
+def test_by_hand() -> None:
+    """9 heads of 10, P(heads) ≤ 0.6: it ends at the bound, from outside."""
+    frame = pl.DataFrame({"coin": ["heads"] * 9 + ["tails"]})
+    fit = credo.fit(COIN, frame, "P(coin=heads) <= 0.6", method="co")
+    assert 0.6 < fit.network.table("coin")[0] <= 0.6 + FEASIBLE
+    assert fit.status is credo.Status.NOT_CERTIFIED
+
+
+def test_it_comes_near_to_the_exact_optimum() -> None:
+    generator = np.random.default_rng(2)
+    ended_feasible = 0
+    for _ in range(60):
+        task = general_task(generator, largest=4)
+        if not task.weights.any():
+            continue
+        (exact,) = solve_certified([task])
+        trained = train(task)
+        ended_feasible += trained.certificate.violation <= FEASIBLE
+        best, reached = objective(task, exact.theta), objective(task, trained.theta)
+        assert reached >= best - 1e-4 * (1.0 + abs(best))  # a violation of 1e-6 can win a little
+        assert reached - best <= trained.certificate.gap * max(1.0, abs(reached)) + 1e-9
+        if trained.certificate.violation <= FEASIBLE:
+            assert reached == pytest.approx(best, rel=2e-3, abs=1e-3)
+    assert ended_feasible >= 50
+
+
+def test_training_that_is_cut_short_says_what_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(penalty, "ROUNDS", 1)
+    truth, knowledge = known_network(statements=10)
+    fit = credo.fit(truth.without_tables(), truth.sample(20, 3), knowledge, method="co")
+    assert fit.status is credo.Status.VIOLATED
+    assert any(each.kind == "violated" for each in fit.findings)
+    assert fit.violations() != ()
+
+
+def test_knowledge_that_contradicts_itself_is_an_error() -> None:
+    frame = pl.DataFrame({"coin": ["heads", "tails"]})
+    with pytest.raises(ConflictError):
+        credo.fit(COIN, frame, "P(coin=heads) <= 0.3\nP(coin=tails) <= 0.3", method="co")
+
+
+def test_products_are_rows_like_others() -> None:
+    text = "P(b=s0|a=s0) * P(b=s1|a=s1) <= 0.5 * P(b=s1|a=s0) * P(b=s0|a=s1)"
+    truth, _ = known_network()
+    fit = credo.fit(truth.without_tables(), truth.sample(100, 1), text, method="co")
+    table = fit.network.table("b")
+    assert table[0, 0] * table[1, 1] <= 0.5 * table[0, 1] * table[1, 0] * (1 + 2e-6)
+
+
+def test_rows_without_data_keep_what_the_penalty_leaves() -> None:
+    truth, _ = known_network()
+    frame = truth.sample(20, 1).filter(pl.col("a") == "s0")
+    fit = credo.fit(truth.without_tables(), frame, "P(b=s0 | a=s1) >= 0.6", method="co")
+    assert fit.network.table("b")[1] == pytest.approx([0.6, 0.2, 0.2], abs=1e-4)
+    assert any("what the penalties left" in str(each) for each in fit.findings)
+
+
+def test_l_bfgs_finds_a_minimum_in_a_bent_valley() -> None:
+    """Rosenbrock's function, from its usual start."""
+
+    def valley(x: np.ndarray) -> tuple[float, np.ndarray]:
+        bend = x[1] - x[0] ** 2
+        return 100 * bend**2 + (1 - x[0]) ** 2, np.array([-400 * x[0] * bend - 2 * (1 - x[0]), 200 * bend])
+
+    found = minimise(valley, np.array([-1.2, 1.0]), 200, 1e-10)
+    assert found.point == pytest.approx([1.0, 1.0], abs=1e-8)
+    assert found.evaluations < 150
+
+
+def test_l_bfgs_stops_where_it_starts_at_the_minimum() -> None:
+    found = minimise(lambda x: (float(x @ x), 2 * x), np.zeros(3), 10, 1e-12)
+    assert found.evaluations == 1

@@ -1,0 +1,308 @@
+"""Learning from tied rows: it climbs, it stops where the derivative vanishes, and without ties it is EM."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import credo
+from credo.constraints.constraint_set import RowTie
+from credo.estimation.em.count_step import counting_step
+from credo.estimation.em.driver import EMResult, Progress, run_em
+from credo.estimation.em.steps import ROUNDING
+from credo.estimation.tied import Tied, countable, tied_step
+from credo.io.dataset import Dataset
+from credo.model.network import Network
+from credo.statistics.families import Families
+from credo.statistics.inference.layout import pack, row_starts
+from credo.statistics.prior import Dirichlet
+from credo.statistics.sample import sample_codes
+from credo.statistics.ties.likelihood import Reading
+from credo.statistics.ties.relaxation import TIGHT
+from tests.helpers.enumeration import random_network, random_rows
+from tests.helpers.tied_likelihood import constrained
+
+THIRDS = np.full(3, 1 / 3)
+
+
+def some_ties(generator: np.random.Generator, network: Network, codes: np.ndarray, count: int) -> list[RowTie]:
+    """Pairs of rows that share a variable, hidden in both."""
+    ties = []
+    for _ in range(count):
+        name = network.names[generator.integers(len(network))]
+        rows = generator.permutation(len(codes))[:2]
+        codes[rows, network.names.index(name)] = -1
+        ties.append(RowTie((name,), None, tuple(sorted(int(row) + 1 for row in rows)), 0))
+    return ties
+
+
+def a_step(seed: int, rows: int = 30, ties: int = 12) -> tuple[Network, np.ndarray, list[RowTie], Tied]:
+    generator = np.random.default_rng(seed)
+    network = random_network(generator, most=5)
+    codes = random_rows(generator, network, rows, 0.4)
+    said = some_ties(generator, network, codes, ties)
+    step = tied_step(Families.of(network), said, Dataset(network.names, codes), Reading.CLL, None)
+    return network, codes, said, step
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_objective_never_falls_and_ends_where_it_is_stationary(seed: int) -> None:
+    network, _, _, step = a_step(seed)
+    step = replace(step, tolerance=TIGHT)
+    prior = Dirichlet(0.5)
+    m_step = counting_step(step.prepared, prior)
+    result = run_em(
+        network, step.prepared, m_step, e_step=step, starts=1, max_iterations=3000, tolerance=1e-13,
+        parameter_tolerance=1e-7,
+    )  # fmt: skip
+    steps = np.diff(result.history)
+    assert (steps >= -ROUNDING * (1 + abs(result.objective))).all()
+    assert result.converged
+    theta, starts = pack(step.prepared.layout, result.tables), row_starts(step.prepared.layout)
+    found = step.rows.expected(theta, step.start())
+    slope = found.seen - found.chance + 0.5  # for log θ; in each row a multiple of θ where it is stationary
+    lengths = np.diff(starts, append=len(theta))
+    along = slope - theta * np.repeat(np.add.reduceat(slope, starts), lengths)
+    assert np.abs(along).max() < 1e-3
+
+    def update() -> np.ndarray:  # the paper's iteration, with the prior's counts among those that were seen
+        seen = found.seen + 0.5
+        seen_rows, chance_rows = (
+            np.repeat(np.add.reduceat(counts, starts), lengths) for counts in (seen, found.chance)
+        )
+        return (seen + theta * chance_rows) / (found.chance + theta * seen_rows) * theta
+
+    np.testing.assert_allclose(update(), theta, atol=2e-4)  # [yao, eq. 6]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_more_is_gained_than_by_em(seed: int) -> None:
+    network, codes, ties, step = a_step(seed, rows=8, ties=2)
+    if not step.rows.is_exact:
+        pytest.skip("the oracle is exact, the ties are not")
+    m_step = counting_step(step.prepared, Dirichlet(1.0))
+    one = run_em(network, step.prepared, m_step, e_step=step, starts=3)
+    other = run_em(network, step.prepared, m_step, starts=3)
+
+    def objective(tables: dict[str, np.ndarray]) -> float:
+        prior = sum(float(np.log(table).sum()) for table in tables.values())
+        return constrained(network.with_tables(tables), codes, ties) + prior
+
+    assert one.objective == pytest.approx(objective(dict(one.tables)), abs=1e-6)
+    assert objective(dict(one.tables)) >= objective(dict(other.tables)) - 1e-6
+
+
+def a_crowded_step(seed: int, variables: int = 15, rows: int = 80) -> tuple[Network, Tied]:
+    """A chain of which most values are hidden, and nearly all of those tied in pairs that agree."""
+    generator = np.random.default_rng(seed)
+    names = [f"x{i}" for i in range(variables)]
+    network = Network(
+        {name: ["a", "b", "c"] for name in names}, {x: [y] for x, y in zip(names[1:], names, strict=False)}
+    )
+    network = network.with_tables(
+        {name: generator.dirichlet(np.full(3, 0.15), 3) for name in names[1:]} | {"x0": THIRDS}
+    )
+    drawn = sample_codes(network, rows, seed=seed)
+    truth = np.column_stack([drawn[name] for name in names]).astype(np.int8)
+    codes = np.where(generator.random(truth.shape) < 0.6, np.int8(-1), truth)
+    ties = []
+    for position, name in enumerate(names):
+        hidden = generator.permutation(np.flatnonzero(codes[:, position] < 0))
+        for state in range(3):
+            same = hidden[truth[hidden, position] == state]
+            for pair in zip(same[::2].tolist(), same[1::2].tolist(), strict=False):
+                ties.append(RowTie((name,), None, tuple(row + 1 for row in pair), 0))
+    return network, tied_step(Families.of(network), ties, Dataset(network.names, codes), Reading.CLL, None)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_messages_that_settle_in_several_places_do_not_make_the_likelihood_too_good(seed: int) -> None:
+    network, step = a_crowded_step(seed)
+    m_step = counting_step(step.prepared, Dirichlet(1.0))
+    result = run_em(network.without_tables(), step.prepared, m_step, e_step=step, starts=1)
+    theta = pack(step.prepared.layout, result.tables)
+    anew = step.rows.expected(theta, step.start(), step.tolerance)
+    assert result.log_likelihood == pytest.approx(anew.log_likelihood, rel=1e-4)
+
+
+@pytest.mark.parametrize("calls", [2, 12])
+def test_a_crowded_run_that_was_killed_goes_on_to_the_same_end(calls: int, tmp_path: Path) -> None:
+    network, step = a_crowded_step(1)
+    told = []
+
+    def killed(progress: Progress) -> None:
+        told.append(progress)
+        if len(told) == calls:
+            raise KeyboardInterrupt
+
+    def run(**options: Any) -> EMResult:
+        m_step = counting_step(step.prepared, Dirichlet(1.0))
+        return run_em(network.without_tables(), step.prepared, m_step, e_step=step, starts=1, **options)
+
+    whole = run()
+    with pytest.raises(KeyboardInterrupt):
+        run(checkpoint=tmp_path / "run.npz", progress=killed)
+    again = run(checkpoint=tmp_path / "run.npz")
+    assert again.objective == whole.objective
+    assert again.history == whole.history
+
+
+def test_counts_are_never_negative_and_hold_rows_where_nothing_pulls() -> None:
+    generator = np.random.default_rng(0)
+    starts = np.array([0, 3, 5])
+    theta = np.concatenate([generator.dirichlet(np.ones(n)) for n in (3, 2, 4)])
+    for _ in range(200):
+        seen, chance = generator.exponential(size=(2, 9))
+        counts = countable(seen, chance, theta, starts)
+        assert (counts >= 0).all()
+        still = countable(seen, seen, theta, starts)
+        sums = np.repeat(np.add.reduceat(still, starts), [3, 2, 4])
+        np.testing.assert_allclose(still / sums, theta)
+
+
+TWINS = """
+rows with equal twin share variant
+variant raises diabetes
+"""
+NETWORK = Network(
+    {name: ["no", "yes"] for name in ("variant", "diabetes", "thirst")},
+    {"diabetes": ["variant"], "thirst": ["diabetes"]},
+).with_tables(
+    {
+        "variant": np.array([0.6, 0.4]),
+        "diabetes": np.array([[0.9, 0.1], [0.3, 0.7]]),
+        "thirst": np.array([[0.8, 0.2], [0.1, 0.9]]),
+    }
+)
+
+
+def twins(pairs: int, seed: int = 0) -> pl.DataFrame:
+    """Pairs of rows with the same variant, which is hidden."""
+    many = NETWORK.sample(20 * pairs, seed=seed).with_row_index("at")
+    kept = []
+    for state in ("no", "yes"):
+        share = pairs * (3 if state == "no" else 2) // 5
+        kept.append(many.filter(pl.col("variant") == state).head(2 * share))
+    rows = pl.concat(kept).drop("at")
+    return rows.with_columns(
+        pl.Series("twin", [f"t{i // 2}" for i in range(len(rows))]), variant=pl.lit(None, pl.String)
+    )
+
+
+def test_twins_tell_of_a_variant_that_nobody_saw() -> None:
+    fit = credo.fit(NETWORK.without_tables(), twins(200), TWINS, seed=1)
+    assert fit.method == "cmap"
+    assert fit.cll is not None
+    assert fit.tied is not None
+    assert fit.tied.is_exact
+    assert fit.pmi == pytest.approx(fit.cll - fit.log_likelihood)
+    assert "400 values are tied into 200 that are shared" in " ".join(map(str, fit.findings))
+    assert fit.network.table("diabetes")[1, 1] - fit.network.table("diabetes")[0, 1] > 0.4
+    assert not fit.violations()
+    assert fit.to_dict()["cll"] == fit.cll
+
+
+PARENTS = Network({"a": ["no", "yes"], "b": ["no", "yes"], "c": ["low", "mid", "high"]}, {"c": ["a", "b"]}).with_tables(
+    {
+        "a": np.array([0.5, 0.5]),
+        "b": np.array([0.4, 0.6]),
+        "c": np.array([[[0.2, 0.3, 0.5], [0.5, 0.3, 0.2]], [[0.4, 0.3, 0.3], [0.1, 0.2, 0.7]]]),
+    }
+)
+CONVEX = {
+    "a bound": "P(c=low | a=yes, b=yes) >= 0.5",
+    "a sum": "P(c in {mid, high} | a=no, b=no) <= 0.3",
+    "sums against sums": "P(c in {mid, high} | a=no, b=no) <= P(c in {low} | a=no, b=no)",
+    "two rows": "P(c=high | a=no, b=no) <= P(c=high | a=no, b=yes) by at least 0.2",
+    "two tables": "P(b=yes) <= P(a=yes)",
+    "a linear form": "P(c=low | a=yes, b=yes) >= 2 * P(c=low | a=no, b=yes) + 0.1",
+    "an equality": "P(c=high | a=no, b=yes) = P(c=high | a=yes, b=no)",
+    "about": "P(b=yes) ~ 0.3 within 0.05",
+    "an influence": "a raises c",
+    "a synergy": "a and b synergize on c",
+}
+
+
+@pytest.mark.parametrize("kind", CONVEX)
+def test_no_step_that_a_convex_statement_allows_rises_from_where_tied_learning_ends(kind: str) -> None:
+    drawn = PARENTS.sample(24, seed=3).with_columns(pl.Series("pair", [f"p{i // 2}" for i in range(24)]))
+    hidden = pl.int_range(pl.len()) < 12
+    rows = drawn.with_columns(b=pl.when(~hidden).then(pl.col("b")), a=pl.when(pl.int_range(pl.len()) % 5 > 0).then("a"))
+    rows = rows.with_columns(pair=pl.when(hidden).then(pl.col("pair")))
+    structure = PARENTS.without_tables()
+    said = f"rows with equal pair share b\n{CONVEX[kind]}"
+    fit = credo.fit(structure, rows, said, method="cmap", prior=1, starts=3, tolerance=1e-14)
+    assert fit.tied is not None
+    assert fit.tied.is_exact
+    assert not fit.violations()
+    free = credo.fit(structure, rows, "rows with equal pair share b", method="cmap", prior=1, starts=3)
+    assert any(np.abs(free.network.tables[n] - fit.network.tables[n]).max() > 1e-3 for n in structure.names)  # it binds
+
+    codes = np.column_stack(
+        [rows[n].cast(pl.Enum(structure.states(n))).to_physical().cast(pl.Int8).fill_null(-1) for n in structure.names]
+    )
+    ties = [RowTie(("b",), None, (row + 1, row + 2), 0) for row in range(0, 12, 2)]
+
+    def objective(tables: dict[str, np.ndarray]) -> float:
+        prior = sum(float(np.log(table).sum()) for table in tables.values())
+        return constrained(structure.with_tables(tables), codes, ties) + prior
+
+    here = {name: fit.network.tables[name] for name in structure.names}
+    for seed in range(12):  # towards other tables that the statement allows
+        there = credo.fit(structure, PARENTS.sample(9, seed=seed), CONVEX[kind], method="cmap", prior=0.5).network
+        ahead = {name: 0.999 * here[name] + 0.001 * there.tables[name] for name in here}
+        assert (objective(ahead) - objective(here)) / 0.001 < 0.02
+
+
+def test_data_alone_leave_the_ties_out() -> None:
+    fit = credo.fit(NETWORK.without_tables(), twins(20), TWINS, method="ml")
+    assert fit.cll is None
+
+
+def test_merged_ties_are_chosen_by_name() -> None:
+    fit = credo.fit(NETWORK.without_tables(), twins(50), TWINS, ties="merged")
+    conditioned = credo.fit(NETWORK.without_tables(), twins(50), TWINS)
+    assert fit.cll is not None
+    assert conditioned.cll is not None
+    assert fit.cll < conditioned.cll
+    with pytest.raises(credo.OptionError, match="ties is cll"):
+        credo.fit(NETWORK, twins(5), TWINS, ties="joined")
+    with pytest.raises(credo.OptionError, match="depends on variant"):
+        credo.fit(NETWORK, twins(5).drop("diabetes"), "rows with equal twin share diabetes", ties="merged")
+
+
+def test_every_method_takes_ties(tmp_path) -> None:
+    for method in ("cml", "cmap", "cme", "qmapc", "posterior", "cem"):
+        fit = credo.fit(NETWORK.without_tables(), twins(20), TWINS, method=method, starts=2)
+        assert fit.cll is not None
+        assert np.isfinite(fit.cll)
+
+
+def test_a_killed_run_goes_on_to_the_same_tables(tmp_path) -> None:
+    rows = twins(50)
+    whole = credo.fit(NETWORK.without_tables(), rows, TWINS, starts=2)
+
+    class Killed(Exception):
+        pass
+
+    def kill(progress) -> None:
+        if progress.start == 1 and progress.iteration > 5:
+            raise Killed
+
+    path = tmp_path / "run.npz"
+    with pytest.raises(Killed):
+        credo.fit(NETWORK.without_tables(), rows, TWINS, starts=2, checkpoint=path, report=kill)
+    again = credo.fit(NETWORK.without_tables(), rows, TWINS, starts=2, checkpoint=path)
+    for name in NETWORK.names:
+        np.testing.assert_array_equal(again.network.table(name), whole.network.table(name))
+
+
+def test_tied_values_that_differ_are_an_error_with_the_rows() -> None:
+    rows = twins(5).with_columns(pl.Series("variant", ["no", "yes", *[None] * 8]))
+    with pytest.raises(credo.CredoError, match="Rows 1 and 2 are tied to share variant"):
+        credo.fit(NETWORK, rows, TWINS)

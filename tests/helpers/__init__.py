@@ -1,0 +1,1 @@
+"""What several tests share: made-up problems, and oracles that tell what is right."""

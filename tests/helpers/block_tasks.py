@@ -1,0 +1,117 @@
+"""Random blocks, general ones and ones with the shape of a closed form; all of them can hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import LinearRow, LinearRows
+from credo.estimation.solvers.interior_point import Task
+
+
+def make_block(sizes: list[int], rows: list[LinearRow]) -> Block:
+    """Distributions of these sizes with these rows."""
+    starts = np.cumsum([0, *sizes])
+    return Block(
+        tuple(("x", d) for d in range(len(sizes))),
+        np.arange(starts[-1]),
+        starts.astype(np.int64),
+        np.repeat(np.arange(len(sizes)), sizes),
+        LinearRows.of(rows),
+        np.arange(len(rows)),
+    )
+
+
+def at_most(indices: list[int], coefficients: list[float], bound: float, statement: int = 0) -> LinearRow:
+    return LinearRow(tuple(indices), tuple(coefficients), bound, statement)
+
+
+def general_task(generator: np.random.Generator, largest: int = 8) -> Task:
+    """Up to `largest` distributions, counts between none and a thousand, rows that a random truth satisfies."""
+    distributions, states = int(generator.integers(1, largest)), int(generator.integers(2, 5))
+    truth = generator.dirichlet(np.ones(states), distributions)
+    counts = [generator.multinomial(generator.choice([0, 1, 5, 50, 1000]), row) for row in truth]
+    theta = truth.ravel()
+    rows = []
+    for number in range(generator.integers(0, 15)):
+        if generator.random() < 0.3:
+            i, sign = int(generator.integers(theta.size)), float(generator.choice([-1, 1]))
+            rows.append(at_most([i], [sign], sign * theta[i] + generator.uniform(0, 0.1), number))
+        else:
+            a, b = sorted(generator.choice(theta.size, 2, replace=False).tolist(), key=lambda i: theta[i])
+            rows.append(at_most([a, b], [1.0, -1.0], 0.0, number))
+    weights = np.concatenate(counts).astype(float)
+    entropies = None if weights.any() else np.ones(theta.size)
+    return Task(make_block([states] * distributions, rows), weights, entropies)
+
+
+def large_task(generator: np.random.Generator, distributions: int, states: int, count: int) -> Task:
+    """Comparisons and sums of four across one table's rows, that a random truth satisfies."""
+    truth = generator.dirichlet(np.ones(states), distributions)
+    rows: list[LinearRow] = []
+    for number in range(count):
+        state = int(generator.integers(states))
+        chosen = generator.choice(distributions, 2 if number % 2 else 4, replace=False)
+        values = truth[chosen, state]
+        signs = np.where(values.argsort().argsort() < len(chosen) // 2, 1.0, -1.0)
+        bound = max(0.0, float(signs @ values))
+        rows.append(at_most((chosen * states + state).tolist(), signs.tolist(), bound, number))
+    weights = np.concatenate([generator.multinomial(20, row) for row in truth]).astype(float)
+    return Task(make_block([states] * distributions, rows), weights)
+
+
+def box_task(generator: np.random.Generator) -> Task:
+    states = int(generator.integers(2, 7))
+    truth, weights = generator.dirichlet(np.ones(states)), positive_weights(generator, states)
+    rows = []
+    for number in range(int(generator.integers(1, 2 * states + 1))):
+        i, sign = int(generator.integers(states)), float(generator.choice([-1, 1]))
+        scale = float(generator.choice([1, 2, 0.5]))
+        rows.append(at_most([i], [sign * scale], scale * (sign * truth[i] + generator.uniform(0, 0.2)), number))
+    return Task(make_block([states], rows), weights)
+
+
+def bounded_sums_task(generator: np.random.Generator) -> Task:
+    states = int(generator.integers(3, 9))
+    truth, weights = generator.dirichlet(np.ones(states)), positive_weights(generator, states)
+    rows = [
+        at_most(group, [1.0] * len(group), float(truth[group].sum() + generator.choice([0, 0.05])), number)
+        for number, group in enumerate(disjoint_groups(generator, states))
+    ]
+    return Task(make_block([states], rows), weights)
+
+
+def sums_against_sums_task(generator: np.random.Generator) -> Task:
+    states = int(generator.integers(2, 10))
+    groups = disjoint_groups(generator, states)
+    rows = []
+    for number, (left, right) in enumerate(zip(groups[::2], groups[1::2], strict=False)):
+        rows.append(at_most([*left, *right], [2.0] * len(left) + [-2.0] * len(right), 0.0, number))
+    return Task(make_block([states], rows), positive_weights(generator, states))
+
+
+def chain_task(generator: np.random.Generator) -> Task:
+    distributions = int(generator.integers(2, 12))
+    order = generator.permutation(distributions)
+    pairs = [(order[k], order[k + 1]) for k in range(distributions - 1)]
+    pairs += [
+        (order[a], order[b]) for a, b in (sorted(generator.choice(distributions, 2, replace=False)) for _ in range(2))
+    ]
+    rows = []
+    for number, (small, large) in enumerate(pairs):
+        state = int(generator.integers(2))
+        first, second = (small, large) if state == 1 else (large, small)
+        rows.append(at_most([2 * int(first) + state, 2 * int(second) + state], [1.0, -1.0], 0.0, number))
+    return Task(make_block([2] * distributions, rows), positive_weights(generator, 2 * distributions))
+
+
+def positive_weights(generator: np.random.Generator, size: int) -> np.ndarray:
+    return generator.choice([1.0, 2.0, 5.0, 30.0, 400.0], size)
+
+
+def disjoint_groups(generator: np.random.Generator, states: int) -> list[list[int]]:
+    order = generator.permutation(states).tolist()
+    cuts = sorted(
+        generator.choice(np.arange(1, states + 1), int(generator.integers(1, states + 1)), replace=False).tolist()
+    )
+    return [order[a:b] for a, b in zip([0, *cuts], cuts, strict=False)]

@@ -1,0 +1,64 @@
+"""Blocks written down by hand, and draws from them by rejection: the oracle of everything that samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import LinearRow, LinearRows, ProductRow
+
+
+def block_of(
+    sizes: Iterable[int], rows: Iterable[LinearRow] = (), products: Iterable[ProductRow] = (), name: str = "x"
+) -> Block:
+    """A block with one distribution for each size, all rows of one variable's table."""
+    sizes = tuple(sizes)
+    distributions = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    linear = LinearRows.of(rows)
+    return Block(
+        tuple((name, row) for row in range(len(sizes))),
+        np.arange(distributions[-1]),
+        distributions,
+        np.repeat(np.arange(len(sizes)), sizes),
+        linear,
+        np.arange(len(linear)),
+        tuple(products),
+    )
+
+
+def at_most(terms: dict[int, float], bound: float, **options: object) -> LinearRow:
+    """Σ coefficient · θ ≤ bound."""
+    return LinearRow(tuple(terms), tuple(terms.values()), bound, 0, **options)  # type: ignore[arg-type]
+
+
+def random_block(seed: int, sizes: tuple[int, ...], rows: int) -> Block:
+    """Rows of two to four entries that a random inner point satisfies, some of them barely."""
+    rng = np.random.default_rng(seed)
+    point = np.concatenate([rng.dirichlet(np.ones(size)) for size in sizes])
+    made = []
+    for _ in range(rows):
+        indices = rng.choice(len(point), min(len(point), int(rng.integers(1, 5))), replace=False)
+        values = rng.choice([-1.0, 1.0, 0.5], len(indices))
+        bound = float(values @ point[indices] + rng.choice([0.02, 0.1, 0.3]))
+        made.append(at_most(dict(zip(indices.tolist(), values.tolist(), strict=True)), bound))
+    return block_of(sizes, made)
+
+
+def rejected(block: Block, shape: np.ndarray, wanted: int, seed: int = 0) -> np.ndarray:
+    """Dirichlet draws that hold all hard rows, (wanted, parameters)."""
+    rng = np.random.default_rng(seed)
+    kept: list[np.ndarray] = []
+    while sum(map(len, kept)) < wanted:
+        pieces = [
+            rng.dirichlet(shape[start:stop], 100_000)
+            for start, stop in zip(block.distributions[:-1], block.distributions[1:], strict=True)
+        ]
+        theta = np.concatenate(pieces, axis=1)
+        holds = (block.linear.values(theta) <= block.linear.bounds).all(axis=1)
+        for row in block.products:
+            logs = np.log(np.maximum(theta[:, list(row.indices)], 1e-300))
+            holds &= logs @ np.array(row.exponents) <= row.log_bound
+        kept.append(theta[holds])
+    return np.concatenate(kept)[:wanted]

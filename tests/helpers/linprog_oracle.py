@@ -1,0 +1,63 @@
+"""The same questions put to linprog of scipy, over the whole network at once: no blocks, no warm starts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from scipy.optimize import linprog
+
+from credo.constraints.constraint_set import Constraints
+
+
+def _system(constraints: Constraints, statements: Collection[int]) -> dict[str, object]:
+    size = constraints.parameters.size
+    above, above_bounds, equal, equal_bounds = [], [], [], []
+    network = constraints.parameters.network
+    for name in network.names:
+        for row in range(network.configurations(name)):
+            line = np.zeros(size)
+            first = constraints.parameters.index(name, row, 0)
+            line[first : first + len(network.states(name))] = 1.0
+            equal.append(line)
+            equal_bounds.append(1.0)
+    for row in constraints.linear:
+        if row.statement in statements:
+            line = np.zeros(size)
+            np.add.at(line, list(row.indices), row.coefficients)
+            (equal if row.equality else above).append(line)
+            (equal_bounds if row.equality else above_bounds).append(row.bound)
+    return {
+        "A_ub": np.array(above) if above else None,
+        "b_ub": above_bounds or None,
+        "A_eq": np.array(equal),
+        "b_eq": equal_bounds,
+        "bounds": (0, 1),
+        "method": "highs",
+        "options": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
+    }
+
+
+def feasible(constraints: Constraints, statements: Collection[int]) -> bool:
+    result = linprog(np.zeros(constraints.parameters.size), **_system(constraints, statements))
+    assert result.status in (0, 2)
+    return bool(result.status == 0)
+
+
+def largest(constraints: Constraints, statements: Collection[int], objective: np.ndarray) -> float:
+    result = linprog(-objective, **_system(constraints, statements))
+    assert result.status == 0
+    return -float(result.fun)
+
+
+def follows(constraints: Constraints, statement: int, others: Collection[int]) -> bool:
+    for row in constraints.linear:
+        if row.statement != statement:
+            continue
+        objective = np.zeros(constraints.parameters.size)
+        np.add.at(objective, list(row.indices), row.coefficients)
+        if largest(constraints, others, objective) > row.bound + 1e-7:
+            return False
+        if row.equality and largest(constraints, others, -objective) > -row.bound + 1e-7:
+            return False
+    return True

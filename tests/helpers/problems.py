@@ -1,0 +1,32 @@
+"""Networks, data and true knowledge that tests of whole estimations share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.statements import true_statements
+
+from credo.constraints.blocks import blocks_of
+from credo.constraints.lower import lower
+from credo.estimation.problem import Problem
+from credo.knowledge import Knowledge
+from credo.model.network import Network
+from credo.statistics.counts import count_all
+from credo.statistics.families import Families
+from credo.statistics.known_columns import read_for
+from credo.statistics.prior import as_prior
+from tests.conftest import random_network
+
+
+def known_network(seed: int = 5, statements: int = 6) -> tuple[Network, Knowledge]:
+    """Four variables with two to four states, and true statements about each."""
+    truth = random_network({"a": 2, "b": 3, "c": 4, "d": 2}, {"c": ("b", "a"), "b": ("a",), "d": ("b",)}, seed=seed)
+    return truth, Knowledge(true_statements(truth, statements, seed=seed), truth)
+
+
+def problem_of(network: Network, frame: Any, knowledge: Knowledge, prior: float = 0.0, **more: Any) -> Problem:
+    """What `fit` hands to an estimator."""
+    constraints = lower(knowledge)
+    counts = count_all(Families.of(network), read_for(knowledge, frame, None, None))
+    believed = as_prior(prior, network)
+    return Problem(network, network.names, counts, believed, constraints, blocks_of(constraints), **more)

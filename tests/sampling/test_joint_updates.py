@@ -1,0 +1,149 @@
+"""Leaps: whatever numbers they redraw together, the draws have the moments that weighted draws of the prior have."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import LinearRow
+from credo.sampling.convergence import effective_sizes
+from credo.sampling.gibbs import Beliefs, Run, layout_of, rows_of
+from credo.sampling.polytope import region_of
+from tests.helpers.blocks import at_most, block_of
+from tests.sampling.test_posterior import Given, family, learn
+
+PRIOR_DRAWS = 500_000
+
+
+def held(terms: dict[int, float], width: float) -> list[LinearRow]:
+    """|Σ coefficient · θ| ≤ width."""
+    return [at_most({i: sign * value for i, value in terms.items()}, width) for sign in (1.0, -1.0)]
+
+
+def about(i: int, j: int, width: float) -> list[LinearRow]:
+    """|θ_i − θ_j| ≤ width."""
+    return held({i: 1.0, j: -1.0}, width)
+
+
+def order(*numbers: int) -> list[LinearRow]:
+    """θ_i ≤ θ_j for each and its next."""
+    return [at_most({i: 1.0, j: -1.0}, 0.0) for i, j in pairwise(numbers)]
+
+
+# What is said, and how often each state was seen in each row.
+CASES: dict[str, tuple[Block, list[list[float]]]] = {
+    "two states, about the same": (block_of((2, 2), about(0, 2, 0.1)), [[0, 0], [0, 0]]),
+    "two states, a chain": (block_of((2, 2, 2), [*about(0, 2, 0.2), *about(2, 5, 0.2)]), [[1, 0], [0, 0], [0, 0]]),
+    "about the same": (block_of((3, 3), about(0, 3, 0.1)), [[0, 0, 0], [0, 0, 0]]),
+    "about the same, twice": (block_of((3, 3), [*about(0, 3, 0.2), *about(1, 4, 0.2)]), [[2, 0, 1], [0, 0, 0]]),
+    "an order": (block_of((3, 3, 3), order(0, 3, 6)), [[1, 1, 0], [0, 0, 0], [0, 2, 0]]),
+    "an order within about the same": (
+        block_of((3, 3, 3), [*about(0, 3, 0.15), *order(3, 6), *order(2, 5)]),
+        [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
+    ),
+    "sums against sums": (
+        block_of((3, 3), [at_most({0: 1.0, 1: 1.0, 3: -1.0, 4: -1.0}, 0.1), at_most({0: -1.0, 3: 2.0}, 0.3)]),
+        [[0, 1, 0], [0, 0, 1]],
+    ),
+    "a sum within bounds": (
+        block_of(
+            (3, 3), [*held({0: 1.0, 1: 1.0, 3: -1.0}, 0.1), *held({0: 1.0, 4: -1.0}, 0.2), at_most({3: 1.0}, 0.6)]
+        ),
+        [[0, 0, 0], [0, 1, 1]],
+    ),
+    "two states, sums": (
+        block_of((2,) * 4, [*held({0: 1.0, 2: 1.0, 4: -1.0, 6: -1.0}, 0.1), at_most({6: -1.0}, -0.5)]),
+        [[0, 0], [0, 0], [1, 0], [0, 0]],
+    ),
+    "four states": (
+        block_of((4, 4), [*about(0, 4, 0.2), *about(3, 7, 0.3), *order(1, 0), at_most({2: -1.0}, -0.05)]),
+        [[0, 0, 0, 0], [1, 0, 0, 0]],
+    ),
+}
+
+
+def prior_draws(rng: np.random.Generator, beliefs: Beliefs, seen: np.ndarray, states: int) -> np.ndarray:
+    """θ of one table from the model as `posterior.py` writes it, (draws, rows, states)."""
+    strengths = beliefs.strengths()
+    rows, components = len(seen), strengths.shape[1]
+    pool = rng.dirichlet(np.ones(components), PRIOR_DRAWS)
+    weights = dirichlets(rng, np.maximum(beliefs.alikeness * pool, 1e-9))
+    means = rng.dirichlet(np.full(states, beliefs.evenness), PRIOR_DRAWS)
+    chosen = (rng.random((PRIOR_DRAWS, rows, 1)) > weights.cumsum(axis=1)[:, None]).sum(axis=2)
+    chosen = np.minimum(chosen, components - 1)
+    bases = np.where((chosen < len(beliefs.own))[:, :, None], 1.0 / states, means[:, None])
+    return dirichlets(rng, strengths[seen.astype(int), chosen][:, :, None] * bases)
+
+
+def dirichlets(rng: np.random.Generator, shapes: np.ndarray) -> np.ndarray:
+    """One draw for each shape, (…, states); in logarithms, so that none underflows."""
+    logs = np.log(rng.standard_gamma(shapes + 1.0)) + np.log(rng.random(shapes.shape)) / shapes
+    values = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(values / values.sum(axis=-1, keepdims=True))
+
+
+def oracle(block: Block, counts: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draws of the prior that hold every statement, (draws, parameters), and how likely each makes the counts."""
+    rng = np.random.default_rng(seed)
+    theta = prior_draws(rng, Beliefs(), counts.sum(axis=1) > 0, counts.shape[1]).reshape(PRIOR_DRAWS, -1)
+    theta = theta[(block.linear.values(theta) <= block.linear.bounds).all(axis=1)]
+    return theta, np.prod(theta ** counts.ravel(), axis=1)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_moments_are_those_of_rejection(name: str) -> None:
+    block, counts = CASES[name][0], np.array(CASES[name][1], dtype=float)
+    result = learn(counts, (block,), draws=4000, seed=1)
+    theta, weights = oracle(block, counts, seed=2)
+    mean = np.average(theta, axis=0, weights=weights)
+    square = np.average(theta**2, axis=0, weights=weights)
+    worth = weights.sum() ** 2 / (weights**2).sum()
+    for drawn, expected, spread in ((result.draws, mean, theta), (result.draws**2, square, theta**2)):
+        variance = np.average((spread - expected) ** 2, axis=0, weights=weights)
+        error = np.sqrt(variance * (1.0 / worth + 1.0 / effective_sizes(drawn)))
+        assert (np.abs(drawn.mean(axis=(0, 1)) - expected) <= 4.0 * error).all()
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if "states" not in name])
+def test_leaps_alone_keep_the_distribution(name: str) -> None:
+    """Exact draws, each of which leaps many times: what they become has the same moments, and no draw stays."""
+    from credo.kernels.joint_updates import Mixture, leap_all
+    from credo.kernels.posterior_gibbs import set_density
+    from credo.sampling.geometry import geometry_of
+    from credo.sampling.polytope import seeded
+
+    block, counts = CASES[name][0], np.array(CASES[name][1], dtype=float)
+    network, beliefs, states = family(*counts.shape), Beliefs(), counts.shape[1]
+    rows = rows_of(network, ("x",), Given({"x": counts}), (block,))  # type: ignore[arg-type]
+    region = region_of((block,))
+    layout = layout_of(rows, region, beliefs)
+    run = Run(region, rows, layout, beliefs, 1, 0)
+    state = run.states[0]
+    density = np.empty((1, 2, layout.strengths.shape[1]))
+    active = np.ones(1, dtype=np.bool_)
+    set_density(layout, state, active, density)
+    mixture = Mixture(*layout[:3], layout.cells, state.means, layout.seen, layout.strengths, layout.own[0], density)
+
+    # Given π and m, as the state has them, rows are independent but for the statements.
+    rng = np.random.default_rng(3)
+    chosen = rng.integers(layout.strengths.shape[1], size=(400_000, len(counts)))
+    strengths = layout.strengths[layout.seen, chosen]
+    theta = dirichlets(rng, np.repeat(strengths[:, :, None] / states, states, axis=2)).reshape(len(chosen), -1)
+    theta = theta[(block.linear.values(theta) <= block.linear.bounds).all(axis=1)]
+    likely = np.prod(theta ** counts.ravel(), axis=1)
+    theta = np.maximum(theta[rng.random(len(theta)) * likely.max() < likely][:6_000], 1e-280)
+
+    geometry, extras = geometry_of(region.blocks, region.parts)
+    after, spare, order = theta.copy(), np.empty(block.size), np.empty(len(counts), dtype=np.int64)
+    generator = seeded(4)
+    for point in after:
+        for _ in range(8):
+            leap_all(geometry, extras, mixture, run.leaps, active, point, spare, order, generator)
+    assert (block.linear.values(after) <= block.linear.bounds + 1e-9).all()
+    assert (np.abs(after - theta).max(axis=1) > 0.0).mean() > 0.9
+    for old, new in ((theta, after), (theta**2, after**2), (np.log(theta), np.log(after))):
+        change = new - old
+        assert (np.abs(change.mean(axis=0)) <= 4.0 * change.std(axis=0) / np.sqrt(len(change))).all()

@@ -1,0 +1,296 @@
+"""The posterior: exact where it is conjugate, against rejection in blocks, calibrated, and inside every statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import ProductRow
+from credo.errors import CredoError, OptionError
+from credo.model.network import Network
+from credo.sampling.posterior import Beliefs, PosteriorResult, posterior
+from credo.statistics.prior import Dirichlet, NetworkPrior
+from tests.helpers.blocks import at_most, block_of, random_block, rejected
+
+FIXED = Beliefs(own=(2.0,), shared=())  # one pseudo-count for each of two states: nothing to learn
+
+
+@dataclass(frozen=True)
+class Given:
+    """Counts that are written down instead of counted."""
+
+    tables: Mapping[str, np.ndarray]
+
+    def table(self, name: str) -> np.ndarray:
+        return self.tables[name]
+
+    def row(self, name: str, row: int) -> np.ndarray:
+        return self.tables[name][row]
+
+
+def family(rows: int, states: int) -> Network:
+    """x with one parent, so that its table has so many rows."""
+    return Network({"a": [f"a{i}" for i in range(rows)], "x": [f"x{i}" for i in range(states)]}, parents={"x": ["a"]})
+
+
+def learn(counts: np.ndarray, blocks: tuple[Block, ...] = (), **options: object) -> PosteriorResult:
+    network = family(*counts.shape)
+    return posterior(network, ("x",), Given({"x": counts}), blocks, **options)  # type: ignore[arg-type]
+
+
+# Exact values ---------------------------------------------------------------------------------------------------------
+
+
+def test_without_statements_and_with_one_component_it_is_a_dirichlet() -> None:
+    counts = np.array([[3.0, 1.0], [0.0, 0.0], [0.0, 7.0]])
+    result = learn(counts, beliefs=FIXED, draws=50)
+    shape = counts + 1.0
+    total = shape.sum(axis=1, keepdims=True)
+    assert result.means["x"] == pytest.approx(shape / total)
+    assert result.deviations["x"] == pytest.approx(np.sqrt(shape * (total - shape) / total**2 / (total + 1.0)))
+
+
+def test_intervals_of_a_beta_are_its_quantiles() -> None:
+    result = learn(np.array([[3.0, 1.0], [0.0, 0.0]]), beliefs=FIXED, draws=2000)
+    low, high = result.interval("x", 0.9)
+    assert (low[0, 0], high[0, 0]) == pytest.approx(stats.beta(4, 2).ppf([0.05, 0.95]), abs=0.02)
+    assert (low[1, 1], high[1, 1]) == pytest.approx((0.05, 0.95), abs=0.02)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_block_has_the_mean_that_rejection_has(seed: int) -> None:
+    block = random_block(seed, (2, 2, 2), 4)
+    counts = np.array([[2.0, 1.0], [0.0, 0.0], [1.0, 3.0]])
+    result = learn(counts, (block,), beliefs=FIXED, draws=2000)
+    oracle = rejected(block, counts.ravel() + 1.0, 4000, seed)
+    assert result.means["x"].ravel() == pytest.approx(oracle.mean(axis=0), abs=0.015)
+    assert result.deviations["x"].ravel() == pytest.approx(oracle.std(axis=0), abs=0.015)
+    low, high = result.interval("x")
+    assert low.ravel() == pytest.approx(np.quantile(oracle, 0.025, axis=0), abs=0.03)
+    assert high.ravel() == pytest.approx(np.quantile(oracle, 0.975, axis=0), abs=0.03)
+    assert not result.findings
+
+
+def test_a_prior_adds_its_pseudo_counts_to_every_row() -> None:
+    counts = np.array([[3.0, 1.0], [0.0, 0.0], [0.0, 7.0]])
+    given = learn(counts, beliefs=FIXED, draws=50, prior=Dirichlet(2.0))
+    shape = counts + 2.0 + 1.0
+    assert given.means["x"] == pytest.approx(shape / shape.sum(axis=1, keepdims=True))
+    low, high = given.interval("x", 0.9)
+    assert (low[1, 0], high[1, 0]) == pytest.approx(stats.beta(3, 3).ppf([0.05, 0.95]), abs=0.05)
+
+
+def test_a_prior_in_a_block_counts_as_data_do() -> None:
+    block = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0)])
+    believed = family(2, 2).with_tables({"x": np.array([[0.9, 0.1], [0.2, 0.8]])})
+    result = learn(np.zeros((2, 2)), (block,), beliefs=FIXED, draws=2000, prior=NetworkPrior(believed, 5.0))
+    oracle = rejected(block, np.array([5.5, 1.5, 2.0, 5.0]), 20_000, 1)
+    assert result.means["x"].ravel() == pytest.approx(oracle.mean(axis=0), abs=0.01)
+
+
+def test_a_prior_of_another_table_changes_nothing() -> None:
+    counts = np.array([[3.0, 1.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(learn(counts, prior={"a": Dirichlet(9.0)}).means["x"], learn(counts).means["x"])
+
+
+def test_pseudo_counts_are_no_data() -> None:
+    """Rows that only a prior speaks of are still not taken for nearly certain."""
+    result = learn(np.array([[30.0, 0.0], [0.0, 0.0]]), prior=Dirichlet(0.001))
+    assert result.rows.seen.tolist() == [True, False]
+
+
+# What is learned ------------------------------------------------------------------------------------------------------
+
+
+def test_rows_that_are_alike_speak_for_a_row_without_data() -> None:
+    alike = np.array([[18.0, 2.0]] * 15 + [[0.0, 0.0]])
+    assert learn(alike).means["x"][-1, 0] > 0.8
+    unlike = np.array([[20.0, 0.0], [0.0, 20.0]] * 7 + [[0.0, 0.0]])
+    assert learn(unlike).means["x"][-1] == pytest.approx([0.5, 0.5], abs=0.1)
+
+
+def test_one_row_alone_says_little_about_the_others() -> None:
+    assert learn(np.array([[50.0, 0.0], [0.0, 0.0]])).means["x"][1, 0] < 0.75
+
+
+def test_statements_teach_what_rows_share() -> None:
+    """Nine rows that must lie above 0.9, no data at all: the tenth is likely high too, though nothing is said of it."""
+    block = block_of((2,) * 9, [at_most({2 * row: -1.0}, -0.9) for row in range(9)])
+    result = learn(np.zeros((10, 2)), (block,))
+    assert result.means["x"][9, 0] > 0.6
+
+
+def test_much_data_leave_nothing_to_the_prior() -> None:
+    counts = np.array([[700.0, 300.0], [10.0, 990.0]])
+    assert learn(counts).means["x"] == pytest.approx(counts / 1000.0, abs=0.005)
+
+
+# Invariants -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_mean_keeps_every_statement(seed: int) -> None:
+    block = random_block(seed, (3, 3, 3, 3), 10)
+    counts = np.random.default_rng(seed).integers(0, 6, (4, 3)).astype(float)
+    result = learn(counts, (block,), draws=100, warmup=100)
+    mean = result.means["x"].ravel()
+    assert (block.linear.values(mean) - block.linear.bounds).max() <= 1e-9
+    assert mean.reshape(4, 3).sum(axis=1) == pytest.approx(1.0, abs=1e-12)
+    low, high = result.interval("x", 0.99)
+    assert ((low <= result.means["x"] + 1e-9) & (result.means["x"] <= high + 1e-9)).all()
+
+
+def test_equalities_and_zeros_are_kept() -> None:
+    rows = [at_most({0: 1.0, 3: -1.0}, 0.0, equality=True), at_most({5: 1.0}, 0.0)]
+    result = learn(np.array([[4.0, 1.0, 1.0], [2.0, 5.0, 0.0]]), (block_of((3, 3), rows),))
+    assert result.means["x"][0, 0] == pytest.approx(result.means["x"][1, 0], abs=1e-9)
+    assert result.means["x"][1, 2] == 0.0
+
+
+def test_a_seed_fixes_the_result() -> None:
+    block, counts = random_block(2, (2, 2), 2), np.array([[2.0, 1.0], [0.0, 4.0], [1.0, 1.0]])
+    one, two, other = (learn(counts, (block,), seed=seed, draws=60) for seed in (5, 5, 6))
+    np.testing.assert_array_equal(one.draws, two.draws)
+    np.testing.assert_array_equal(one.means["x"], two.means["x"])
+    np.testing.assert_array_equal(one.interval("x"), two.interval("x"))
+    assert (one.means["x"] != other.means["x"]).any()
+
+
+def test_blocks_may_join_two_tables() -> None:
+    """P(a=a0) ≤ P(x=x0 | a=a0): the data pull them the wrong way round."""
+    network = family(2, 2)
+    joined = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0)])
+    block = Block(
+        (("a", 0), ("x", 0)),
+        np.array([0, 1, 2, 3]),
+        joined.distributions,
+        joined.distribution_of,
+        joined.linear,
+        joined.linear_rows,
+    )
+    counts = Given({"a": np.array([[9.0, 1.0]]), "x": np.array([[2.0, 8.0], [0.0, 1.0]])})
+    result = posterior(network, network.names, counts, (block,))  # type: ignore[arg-type]
+    assert result.means["a"][0] <= result.means["x"][0, 0] + 1e-9
+    assert result.means["a"].shape == (2,)
+
+
+# What it says ---------------------------------------------------------------------------------------------------------
+
+
+def test_chains_go_on_until_they_have_mixed() -> None:
+    block = random_block(1, (2, 2), 2)
+    few, more = (learn(np.zeros((3, 2)), (block,), draws=50, most_draws=most, chains=1) for most in (50, 1000))
+    assert few.draws.shape[1] == 50
+    assert 50 < more.draws.shape[1] <= 1000
+    assert few.findings
+    assert not more.findings
+
+
+def test_a_table_that_mixes_badly_is_updated_more_often() -> None:
+    """A block that joins tables counts for both."""
+    from credo.sampling.gibbs import MOST_EFFORT, Run, layout_of, rows_of
+    from credo.sampling.polytope import region_of
+
+    network = Network({"a": ["0", "1"], "b": ["0", "1"], "c": ["0", "1"]})
+    one = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0)])
+    joint = replace(one, table_rows=(("a", 0), ("b", 0)))
+    alone = block_of((2,), [at_most({0: 1.0}, 0.5)], name="c")
+    rows = rows_of(network, network.names, Given(dict.fromkeys("abc", np.zeros((1, 2)))), (joint, alone))  # type: ignore[arg-type]
+    region = region_of((joint, alone))
+    run = Run(region, rows, layout_of(rows, region, Beliefs()), Beliefs(), 1, 0)
+    run.share_effort(np.array([400.0, 400.0, 30.0, 30.0, 90.0, 90.0]), 100.0)
+    assert run.effort.tolist() == [4, 4, 2]
+    run.share_effort(np.array([1.0, 1.0, 1.0, 1.0, 900.0, 900.0]), 100.0)
+    assert run.effort.tolist() == [MOST_EFFORT, MOST_EFFORT, 1]
+
+
+def test_too_few_draws_are_reported_with_their_rows() -> None:
+    block = random_block(1, (2, 2), 2)
+    result = learn(np.zeros((3, 2)), (block,), draws=50, most_draws=50, chains=1, warmup=0, thinning=1)
+    assert [finding.kind for finding in result.findings] == ["not mixed"]
+    assert "a=a0" in str(result.findings[0])
+
+
+def test_a_mean_that_misses_a_product_is_reported() -> None:
+    """θ_0·θ_2 ≤ 0.04: most draws have one factor small, and the mean of the draws has none."""
+    product = ProductRow((0, 2), (1.0, 1.0), float(np.log(0.04)), 0)
+    result = learn(np.zeros((2, 2)), (block_of((2, 2), (), [product]),), beliefs=FIXED)
+    logs = np.log(result.draws)
+    assert (logs[:, :, 0] + logs[:, :, 2]).max() <= np.log(0.04) + 1e-9
+    missed = result.means["x"][0, 0] * result.means["x"][1, 0] > 0.04
+    assert missed == any(finding.kind == "product" for finding in result.findings)
+    assert missed
+
+
+def test_wrong_requests_are_errors() -> None:
+    block = random_block(1, (2, 2), 1)
+    result = learn(np.zeros((2, 2)), (block,), draws=50)
+    with pytest.raises(OptionError, match="between 0 and 1"):
+        result.interval("x", 1.0)
+    with pytest.raises(OptionError, match="was not learned"):
+        result.interval("a")
+    with pytest.raises(CredoError, match="not to be learned: x"):
+        posterior(family(2, 2), ("a",), Given({"a": np.zeros((1, 2))}), (block,))  # type: ignore[arg-type]
+
+
+# Calibration ----------------------------------------------------------------------------------------------------------
+
+
+def prior_draw(rng: np.random.Generator, beliefs: Beliefs, block: Block, seen: np.ndarray, states: int) -> np.ndarray:
+    """θ of one table from the model as `posterior.py` writes it, given that the statements hold."""
+    unseen = [max(strength, beliefs.unseen) for strength in beliefs.own]
+    strengths, rows = np.array([[*unseen, *beliefs.shared], [*beliefs.own, *beliefs.shared]]), len(seen)
+    while True:
+        pool = rng.dirichlet(np.ones(strengths.shape[1]))
+        weights = rng.dirichlet(np.maximum(beliefs.alikeness * pool, 1e-9))
+        mean = rng.dirichlet(np.full(states, beliefs.evenness))
+        component = rng.choice(strengths.shape[1], rows, p=weights)
+        bases = np.where((component < len(beliefs.own))[:, None], 1.0 / states, mean)
+        strength = strengths[(seen > 0).astype(int), component]
+        theta = np.stack([rng.dirichlet(s * base) for s, base in zip(strength, bases, strict=True)])
+        constrained = theta[: len(block.table_rows)].ravel()
+        if (block.linear.values(constrained) <= block.linear.bounds).all():
+            return theta
+
+
+def ranks(simulations: int, beliefs: Beliefs, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """For each simulation the ranks of the true θ_j0 among 63 draws, and whether 80% intervals hold them."""
+    block = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0)])
+    seen = np.array([3, 0, 6])
+    rng = np.random.default_rng(seed)
+    found, covered = np.empty((simulations, 2)), np.empty((simulations, 3))
+    for number in range(simulations):
+        theta = prior_draw(rng, beliefs, block, seen, 2)
+        counts = np.stack([rng.multinomial(n, row) for n, row in zip(seen, theta, strict=True)]).astype(float)
+        options = {"draws": 63, "most_draws": 63, "chains": 1, "warmup": 60, "thinning": 12}
+        result = learn(counts, (block,), beliefs=beliefs, seed=number, **options)
+        found[number] = (result.draws[0, :, ::2] < theta[:2, 0]).sum(axis=0)
+        low, high = result.interval("x", 0.8)
+        covered[number] = (low[:, 0] <= theta[:, 0]) & (theta[:, 0] <= high[:, 0])
+    return found, covered
+
+
+def assert_calibrated(found: np.ndarray, covered: np.ndarray) -> None:
+    for j in range(found.shape[1]):
+        bins = np.bincount((found[:, j] // 8).astype(int), minlength=8)
+        assert stats.chisquare(bins).pvalue > 1e-3
+    # Quantiles of 63 draws are a little inside: about 0.78 of the mass, and 3.5 standard errors.
+    margin = 3.5 * np.sqrt(0.8 * 0.2 / len(covered)) + 0.02
+    assert np.abs(covered.mean(axis=0) - 0.79).max() < margin
+
+
+@pytest.mark.parametrize("beliefs", [Beliefs(), FIXED], ids=["learned", "fixed"])
+def test_it_is_calibrated(beliefs: Beliefs) -> None:
+    """Simulation-based calibration [Talts and others, 2018]: a truth from the prior has any rank with equal chance."""
+    assert_calibrated(*ranks(100, beliefs, seed=8))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_it_is_calibrated_to_the_second_digit(seed: int) -> None:
+    assert_calibrated(*ranks(1500, Beliefs(), seed))
