@@ -188,18 +188,18 @@ def print_convergence(case: str, rows: int) -> None:
     from credo.estimation.em.count_step import counting_step
     from credo.estimation.em.driver import run_em
     from credo.io.dataset import Dataset
-    from credo.statistics.families import Families
+    from credo.statistics.counts import layout_for_counts
     from credo.statistics.inference.expected_counts import prepare
     from credo.statistics.prior import Dirichlet
 
     network, codes = data_of(case, rows)
-    prepared = prepare(Families.of(network), Dataset(network.names, codes))
+    prepared = prepare(layout_for_counts(network), Dataset(network.names, codes))
     print(f"\nTo convergence: {case} {rows:,}, one start, tolerance 1e-8")
     for prior in (0.0, 1.0):
         for accelerate in (False, True):
             start = time.perf_counter()
             result = run_em(
-                network.without_tables(), prepared, counting_step(prepared, Dirichlet(prior)),
+                network.without_cpts(), prepared, counting_step(prepared, Dirichlet(prior)),
                 starts=1, accelerate=accelerate, max_iterations=5000,
             )  # fmt: skip
             seconds = time.perf_counter() - start

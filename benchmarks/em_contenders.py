@@ -67,7 +67,7 @@ def mixture(classes: int = 5, features: int = 20) -> Network:
         name: generator.dirichlet(np.ones(structure.shape(name)[-1]), structure.configurations(name))
         for name in structure.names
     }
-    return structure.with_tables({name: table.reshape(structure.shape(name)) for name, table in tables.items()})
+    return structure.with_cpts({name: table.reshape(structure.shape(name)) for name, table in tables.items()})
 
 
 def data_of(case: str, rows: int) -> tuple[Network, Any]:
@@ -83,8 +83,8 @@ def data_of(case: str, rows: int) -> tuple[Network, Any]:
         codes[np.random.default_rng(2).random(codes.shape) < HIDE] = -1
     else:
         codes[:, network.names.index(never_seen)] = -1
-    mixed = {name: (1 - MIXED) * table + MIXED / table.shape[-1] for name, table in network.tables.items()}
-    return network.with_tables(mixed), codes
+    mixed = {name: (1 - MIXED) * table + MIXED / table.shape[-1] for name, table in network.cpts.items()}
+    return network.with_cpts(mixed), codes
 
 
 # What all measure -----------------------------------------------------------------------------------------------------
@@ -117,31 +117,31 @@ def apart(network: Network, codes: Any, theirs: Tables, pseudo: float = 0.0) -> 
     from credo.io.dataset import Dataset
 
     dataset = Dataset(network.names, codes)
-    own = network.with_tables(counting_all(network, codes, pseudo)()).log_likelihood(dataset)
-    return abs(network.with_tables(theirs).log_likelihood(dataset) / own - 1)
+    own = network.with_cpts(counting_all(network, codes, pseudo)()).log_likelihood(dataset)
+    return abs(network.with_cpts(theirs).log_likelihood(dataset) / own - 1)
 
 
 def counting_all(network: Network, codes: Any, pseudo: float = 0.0) -> Callable[[], Tables]:
     """One iteration of credo that counts barren variables too, as its peers do: a sensor on each makes it count."""
     from credo.io.dataset import Dataset
-    from credo.statistics.families import Families
+    from credo.model.layout import Sensor
+    from credo.statistics.counts import layout_for_counts
     from credo.statistics.inference.expected_counts import expected_cells, prepare
-    from credo.statistics.inference.layout import Sensor, pack, row_starts, unpack
 
     sensors = [Sensor((name,)) for name in network.names]
     ones = [np.ones(len(network.states(name))) for name in network.names]
     readings = np.zeros((len(codes), len(sensors)), dtype=codes.dtype)
-    prepared = prepare(Families.of(network), Dataset(network.names, codes), sensors=sensors, readings=readings)
-    theta = pack(prepared.layout, network.tables, ones)
-    starts = row_starts(prepared.layout)
-    lengths = np.diff(starts, append=prepared.layout.cells)
+    prepared = prepare(layout_for_counts(network), Dataset(network.names, codes), sensors=sensors, readings=readings)
+    theta = prepared.layout.pack(network.cpts, ones)
+    starts = prepared.layout.distribution_starts()
+    lengths = np.diff(starts, append=prepared.layout.size)
 
     def iteration() -> Tables:
         counts = expected_cells(prepared, theta)[0] + pseudo
         sums = np.add.reduceat(counts, starts)
         counts[np.repeat(sums == 0, lengths)] = 1.0
         sums[sums == 0] = lengths[sums == 0]
-        return unpack(prepared.layout, counts / np.repeat(sums, lengths))
+        return prepared.layout.unpack(counts / np.repeat(sums, lengths))
 
     return iteration
 
@@ -154,19 +154,18 @@ def credo(case: str, rows: int, part: int) -> dict[str, Any]:
     from credo.estimation.em.count_step import counting_step
     from credo.estimation.em.steps import Steps, init, step
     from credo.io.dataset import Dataset
-    from credo.statistics.families import Families
+    from credo.statistics.counts import layout_for_counts
     from credo.statistics.inference.expected_counts import prepare
-    from credo.statistics.inference.layout import pack
     from credo.statistics.prior import Dirichlet
 
     counting_all(mixture(2, 2), np.full((2, 3), -1, dtype=np.int8))()  # loads what is compiled
     imports = peak()
     network, codes = data_of(case, rows)
     start = time.perf_counter()
-    prepared = prepare(Families.of(network), Dataset(network.names, codes[:part]))
+    prepared = prepare(layout_for_counts(network), Dataset(network.names, codes[:part]))
     seconds = time.perf_counter() - start
     steps = Steps.of(prepared, counting_step(prepared, Dirichlet(0.0)), network.names)
-    state = init(steps, pack(prepared.layout, network.tables))
+    state = init(steps, prepared.layout.pack(network.cpts))
     groups = prepared.groups
     notes = (
         f"{groups.distinct_rows:,} distinct rows, {groups.pieces:,} components, {len(groups.component):,} evaluations "
@@ -236,7 +235,7 @@ def pgmpy(case: str, rows: int, part: int) -> dict[str, Any]:
     codes = codes[:part]
     # States as numbers: pgmpy fills in those of a hidden variable as numbers whatever they are called.
     states = {name: list(range(len(network.states(name)))) for name in network.names}
-    numbered = Network({name: list(map(str, own)) for name, own in states.items()}, network.parents, network.tables)
+    numbered = Network({name: list(map(str, own)) for name, own in states.items()}, network.parents, network.cpts)
     hidden = {name: len(states[name]) for i, name in enumerate(network.names) if (codes[:, i] < 0).all()}
     seen = pd.DataFrame({name: codes[:, i] for i, name in enumerate(network.names) if name not in hidden})
     edges = [(parent, name) for name in network.names for parent in network.parents[name]]
@@ -250,7 +249,7 @@ def pgmpy(case: str, rows: int, part: int) -> dict[str, Any]:
             evidence_card=list(table.shape[:-1]),
             state_names={member: states[member] for member in (name, *network.parents[name])},
         )
-        for name, table in network.tables.items()
+        for name, table in network.cpts.items()
     }
     estimator = DiscreteEM(state_names=states, latent_card=hidden, max_iter=1, init_cpds=cpds, show_progress=False)
     start, start_busy = time.perf_counter(), time.process_time()
@@ -270,8 +269,8 @@ def numpy_loop(case: str, rows: int, part: int) -> dict[str, Any]:
     network, codes = data_of(case, rows)
     features = network.names[1:]
     indicators = np.concatenate([np.eye(3)[codes[:, 1 + i]] for i in range(len(features))], axis=1)
-    tables = np.concatenate([network.table(name) for name in features], axis=1)  # (classes, 3 · features)
-    weights = network.table("class")
+    tables = np.concatenate([network.cpt_array(name) for name in features], axis=1)  # (classes, 3 · features)
+    weights = network.cpt_array("class")
 
     def iteration() -> tuple[Table, Table, float]:
         scores = indicators @ np.log(tables).T + np.log(weights)
@@ -298,9 +297,9 @@ def stepmix(case: str, rows: int, part: int) -> dict[str, Any]:
     seen = codes[:, 1:].astype(float)
     features = network.names[1:]
     start = {
-        "weights": network.table("class"),
+        "weights": network.cpt_array("class"),
         "measurement": {
-            "pis": np.concatenate([network.table(name) for name in features], axis=1),
+            "pis": np.concatenate([network.cpt_array(name) for name in features], axis=1),
             "max_n_outcomes": 3,
             "total_outcomes": 3 * len(features),
         },

@@ -34,7 +34,7 @@ REPEATS = 3
 def main(arguments: list[str]) -> None:
     """Print a table of seconds."""
     network = read_bif(arguments[0] if arguments else ANDES) if arguments or ANDES.exists() else network_like_andes()
-    numbers = sum(network.table(name).size for name in network.names)
+    numbers = sum(network.cpt_array(name).size for name in network.names)
     print(f"{network.name}: {len(network)} variables, {numbers:,} numbers\n")
     measure(network, STATEMENTS, PER_NODE, ROWS)
 
@@ -88,7 +88,7 @@ def network_like_andes() -> Network:
         for place, name in enumerate(names)
     }
     bare = Network({name: ["no", "yes"] for name in names}, parents, name="like Andes")
-    return bare.with_tables({name: rng.dirichlet(np.ones(2), size=bare.shape(name)[:-1]) for name in names})
+    return bare.with_cpts({name: rng.dirichlet(np.ones(2), size=bare.shape(name)[:-1]) for name in names})
 
 
 if __name__ == "__main__":

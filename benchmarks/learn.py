@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from credo.io.network_files import read_network, write_network
+from credo.model.layout import family_strides
 from credo.model.network import Network
 
 ALARM = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks" / "alarm.bif"
@@ -66,7 +67,7 @@ def made_up_network() -> Network:
         *_, states = structure.shape(name)
         rows = generator.dirichlet(np.full(states, 0.5), structure.configurations(name))
         tables[name] = rows.reshape(structure.shape(name))
-    return structure.with_tables(tables)
+    return structure.with_cpts(tables)
 
 
 # The contenders. Each prepares what it may prepare, and returns the function that is timed. ---------------------------
@@ -76,14 +77,13 @@ def credo_from_codes(folder: Path) -> Callable[[], Any]:
     from credo.fitting import fit
     from credo.io.tables import read_table
 
-    network = read_network(folder / "network.bif").without_tables()
+    network = read_network(folder / "network.bif").without_cpts()
     dataset = read_table(folder / "data.csv", network)
     return lambda: fit(network, dataset, method="ml")
 
 
 def bincount_from_codes(folder: Path) -> Callable[[], Any]:
     from credo.io.tables import read_table
-    from credo.statistics.families import family
 
     network = read_network(folder / "network.bif")
     dataset = read_table(folder / "data.csv", network)
@@ -92,7 +92,7 @@ def bincount_from_codes(folder: Path) -> Callable[[], Any]:
     def count() -> list[np.ndarray]:
         tables = []
         for name in network.names:
-            positions, strides = family(network, name)
+            positions, strides = family_strides(network, name)
             cells = sum(columns[position] * stride for position, stride in zip(positions, strides, strict=True))
             tables.append(np.bincount(cells, minlength=strides[0] * network.shape(name)[0]))
         return tables
@@ -125,7 +125,7 @@ def pgmpy_from_frame(folder: Path) -> Callable[[], Any]:
 def credo_from_csv(folder: Path) -> Callable[[], Any]:
     from credo.fitting import fit
 
-    network = read_network(folder / "network.bif").without_tables()
+    network = read_network(folder / "network.bif").without_cpts()
     return lambda: fit(network, folder / "data.csv", method="ml")
 
 

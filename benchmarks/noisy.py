@@ -22,9 +22,8 @@ from credo.io.tables import stream_table
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.model.noisy import NoisyForm
-from credo.statistics.families import Families
+from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_cells, prepare
-from credo.statistics.inference.layout import pack
 
 SETS, PARENTS, ROWS = (5, 10, 20, 40), 4, 1000
 BINARY = ("no", "yes")
@@ -106,8 +105,8 @@ def one_step(network: Network, data: Any) -> float:
     """Seconds of one E-step, the best of several."""
     whole = expand(network).network
     table = concatenate([extended(part, whole) for part in stream_table(data, network)])
-    prepared = prepare(Families.of(whole), table)
-    theta = pack(prepared.layout, whole.tables)
+    prepared = prepare(layout_for_counts(whole), table)
+    theta = prepared.layout.pack(whole.cpts)
     expected_cells(prepared, theta)
     best = float("inf")
     for _ in range(REPEATS):

@@ -78,12 +78,12 @@ def made_up(variables: int, states: int, parents: int, seed: int = 0) -> Network
     graph = {name: random.choice(names[:i], min(i, parents), replace=False).tolist() for i, name in enumerate(names)}
     structure = Network({name: [f"s{k}" for k in range(states)] for name in names}, graph)
     tables = {name: random.dirichlet(np.ones(states), structure.shape(name)[:-1]) for name in names}
-    return structure.with_tables(tables)
+    return structure.with_cpts(tables)
 
 
 def line(path: Path, readers: dict[str, Reader]) -> str:
     """What each reader took for one file."""
-    numbers = sum(table.size for table in read_bif(path).tables.values())
+    numbers = sum(table.size for table in read_bif(path).cpts.values())
     best = best_times(path, readers)
     ours = best.pop("credo")
     assert isinstance(ours, float)

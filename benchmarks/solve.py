@@ -31,8 +31,7 @@ from credo.estimation.solvers.interior_point import Task
 from credo.io.network_files import read_network
 from credo.knowledge import Knowledge
 from credo.model.network import Network
-from credo.statistics.counts import count_all
-from credo.statistics.families import Families
+from credo.statistics.counts import count_all, layout_for_counts
 from credo.statistics.known_columns import read_for
 
 NETWORKS = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
@@ -63,19 +62,17 @@ def tasks_of(name: str) -> list[Task]:
         network = read_network(path) if path.exists() else made_up_network(SIZES[name])
         statements = true_statements(network, STATEMENTS, seed=1)
         knowledge = Knowledge(statements, network)
-        counts = count_all(Families.of(network), read_for(knowledge, network.sample(ROWS, 3), None, None))
-        tables = {each: counts.table(each) for each in network.names}
+        counts = count_all(layout_for_counts(network), read_for(knowledge, network.sample(ROWS, 3), None, None))
+        tables = {each: counts.of(each) for each in network.names}
     else:
         parents, states, count = next(each for each in SINGLE if f"{2 ** each[0]}x{each[1]}" == name)
         network = one_table(parents, states)
         knowledge = Knowledge(true_statements(network, count, seed=1)[:count], network)
         generator = np.random.default_rng(1)
         tables = {each: np.zeros((network.configurations(each), len(network.states(each)))) for each in network.names}
-        tables["x"] = np.array([generator.multinomial(20, row) for row in network.table("x").reshape(-1, states)])
+        tables["x"] = np.array([generator.multinomial(20, row) for row in network.cpt_array("x").reshape(-1, states)])
     constraints = lower(knowledge)
-    vector = np.zeros(constraints.parameters.size)
-    for each, start in constraints.parameters.offsets.items():
-        vector[start : start + tables[each].size] = tables[each].ravel()
+    vector = constraints.layout.pack(tables)
     return [
         Task(block, w, None if w.any() else np.ones(block.size))
         for block in blocks_of(constraints)
@@ -91,7 +88,7 @@ def one_table(parents: int, states: int) -> Network:
         {"x": [f"s{k}" for k in range(states)], **{name: ["s0", "s1"] for name in names}}, {"x": tuple(names)}
     )
     rows = generator.dirichlet(np.ones(states), 2**parents).reshape(network.shape("x"))
-    return network.with_tables({"x": rows, **{name: np.array([0.5, 0.5]) for name in names}})
+    return network.with_cpts({"x": rows, **{name: np.array([0.5, 0.5]) for name in names}})
 
 
 def made_up_network(size: int) -> Network:
@@ -104,7 +101,7 @@ def made_up_network(size: int) -> Network:
         for k, name in enumerate(names)
     }
     network = Network(variables, parents)
-    return network.with_tables(
+    return network.with_cpts(
         {
             name: generator.dirichlet(np.ones(len(variables[name])), network.configurations(name)).reshape(
                 network.shape(name)

@@ -98,7 +98,7 @@ def _cell(rng: np.random.Generator, network: Network, name: str) -> tuple[int, i
 def _term(rng: np.random.Generator, network: Network, name: str, row: int, state: int) -> tuple[Linear, float]:
     given = tuple(network.configuration(name, int(row)).items())
     probability = Probability(name, (network.states(name)[state],), given)
-    value = float(network.table(name).reshape(-1, len(network.states(name)))[row, state])
+    value = float(network.cpt_array(name).reshape(-1, len(network.states(name)))[row, state])
     return Linear(((1.0, probability),)), value
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.em_contenders import best_of, mixture, network_of
+from credo.arrays import Numbers
 from credo.constraints.constraint_set import RowTie
 from credo.estimation.em.count_step import counting_step
 from credo.estimation.em.driver import run_em
@@ -28,9 +29,8 @@ from credo.estimation.tied import Tied, tied_step
 from credo.io.corpus import Corpus
 from credo.io.dataset import Dataset
 from credo.model.network import Network
-from credo.statistics.families import Families
+from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import Prepared, expected_cells, prepare
-from credo.statistics.inference.layout import Numbers, pack
 from credo.statistics.prior import Dirichlet
 from credo.statistics.sample import sample_codes
 from credo.statistics.ties.likelihood import Reading
@@ -85,7 +85,7 @@ def made_up_corpus(documents: int = 2_246, words: int = 10_473, length: int = 19
 def measure_topics(corpus: Corpus, topics: int, tokens: int) -> None:
     """Seconds for an iteration: credo, credo with tied tokens, and the peers."""
     network = topic_network(corpus, topics)
-    rows, families = topic_rows(corpus, network), Families.of(network)
+    rows, families = topic_rows(corpus, network), layout_for_counts(network)
     prepared = prepare(families, rows)
     column = pairs_in_texts(corpus, tokens)
     tied = tied_step(
@@ -132,7 +132,7 @@ def random_tables(network: Network, prepared: Prepared, generator: np.random.Gen
     for name in network.names:
         states = len(network.states(name))
         tables[name] = generator.dirichlet(np.full(states, 5.0), network.configurations(name))
-    return pack(prepared.layout, tables)
+    return prepared.layout.pack(tables)
 
 
 def scikit_learn(corpus: Corpus, topics: int) -> Figures:
@@ -218,13 +218,13 @@ def measure_network(name: str, rows: int) -> None:
     network = network_of(name)
     assert network is not None
     case = tied_case(network, rows)
-    e_step = tied_step(Families.of(network), case.ties, case.dataset, Reading.CLL, None)
+    e_step = tied_step(layout_for_counts(network), case.ties, case.dataset, Reading.CLL, None)
     print(f"\n{name}: {rows:,} rows, {len(case.ties):,} pairs of hidden values tied; an iteration")
     m_step = counting_step(e_step.prepared, Dirichlet(1.0))
 
     def run(tied: bool) -> int:
         extra: dict[str, Any] = {"e_step": e_step} if tied else {}
-        bare = network.without_tables()
+        bare = network.without_cpts()
         return run_em(bare, e_step.prepared, m_step, starts=1, accelerate=False, **extra).iterations
 
     plain = {key: value / run(False) for key, value in best_of(lambda: run(False)).items()}
@@ -262,9 +262,9 @@ def growth_line(rows: int, ties: int, members: int) -> float:
     groups = tied.reshape(ties, members) + 1
     said = [RowTie(("class",), None, tuple(group), 0) for group in groups.tolist()]
     start = time.perf_counter()
-    e_step = tied_step(Families.of(network), said, Dataset(network.names, codes), Reading.CLL, None)
+    e_step = tied_step(layout_for_counts(network), said, Dataset(network.names, codes), Reading.CLL, None)
     preparing = time.perf_counter() - start
-    theta = pack(e_step.prepared.layout, network.tables)
+    theta = e_step.prepared.layout.pack(network.cpts)
     _, _, memory = e_step(theta, e_step.start())
     found = best_of(lambda: e_step(theta, memory))["busy"]
     untied = best_of(lambda: expected_cells(e_step.prepared, theta))["busy"]

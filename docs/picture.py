@@ -26,7 +26,7 @@ INK, DATA, ALLOWED, LEARNED = "#37474f", "#c2571a", "#b2dfdb", "#00695c"
 def main() -> None:
     """Learn the example and write the picture."""
     folder = Path("examples/brain-tumour")
-    network = credo.read_network(folder / "brain-tumour.bif").without_tables()
+    network = credo.read_network(folder / "brain-tumour.bif").without_cpts()
     knowledge = credo.read_knowledge(folder / "brain-tumour.credo", network)
     fit = credo.fit(network, folder / "patients.csv", knowledge)
     rows = fit.explain().rows

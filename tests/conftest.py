@@ -19,7 +19,7 @@ def smoking() -> Network:
     return Network(
         {"smoke": ("no", "yes"), "lung": ("no", "yes")},
         parents={"lung": ["smoke"]},
-        tables={"smoke": [0.5, 0.5], "lung": [[0.99, 0.01], [0.9, 0.1]]},
+        cpts={"smoke": [0.5, 0.5], "lung": [[0.99, 0.01], [0.9, 0.1]]},
         name="smoking",
     )
 
@@ -39,4 +39,4 @@ def random_network(sizes: dict[str, int], parents: dict[str, tuple[str, ...]], s
         name: generator.dirichlet(np.ones(sizes[name]), structure.configurations(name)).reshape(structure.shape(name))
         for name in structure.names
     }
-    return structure.with_tables(tables)
+    return structure.with_cpts(tables)

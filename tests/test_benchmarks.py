@@ -20,7 +20,7 @@ MODULES = sorted(module.name for module in pkgutil.iter_modules(benchmarks.__pat
 def tiny() -> Network:
     rng = np.random.default_rng(0)
     bare = Network({name: ["no", "yes"] for name in "abc"}, {"b": ["a"], "c": ["a", "b"]})
-    return bare.with_tables({name: rng.dirichlet(np.ones(2), size=bare.shape(name)[:-1]) for name in "abc"})
+    return bare.with_cpts({name: rng.dirichlet(np.ones(2), size=bare.shape(name)[:-1]) for name in "abc"})
 
 
 @pytest.mark.parametrize("name", MODULES)

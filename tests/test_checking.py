@@ -260,7 +260,7 @@ def random_network(rng: np.random.Generator, size: int, max_parents: int = 3) ->
     }
     bare = Network(states, parents)
     tables = {name: rng.dirichlet(np.ones(len(states[name])), size=bare.shape(name)[:-1]) for name in names}
-    return bare.with_tables(tables)
+    return bare.with_cpts(tables)
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ def test_learn_writes_a_network_and_prints_json(files: Path) -> None:
     learned = credo.read_network(files / "learned.bif")
     assert result["method"] == "map"
     assert result["rows"] == 3
-    assert result["tables"]["lung"]["probabilities"] == learned.table("lung").tolist()
+    assert result["tables"]["lung"]["probabilities"] == learned.cpt_array("lung").tolist()
     assert learned == credo.fit(files / "net.bif", files / "data.csv", method="map").network
 
 

@@ -80,11 +80,11 @@ def test_probabilities_of_tied_rows_are_those_of_all_that_they_hold(merged: bool
     """P(x | group) ∝ P(x)^n Π P(row | x); where the tie is one draw, P(x) Π P(row | x)."""
     table, _ = a_table(rows=40, features=3)
     found = credo.cluster(table, 3, ties=[[1, 2, 3], [10, 11]], merged=merged)
-    prior = found.fit.network.table("cluster")
+    prior = found.fit.network.cpt_array("cluster")
     for rows in ([0, 1, 2], [9, 10], [20]):
         scores = prior ** (1 if merged else len(rows))
         for row, name in product(rows, found.features):
-            scores = scores * found.fit.network.table(name)[:, "abcd".index(table[name][row])]
+            scores = scores * found.fit.network.cpt_array(name)[:, "abcd".index(table[name][row])]
         np.testing.assert_allclose(found.probabilities[rows[0]], scores / scores.sum(), atol=1e-9)
 
 

@@ -20,9 +20,9 @@ PATIENTS = pl.DataFrame({"smoke": ["no", "no", "no", "yes", "yes"], "lung": ["no
 
 
 def test_maximum_likelihood_by_hand(smoking: Network) -> None:
-    fit = credo.fit(smoking.without_tables(), PATIENTS, method="ml")
-    assert fit.network.table("smoke").tolist() == [0.6, 0.4]
-    assert fit.network.table("lung").tolist() == [[1.0, 0.0], [0.5, 0.5]]
+    fit = credo.fit(smoking.without_cpts(), PATIENTS, method="ml")
+    assert fit.network.cpt_array("smoke").tolist() == [0.6, 0.4]
+    assert fit.network.cpt_array("lung").tolist() == [[1.0, 0.0], [0.5, 0.5]]
     assert fit.log_likelihood == pytest.approx(3 * math.log(0.6) + 2 * math.log(0.4) + 2 * math.log(0.5))
     assert fit.status is credo.Status.EXACT
     assert (fit.method, fit.rows, fit.findings) == ("ml", 5, ())
@@ -32,8 +32,8 @@ def test_maximum_likelihood_by_hand(smoking: Network) -> None:
 
 def test_pseudo_counts_by_hand(smoking: Network) -> None:
     fit = credo.fit(smoking, PATIENTS, method="map")
-    assert fit.network.table("smoke") == pytest.approx(np.array([4 / 7, 3 / 7]))
-    assert fit.network.table("lung") == pytest.approx(np.array([[4 / 5, 1 / 5], [0.5, 0.5]]))
+    assert fit.network.cpt_array("smoke") == pytest.approx(np.array([4 / 7, 3 / 7]))
+    assert fit.network.cpt_array("lung") == pytest.approx(np.array([[4 / 5, 1 / 5], [0.5, 0.5]]))
 
 
 @pytest.mark.parametrize(
@@ -42,24 +42,24 @@ def test_pseudo_counts_by_hand(smoking: Network) -> None:
 )
 def test_priors(smoking: Network, prior: object, lung_of_smokers: float) -> None:
     fit = credo.fit(smoking, PATIENTS, method="map", prior=prior)
-    assert fit.network.table("lung")[1, 1] == pytest.approx(lung_of_smokers)
+    assert fit.network.cpt_array("lung")[1, 1] == pytest.approx(lung_of_smokers)
 
 
 def test_another_network_as_prior(smoking: Network) -> None:
     fit = credo.fit(smoking, PATIENTS, method="map", prior=credo.NetworkPrior(smoking, 10))
-    assert fit.network.table("lung")[1, 1] == pytest.approx((1 + 10 * 0.1) / 12)
+    assert fit.network.cpt_array("lung")[1, 1] == pytest.approx((1 + 10 * 0.1) / 12)
 
 
 def test_maximum_likelihood_finds_the_truth_with_many_data() -> None:
     truth = random_network({"a": 2, "b": 3, "c": 3}, {"c": ("a", "b")}, seed=2)
-    fit = credo.fit(truth.without_tables(), truth.sample(200_000, 1), method="ml")
+    fit = credo.fit(truth.without_cpts(), truth.sample(200_000, 1), method="ml")
     for name in truth.names:
-        np.testing.assert_allclose(fit.network.table(name), truth.table(name), atol=0.02)
+        np.testing.assert_allclose(fit.network.cpt_array(name), truth.cpt_array(name), atol=0.02)
 
 
 def test_no_other_tables_are_more_likely(mixed: Network) -> None:
     frame = mixed.sample(300, 1)
-    fit = credo.fit(mixed.without_tables(), frame, method="ml")
+    fit = credo.fit(mixed.without_cpts(), frame, method="ml")
     for seed in range(20):
         other = random_network({"a": 2, "b": 3, "c": 4}, {"c": ("b", "a"), "b": ("a",)}, seed)
         assert other.log_likelihood(frame) < fit.log_likelihood
@@ -69,15 +69,15 @@ def test_no_other_tables_are_more_likely(mixed: Network) -> None:
 def test_the_names_of_states_and_their_order_change_nothing(mixed: Network) -> None:
     frame = mixed.sample(100, 1)
     turned = Network({name: mixed.states(name)[::-1] for name in reversed(mixed.names)}, {"c": ("a", "b"), "b": ("a",)})
-    fit = credo.fit(mixed.without_tables(), frame, method="map")
+    fit = credo.fit(mixed.without_cpts(), frame, method="map")
     other = credo.fit(turned, frame, method="map")
-    expected = fit.network.table("c").transpose(1, 0, 2)[::-1, ::-1, ::-1]
-    np.testing.assert_array_equal(other.network.table("c"), expected)
+    expected = fit.network.cpt_array("c").transpose(1, 0, 2)[::-1, ::-1, ::-1]
+    np.testing.assert_array_equal(other.network.cpt_array("c"), expected)
 
 
 def test_rows_without_data_are_named(smoking: Network) -> None:
-    fit = credo.fit(smoking.without_tables(), PATIENTS.filter(pl.col("smoke") == "no"), method="ml")
-    assert fit.network.table("lung")[1].tolist() == [0.5, 0.5]
+    fit = credo.fit(smoking.without_cpts(), PATIENTS.filter(pl.col("smoke") == "no"), method="ml")
+    assert fit.network.cpt_array("lung")[1].tolist() == [0.5, 0.5]
     (finding,) = fit.findings
     assert (finding.kind, finding.variable) == ("no data", "lung")
     assert finding.configurations == ({"smoke": "yes"},)
@@ -87,12 +87,12 @@ def test_rows_without_data_are_named(smoking: Network) -> None:
 
 def test_fixed_tables_stay(smoking: Network) -> None:
     fit = credo.fit(smoking, PATIENTS, method="ml", fixed=("lung",))
-    assert fit.network.table("lung") is smoking.table("lung")
-    assert fit.network.table("smoke").tolist() == [0.6, 0.4]
+    assert fit.network.cpt_array("lung") is smoking.cpt_array("lung")
+    assert fit.network.cpt_array("smoke").tolist() == [0.6, 0.4]
 
 
 def test_a_fixed_table_that_the_data_contradict_is_reported(smoking: Network) -> None:
-    network = smoking.with_tables({"lung": [[1.0, 0.0], [1.0, 0.0]]})
+    network = smoking.with_cpts({"lung": [[1.0, 0.0], [1.0, 0.0]]})
     fit = credo.fit(network, PATIENTS, method="ml", fixed=["lung"])
     assert fit.log_likelihood == -math.inf
     assert "P(lung=yes | smoke=yes) = 0" in str(fit.findings[-1])
@@ -137,15 +137,15 @@ def test_options_that_make_no_sense(smoking: Network, options: dict, error: type
 
 def test_a_fixed_table_must_be_there(smoking: Network) -> None:
     with pytest.raises(NetworkError, match="the network has none"):
-        credo.fit(smoking.without_tables(), PATIENTS, fixed=["lung"])
+        credo.fit(smoking.without_cpts(), PATIENTS, fixed=["lung"])
 
 
 def test_rows_with_gaps_count_as_far_as_they_go(smoking: Network) -> None:
     """By hand: of five patients one has no value of lung; smoke is counted from all five, lung from four."""
     frame = PATIENTS.with_columns(pl.Series("lung", ["no", "no", None, "no", "yes"]))
-    fit = credo.fit(smoking.without_tables(), frame, method="ml")
-    assert fit.network.table("smoke") == pytest.approx(np.array([0.6, 0.4]))
-    assert fit.network.table("lung") == pytest.approx(np.array([[1.0, 0.0], [0.5, 0.5]]), abs=1e-6)
+    fit = credo.fit(smoking.without_cpts(), frame, method="ml")
+    assert fit.network.cpt_array("smoke") == pytest.approx(np.array([0.6, 0.4]))
+    assert fit.network.cpt_array("lung") == pytest.approx(np.array([[1.0, 0.0], [0.5, 0.5]]), abs=1e-6)
     assert fit.status is credo.Status.CONVERGED
     assert fit.rows == 5
 
@@ -153,8 +153,8 @@ def test_rows_with_gaps_count_as_far_as_they_go(smoking: Network) -> None:
 def test_a_missing_cause_is_inferred_from_its_effect(smoking: Network) -> None:
     """The observed log-likelihood is what enumeration gives, and EM raised it at every step."""
     frame = pl.DataFrame({"smoke": ["no", "no", "yes", None, None], "lung": ["no", "no", "yes", "yes", "no"]})
-    fit = credo.fit(smoking.without_tables(), frame, method="map", starts=3)
-    smoke, lung = fit.network.table("smoke"), fit.network.table("lung")
+    fit = credo.fit(smoking.without_cpts(), frame, method="map", starts=3)
+    smoke, lung = fit.network.cpt_array("smoke"), fit.network.cpt_array("lung")
     seen = np.log([smoke[0] * lung[0, 0]] * 2 + [smoke[1] * lung[1, 1]])
     hidden = np.log([smoke @ lung[:, 1], smoke @ lung[:, 0]])
     assert fit.log_likelihood == pytest.approx(seen.sum() + hidden.sum())
@@ -164,7 +164,7 @@ def test_a_missing_cause_is_inferred_from_its_effect(smoking: Network) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_takes_rows_with_gaps(smoking: Network, method: str) -> None:
     frame = pl.concat([PATIENTS] * 4).with_columns(pl.Series("lung", ["no", None, "no", "yes", "yes"] * 4))
-    fit = credo.fit(smoking.without_tables(), frame, "smoke raises lung by at least 0.1", method=method, starts=2)
+    fit = credo.fit(smoking.without_cpts(), frame, "smoke raises lung by at least 0.1", method=method, starts=2)
     assert fit.network.is_complete
     assert np.isfinite(fit.log_likelihood)
     if METHODS[method].uses_knowledge and method not in ("co", "qmap", "cem"):
@@ -180,8 +180,8 @@ def test_auto_takes_what_suits(smoking: Network) -> None:
 def test_the_posterior_says_how_sure_it_is(smoking: Network) -> None:
     fit = credo.fit(smoking, PATIENTS, "smoke raises lung", method="posterior")
     low, high = fit.interval("lung", 0.9)
-    assert (low <= fit.network.table("lung")).all()
-    assert (fit.network.table("lung") <= high).all()
+    assert (low <= fit.network.cpt_array("lung")).all()
+    assert (fit.network.cpt_array("lung") <= high).all()
     wider = fit.interval("lung", 0.99)
     assert (wider[0] <= low).all()
     assert (fit.deviation("lung") > 0).all()
@@ -195,7 +195,7 @@ def test_a_dataset_of_another_network_keeps_its_labels() -> None:
     one, other = Network({"lung": ["no", "yes"]}), Network({"lung": ["yes", "no"]})
     frame = pl.DataFrame({"lung": ["no"] * 9 + ["yes"]})
     fit = credo.fit(other, credo.read_table(frame, one), method="ml")
-    assert fit.network.table("lung").tolist() == [0.1, 0.9]
+    assert fit.network.cpt_array("lung").tolist() == [0.1, 0.9]
     with pytest.raises(credo.DataError, match="states"):
         credo.fit(Network({"lung": ["no", "maybe"]}), credo.read_table(frame, one), method="ml")
 
@@ -212,10 +212,10 @@ def test_knowledge_of_another_network_keeps_its_meaning() -> None:
     one, other = Network({"lung": ["no", "yes"]}), Network({"lung": ["yes", "no"]})
     knowledge = credo.Knowledge("P(lung=yes) <= 0.1", one)
     fit = credo.fit(other, pl.DataFrame({"lung": ["yes"] * 9 + ["no"]}), knowledge, method="cml")
-    assert fit.network.table("lung")[0] == pytest.approx(0.1)
+    assert fit.network.cpt_array("lung")[0] == pytest.approx(0.1)
     with pytest.raises(credo.KnowledgeError, match="lung"):
         credo.check(Network({"heart": ["no", "yes"]}), knowledge)
-    assert len(knowledge + credo.Knowledge("P(lung=yes) >= 0.01", one.with_tables({"lung": [0.5, 0.5]}))) == 2
+    assert len(knowledge + credo.Knowledge("P(lung=yes) >= 0.01", one.with_cpts({"lung": [0.5, 0.5]}))) == 2
 
 
 @pytest.mark.parametrize("seed", [-1, "a", 1.5, True])

@@ -33,7 +33,7 @@ FORM = NoisyForm(
         np.array([0.95, 0.05]),
     ),
 )
-TRUTH = HEART.with_tables({name: [0.5, 0.5] for name in NAMES}).with_forms({"attack": FORM})
+TRUTH = HEART.with_cpts({name: [0.5, 0.5] for name in NAMES}).with_forms({"attack": FORM})
 DATA = TRUTH.sample(400, seed=1)
 
 
@@ -45,7 +45,7 @@ def test_a_single_cause_is_learned_by_counting() -> None:
     network = Network({"a": BINARY, "y": BINARY}, {"y": ["a"]})
     frame = pl.DataFrame({"a": ["no"] * 4 + ["yes"] * 5, "y": ["no"] * 3 + ["yes"] + ["no"] * 2 + ["yes"] * 3})
     fit = credo.fit(network, frame, "y is noisy-or of {a}", method="ml")
-    assert fit.network.table("y") == pytest.approx(np.array([[0.75, 0.25], [0.4, 0.6]]), abs=1e-6)
+    assert fit.network.cpt_array("y") == pytest.approx(np.array([[0.75, 0.25], [0.4, 0.6]]), abs=1e-6)
 
 
 def test_the_optimum_of_two_causes_by_hand() -> None:
@@ -57,7 +57,7 @@ def test_the_optimum_of_two_causes_by_hand() -> None:
     fit = credo.fit(
         network, frame, "y is noisy-or of {a}, {b} with leak", method="ml", weights="times", tolerance=1e-13
     )
-    one, two, leak = fit.network.forms["y"].tables
+    one, two, leak = fit.network.forms["y"].cpts
     assert one == pytest.approx(np.array([[1.0, 0.0], [0.5, 0.5]]), abs=1e-5)
     assert two == pytest.approx(np.array([[1.0, 0.0], [0.8, 0.2]]), abs=1e-5)
     assert leak == pytest.approx([0.9, 0.1], abs=1e-5)
@@ -81,7 +81,7 @@ def test_several_families_amid_a_network_with_gaps_and_a_hidden_variable() -> No
     names = ("a", "b", "h", "y", "c", "z", "end")
     parents = {"b": ["a"], "h": ["a"], "y": ["a", "b", "h"], "z": ["y", "c"], "end": ["z", "h"]}
     structure = Network(dict.fromkeys(names, BINARY), parents)
-    truth = structure.with_tables(
+    truth = structure.with_cpts(
         {name: generator.dirichlet([1, 1], structure.shape(name)[:-1]) for name in names if name not in "yz"}
     ).with_forms(
         {
@@ -135,16 +135,16 @@ def test_a_confidence_pulls_and_yields() -> None:
         credo.fit(HEART, DATA, FAMILY + text, method="cml", starts=1, soft_weight=weight).network
         for weight in (0.0, 100.0, 1e6)
     )
-    at = [each.forms["attack"].tables[1][1, 1] for each in (free, pulled, strict)]
+    at = [each.forms["attack"].cpts[1][1, 1] for each in (free, pulled, strict)]
     assert at[0] < at[1] < at[2]
     assert at[2] == pytest.approx(0.9, abs=0.02)
 
 
 def test_a_range_on_a_small_table_is_not_scaled_into_a_violation() -> None:
     fit = credo.fit(HEART, DATA, FAMILY + STATEMENTS["low range"], method="cml", starts=1)
-    assert fit.network.forms["attack"].tables[1][0, 1] >= 0.1 - 1e-9
+    assert fit.network.forms["attack"].cpts[1][0, 1] >= 0.1 - 1e-9
     free = credo.fit(HEART, DATA, FAMILY + "age raises attack", method="cml", starts=1)
-    assert free.network.forms["attack"].tables[1][0, 1] == pytest.approx(0.0, abs=1e-12)
+    assert free.network.forms["attack"].cpts[1][0, 1] == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -152,7 +152,7 @@ def test_every_method_takes_noisy_families(method: str) -> None:
     text = FAMILY + "chol and bp synergize on attack\nage raises attack"
     fit = credo.fit(HEART, DATA.head(150), text, method=method, starts=1)
     assert fit.network.is_complete
-    assert fit.network.table("attack").sum(axis=-1) == pytest.approx(np.ones((2,) * 4))
+    assert fit.network.cpt_array("attack").sum(axis=-1) == pytest.approx(np.ones((2,) * 4))
     assert fit.network.forms["attack"].kind == "noisy-or"
     assert fit.log_likelihood == pytest.approx(fit.network.log_likelihood(DATA.head(150)), rel=1e-9)
     if method in ("cml", "cmap", "posterior", "qmapc", "cme"):
@@ -162,7 +162,7 @@ def test_every_method_takes_noisy_families(method: str) -> None:
 def test_intervals_are_those_of_small_tables() -> None:
     fit = credo.fit(HEART, DATA, FAMILY + "age raises attack", method="posterior", starts=1)
     low, high = fit.interval("attack by age")
-    learned = fit.network.forms["attack"].tables[1]
+    learned = fit.network.forms["attack"].cpts[1]
     assert (low <= learned + 1e-9).all()
     assert (learned <= high + 1e-9).all()
     with pytest.raises(OptionError, match="one of its small tables, .* attack by age"):
@@ -172,7 +172,7 @@ def test_intervals_are_those_of_small_tables() -> None:
 def test_a_family_that_the_network_declares_needs_no_statement() -> None:
     said = credo.fit(HEART, DATA, FAMILY + "age raises attack", method="cmap", starts=1)
     declared = credo.fit(
-        HEART.with_forms({"attack": FORM.without_tables()}), DATA, "age raises attack", method="cmap", starts=1
+        HEART.with_forms({"attack": FORM.without_cpts()}), DATA, "age raises attack", method="cmap", starts=1
     )
     assert said.network == declared.network
 
@@ -221,7 +221,7 @@ def test_forty_parents_cost_ten_small_tables() -> None:
     generator = np.random.default_rng(0)
     frame = pl.DataFrame({name: np.array(BINARY)[generator.integers(0, 2, 200)] for name in (*names, "y")})
     fit = credo.fit(network, frame, text, starts=1)
-    assert len(fit.network.forms["y"].tables) == 11
+    assert len(fit.network.forms["y"].cpts) == 11
     assert fit.network.predict(frame.head(3).drop("y"), "y").height == 3
     assert not fit.violations()
     again = fit.to_dict()

@@ -27,7 +27,7 @@ def truth() -> Network:
     sets = (("p", "q"), ("r",), ("s",), ("t",), ("u",))
     tables = [generator.dirichlet([4, 1], (10,) * len(own)) for own in sets] + [np.array([0.95, 0.05])]
     form = NoisyForm("noisy-or", sets, ("no", "yes"), True, tuple(tables))
-    return LARGE.with_tables({name: np.full(10, 0.1) for name in NAMES}).with_forms({"y": form})
+    return LARGE.with_cpts({name: np.full(10, 0.1) for name in NAMES}).with_forms({"y": form})
 
 
 @pytest.mark.parametrize("method", ["cmap", "posterior"])

@@ -12,8 +12,9 @@ import numpy as np
 from benchmarks.statements import true_statements
 
 import credo
+from credo.arrays import Numbers
 from credo.constraints.blocks import blocks_of
-from credo.constraints.constraint_set import Constraints, Numbers
+from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
 from credo.estimation.interpolated import allowed_means, estimate_qmap, estimate_qmapc
 from credo.estimation.methods import METHODS
@@ -22,8 +23,7 @@ from credo.estimation.solution import Solution
 from credo.fitting import FOLDS
 from credo.io.tables import stream_table
 from credo.model.network import Network
-from credo.statistics.counts import count_folds, merge_all
-from credo.statistics.families import Families
+from credo.statistics.counts import count_folds, layout_for_counts, merge_all
 from credo.statistics.prior import as_prior
 from experiments.guo.measure import mean_row_divergence
 from experiments.guo.published import SHARES, SIZES
@@ -52,7 +52,7 @@ def run_draw(job: tuple[str, int, tuple[str, ...]]) -> list[dict[str, object]]:
                 start = time.perf_counter()
                 solution = run(problem)
                 seconds = time.perf_counter() - start + spent
-                learned = truth.with_tables(solution.tables)
+                learned = truth.with_cpts(solution.cpts)
                 found.append(
                     {
                         "network": name,
@@ -79,7 +79,7 @@ def _problems(
     """
     kept = everything.linear.statements % STATEMENTS < STATEMENTS * share / 100
     constraints = replace(everything, linear=everything.linear.take(kept))
-    blocks, families = blocks_of(constraints), Families.of(truth)
+    blocks, families = blocks_of(constraints), layout_for_counts(truth)
     interpolations: Interpolations = {}
     for cell, rows, own_share in CELLS:
         if own_share == share:
@@ -104,7 +104,7 @@ def _estimate(method: str, problem: Problem) -> Solution:
 def _violated(problem: Problem, learned: Network) -> int:
     """How many statements are missed by more than rounding."""
     linear = problem.constraints.linear
-    theta: Numbers = np.concatenate([learned.table(name).ravel() for name in learned.names])
+    theta: Numbers = np.concatenate([learned.cpt_array(name).ravel() for name in learned.names])
     excess = linear.values(theta) - linear.bounds
     excess = np.where(linear.equality, np.abs(excess), excess)
     return len(set(linear.statements[excess > 1e-6].tolist()))

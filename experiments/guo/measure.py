@@ -21,8 +21,8 @@ def mean_row_divergence(truth: Network, estimate: Network) -> float:
     total, rows = 0.0, 0
     for name in truth.names:
         states = len(truth.states(name))
-        true = truth.table(name).reshape(-1, states)
-        found = np.maximum(estimate.table(name).reshape(-1, states), SMALLEST)
+        true = truth.cpt_array(name).reshape(-1, states)
+        found = np.maximum(estimate.cpt_array(name).reshape(-1, states), SMALLEST)
         found = found / found.sum(axis=1, keepdims=True)
         seen = true > 0
         total += float((true[seen] * np.log(true[seen] / found[seen])).sum())

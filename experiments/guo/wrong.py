@@ -61,7 +61,7 @@ def main() -> None:
 
 def run(truth: Network, draw: int, share: int, rows: int) -> Iterable[dict[str, object]]:
     """One draw of data and statements under each way of dealing with wrong ones."""
-    structure, frame = truth.without_tables(), truth.sample(rows, seed=1000 + draw)
+    structure, frame = truth.without_cpts(), truth.sample(rows, seed=1000 + draw)
     statements = with_wrong_ones(true_statements(truth, STATEMENTS, seed=draw), share, seed=draw)
     given = consistent(structure, statements)
     verdicts = credo.check(structure, credo.Knowledge(statements, structure), frame).statements

@@ -84,7 +84,7 @@ def learn(
     learner: Learner, truth: Network, training: pl.DataFrame, seed: int, iterations: int
 ) -> tuple[credo.Fit, float]:
     """The fit, and how long it took, the reading of the knowledge not included."""
-    structure = trusting(truth) if learner.trusts_detectors else truth.without_tables()
+    structure = trusting(truth) if learner.trusts_detectors else truth.without_cpts()
     seen = training if learner.labelled else training.select(map(detector, UNITS))
     known = credo.Knowledge(learner.knowledge, structure)
     start = time.perf_counter()
@@ -110,7 +110,9 @@ def unit_rates(network: Network, test: pl.DataFrame) -> dict[str, tuple[float, f
 
 def table_error(truth: Network, learned: Network) -> float:
     """The mean distance of a number of a table from the truth."""
-    return float(np.mean(np.concatenate([np.abs(truth.table(n) - learned.table(n)).ravel() for n in truth.names])))
+    return float(
+        np.mean(np.concatenate([np.abs(truth.cpt_array(n) - learned.cpt_array(n)).ravel() for n in truth.names]))
+    )
 
 
 def _warm_up(truth: Network) -> None:
@@ -118,4 +120,4 @@ def _warm_up(truth: Network) -> None:
     few = truth.sample(20, seed=1).select(map(detector, UNITS))
     text = "P(AU2=1 | AU27=1) >= 0.1 with confidence 0.9\nAU6 raises AU12 with confidence 0.9"
     for method in ("ml", "cem", "cmap"):
-        credo.fit(truth.without_tables(), few, text, method=method, starts=1, max_iterations=5, soft_weight=1.0)
+        credo.fit(truth.without_cpts(), few, text, method=method, starts=1, max_iterations=5, soft_weight=1.0)

@@ -62,14 +62,14 @@ def faces() -> Network:
     tables = {unit: _binary(present).reshape(structure.shape(unit)) for unit, (_, present) in UNITS.items()}
     for unit, (hit, rejected) in DETECTORS.items():
         tables[detector(unit)] = _binary((1 - rejected, hit))
-    return structure.with_tables(tables)
+    return structure.with_cpts(tables)
 
 
 def trusting(network: Network, reliability: float = 0.8) -> Network:
     """Where EM may be told to begin: every detector right in that share of cases, units as likely as not."""
     tables = {unit: np.full(network.shape(unit), 0.5) for unit in UNITS}
     tables |= {detector(unit): _binary((1 - reliability, reliability)) for unit in UNITS}
-    return network.with_tables(tables)
+    return network.with_cpts(tables)
 
 
 def _binary(present: tuple[float, ...]) -> np.ndarray:

@@ -64,7 +64,7 @@ def _wrong(said: Sequence[Saying], share: float, seed: int) -> np.ndarray:
 
 def _ranges(truth: Network, rng: np.random.Generator) -> Iterator[Saying]:
     for unit in UNITS:
-        present = truth.table(unit).reshape(-1, 2)[:, 1]
+        present = truth.cpt_array(unit).reshape(-1, 2)[:, 1]
         for row, value in enumerate(present.tolist()):
             if rng.random() < RANGED:
                 low = float(np.clip(value - WIDTH * rng.random(), 0.0, 1.0 - WIDTH))
@@ -87,7 +87,7 @@ def _ranking() -> Iterator[Saying]:
 
 def _influences(truth: Network) -> Iterator[Saying]:
     for unit, (parents, _) in UNITS.items():
-        table = truth.table(unit)[..., 1]
+        table = truth.cpt_array(unit)[..., 1]
         for axis, parent in enumerate(parents):
             up = bool((np.diff(table, axis=axis) > 0).all())
             words = ("raises", "lowers") if up else ("lowers", "raises")

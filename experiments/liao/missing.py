@@ -74,7 +74,7 @@ def compare(
     truth: Network, statements: tuple[Statement, ...], frame: pl.DataFrame, starts: int, seed: int
 ) -> Iterator[dict[str, object]]:
     """EM without knowledge, and with each share of it; never from the truth's tables, a start that nobody has."""
-    structure = truth.without_tables()
+    structure = truth.without_cpts()
     for share in (0, *SHARES):
         kept = [each for i, each in enumerate(statements) if i % STATEMENTS < STATEMENTS * share / 100]
         knowledge = credo.Knowledge(kept, structure)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 import credo
+from credo.arrays import Numbers
 from credo.estimation.em.starts import first_start, nth_start
 from credo.model.network import Network
-from credo.statistics.inference.layout import Numbers, row_starts, unpack
 from credo.statistics.ties.likelihood import TiedData
 from credo.statistics.ties.relaxation import TOLERANCE
 from experiments.yao.learners import LAPLACE, tied_data
@@ -29,12 +29,12 @@ def learn_by_equation_6(structure: Network, table: TiedTable, starts: int, seed:
         theta = nth_start(structure, rows.prepared, around, structure.names, seed, number)
         ends.append(update_until_still(rows, theta))
     theta, _, settled = max(ends, key=lambda end: end[1])
-    return structure.with_tables(unpack(rows.prepared.layout, theta)), settled, rows.is_exact
+    return structure.with_cpts(rows.prepared.layout.unpack(theta)), settled, rows.is_exact
 
 
 def update_until_still(rows: TiedData, theta: Numbers) -> tuple[Numbers, float, bool]:
     """Where the updates end, the objective there, and whether messages settled."""
-    beginnings = row_starts(rows.prepared.layout)
+    beginnings = rows.prepared.layout.distribution_starts()
     lengths = np.diff(beginnings, append=len(theta))
 
     def sums(cells: Numbers) -> Numbers:

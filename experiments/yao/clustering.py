@@ -46,7 +46,7 @@ def main(words: list[str]) -> None:
     jobs = [
         (name, draw, chosen.starts, learner)
         for draw in range(chosen.draws)
-        for name in chosen.tables
+        for name in chosen.cpts
         for learner in LEARNERS
     ]
     file = chosen.out / "clustering.csv"
@@ -86,7 +86,7 @@ def find_merged(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:
 def find_conditioned(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:
     """log P(data | ties), from starts of its own."""
     merged = _merged(data, ties, 1, seed)
-    return _conditioned(data, ties, merged.fit.network.without_tables(), merged.cluster, starts, seed)
+    return _conditioned(data, ties, merged.fit.network.without_cpts(), merged.cluster, starts, seed)
 
 
 def find_refined(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:

@@ -11,7 +11,7 @@ import credo
 from credo.constraints.lower import lower
 from credo.io.dataset import concatenate
 from credo.model.network import Network
-from credo.statistics.families import Families
+from credo.statistics.counts import layout_for_counts
 from credo.statistics.known_columns import read_for
 from credo.statistics.ties.likelihood import TiedData, tie_rows
 from experiments.running import Line
@@ -28,7 +28,7 @@ def compare(truth: Network, table: TiedTable, learners: dict[str, Learner], star
     lines: list[Line] = []
     for name, learn in learners.items():
         start = time.perf_counter()
-        learned, settled, exact = learn(truth.without_tables(), table, starts, seed)
+        learned, settled, exact = learn(truth.without_cpts(), table, starts, seed)
         seconds = time.perf_counter() - start
         kl = truth.kl(learned)
         lines.append({"learner": name, "kl": kl, "settled": settled, "exact": exact, "seconds": seconds})
@@ -60,7 +60,7 @@ def _learn_tied(structure: Network, table: TiedTable, starts: int, seed: int, ti
 def tied_data(known: credo.Knowledge, rows: pl.DataFrame) -> TiedData:
     """Rows and their ties, ready to be evaluated."""
     dataset = concatenate(list(read_for(known, rows, None)))
-    return tie_rows(Families.of(known.network), lower(known).ties, dataset)
+    return tie_rows(layout_for_counts(known.network), lower(known).ties, dataset)
 
 
 LEARNERS: dict[str, Learner] = {

@@ -42,8 +42,7 @@ from credo.knowledge import Knowledge, knowledge_for
 from credo.knowledge.syntax import Influence, NoisyFamily, Statement, Synergy
 from credo.model.expansion import expand
 from credo.options import checked_seed
-from credo.statistics.counts import Counts, count, empty, merge
-from credo.statistics.families import Families
+from credo.statistics.counts import Counts, count, empty, layout_for_counts, merge
 from credo.statistics.known_columns import read_for
 
 Progress = Callable[[float], None]
@@ -75,8 +74,8 @@ def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, prog
             progress(done / len(blocks))
         _add_block(story, block, findings.of(block, story.clashing))
     counts, hidden = (None, ()) if data is None else _counts_of(knowledge, data)
-    plausible = plausibilities(constraints, None if counts is None else counts.row, blocks=blocks, seed=seed)
-    named = {name for block in blocks for name, _ in block.table_rows}
+    plausible = plausibilities(constraints, None if counts is None else counts.configuration, blocks=blocks, seed=seed)
+    named = {name for block in blocks for name, _ in block.configurations}
     partly = () if counts is None else partly_used(counts, hidden, named)
     tiny = {number for number, each in plausible.items() if each.is_too_small}
     unseen = _without_data(blocks, {each.variable for each in partly if not each.rows_used})
@@ -114,12 +113,12 @@ def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, prog
             if number not in fixed_numbers
         ),
         pinned=tuple(
-            PinnedNumber(constraints.parameters.describe(pin.parameter), pin.value, all_said(pin.statements))
+            PinnedNumber(constraints.layout.describe(pin.parameter), pin.value, all_said(pin.statements))
             for pin in sorted(story.pins, key=lambda pin: pin.parameter)
         ),
         cannot_differ=tuple(CannotDiffer(said[number], reason) for number, reason in fixed),
         forced_equal=tuple(
-            ForcedEquality(equation(each, constraints.parameters, knowledge.orders), all_said(each.statements))
+            ForcedEquality(equation(each, constraints.layout, knowledge.orders), all_said(each.statements))
             for each in story.forced
         ),
         cannot_hold=tuple(
@@ -145,7 +144,7 @@ def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, prog
 def _counts_of(knowledge: Knowledge, data: Any) -> tuple[Counts, tuple[str, ...]]:
     """The counts of the rows of tables, where rows with a gap count for the families that have none; and the hidden."""
     whole = expand(formed(knowledge))
-    families = Families.of(whole.network)
+    families = layout_for_counts(whole.network)
     counts, hidden = empty(families), tuple[str, ...]()
     for part in read_for(knowledge, data):
         counts, hidden = merge(counts, count(families, extended(part, whole.network))), part.hidden
@@ -159,7 +158,7 @@ def _without_data(blocks: Iterable[Block], unseen: Collection[str]) -> set[int]:
     seen: set[int] = set()
     others: set[int] = set()
     for block in blocks:
-        shown = any(name not in unseen for name, _ in block.table_rows)
+        shown = any(name not in unseen for name, _ in block.configurations)
         (seen if shown else others).update(block.statements)
     return others - seen
 
@@ -252,7 +251,7 @@ def _conflict(
         shown = np.flatnonzero(np.isin(witness.parameters, named))[:_EXAMPLE_NUMBERS]
         numbers = tuple(
             (
-                constraints.parameters.describe(int(witness.parameters[place])),
+                constraints.layout.describe(int(witness.parameters[place])),
                 round(float(witness.point[place]), 9) + 0.0,
             )
             for place in shown
@@ -265,7 +264,7 @@ def _conflict(
 
 def _speaks_of(statement: int, constraints: Constraints) -> tuple[str, ...]:
     """The rows of tables that a statement speaks of, in words."""
-    parameters, linear = constraints.parameters, constraints.linear
+    parameters, linear = constraints.layout, constraints.linear
     own = set(linear.take(linear.statements == statement).indices.tolist())
     own |= {index for row in constraints.products if row.statement == statement for index in row.indices}
     places = dict.fromkeys(parameters.locate(index)[:2] for index in sorted(own))

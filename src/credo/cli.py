@@ -205,7 +205,7 @@ def demo(
     from credo.shipped import example
 
     folder = example("brain-tumour")
-    network = read_network(folder / "brain-tumour.bif").without_tables()
+    network = read_network(folder / "brain-tumour.bif").without_cpts()
     knowledge = read_knowledge(folder / "brain-tumour.credo", network)
     data = folder / "patients.csv"
     print(f"An oncologist's notes ({folder / 'brain-tumour.credo'}), held against thirty patients:\n")

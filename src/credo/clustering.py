@@ -12,8 +12,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from credo.arrays import Indices, Numbers
 from credo.constraints.lower import lower
 from credo.errors import DataError, OptionError
 from credo.findings import Finding
@@ -26,7 +26,7 @@ from credo.knowledge.syntax import TiedRows
 from credo.model.graphs import parts
 from credo.model.network import Network, Variable
 from credo.results import Fit
-from credo.statistics.families import Families
+from credo.statistics.counts import layout_for_counts
 from credo.statistics.ties.assign import NoAssignment, assign
 from credo.statistics.ties.likelihood import Reading, tie_rows
 from credo.statistics.ties.posterior import tied_posterior
@@ -34,22 +34,19 @@ from credo.statistics.ties.posterior import tied_posterior
 if TYPE_CHECKING:
     import polars as pl
 
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Clustering:
     """The cluster of each row, how sure that is, and the model behind it. Clusters are numbered from 0."""
 
-    labels: Integers  # (rows,) the most probable clusters that the ties allow
+    labels: Indices  # (rows,) the most probable clusters that the ties allow
     probabilities: Numbers  # (rows, clusters)
     fit: Fit
     cluster: str  # the name of the hidden variable in `fit.network`
     findings: tuple[Finding, ...]
 
     @property
-    def sizes(self) -> Integers:
+    def sizes(self) -> Indices:
         """How many rows each cluster has."""
         return np.bincount(self.labels, minlength=self.probabilities.shape[1]).astype(np.int64)
 
@@ -58,9 +55,9 @@ class Clustering:
         """The columns that the clusters were found by."""
         return tuple(name for name in self.fit.network.names if name != self.cluster)
 
-    def predict(self, data: Any) -> Integers:
+    def predict(self, data: Any) -> Indices:
         """The most probable cluster of each row of another table, whose rows are tied to none."""
-        labels: Integers = self.predict_probabilities(data).argmax(axis=1).astype(np.int64)
+        labels: Indices = self.predict_probabilities(data).argmax(axis=1).astype(np.int64)
         return labels
 
     def predict_probabilities(self, data: Any) -> Numbers:
@@ -136,7 +133,7 @@ def cluster(
     # Large ties hold a random start where it is; where merged ties end is a start that follows them all.
     start = learned(network, "merged").network if statements and not differ and not merged else network
     fit = learned(start, _kind(merged))
-    tied = tie_rows(Families.of(fit.network), lower(knowledge).ties, dataset, reading=Reading(_kind(merged)))
+    tied = tie_rows(layout_for_counts(fit.network), lower(knowledge).ties, dataset, reading=Reading(_kind(merged)))
     shared = _shared(tied_posterior(fit.network, tied, hidden), groups)
     labels, kept = assign(shared, pairs)
     findings = fit.findings if kept else (*fit.findings, Finding("apart", "Not all rows could be labelled apart."))
@@ -191,14 +188,14 @@ def _column(name: str, lists: Sequence[Sequence[int]], rows: int) -> pl.Series:
     return pl.Series(name, label).set(pl.Series(~inside), None)
 
 
-def _linked(rows: int, lists: Sequence[Sequence[int]]) -> Integers:
+def _linked(rows: int, lists: Sequence[Sequence[int]]) -> Indices:
     """The number of each row's group, where rows of one list are in one group."""
     here = np.array([row - 1 for each in lists for row in each[1:]], dtype=np.int64)
     there = np.array([each[0] - 1 for each in lists for _ in each[1:]], dtype=np.int64)
     return parts(here, there, rows)
 
 
-def _groups(dataset: Dataset, column: str | None) -> Integers:
+def _groups(dataset: Dataset, column: str | None) -> Indices:
     """The number of each row's group, from 0 and in the order of their first rows; a row that is not tied is alone."""
     alone = np.arange(len(dataset))
     if column is None:
@@ -211,7 +208,7 @@ def _groups(dataset: Dataset, column: str | None) -> Integers:
     return np.asarray(group, dtype=np.int64)
 
 
-def _pairs(groups: Integers, differ: Sequence[Sequence[int]]) -> Integers:
+def _pairs(groups: Indices, differ: Sequence[Sequence[int]]) -> Indices:
     """The pairs of groups that differ; rows that are both tied and apart are refused where they are learned from."""
     found = {
         (min(left, right), max(left, right))
@@ -222,7 +219,7 @@ def _pairs(groups: Integers, differ: Sequence[Sequence[int]]) -> Integers:
     return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
 
 
-def _require_room(k: int, groups: Integers, pairs: Integers) -> None:
+def _require_room(k: int, groups: Indices, pairs: Indices) -> None:
     """Refuse rows that k clusters cannot keep apart."""
     try:
         assign(np.full((int(groups.max()) + 1, k), 1 / k), pairs)
@@ -234,7 +231,7 @@ def _require_room(k: int, groups: Integers, pairs: Integers) -> None:
         ) from None
 
 
-def _shared(probabilities: Numbers, groups: Integers) -> Numbers:
+def _shared(probabilities: Numbers, groups: Indices) -> Numbers:
     """What the rows of each group say, (groups, clusters): the same but for rounding, and here the same."""
     sums = np.zeros((int(groups.max()) + 1, probabilities.shape[1]))
     np.add.at(sums, groups, probabilities)

@@ -26,10 +26,10 @@ from credo.io.dataset import Dataset, concatenate, extended, peek
 from credo.io.network_files import read_network
 from credo.knowledge import Knowledge, knowledge_for
 from credo.model.expansion import Expansion, expand
+from credo.model.layout import check_size
 from credo.options import checked_hidden_draws, checked_seed
 from credo.results import Fit
-from credo.statistics.counts import count_all, count_folds, merge_all
-from credo.statistics.families import Families, check_size
+from credo.statistics.counts import count_all, count_folds, layout_for_counts, merge_all
 from credo.statistics.known_columns import read_for
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.statistics.prior import Priors, as_prior, taken_apart
@@ -97,16 +97,16 @@ def fit(
     hidden_draws = None if hidden_draws is None else checked_hidden_draws(hidden_draws)
     check_size(whole.network, memory_limit)
 
-    constraints = with_fixed(lower(known), {name: whole.network.table(name) for name in kept})
+    constraints = with_fixed(lower(known), {name: whole.network.cpt_array(name) for name in kept})
     blocks = blocks_of(constraints)
-    families = Families.of(whole.network)
+    families = layout_for_counts(whole.network)
     first, rows = peek(_read(known, whole, data, weights, progress))
     folds = count_folds(families, rows, FOLDS, seed) if _needs_folds(chosen, constraints, soft_weight) else ()
     counts = merge_all(folds) if folds else count_all(families, rows)
     options = _given(range_weight=range_weight, relation_weight=relation_weight, hidden_draws=hidden_draws)
     problem = Problem(whole.network, free, counts, believed, constraints, blocks, folds, soft_weight, seed, options)
 
-    if counts.gaps() or (constraints.ties and chosen.uses_knowledge) or trainer != "em":
+    if counts.missing() or (constraints.ties and chosen.uses_knowledge) or trainer != "em":
         if method == "auto":
             chosen, problem = _for_gaps(prior, problem, whole)
         iterations = Iterations(starts, max_iterations, tolerance, accelerate, checkpoint, report, trainer)
@@ -117,10 +117,10 @@ def fit(
     else:
         solution = _or_clash(known, lambda: chosen.estimate(problem))
 
-    result, log_likelihood = whole.network.with_tables(solution.tables), solution.log_likelihood
+    result, log_likelihood = whole.network.with_cpts(solution.cpts), solution.log_likelihood
     if log_likelihood is None:
         log_likelihood = log_likelihood_of_counts(result, counts)
-    learned = collapsed(whole, result.tables, constraints, rescale=solution.posterior is None)
+    learned = collapsed(whole, result.cpts, constraints, rescale=solution.posterior is None)
     findings = (*hidden_findings(first), *solution.findings, *rows_without_probability(result, counts, kept))
     return Fit(
         network=learned,
@@ -133,11 +133,11 @@ def fit(
         findings=(*(each for each in findings if each.variable not in whole.extra), *only_checked(learned, known)),
         history=solution.history or (log_likelihood,),
         certificate=solution.certificate,
-        prices=solution.prices,
+        multipliers=solution.multipliers,
         posterior=solution.posterior,
         tied=solution.tied,
         problem=problem if solution.expected is None else replace(problem, counts=solution.expected),
-        has_gaps=solution.expected is not None,
+        is_incomplete=solution.expected is not None,
     )
 
 
@@ -197,7 +197,7 @@ def _kept_and_free(whole: Expansion, fixed: Sequence[str]) -> tuple[tuple[str, .
     for name in fixed:
         whole.original.variable(name)
         for own in whole.effects.get(name, (name,)):
-            if own not in whole.network.tables:
+            if own not in whole.network.cpts:
                 raise NetworkError(f"The table of {name} is to stay as it is, but the network has none for it.")
             kept[own] = None
     free = tuple(name for name in whole.network.names if name not in kept and name not in whole.winners)

@@ -8,10 +8,11 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from credo.arrays import Numbers
 from credo.constraints.context import words
 from credo.errors import OptionError, Status
 from credo.estimation.problem import Problem
-from credo.estimation.solution import Numbers, TiedLikelihood, Uncertainty
+from credo.estimation.solution import TiedLikelihood, Uncertainty
 from credo.estimation.solvers.certificate import Certificate
 from credo.explain.violations import Violation, line_of, violations_of
 from credo.findings import Finding
@@ -52,13 +53,13 @@ class Fit:
     findings: tuple[Finding, ...] = field(default=(), repr=False)
     history: tuple[float, ...] = field(default=(), repr=False)  # the log-likelihood after each iteration
     certificate: Certificate | None = None  # of estimates that claim to be optimal
-    prices: Mapping[int, float] = field(default_factory=dict, repr=False)  # statement → price
+    multipliers: Mapping[int, float] = field(default_factory=dict, repr=False)  # statement → price
     posterior: Uncertainty | None = field(default=None, repr=False)  # of methods that sample
     tied: TiedLikelihood | None = None  # where the knowledge ties rows together
     problem: Problem | None = field(
         default=None, repr=False
     )  # what was estimated: counts and the rows of the knowledge
-    has_gaps: bool = field(default=False, repr=False)  # whether the counts are expected ones
+    is_incomplete: bool = field(default=False, repr=False)  # whether the counts are expected ones
     _told: dict[str, Explanation] = field(default_factory=dict, repr=False, compare=False)  # worked out once
 
     @property
@@ -107,7 +108,7 @@ class Fit:
         least = LEAST_PRICE * max(1.0, self.rows)
         found = [
             Binding(words(self.knowledge.statements[number]), line_of(self.knowledge.statements[number]), price)
-            for number, price in self.prices.items()
+            for number, price in self.multipliers.items()
             if price > least
         ]
         return tuple(sorted(found, key=lambda each: -each.price))
@@ -124,7 +125,7 @@ class Fit:
             raise OptionError("This fit was made without its counts: learn again to have it explained.")
         if "story" not in self._told:
             whole = expand(self.network).network
-            given = self.problem, self.knowledge, self.prices, self.posterior, self.method, self.has_gaps
+            given = self.problem, self.knowledge, self.multipliers, self.posterior, self.method, self.is_incomplete
             self._told["story"] = explain(whole, *given)
         return self._told["story"]
 
@@ -202,7 +203,7 @@ class Fit:
                 name: {
                     "parents": list(self.network.parents[name]),
                     "states": list(self.network.states(name)),
-                    "probabilities": self.network.table(name).tolist() if name in self.network.tables else None,
+                    "probabilities": self.network.cpt_array(name).tolist() if name in self.network.cpts else None,
                 }
                 for name in self.network.names
             },
@@ -212,7 +213,7 @@ class Fit:
                     "leak": form.leak,
                     "causes": [
                         {"parents": list(own), "probabilities": table.tolist()}
-                        for own, table in zip(form.causes, form.tables, strict=True)
+                        for own, table in zip(form.causes, form.cpts, strict=True)
                     ],
                 }
                 for name, form in self.network.forms.items()

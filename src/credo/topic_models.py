@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from credo.arrays import Numbers
 from credo.errors import OptionError, suggestion
 from credo.findings import Finding
 from credo.fitting import fit as learn
@@ -22,8 +22,6 @@ from credo.knowledge import Knowledge
 from credo.knowledge.syntax import TiedRows
 from credo.model.network import Network
 from credo.results import Fit
-
-Numbers = NDArray[np.float64]
 
 # Pseudo-counts, small against the tokens of a text and of a topic: few topics a text, few words a topic.
 PRIOR = {"topic": 0.1, "word": 0.01}
@@ -45,12 +43,12 @@ class Topics:
     @property
     def word_probabilities(self) -> Numbers:
         """P(word | topic), (topics, vocabulary)."""
-        return self.fit.network.table("word")
+        return self.fit.network.cpt_array("word")
 
     @property
     def document_topics(self) -> Numbers:
         """P(topic | document), (texts, topics); uniform for a text without words."""
-        return self.fit.network.table("topic")
+        return self.fit.network.cpt_array("topic")
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers.linprog_oracle import feasible, follows, largest
-from tests.helpers.lowering_oracle import HandMade
 
 from credo.constraints.blocks import blocks_of
 from credo.constraints.conflicts import clashes, false_statements
@@ -17,6 +15,8 @@ from credo.constraints.program import Program
 from credo.constraints.redundancy import followers
 from credo.knowledge.syntax import Comparison, Influence, Linear, Probability
 from credo.model.network import Network
+from tests.helpers.linprog_oracle import feasible, follows, largest
+from tests.helpers.lowering_oracle import HandMade
 
 NET = Network(
     {"b": ["1", "2"], "c": ["1", "2"], "a": ["x", "y", "z"], "d": ["x", "y"]}, parents={"a": ["b", "c"], "d": ["b"]}
@@ -123,7 +123,7 @@ def test_redundancy_and_pinned_numbers_agree_with_linprog(seed: int) -> None:
             assert freedom is not None
             for pin in pinned(block, inner, freedom, program):
                 values[pin.parameter] = pin.value
-                unit = np.zeros(constraints.parameters.size)
+                unit = np.zeros(constraints.layout.size)
                 unit[pin.parameter] = 1.0
                 assert largest(constraints, pin.statements, unit) == pytest.approx(pin.value, abs=1e-7)
                 assert largest(constraints, pin.statements, -unit) == pytest.approx(-pin.value, abs=1e-7)
@@ -134,7 +134,7 @@ def test_redundancy_and_pinned_numbers_agree_with_linprog(seed: int) -> None:
                 sources = {source for part in implied[statement] for source in part}
                 assert follows(constraints, statement, sources)
         for parameter in set(constraints.linear.indices.tolist()):
-            unit = np.zeros(constraints.parameters.size)
+            unit = np.zeros(constraints.layout.size)
             unit[parameter] = 1.0
             width = largest(constraints, everything, unit) + largest(constraints, everything, -unit)
             assert (width < 1e-7) == (parameter in values)
@@ -165,16 +165,16 @@ def test_blocks_hold_what_hangs_together_and_lead_back() -> None:
     )
     constraints = lower(HandMade(NET, statements))
     blocks = blocks_of(constraints)
-    assert [block.table_rows for block in blocks] == [
+    assert [block.configurations for block in blocks] == [
         (("b", 0), ("d", 0)),
         (("a", 0), ("a", 2)),
         (("a", 1), ("a", 3)),
         (("d", 1),),
     ]
     for block in blocks:
-        for name, row in block.table_rows:
-            assert constraints.parameters.index(name, row, 0) in block.parameters
-        for local, row in zip(block.linear, block.linear_rows.tolist(), strict=True):
+        for name, row in block.configurations:
+            assert constraints.layout.index(name, row, 0) in block.parameters
+        for local, row in zip(block.linear, block.constraint_numbers.tolist(), strict=True):
             whole = constraints.linear[row]
             assert tuple(block.parameters[list(local.indices)].tolist()) == whole.indices
             assert (local.coefficients, local.bound, local.confidence) == (
@@ -212,7 +212,7 @@ def test_pinned_by_inequalities_and_numbers_that_cannot_differ() -> None:
     freedom = freedom_of(second, inner)
     assert freedom is not None
     pins = pinned(second, inner, freedom, Program(second))
-    assert {(constraints.parameters.describe(pin.parameter), pin.value, pin.statements) for pin in pins} == {
+    assert {(constraints.layout.describe(pin.parameter), pin.value, pin.statements) for pin in pins} == {
         ("P(a=x | b=1, c=1)", 0.3, (0, 1, 2)),
         ("P(a=x | b=1, c=2)", 0.3, (0, 1, 2)),
     }

@@ -6,9 +6,8 @@ from math import inf, log
 
 import numpy as np
 import pytest
-from tests.helpers.lowering_oracle import HandMade, Ordered, theta_of, truth
 
-from credo.constraints.constraint_set import LinearRow, ProductRow, RowTie
+from credo.constraints.constraint_set import LinearConstraint, ProductConstraint, RowTie
 from credo.constraints.lower import RULES, lower
 from credo.errors import TooLargeError
 from credo.knowledge.syntax import (
@@ -25,6 +24,7 @@ from credo.knowledge.syntax import (
     TiedRows,
 )
 from credo.model.network import Network
+from tests.helpers.lowering_oracle import HandMade, Ordered, theta_of, truth
 
 LADDERS = {"no": ("no", "yes"), "low": ("low", "medium", "high")}
 
@@ -52,7 +52,7 @@ def net() -> Network:
 # Offsets: b 0..2, c 3..4, a 5..22 (row = 2·b + c, three states), d 23..26 (row = c), only 27.
 
 
-def rows(net: Network, *statements: object, orders: dict[str, Ordered] | None = None) -> list[LinearRow]:
+def rows(net: Network, *statements: object, orders: dict[str, Ordered] | None = None) -> list[LinearConstraint]:
     return list(lower(HandMade(net, statements, orders or {})).linear)
 
 
@@ -64,31 +64,34 @@ def test_every_kind_of_statement_has_its_rule() -> None:
 def test_range_gives_two_rows_a_configuration(net: Network) -> None:
     statement = Comparison((number(0.1), one("a", "y", b="2"), number(0.3)), ("<=", "<="))
     assert rows(net, statement) == [
-        LinearRow((5 + 6 + 1,), (-1.0,), -0.1, 0),
-        LinearRow((5 + 9 + 1,), (-1.0,), -0.1, 0),
-        LinearRow((5 + 6 + 1,), (1.0,), 0.3, 0),
-        LinearRow((5 + 9 + 1,), (1.0,), 0.3, 0),
+        LinearConstraint((5 + 6 + 1,), (-1.0,), -0.1, 0),
+        LinearConstraint((5 + 9 + 1,), (-1.0,), -0.1, 0),
+        LinearConstraint((5 + 6 + 1,), (1.0,), 0.3, 0),
+        LinearConstraint((5 + 9 + 1,), (1.0,), 0.3, 0),
     ]
 
 
 def test_relation_between_rows_keeps_the_left_out_parent_the_same_on_both_sides(net: Network) -> None:
     statement = Comparison((one("a", "x", b="1"), one("a", "x", b="2")), (">",), margin=0.05, confidence=0.8)
     assert rows(net, statement) == [
-        LinearRow((11, 5), (1.0, -1.0), -0.05, 0, confidence=0.8),
-        LinearRow((14, 8), (1.0, -1.0), -0.05, 0, confidence=0.8),
+        LinearConstraint((11, 5), (1.0, -1.0), -0.05, 0, confidence=0.8),
+        LinearConstraint((14, 8), (1.0, -1.0), -0.05, 0, confidence=0.8),
     ]
 
 
 def test_parent_left_out_on_one_side_only_ranges_there(net: Network) -> None:
     statement = Comparison((one("d", "no", c="yes", only="here"), one("a", "x", b="1")), ("<=",))
-    assert rows(net, statement) == [LinearRow((25, 5), (1.0, -1.0), 0.0, 0), LinearRow((25, 8), (1.0, -1.0), 0.0, 0)]
+    assert rows(net, statement) == [
+        LinearConstraint((25, 5), (1.0, -1.0), 0.0, 0),
+        LinearConstraint((25, 8), (1.0, -1.0), 0.0, 0),
+    ]
 
 
 def test_parameters_that_meet_in_some_configurations_add_up(net: Network) -> None:
     # c is named on the left and free on the right: with c=no both sides are one number and the row says nothing.
     statement = Comparison((one("a", "x", b="1", c="no"), one("a", "x", b="1")), ("<=",))
     constraints = lower(HandMade(net, (statement,)))
-    assert list(constraints.linear) == [LinearRow((5, 8), (1.0, -1.0), 0.0, 0)]
+    assert list(constraints.linear) == [LinearConstraint((5, 8), (1.0, -1.0), 0.0, 0)]
     assert constraints.always_true == {0: 1}
 
 
@@ -97,22 +100,22 @@ def test_equal_terms_add_up_and_false_ones_stay_as_a_row_without_entries(net: Ne
     same = Comparison((one("c", "no"), one("c", "no")), ("<=",))
     apart = Comparison((one("c", "no"), one("c", "no")), (">=",), margin=0.1)
     constraints = lower(HandMade(net, (doubled, same, apart)))
-    assert list(constraints.linear) == [LinearRow((3,), (3.0,), 0.5, 0), LinearRow((), (), -0.1, 2)]
+    assert list(constraints.linear) == [LinearConstraint((3,), (3.0,), 0.5, 0), LinearConstraint((), (), -0.1, 2)]
     assert constraints.always_true == {1: 1}
 
 
 def test_sets_of_states_sum(net: Network) -> None:
     statement = Comparison((one("b", "1 2"), one("b", "2 3")), ("<=",))
-    assert rows(net, statement) == [LinearRow((0, 2), (1.0, -1.0), 0.0, 0)]
+    assert rows(net, statement) == [LinearConstraint((0, 2), (1.0, -1.0), 0.0, 0)]
 
 
 def test_equality_and_approximation(net: Network) -> None:
     exact = Comparison((one("b", "1"), one("b", "2")), ("=",))
     about = Approximation(one("b", "1"), one("b", "2"), 0.05)
     assert rows(net, exact, about) == [
-        LinearRow((0, 1), (1.0, -1.0), 0.0, 0, equality=True),
-        LinearRow((0, 1), (1.0, -1.0), 0.05, 1),
-        LinearRow((1, 0), (1.0, -1.0), 0.05, 1),
+        LinearConstraint((0, 1), (1.0, -1.0), 0.0, 0, equality=True),
+        LinearConstraint((0, 1), (1.0, -1.0), 0.05, 1),
+        LinearConstraint((1, 0), (1.0, -1.0), 0.05, 1),
     ]
 
 
@@ -120,8 +123,8 @@ def test_influence_over_cumulative_sums_with_reversed_orders(net: Network) -> No
     orders = {"a": Ordered(("z", "y", "x")), "c": Ordered(("yes", "no"))}
     found = rows(net, Influence("c", "a", "raises", margin=0.1), orders=orders)
     # b=1: low is c=yes (row 1, parameters 8..10), high is c=no (row 0, 5..7); thresholds {z}, {z, y}.
-    assert found[0] == LinearRow((7, 10), (1.0, -1.0), -0.1, 0)
-    assert found[3] == LinearRow((7, 6, 10, 9), (1.0, 1.0, -1.0, -1.0), -0.1, 0)
+    assert found[0] == LinearConstraint((7, 10), (1.0, -1.0), -0.1, 0)
+    assert found[3] == LinearConstraint((7, 6, 10, 9), (1.0, 1.0, -1.0, -1.0), -0.1, 0)
     assert len(found) == 3 * 2
 
 
@@ -146,8 +149,8 @@ def test_products_are_rows_in_logarithms() -> None:
     left = Product((p("a", "x", b="1"), p("a", "x", b="4")), 2.0)
     right = Product((p("a", "x", b="2"), p("a", "x", b="3")))
     constraints = lower(HandMade(net, (Comparison((left, right), ("=",)),)))
-    there = ProductRow((4, 10, 6, 8), (1.0, 1.0, -1.0, -1.0), -log(2.0), 0)
-    back = ProductRow((6, 8, 4, 10), (1.0, 1.0, -1.0, -1.0), log(2.0), 0)
+    there = ProductConstraint((4, 10, 6, 8), (1.0, 1.0, -1.0, -1.0), -log(2.0), 0)
+    back = ProductConstraint((6, 8, 4, 10), (1.0, 1.0, -1.0, -1.0), log(2.0), 0)
     assert constraints.products == (there, back)
 
 
@@ -159,10 +162,10 @@ def test_products_that_are_linear_after_all_and_constants_without_logarithm() ->
     always = Comparison((Product((u, v)), number(-0.5)), (">=",))
     never = Comparison((Product((u, v)), number(-0.5)), ("<=",))
     constraints = lower(HandMade(net, (shared, vanishing, always, never)))
-    assert constraints.linear[0] == LinearRow((2,), (1.0,), pytest.approx(0.5), 0)
-    assert constraints.products[0] == ProductRow((2, 4), (1.0, 1.0), -inf, 1)
+    assert constraints.linear[0] == LinearConstraint((2,), (1.0,), pytest.approx(0.5), 0)
+    assert constraints.products[0] == ProductConstraint((2, 4), (1.0, 1.0), -inf, 1)
     assert constraints.always_true == {2: 1}
-    assert LinearRow((), (), -0.5, 3) in list(constraints.linear)
+    assert LinearConstraint((), (), -0.5, 3) in list(constraints.linear)
 
 
 def test_the_eight_types_of_guo() -> None:
@@ -204,7 +207,7 @@ def test_forms_ties_and_orders_make_no_rows_themselves_and_a_family_of_seventy_p
     constraints = lower(HandMade(net, statements))
     assert not constraints.unlowered
     assert constraints.linear.statements.tolist() == [1, 2, 3]
-    assert constraints.parameters.size < 500
+    assert constraints.layout.size < 500
     assert constraints.forms[0].child == "t"
     assert constraints.ties == (RowTie(("u",), None, (2, 4), 4), RowTie(("u",), "match", (), 5, differ=True))
 
@@ -238,7 +241,7 @@ def random_tables(rng: np.random.Generator, net: Network, grain: int) -> Network
             tail = np.sort(np.cumsum(flat, axis=1), axis=0)[:: rng.choice([-1, 1])]
             flat = np.diff(tail, axis=1, prepend=0.0)
         tables[name] = flat.reshape(shape)
-    return net.with_tables(tables)
+    return net.with_cpts(tables)
 
 
 def random_probability(rng: np.random.Generator, net: Network) -> Probability:
@@ -334,7 +337,7 @@ def test_synergy_says_that_one_effect_is_stronger_where_the_other_is_high(direct
         strength = np.outer(f, g) if rng.random() < 0.5 else 1 - np.outer(1 - f, 1 - g)  # effects grow, or fade
         high = strength if direction == "raises" else 1 - strength
         tables = {"x": np.full(3, 1 / 3), "y": np.full(3, 1 / 3), "t": np.stack((1 - high, high), axis=2)}
-        net = plain.with_tables(tables)
+        net = plain.with_cpts(tables)
         statements = (Synergy(("x", "y"), "t", kind), Influence("y", "t", direction))  # type: ignore[arg-type]
         knowledge = HandMade(net, statements)
         expected = truth(knowledge, statements[0])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credo.constraints.constraint_set import LinearRows
+from credo.constraints.constraint_set import LinearConstraints
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import collapsed
 from credo.errors import NetworkError
@@ -43,7 +43,7 @@ REWORDED = {
 def test_a_statement_binds_the_small_table_of_the_set_it_names(text: str) -> None:
     name, rows = REWORDED[text]
     found = lower(Knowledge(FAMILY + text, HEART))
-    bound = {found.parameters.locate(index)[0] for row in found.linear for index in row.indices}
+    bound = {found.layout.locate(index)[0] for row in found.linear for index in row.indices}
     assert bound == {name}
     assert len(found.linear) == rows
     assert not found.unlowered
@@ -53,9 +53,9 @@ def test_the_rows_are_those_of_a_network_with_that_small_table_alone() -> None:
     small = Network({"chol": BINARY, "bp": BINARY, "attack": BINARY}, {"attack": ["chol", "bp"]})
     text = "chol and bp synergize on attack by at least 0.01 with confidence 0.7"
     inside, alone = lower(Knowledge(FAMILY + text, HEART)), lower(Knowledge(text, small))
-    shift = inside.parameters.offsets[SMALL] - alone.parameters.offsets["attack"]
+    shift = inside.layout.offsets[SMALL] - alone.layout.offsets["attack"]
 
-    def content(rows: LinearRows, shift: int = 0) -> list[tuple[object, ...]]:
+    def content(rows: LinearConstraints, shift: int = 0) -> list[tuple[object, ...]]:
         return sorted((*(i + shift for i in r.indices), *r.coefficients, r.bound, r.confidence) for r in rows)
 
     assert content(inside.linear) == content(alone.linear, shift)
@@ -64,7 +64,7 @@ def test_the_rows_are_those_of_a_network_with_that_small_table_alone() -> None:
 def test_products_bind_small_tables_too() -> None:
     text = "P(attack=yes | chol=yes, bp=yes) * P(attack=yes | chol=no, bp=no) <= P(attack=yes | chol=yes, bp=no)"
     found = lower(Knowledge(FAMILY + text, HEART))
-    assert {found.parameters.locate(index)[0] for row in found.products for index in row.indices} == {SMALL}
+    assert {found.layout.locate(index)[0] for row in found.products for index in row.indices} == {SMALL}
 
 
 def test_a_statement_across_sets_of_two_families_binds_both() -> None:
@@ -72,7 +72,7 @@ def test_a_statement_across_sets_of_two_families_binds_both() -> None:
     network = Network({**dict.fromkeys(names, BINARY), "y": BINARY, "z": BINARY}, {"y": ["a", "b"], "z": ["c", "d"]})
     text = "y is noisy-or of {a}, {b}\nz is noisy-or of {c}, {d}\nP(y=yes | a=yes) <= P(z=yes | d=yes)"
     found = lower(Knowledge(text, network))
-    assert {found.parameters.locate(index)[0] for index in found.linear[0].indices} == {"y by a", "z by d"}
+    assert {found.layout.locate(index)[0] for index in found.linear[0].indices} == {"y by a", "z by d"}
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_a_statement_that_no_small_table_can_hold_is_set_aside_and_checked(text:
 
 def test_what_a_set_aside_statement_misses_is_measured_on_the_full_table() -> None:
     network = heart_with(np.random.default_rng(0))
-    knowledge = Knowledge(FAMILY + "P(attack=yes | chol=yes, smoke=yes) >= 0.999", network.without_tables())
-    missed = 0.999 - network.table("attack")[1, :, :, 1, 1].min()
+    knowledge = Knowledge(FAMILY + "P(attack=yes | chol=yes, smoke=yes) >= 0.999", network.without_cpts())
+    missed = 0.999 - network.cpt_array("attack")[1, :, :, 1, 1].min()
     assert violations_of(network, knowledge)[0].amount == pytest.approx(missed)
     assert f"missed by {missed:.3g}" in only_checked(network, knowledge)[0].message
 
@@ -112,14 +112,14 @@ def test_one_set_without_leak_is_the_child_itself() -> None:
 
 def test_statements_on_other_variables_stay_as_they_are() -> None:
     found = lower(Knowledge(FAMILY + "P(age=yes) >= 0.1", HEART))
-    assert found.parameters.locate(found.linear[0].indices[0])[0] == "age"
+    assert found.layout.locate(found.linear[0].indices[0])[0] == "age"
 
 
 def heart_with(generator: np.random.Generator) -> Network:
     shapes = ((2, 2), (2,), (2,), ())
     tables = tuple(generator.dirichlet(np.ones(2), shape) for shape in shapes)
     form = NoisyForm("noisy-or", (("chol", "bp"), ("age",), ("smoke",)), BINARY, True, tables)
-    return HEART.with_tables({name: [0.5, 0.5] for name in NAMES}).with_forms({"attack": form})
+    return HEART.with_cpts({name: [0.5, 0.5] for name in NAMES}).with_forms({"attack": form})
 
 
 # What carries over [yang, appendix B] --------------------------------------------------------------------------------
@@ -135,11 +135,11 @@ def test_a_synergy_within_a_set_carries_over_to_the_child(kind: str, leak: bool,
     form = NoisyForm(kind, (("a", "b"), ("c",)), states, leak)
     tables = (synergetic(verb, len(states), generator), *(generator.dirichlet(np.ones(len(states)), shape)
               for shape in ((2,), ())[: 1 + leak]))  # fmt: skip
-    noisy = bare.with_tables({"a": [0.2, 0.3, 0.5], "b": [0.5, 0.5], "c": [0.4, 0.6]}).with_forms(
-        {"y": form.with_tables(tables)}
+    noisy = bare.with_cpts({"a": [0.2, 0.3, 0.5], "b": [0.5, 0.5], "c": [0.4, 0.6]}).with_forms(
+        {"y": form.with_cpts(tables)}
     )
     assert not violations_of(noisy, Knowledge(f"y is {kind} of {{a, b}}, {{c}}{' with leak' * leak}\n{said}", bare))
-    full = Network(noisy.variables, noisy.parents, noisy.tables)
+    full = Network(noisy.variables, noisy.parents, noisy.cpts)
     assert not violations_of(full, Knowledge(said, bare))
 
 
@@ -152,7 +152,7 @@ def synergetic(verb: str, states: int, generator: np.random.Generator) -> np.nda
         {"a": [0.3, 0.3, 0.4], "b": [0.5, 0.5], "y": generator.dirichlet(np.ones(states), (3, 2))},
     )  # fmt: skip
     data = small.sample(60, seed=int(generator.integers(2**31)))
-    return np.array(credo.fit(small, data, f"a and b {verb} on y", method="cmap").network.table("y"))
+    return np.array(credo.fit(small, data, f"a and b {verb} on y", method="cmap").network.cpt_array("y"))
 
 
 # The scale -----------------------------------------------------------------------------------------------------------
@@ -161,12 +161,12 @@ def synergetic(verb: str, states: int, generator: np.random.Generator) -> np.nda
 def test_ranges_on_a_small_table_keep_their_scale() -> None:
     network = heart_with(np.random.default_rng(1))
     taken_apart = expand(network)
-    tables = {**taken_apart.network.tables, "attack by age": np.array([[0.8, 0.2], [0.5, 0.5]])}
+    tables = {**taken_apart.network.cpts, "attack by age": np.array([[0.8, 0.2], [0.5, 0.5]])}
     bound = lower(Knowledge(FAMILY + "P(attack=yes | age=no) >= 0.2", HEART))
-    held = collapsed(taken_apart, tables, bound).forms["attack"].tables[1]
+    held = collapsed(taken_apart, tables, bound).forms["attack"].cpts[1]
     assert held == pytest.approx(tables["attack by age"])
     free = collapsed(taken_apart, tables, lower(Knowledge(FAMILY + "age raises attack", HEART)))
-    assert free.forms["attack"].tables[1][0] == pytest.approx([1.0, 0.0])
+    assert free.forms["attack"].cpts[1][0] == pytest.approx([1.0, 0.0])
     assert free == collapsed(taken_apart, tables, bound)
 
 

@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.helpers.lowering_oracle import HandMade
 
 from credo.constraints.blocks import blocks_of
-from credo.constraints.constraint_set import NO_ROWS, LinearRow, LinearRows, Parameters
+from credo.constraints.constraint_set import NO_CONSTRAINTS, LinearConstraint, LinearConstraints, Parameters
 from credo.constraints.lower import lower
 from credo.knowledge.syntax import Comparison, Probability, Product
 from credo.model.network import Network
+from tests.helpers.lowering_oracle import HandMade
 
 ROWS = (
-    LinearRow((0, 2), (1.0, -1.0), 0.5, 0),
-    LinearRow((), (), -0.1, 1, confidence=0.3),
-    LinearRow((1,), (2.0,), 0.0, 2, equality=True),
+    LinearConstraint((0, 2), (1.0, -1.0), 0.5, 0),
+    LinearConstraint((), (), -0.1, 1, confidence=0.3),
+    LinearConstraint((1,), (2.0,), 0.0, 2, equality=True),
 )
 
 
 def test_columns_hold_the_same_rows() -> None:
-    columns = LinearRows.of(ROWS)
+    columns = LinearConstraints.of(ROWS)
     assert tuple(columns) == ROWS
     assert columns[-1] == ROWS[-1]
     assert columns[:2] == ROWS[:2]
     assert tuple(columns.take(np.array([2, 0]))) == (ROWS[2], ROWS[0])
     assert tuple(columns.take(columns.hard)) == (ROWS[0], ROWS[2])
-    assert len(NO_ROWS) == 0
+    assert len(NO_CONSTRAINTS) == 0
     with pytest.raises(IndexError):
         columns[3]
 
 
 def test_values_are_sums_of_products() -> None:
-    columns = LinearRows.of(ROWS)
+    columns = LinearConstraints.of(ROWS)
     theta = np.array([0.2, 0.3, 0.5])
     np.testing.assert_allclose(columns.values(theta), [-0.3, 0.0, 0.6])
     np.testing.assert_allclose(columns.values(np.stack([theta, theta])), [[-0.3, 0.0, 0.6]] * 2)
@@ -55,7 +55,7 @@ def test_products_tie_blocks_together() -> None:
     pair = Product((Probability("a", ("x",)), Probability("c", ("u",))))
     constraints = lower(HandMade(net, (Comparison((pair, Product((Probability("b", ("u",)),) * 2)), ("<=",)),)))
     (block,) = blocks_of(constraints)
-    assert block.table_rows == (("a", 0), ("b", 0), ("c", 0))
+    assert block.configurations == (("a", 0), ("b", 0), ("c", 0))
     (row,) = block.products
     assert block.parameters[list(row.indices)].tolist() == list(constraints.products[0].indices)
     assert dict(zip(row.indices, row.exponents, strict=True)) == {0: 1.0, 4: 1.0, 2: -2.0}

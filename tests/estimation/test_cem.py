@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import credo
-from credo.constraints.constraint_set import LinearRow, ProductRow
+from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
 from credo.errors import OptionError
 from credo.estimation import cem
 from credo.estimation.em.driver import run_em
@@ -22,7 +22,7 @@ from credo.estimation.softened import PenaltyWeights, joined, softened
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective
 from credo.model.network import Network
-from credo.statistics.families import Families
+from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_counts, prepare
 from credo.statistics.known_columns import read_for
 from tests.helpers.blocks import at_most, block_of
@@ -50,10 +50,10 @@ def soft_hill(seed: int) -> tuple[cem.Hill, np.ndarray]:
     rows = [
         at_most({0: 1.0, 3: -1.0}, -0.1, confidence=3.0),
         at_most({1: 2.0}, 0.2, confidence=50.0),
-        LinearRow((2, 5), (1.0, -1.0), 0.05, 1, equality=True, confidence=7.0),
+        LinearConstraint((2, 5), (1.0, -1.0), 0.05, 1, equality=True, confidence=7.0),
         at_most({4: 1.0}, 0.05, confidence=20.0),
     ]
-    products = [ProductRow((0, 3, 1), (1.0, 1.0, -2.0), -1.0, 4, confidence=5.0)]
+    products = [ProductConstraint((0, 3, 1), (1.0, 1.0, -2.0), -1.0, 4, confidence=5.0)]
     generator = np.random.default_rng(seed)
     return cem.Hill.of(block_of((3, 3), rows, products)), generator.integers(0, 50, 6).astype(float)
 
@@ -72,16 +72,16 @@ def test_the_gradient_of_the_observed_likelihood_is_that_of_the_expected_counts(
     """∂L/∂β_ijk = N_ijk − θ_ijk N_ij, with hidden values too; the published N_ijk (1 − θ_ijk) is another number."""
     truth = SENSOR
     frame = truth.sample(50, 1).drop("fault")
-    prepared = prepare(Families.of(truth), next(iter(read_for(credo.Knowledge("", truth), frame, None))))
-    row = truth.table("one")[1]
+    prepared = prepare(layout_for_counts(truth), next(iter(read_for(credo.Knowledge("", truth), frame, None))))
+    row = truth.cpt_array("one")[1]
 
     def likelihood(beta: np.ndarray) -> float:
         exponentials = np.exp(beta)
-        table = np.array([truth.table("one")[0], exponentials / exponentials.sum()])
-        return expected_counts(prepared, {**truth.tables, "one": table})[1]
+        table = np.array([truth.cpt_array("one")[0], exponentials / exponentials.sum()])
+        return expected_counts(prepared, {**truth.cpts, "one": table})[1]
 
     numeric = approx_fprime(np.log(row), likelihood, 1e-6)
-    counts = expected_counts(prepared, truth.tables)[0].table("one")[1]
+    counts = expected_counts(prepared, truth.cpts)[0].cpt_array("one")[1]
     np.testing.assert_allclose(counts - row * counts.sum(), numeric, atol=1e-4)
     assert not np.allclose(counts * (1 - row), numeric, atol=0.1)
 
@@ -89,7 +89,7 @@ def test_the_gradient_of_the_observed_likelihood_is_that_of_the_expected_counts(
 def test_by_hand() -> None:
     """9 heads of 10 with P(heads) ≤ 0.6 at W = 100: 9/θ − 1/(1 − θ) = 100 (θ − 0.6), a cubic with a root near 0.7."""
     fit = credo.fit(COIN, NINE_OF_TEN, "P(coin=heads) <= 0.6", method="cem", soft_weight=100)
-    heads = fit.network.table("coin")[0]
+    heads = fit.network.cpt_array("coin")[0]
     assert 9 / heads - 1 / (1 - heads) == pytest.approx(100 * (heads - 0.6), abs=1e-3)
     assert fit.status is credo.Status.CONVERGED
     assert fit.violations()[0].amount == pytest.approx(heads - 0.6)
@@ -100,7 +100,7 @@ def test_by_hand() -> None:
 def test_it_reaches_the_exact_optimum(weight: float) -> None:
     for seed in range(4):
         truth, knowledge = known_network(seed, statements=8)
-        problem = problem_of(truth.without_tables(), truth.sample(60, seed), knowledge, soft_weight=weight)
+        problem = problem_of(truth.without_cpts(), truth.sample(60, seed), knowledge, soft_weight=weight)
         hill = cem.Hill.of(softened(problem, PenaltyWeights.of(problem)))
         task, top = hill.at(problem.vector()).task, hill.climb(problem.vector())
         (exact,) = solve_certified([task])
@@ -113,19 +113,19 @@ def test_the_same_as_cmap_where_all_statements_are_soft() -> None:
     text = "P(b=s0 | a=s0) <= 0.1 with confidence 0.7\nP(d=s0 | b=s0) <= P(d=s0 | b=s1) with confidence 0.4"
     options = {"knowledge": text, "soft_weight": 300.0, "prior": 1.0}
     frame = truth.sample(80, 3)
-    one, two = (credo.fit(truth.without_tables(), frame, method=each, **options) for each in ("cem", "cmap"))
+    one, two = (credo.fit(truth.without_cpts(), frame, method=each, **options) for each in ("cem", "cmap"))
     for name in truth.names:
-        np.testing.assert_allclose(one.network.table(name), two.network.table(name), atol=1e-5)
+        np.testing.assert_allclose(one.network.cpt_array(name), two.network.cpt_array(name), atol=1e-5)
     gaps = frame.with_columns(pl.when(pl.int_range(80) % 3 > 0).then("b").alias("b"))
-    one, two = (credo.fit(truth.without_tables(), gaps, method=each, starts=1, **options) for each in ("cem", "cmap"))
+    one, two = (credo.fit(truth.without_cpts(), gaps, method=each, starts=1, **options) for each in ("cem", "cmap"))
     assert one.history[-1] == pytest.approx(two.history[-1], abs=1e-3)
     for name in truth.names:
-        np.testing.assert_allclose(one.network.table(name), two.network.table(name), atol=2e-3)
+        np.testing.assert_allclose(one.network.cpt_array(name), two.network.cpt_array(name), atol=2e-3)
 
 
 def hidden_problem(text: str, rows: int = 400) -> tuple[Problem, pl.DataFrame]:
     frame = SENSOR.sample(rows, 2).drop("fault")
-    return problem_of(SENSOR.without_tables(), frame, credo.Knowledge(text, SENSOR), soft_weight=1e3), frame
+    return problem_of(SENSOR.without_cpts(), frame, credo.Knowledge(text, SENSOR), soft_weight=1e3), frame
 
 
 @pytest.mark.parametrize("accelerate", [True, False])
@@ -134,7 +134,7 @@ def test_the_objective_never_falls(accelerate: bool) -> None:
     dataset = next(iter(read_for(credo.Knowledge("", SENSOR), frame, None)))
     result = run_em(
         problem.network,
-        prepare(problem.counts.families, dataset),
+        prepare(problem.counts.layout, dataset),
         cem.gradient_step(problem),
         starts=3,
         max_iterations=150,
@@ -149,8 +149,8 @@ def test_the_objective_is_likelihood_less_penalties() -> None:
     """What EM reports is J of the tables it ends with, worked out here from the violations alone."""
     problem, frame = hidden_problem(ABOUT_SENSORS)
     fit = credo.fit(problem.network, frame, ABOUT_SENSORS, method="cem", soft_weight=1e3, starts=2)
-    one, two, three = (fit.network.table(name) for name in ("one", "two", "three"))
-    missed = [0.4 - (one[1, 1] - one[0, 1]), fit.network.table("fault")[1] - 0.4, two[1, 1] - three[1, 1]]
+    one, two, three = (fit.network.cpt_array(name) for name in ("one", "two", "three"))
+    missed = [0.4 - (one[1, 1] - one[0, 1]), fit.network.cpt_array("fault")[1] - 0.4, two[1, 1] - three[1, 1]]
     cost = 500 * (np.maximum(missed, 0) ** 2).sum()
     assert fit.history[-1] == pytest.approx(fit.log_likelihood - cost, abs=1e-3)
 
@@ -175,9 +175,9 @@ def test_a_hidden_cause_keeps_its_name() -> None:
     """Without knowledge the states of a hidden variable may be exchanged; with it they may not."""
     _, frame = hidden_problem("", 3_000)
     for seed in range(3):
-        fit = credo.fit(SENSOR.without_tables(), frame, ABOUT_SENSORS, method="cem", starts=2, seed=seed)
+        fit = credo.fit(SENSOR.without_cpts(), frame, ABOUT_SENSORS, method="cem", starts=2, seed=seed)
         assert fit.status is credo.Status.CONVERGED
-        assert fit.network.table("one")[1, 1] > 0.6
+        assert fit.network.cpt_array("one")[1, 1] > 0.6
         assert SENSOR.kl(fit.network) < 0.2
 
 
@@ -185,21 +185,21 @@ def test_knowledge_that_contradicts_itself_is_weighed() -> None:
     """P ≤ 0.3 and P ≥ 0.7 without data meet in the middle, or where their confidences say."""
     frame = pl.DataFrame({"coin": ["heads", "tails"]})
     fit = credo.fit(COIN, frame, "P(coin=heads) <= 0.3\nP(coin=heads) >= 0.7", method="cem", soft_weight=1e4)
-    assert fit.network.table("coin")[0] == pytest.approx(0.5, abs=1e-4)
+    assert fit.network.cpt_array("coin")[0] == pytest.approx(0.5, abs=1e-4)
     surer = "P(coin=heads) <= 0.3 with confidence 0.9\nP(coin=heads) >= 0.7 with confidence 0.1"
     fit = credo.fit(COIN, frame, surer, method="cem", soft_weight=1e5)
-    assert fit.network.table("coin")[0] == pytest.approx(0.9 * 0.3 + 0.1 * 0.7, abs=1e-3)
+    assert fit.network.cpt_array("coin")[0] == pytest.approx(0.9 * 0.3 + 0.1 * 0.7, abs=1e-3)
 
 
 def test_ranges_and_relations_weigh_by_their_own() -> None:
     truth, _ = known_network()
     knowledge = credo.Knowledge("P(b=s0 | a=s0) <= 0.01\nP(d=s0 | b=s0) <= 0.1 * P(d=s0 | b=s1)", truth)
-    problem = problem_of(truth.without_tables(), truth.sample(100, 1), knowledge, soft_weight=0.0)
+    problem = problem_of(truth.without_cpts(), truth.sample(100, 1), knowledge, soft_weight=0.0)
     assert PenaltyWeights.of(replace(problem, soft_weight=5.0)) == PenaltyWeights(5.0, 5.0)
     assert PenaltyWeights.of(replace(problem, soft_weight=None)) == PenaltyWeights(1000.0, 1000.0)
     ranges = replace(problem, options={"range_weight": 1e5})
     assert PenaltyWeights.of(ranges) == PenaltyWeights(1e5, 0.0)
-    free, ranged = cem.estimate(problem).tables, cem.estimate(ranges).tables
+    free, ranged = cem.estimate(problem).cpts, cem.estimate(ranges).cpts
     assert ranged["b"][0, 0] < free["b"][0, 0]
     np.testing.assert_allclose(ranged["d"], free["d"], atol=1e-6)
     with pytest.raises(OptionError, match="range_weight"):
@@ -209,8 +209,8 @@ def test_ranges_and_relations_weigh_by_their_own() -> None:
 def test_products_are_measured_in_logarithms() -> None:
     truth, _ = known_network()
     text = "P(b=s0|a=s0) * P(b=s1|a=s1) <= 0.5 * P(b=s1|a=s0) * P(b=s0|a=s1)"
-    fit = credo.fit(truth.without_tables(), truth.sample(100, 1), text, method="cem", soft_weight=1e6)
-    table = fit.network.table("b")
+    fit = credo.fit(truth.without_cpts(), truth.sample(100, 1), text, method="cem", soft_weight=1e6)
+    table = fit.network.cpt_array("b")
     assert table[0, 0] * table[1, 1] <= 0.5 * table[0, 1] * table[1, 0] * 1.01
     assert any(each.kind == "products" for each in fit.findings)
 
@@ -218,15 +218,15 @@ def test_products_are_measured_in_logarithms() -> None:
 def test_rows_without_data_keep_what_the_penalty_leaves() -> None:
     truth, _ = known_network()
     frame = truth.sample(20, 1).filter(pl.col("a") == "s0")
-    fit = credo.fit(truth.without_tables(), frame, "P(b=s0 | a=s1) >= 0.6", method="cem")
-    assert fit.network.table("b")[1] == pytest.approx([0.6, 0.2, 0.2], abs=1e-3)
+    fit = credo.fit(truth.without_cpts(), frame, "P(b=s0 | a=s1) >= 0.6", method="cem")
+    assert fit.network.cpt_array("b")[1] == pytest.approx([0.6, 0.2, 0.2], abs=1e-3)
     assert any("what the penalties left" in str(each) for each in fit.findings)
 
 
 def test_the_same_twice() -> None:
     _, frame = hidden_problem("")
     one, two = (
-        credo.fit(SENSOR.without_tables(), frame, ABOUT_SENSORS, method="cem", starts=2, seed=4) for _ in range(2)
+        credo.fit(SENSOR.without_cpts(), frame, ABOUT_SENSORS, method="cem", starts=2, seed=4) for _ in range(2)
     )
     assert one.network == two.network
     assert one.history == two.history
@@ -234,10 +234,10 @@ def test_the_same_twice() -> None:
 
 def test_blocks_side_by_side_are_the_blocks() -> None:
     _, knowledge = known_network(statements=6)
-    problem = problem_of(knowledge.network.without_tables(), knowledge.network.sample(30, 1), knowledge)
-    whole, theta = joined(problem.blocks), np.random.default_rng(1).random(problem.constraints.parameters.size)
+    problem = problem_of(knowledge.network.without_cpts(), knowledge.network.sample(30, 1), knowledge)
+    whole, theta = joined(problem.blocks), np.random.default_rng(1).random(problem.constraints.layout.size)
     excess = problem.constraints.linear.values(theta) - problem.constraints.linear.bounds
     np.testing.assert_allclose(
-        whole.linear.values(theta[whole.parameters]) - whole.linear.bounds, excess[whole.linear_rows]
+        whole.linear.values(theta[whole.parameters]) - whole.linear.bounds, excess[whole.constraint_numbers]
     )
     assert joined(()).size == 0

@@ -25,7 +25,7 @@ HOLDS = {"co": 1e-6}  # the others: to 1e-8, below which `violations` calls it r
 
 def learned(method: str, rows: int = 60, seed: int = 0) -> credo.Fit:
     truth, knowledge = known_network(statements=8)
-    return credo.fit(truth.without_tables(), truth.sample(rows, 1), knowledge, method=method, seed=seed)
+    return credo.fit(truth.without_cpts(), truth.sample(rows, 1), knowledge, method=method, seed=seed)
 
 
 def turned(network: Network) -> Network:
@@ -42,8 +42,8 @@ def turned_table(table: np.ndarray) -> np.ndarray:
 @EVERY
 def test_tables_are_distributions(method: str) -> None:
     fit = learned(method)
-    assert set(fit.network.tables) == set(fit.network.names)
-    for table in fit.network.tables.values():
+    assert set(fit.network.cpts) == set(fit.network.names)
+    for table in fit.network.cpts.values():
         assert np.isfinite(table).all()
         assert (table >= 0).all()
         np.testing.assert_allclose(table.sum(axis=-1), 1.0, atol=1e-12)
@@ -61,11 +61,11 @@ def test_the_order_of_variables_parents_and_states_changes_nothing(method: str) 
     truth, knowledge = known_network(statements=8)
     frame = truth.sample(60, 1)
     other = turned(truth)
-    one = credo.fit(truth.without_tables(), frame, knowledge, method=method)
+    one = credo.fit(truth.without_cpts(), frame, knowledge, method=method)
     two = credo.fit(other, frame, Knowledge(knowledge.statements, other), method=method)
     for name in truth.names:
-        expected = turned_table(one.network.table(name))
-        np.testing.assert_allclose(two.network.table(name), expected, atol=CLOSE.get(method, SAMPLED))
+        expected = turned_table(one.network.cpt_array(name))
+        np.testing.assert_allclose(two.network.cpt_array(name), expected, atol=CLOSE.get(method, SAMPLED))
 
 
 @EVERY
@@ -73,11 +73,11 @@ def test_the_order_of_the_data_changes_nothing(method: str) -> None:
     """Methods that cross-validate deal the rows into folds, and may settle on something near."""
     truth, knowledge = known_network(statements=8)
     frame = truth.sample(60, 1)
-    one = credo.fit(truth.without_tables(), frame, knowledge, method=method)
-    two = credo.fit(truth.without_tables(), frame.reverse(), knowledge, method=method)
+    one = credo.fit(truth.without_cpts(), frame, knowledge, method=method)
+    two = credo.fit(truth.without_cpts(), frame.reverse(), knowledge, method=method)
     apart = 0.15 if METHODS[method].cross_validates else CLOSE.get(method, SAMPLED)
     for name in truth.names:
-        np.testing.assert_allclose(two.network.table(name), one.network.table(name), atol=apart)
+        np.testing.assert_allclose(two.network.cpt_array(name), one.network.cpt_array(name), atol=apart)
 
 
 @EVERY
@@ -95,14 +95,14 @@ def test_fixed_tables_stay(method: str) -> None:
     truth, knowledge = known_network(statements=4)
     fit = credo.fit(truth, truth.sample(30, 1), knowledge, method=method, fixed=["b", "d"])
     for name in ("b", "d"):
-        np.testing.assert_array_equal(fit.network.table(name), truth.table(name))
+        np.testing.assert_array_equal(fit.network.cpt_array(name), truth.cpt_array(name))
 
 
 @EVERY
 def test_without_knowledge(method: str) -> None:
     truth, _ = known_network()
-    fit = credo.fit(truth.without_tables(), truth.sample(40, 1), method=method)
-    for table in fit.network.tables.values():
+    fit = credo.fit(truth.without_cpts(), truth.sample(40, 1), method=method)
+    for table in fit.network.cpts.values():
         np.testing.assert_allclose(table.sum(axis=-1), 1.0, atol=1e-12)
 
 
@@ -111,7 +111,7 @@ def test_a_variable_with_one_state(method: str) -> None:
     network = Network({"only": ("here",), "x": ("no", "yes")}, {"x": ["only"]})
     frame = pl.DataFrame({"only": ["here"] * 3, "x": ["no", "yes", "no"]})
     fit = credo.fit(network, frame, "P(x=yes) >= 0.1", method=method)
-    assert fit.network.table("only").tolist() == [1.0]
+    assert fit.network.cpt_array("only").tolist() == [1.0]
 
 
 @EVERY
@@ -119,17 +119,17 @@ def test_rows_of_tables_without_data(method: str) -> None:
     """Half of the configurations are never seen, statements or not."""
     truth, knowledge = known_network(statements=8)
     frame = truth.sample(40, 1).filter(pl.col("a") == "s0")
-    fit = credo.fit(truth.without_tables(), frame, knowledge, method=method)
-    assert np.isfinite(fit.network.table("c")).all()
-    np.testing.assert_allclose(fit.network.table("c").sum(axis=-1), 1.0, atol=1e-12)
+    fit = credo.fit(truth.without_cpts(), frame, knowledge, method=method)
+    assert np.isfinite(fit.network.cpt_array("c")).all()
+    np.testing.assert_allclose(fit.network.cpt_array("c").sum(axis=-1), 1.0, atol=1e-12)
 
 
 @EVERY
 def test_much_data_lead_to_the_truth(method: str) -> None:
     truth, knowledge = known_network(statements=4)
-    fit = credo.fit(truth.without_tables(), truth.sample(50_000, 1), knowledge, method=method)
+    fit = credo.fit(truth.without_cpts(), truth.sample(50_000, 1), knowledge, method=method)
     for name in ("a", "b", "d"):
-        np.testing.assert_allclose(fit.network.table(name), truth.table(name), atol=0.04)
+        np.testing.assert_allclose(fit.network.cpt_array(name), truth.cpt_array(name), atol=0.04)
 
 
 @INFORMED
@@ -149,7 +149,7 @@ def test_clashing_knowledge_is_an_error(method: str) -> None:
     truth, _ = known_network()
     text = "P(b=s0 | a=s0) <= 0.2\nP(b=s0 | a=s1) >= 0.4\nP(b=s0 | a=s1) <= P(b=s0 | a=s0)"
     with pytest.raises(credo.CredoError) as caught:
-        credo.fit(truth.without_tables(), truth.sample(20, 1), text, method=method)
+        credo.fit(truth.without_cpts(), truth.sample(20, 1), text, method=method)
     assert caught.value.exit_code == 3
 
 
@@ -157,4 +157,4 @@ def test_clashing_knowledge_is_an_error(method: str) -> None:
 def test_a_table_without_rows_is_an_error(method: str) -> None:
     truth, knowledge = known_network()
     with pytest.raises(credo.DataError):
-        credo.fit(truth.without_tables(), truth.sample(5, 1).clear(), knowledge, method=method)
+        credo.fit(truth.without_cpts(), truth.sample(5, 1).clear(), knowledge, method=method)

@@ -37,8 +37,8 @@ def patients(no_no: int, no_yes: int, yes_no: int, yes_yes: int) -> pl.DataFrame
 def test_by_hand() -> None:
     """Among 10 without smoking 4 are ill, among 10 with smoking 2: "raises" pools them to 6 of 20."""
     fit = credo.fit(SMOKING, patients(6, 4, 8, 2), "smoke raises lung", method="cml")
-    assert fit.network.table("lung")[:, 1] == pytest.approx([0.3, 0.3])
-    assert fit.network.table("smoke") == pytest.approx([0.5, 0.5])
+    assert fit.network.cpt_array("lung")[:, 1] == pytest.approx([0.3, 0.3])
+    assert fit.network.cpt_array("smoke") == pytest.approx([0.5, 0.5])
     assert fit.status is credo.Status.OPTIMAL
     assert fit.certificate is not None
     assert fit.certificate.holds
@@ -48,14 +48,14 @@ def test_by_hand() -> None:
 
 def test_a_prior_is_added_to_the_counts() -> None:
     fit = credo.fit(SMOKING, patients(6, 4, 8, 2), "smoke raises lung", method="cmap", prior=1)
-    assert fit.network.table("lung")[:, 1] == pytest.approx([8 / 24, 8 / 24])
+    assert fit.network.cpt_array("lung")[:, 1] == pytest.approx([8 / 24, 8 / 24])
 
 
 def test_knowledge_that_the_data_agree_with_changes_nothing() -> None:
     frame = patients(8, 2, 6, 4)
     fit = credo.fit(SMOKING, frame, "smoke raises lung", method="cml")
     plain = credo.fit(SMOKING, frame, method="ml")
-    np.testing.assert_allclose(fit.network.table("lung"), plain.network.table("lung"), atol=1e-12)
+    np.testing.assert_allclose(fit.network.cpt_array("lung"), plain.network.cpt_array("lung"), atol=1e-12)
     assert fit.binding() == ()
 
 
@@ -64,10 +64,10 @@ def test_a_whole_network_against_cvxpy() -> None:
     for seed in range(4):
         truth, knowledge = known_network(seed, statements=8)
         frame = truth.sample(40, seed)
-        fit = credo.fit(truth.without_tables(), frame, knowledge, method="cmap")
+        fit = credo.fit(truth.without_cpts(), frame, knowledge, method="cmap")
         problem = problem_of(truth, frame, knowledge, prior=1.0)
         vector = problem.vector()
-        learned = np.concatenate([fit.network.table(name).ravel() for name in truth.names])
+        learned = np.concatenate([fit.network.cpt_array(name).ravel() for name in truth.names])
         for block in problem.blocks:
             task = Task(block, vector[block.parameters])
             found = solve(task)
@@ -128,7 +128,7 @@ def test_clashing_knowledge_is_an_error_that_names_the_clash(tmp_path: Path) -> 
     message = str(caught.value)
     assert "smoke raises lung" in message
     assert "P(smoke=yes)" not in message
-    credo.write_network(SMOKING.with_tables({"smoke": [0.5, 0.5], "lung": [[0.5, 0.5]] * 2}), tmp_path / "net.bif")
+    credo.write_network(SMOKING.with_cpts({"smoke": [0.5, 0.5], "lung": [[0.5, 0.5]] * 2}), tmp_path / "net.bif")
     patients(3, 3, 3, 3).write_csv(tmp_path / "data.csv")
     (tmp_path / "know.credo").write_text(text)
     done = run("learn", "net.bif", "data.csv", "--knowledge", "know.credo", "--method", "cml", folder=tmp_path)
@@ -144,8 +144,8 @@ def test_distributions_without_data_take_the_most_entropic_point() -> None:
     """θ(b | a=1) ≥ 0.6 and nothing seen there: (0.6, 0.2, 0.2)."""
     truth, _ = known_network()
     frame = truth.sample(20, 1).filter(pl.col("a") == "s0")
-    fit = credo.fit(truth.without_tables(), frame, "P(b=s0 | a=s1) >= 0.6", method="cml")
-    assert fit.network.table("b")[1] == pytest.approx([0.6, 0.2, 0.2], abs=1e-7)
+    fit = credo.fit(truth.without_cpts(), frame, "P(b=s0 | a=s1) >= 0.6", method="cml")
+    assert fit.network.cpt_array("b")[1] == pytest.approx([0.6, 0.2, 0.2], abs=1e-7)
     (finding,) = [each for each in fit.findings if each.kind == "no data" and each.variable == "b"]
     assert "maximum entropy" in str(finding)
     assert finding.configurations == ({"a": "s1"},)
@@ -176,15 +176,15 @@ def test_most_entropic_points_against_cvxpy() -> None:
 
 def test_fixed_tables_stand_inside_statements() -> None:
     """P(lung=yes | smoke=yes) ≤ P(smoke=yes), which is to stay at 0.1."""
-    given = SMOKING.with_tables({"smoke": [0.9, 0.1], "lung": [[0.5, 0.5], [0.5, 0.5]]})
+    given = SMOKING.with_cpts({"smoke": [0.9, 0.1], "lung": [[0.5, 0.5], [0.5, 0.5]]})
     text = "P(lung=yes | smoke=yes) <= P(smoke=yes)"
     fit = credo.fit(given, patients(3, 3, 2, 4), text, method="cml", fixed=["smoke"])
-    assert fit.network.table("smoke").tolist() == [0.9, 0.1]
-    assert fit.network.table("lung")[1] == pytest.approx([0.9, 0.1])
+    assert fit.network.cpt_array("smoke").tolist() == [0.9, 0.1]
+    assert fit.network.cpt_array("lung")[1] == pytest.approx([0.9, 0.1])
 
 
 def test_fixed_tables_that_contradict_a_statement() -> None:
-    given = SMOKING.with_tables({"smoke": [0.9, 0.1], "lung": [[0.5, 0.5], [0.5, 0.5]]})
+    given = SMOKING.with_cpts({"smoke": [0.9, 0.1], "lung": [[0.5, 0.5], [0.5, 0.5]]})
     with pytest.raises(OptionError, match="stay as they are"):
         credo.fit(given, patients(1, 1, 1, 1), "P(smoke=yes) >= 0.2", method="cml", fixed=["smoke"])
     text = "P(lung=yes | smoke=yes) <= P(smoke=yes)\nP(lung=yes | smoke=yes) >= 0.3"
@@ -197,24 +197,24 @@ def test_soft_statements_yield_to_data_and_say_by_how_much() -> None:
     frame = patients(90, 10, 5, 5)
     light = credo.fit(SMOKING, frame, text, method="cml", soft_weight=1.0)
     heavy = credo.fit(SMOKING, frame, text, method="cml", soft_weight=1e6)
-    assert light.network.table("lung")[0, 1] == pytest.approx(0.1, abs=0.01)
-    assert heavy.network.table("lung")[0, 1] == pytest.approx(0.8, abs=0.01)
+    assert light.network.cpt_array("lung")[0, 1] == pytest.approx(0.1, abs=0.01)
+    assert heavy.network.cpt_array("lung")[0, 1] == pytest.approx(0.8, abs=0.01)
     (violation,) = light.violations()
-    assert violation.amount == pytest.approx(0.8 - light.network.table("lung")[0, 1])
+    assert violation.amount == pytest.approx(0.8 - light.network.cpt_array("lung")[0, 1])
     assert violation.confidence == 0.5
 
 
 def test_the_weight_of_soft_statements_is_chosen_by_held_out_data() -> None:
     frame = patients(450, 50, 50, 450).sample(fraction=1.0, shuffle=True, seed=1)
     wrong = credo.fit(SMOKING, frame, "P(lung=yes | smoke=no) >= 0.8 with confidence 0.9", method="cml")
-    assert wrong.network.table("lung")[0, 1] == pytest.approx(0.1, abs=0.02)
+    assert wrong.network.cpt_array("lung")[0, 1] == pytest.approx(0.1, abs=0.02)
     assert any(each.kind == "soft weight" for each in wrong.findings)
 
 
 def test_a_soft_weight_of_zero_is_no_statement() -> None:
     text = "P(lung=yes | smoke=no) >= 0.8 with confidence 0.5"
     fit = credo.fit(SMOKING, patients(9, 1, 5, 5), text, method="cml", soft_weight=0.0)
-    assert fit.network.table("lung")[0] == pytest.approx([0.9, 0.1])
+    assert fit.network.cpt_array("lung")[0] == pytest.approx([0.9, 0.1])
 
 
 def test_negative_soft_weights_are_refused() -> None:
@@ -269,7 +269,7 @@ def test_the_estimate_is_a_function_of_the_problem_alone() -> None:
     problem = problem_of(truth, truth.sample(50, 1), knowledge)
     first, second = estimate(problem), estimate(problem)
     for name in truth.names:
-        np.testing.assert_array_equal(first.tables[name], second.tables[name])
+        np.testing.assert_array_equal(first.cpts[name], second.cpts[name])
 
 
 def test_knowledge_of_another_form_is_the_same_knowledge() -> None:

@@ -21,10 +21,8 @@ from credo.estimation.em.driver import EMResult, Progress, gap_findings, run_em
 from credo.estimation.em.steps import Ended, MStep, Steps, init, step
 from credo.io.dataset import Dataset
 from credo.model.network import Network
-from credo.statistics.counts import Counts
-from credo.statistics.families import Families
+from credo.statistics.counts import Counts, layout_for_counts
 from credo.statistics.inference.expected_counts import Prepared, prepare
-from credo.statistics.inference.layout import pack, unpack
 from credo.statistics.prior import BDeu, Dirichlet, Priors
 from tests.conftest import random_network
 from tests.helpers import enumeration
@@ -34,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def prepared_of(network: Network, codes: Any, weights: Any = None) -> Prepared:
-    return prepare(Families.of(network), Dataset(network.names, np.array(codes, dtype=np.int8), weights))
+    return prepare(layout_for_counts(network), Dataset(network.names, np.array(codes, dtype=np.int8), weights))
 
 
 def mixture(classes: int, features: int, rows: int, seed: int = 1) -> tuple[Network, Prepared]:
@@ -52,7 +50,7 @@ def gappy(rows: int = 300, hide: float = 0.4, seed: int = 1) -> tuple[Network, P
 
 
 def learn(network: Network, prepared: Prepared, prior: Priors = NOTHING, **options: Any) -> EMResult:
-    return run_em(network.without_tables(), prepared, counting_step(prepared, prior), **options)
+    return run_em(network.without_cpts(), prepared, counting_step(prepared, prior), **options)
 
 
 def assert_never_falls(history: tuple[float, ...]) -> None:
@@ -68,11 +66,11 @@ def test_steps_are_those_of_a_plain_loop(seed: int, pseudo_count: float) -> None
     generator = np.random.default_rng(seed)
     network = enumeration.random_network(generator, most=5)
     dataset = Dataset(network.names, enumeration.random_rows(generator, network, 30, 0.5))
-    prepared = prepare(Families.of(network), dataset)
+    prepared = prepare(layout_for_counts(network), dataset)
     if not len(prepared.observed_cells) and prepared.is_complete:
         pytest.skip("no data")
     steps = Steps.of(prepared, counting_step(prepared, Dirichlet(pseudo_count)), network.names)
-    state = init(steps, pack(prepared.layout, network.tables))
+    state = init(steps, prepared.layout.pack(network.cpts))
     plain = network
     for _ in range(4):
         counts, _ = enumeration.enumerated_counts(plain, dataset)
@@ -81,8 +79,8 @@ def test_steps_are_those_of_a_plain_loop(seed: int, pseudo_count: float) -> None
             weights = table + pseudo_count
             totals = weights.sum(axis=-1, keepdims=True)
             tables[name] = np.where(totals > 0, weights / np.where(totals > 0, totals, 1), 1 / weights.shape[-1])
-        plain = network.with_tables(tables)
-        for name, table in unpack(prepared.layout, state.theta).items():
+        plain = network.with_cpts(tables)
+        for name, table in prepared.layout.unpack(state.theta).items():
             assert np.allclose(table, tables[name], atol=1e-9)
         _, log_likelihood = enumeration.enumerated_counts(plain, dataset)
         assert state.log_likelihood == pytest.approx(log_likelihood)
@@ -93,10 +91,10 @@ def test_steps_are_those_of_a_plain_loop(seed: int, pseudo_count: float) -> None
 
 def test_the_first_step_by_hand() -> None:
     """One coin that is seen in two of three tosses: EM stays at what was seen."""
-    network = Network({"x": ["a", "b"]}, tables={"x": [0.5, 0.5]})
+    network = Network({"x": ["a", "b"]}, cpts={"x": [0.5, 0.5]})
     prepared = prepared_of(network, [[0], [1], [1], [-1]])
     result = run_em(network, prepared, counting_step(prepared, NOTHING))
-    assert result.tables["x"] == pytest.approx([1 / 3, 2 / 3])  # the row without a value is barren, and adds nothing
+    assert result.cpts["x"] == pytest.approx([1 / 3, 2 / 3])  # the row without a value is barren, and adds nothing
     assert result.converged
 
 
@@ -123,7 +121,7 @@ def test_the_objective_never_falls_and_the_knowledge_always_holds(accelerate: bo
     codes[:, 2] = -1
     prepared = prepared_of(network, codes)
     steps = Steps.of(prepared, capped(prepared, 0.8), network.names)
-    state = init(steps, pack(prepared.layout, network.tables))
+    state = init(steps, prepared.layout.pack(network.cpts))
     for _ in range(40):
         before = state.objective
         state, _ = step(steps, state, accelerate)
@@ -180,7 +178,7 @@ def test_the_best_of_all_starts_is_kept_and_all_are_reported() -> None:
 def test_the_same_seed_gives_the_same_result() -> None:
     network, prepared = mixture(3, 5, 300)
     results = [learn(network, prepared, starts=2, max_iterations=30, seed=seed) for seed in (3, 3, 4)]
-    assert np.array_equal(results[0].tables["class"], results[1].tables["class"])
+    assert np.array_equal(results[0].cpts["class"], results[1].cpts["class"])
     assert results[0].history == results[1].history
     assert results[0].starts[1].history != results[2].starts[1].history
 
@@ -189,9 +187,9 @@ def test_the_same_seed_gives_the_same_result() -> None:
 def test_states_that_look_alike_are_moved_apart(own: bool) -> None:
     network, prepared = mixture(3, 6, 1500)
     uniform = {name: np.full(network.shape(name), 1 / network.shape(name)[-1]) for name in network.names}
-    start = network.with_tables(uniform) if own else network.without_tables()
+    start = network.with_cpts(uniform) if own else network.without_cpts()
     result = run_em(start, prepared, counting_step(prepared, NOTHING), starts=1, max_iterations=400)
-    table = result.tables["f0"]
+    table = result.cpts["f0"]
     assert len(np.unique(table.round(3), axis=0)) == 3
     assert result.log_likelihood > _one_class(network, prepared)
 
@@ -209,7 +207,7 @@ def test_a_start_of_ones_own_is_where_it_begins() -> None:
     network, prepared = mixture(3, 6, 500)
     step_of = counting_step(prepared, NOTHING)
     converged = run_em(network, prepared, step_of, starts=1, max_iterations=3000, tolerance=1e-12)
-    again = run_em(network.with_tables(converged.tables), prepared, step_of, starts=1)
+    again = run_em(network.with_cpts(converged.cpts), prepared, step_of, starts=1)
     assert again.iterations <= 5
     assert again.objective == pytest.approx(converged.objective)
 
@@ -220,8 +218,8 @@ def test_tables_that_are_not_free_stay() -> None:
     free = tuple(name for name in network.names if name != fixed)
     m_step = counting_step(prepared, Dirichlet(1.0), free)
     result = run_em(network, prepared, m_step, free=free, starts=2, own_start=False, max_iterations=40)
-    assert np.array_equal(result.tables[fixed], network.table(fixed))
-    network.with_tables(result.tables)  # all rows sum to one
+    assert np.array_equal(result.cpts[fixed], network.cpt_array(fixed))
+    network.with_cpts(result.cpts)  # all rows sum to one
 
 
 def test_complete_data_need_one_step() -> None:
@@ -304,7 +302,7 @@ def test_a_killed_run_goes_on_to_the_same_result(tmp_path: Path, steps: int, acc
     assert resumed.history == whole.history
     assert resumed.starts == whole.starts
     for name in network.names:
-        assert np.array_equal(resumed.tables[name], whole.tables[name])
+        assert np.array_equal(resumed.cpts[name], whole.cpts[name])
     told: list[Progress] = []
     finished = learn(network, prepared, checkpoint=path, progress=told.append, **options)
     assert finished.starts == whole.starts
@@ -375,8 +373,8 @@ def test_gaps_that_a_reader_should_know_of() -> None:
     assert "one state" in findings["constant"]
     assert set(findings) == {"hidden", "leaf", "constant"}
     result = learn(network, prepared, starts=2)
-    assert all(np.isfinite(table).all() for table in result.tables.values())
-    assert result.tables["leaf"] == pytest.approx(np.full((2, 3), 1 / 3))
+    assert all(np.isfinite(table).all() for table in result.cpts.values())
+    assert result.cpts["leaf"] == pytest.approx(np.full((2, 3), 1 / 3))
     assert result.log_likelihood == pytest.approx(np.log(1 / 3) + 2 * np.log(2 / 3))
 
 

@@ -80,7 +80,7 @@ def test_intervals_that_clash_are_widened_by_the_least() -> None:
     """90 of 100 heads, but P(heads) ≤ 0.4: 90 / (100 + s) = 0.4 needs s = 125."""
     frame = pl.DataFrame({"coin": ["heads"] * 90 + ["tails"] * 10})
     fit = credo.fit(COIN, frame, "P(coin=heads) <= 0.4", method="cme")
-    assert fit.network.table("coin") == pytest.approx([0.4, 0.6], abs=1e-9)
+    assert fit.network.cpt_array("coin") == pytest.approx([0.4, 0.6], abs=1e-9)
     (finding,) = [each for each in fit.findings if each.kind == "interval widened"]
     assert finding.variable == "coin"
     assert "became up to 125" in str(finding)
@@ -126,15 +126,15 @@ def test_a_clash_leaves_other_distributions_alone() -> None:
 def test_without_knowledge_both_are_the_same() -> None:
     truth, _ = known_network()
     frame = truth.sample(30, 1)
-    one = credo.fit(truth.without_tables(), frame, method="me")
-    other = credo.fit(truth.without_tables(), frame, method="cme")
+    one = credo.fit(truth.without_cpts(), frame, method="me")
+    other = credo.fit(truth.without_cpts(), frame, method="cme")
     assert one.network == other.network
     assert one.status is credo.Status.EXACT
 
 
 def test_me_ignores_knowledge_and_says_so() -> None:
     truth, knowledge = known_network()
-    fit = credo.fit(truth.without_tables(), truth.sample(30, 1), knowledge, method="me")
+    fit = credo.fit(truth.without_cpts(), truth.sample(30, 1), knowledge, method="me")
     assert [each.kind for each in fit.findings] == ["knowledge not used"]
 
 
@@ -142,16 +142,16 @@ def test_me_ignores_knowledge_and_says_so() -> None:
 def test_cme_holds_every_statement(rows: int) -> None:
     for seed in range(5):
         truth, knowledge = known_network(seed, statements=10)
-        fit = credo.fit(truth.without_tables(), truth.sample(rows, seed), knowledge, method="cme")
+        fit = credo.fit(truth.without_cpts(), truth.sample(rows, seed), knowledge, method="cme")
         assert fit.violations() == ()
         assert fit.status is credo.Status.OPTIMAL
 
 
 def test_more_data_bring_cme_to_the_truth() -> None:
     truth, knowledge = known_network()
-    fit = credo.fit(truth.without_tables(), truth.sample(100_000, 1), knowledge, method="cme")
+    fit = credo.fit(truth.without_cpts(), truth.sample(100_000, 1), knowledge, method="cme")
     for name in truth.names:
-        np.testing.assert_allclose(fit.network.table(name), truth.table(name), atol=0.05)
+        np.testing.assert_allclose(fit.network.cpt_array(name), truth.cpt_array(name), atol=0.05)
 
 
 def test_fixed_tables_stay_and_statements_hold() -> None:
@@ -159,7 +159,7 @@ def test_fixed_tables_stay_and_statements_hold() -> None:
     text = "P(b=s0 | a=s0) <= P(b=s0 | a=s1)"
     knowledge = Knowledge(text, truth)
     fit = credo.fit(truth, truth.sample(10, 1), knowledge, method="cme", fixed=["d"])
-    np.testing.assert_array_equal(fit.network.table("d"), truth.table("d"))
+    np.testing.assert_array_equal(fit.network.cpt_array("d"), truth.cpt_array("d"))
     assert fit.violations() == ()
 
 
@@ -168,9 +168,9 @@ def test_soft_statements_pull_but_do_not_bind() -> None:
     text = "P(die=high) >= 0.6 with confidence 0.9"
     weak = credo.fit(DIE, frame, text, method="cme", soft_weight=1.0)
     strong = credo.fit(DIE, frame, text, method="cme", soft_weight=1e4)
-    assert weak.network.table("die")[2] <= strong.network.table("die")[2] + 1e-9
+    assert weak.network.cpt_array("die")[2] <= strong.network.cpt_array("die")[2] + 1e-9
     assert strong.violations() != ()  # the interval is hard, and says at most 21 / 101
-    assert strong.network.table("die")[2] == pytest.approx(21 / 101, abs=1e-4)
+    assert strong.network.cpt_array("die")[2] == pytest.approx(21 / 101, abs=1e-4)
 
 
 def test_s_must_be_a_number_above_zero() -> None:
@@ -193,4 +193,4 @@ def test_more_hidden_draws_make_more_even_tables(method: str) -> None:
     for hidden in (1.0, 3.0):
         fit = credo.fit(DIE, frame, "P(die=high) <= 0.9", method=method, hidden_draws=hidden)
         low = 8.0 / (9.0 + hidden)
-        assert fit.network.table("die") == pytest.approx([low, (1.0 - low) / 2.0, (1.0 - low) / 2.0], abs=1e-6)
+        assert fit.network.cpt_array("die") == pytest.approx([low, (1.0 - low) / 2.0, (1.0 - low) / 2.0], abs=1e-6)

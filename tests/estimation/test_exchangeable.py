@@ -59,7 +59,7 @@ def test_priors_and_kept_tables_tell_states_apart() -> None:
         "sign": np.array([[0.5, 0.5], [0.5, 0.5], [0.2, 0.8]]),
         "other": np.full((3, 3), 1 / 3),
     }
-    believed = CAUSE.with_tables(tables)
+    believed = CAUSE.with_cpts(tables)
     assert groups("", prior=2.0) == ALL
     assert groups("", prior=NetworkPrior(believed, 5.0)) == PAIR
     problem = problem_of(believed, ROWS, credo.Knowledge("", believed))

@@ -19,8 +19,7 @@ from credo.io.dataset import concatenate, extended
 from credo.knowledge import Knowledge
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.statistics.counts import count_all
-from credo.statistics.families import Families
+from credo.statistics.counts import count_all, layout_for_counts
 from credo.statistics.inference.expected_counts import prepare
 from credo.statistics.known_columns import read_for
 from credo.statistics.prior import as_prior
@@ -42,9 +41,9 @@ def climb_of(network: Network, frame: Any, text: str, prior: float = 0.0, soft_w
     knowledge = Knowledge(text, network)
     whole = expand(network).network
     constraints = lower(knowledge)
-    families = Families.of(whole)
+    families = layout_for_counts(whole)
     parts = [extended(part, whole) for part in read_for(knowledge, frame, None, None)]
-    names = tuple(name for name in whole.names if name in constraints.parameters.offsets)
+    names = tuple(name for name in whole.names if name in constraints.layout.offsets)
     problem = Problem(
         whole, names, count_all(families, parts), as_prior(prior, whole), constraints, blocks_of(constraints),
         soft_weight=soft_weight,
@@ -84,7 +83,7 @@ def test_the_gradient_of_noisy_families_is_that_of_differences(kind: str) -> Non
 
 
 def assert_slope(climb: Climb, network: Network, seed: int) -> None:
-    around = np.concatenate([np.ravel(expand(network).network.table(name)) for name in climb.problem.network.names])
+    around = np.concatenate([np.ravel(expand(network).network.cpt_array(name)) for name in climb.problem.network.names])
     generator = np.random.default_rng(seed)
     beta, step = generator.normal(size=len(climb.cells)), 1e-6
     for omega in (0.0, 3.0):
@@ -103,7 +102,7 @@ METHODS = {"ml": "", "map": "", "cml": STATEMENTS["orders"], "cmap": STATEMENTS[
 @pytest.mark.parametrize("method", METHODS)
 def test_both_trainers_end_at_one_optimum(method: str, seed: int) -> None:
     network, frame = made_up(seed, rows=150)
-    structure = network.without_tables()
+    structure = network.without_cpts()
     said = METHODS[method]
     options: dict[str, Any] = {"method": method, "starts": 5, "tolerance": 1e-11, "max_iterations": 2000}
     em = credo.fit(structure, frame, said, **options)
@@ -157,14 +156,14 @@ def test_rows_without_data_are_named_and_uniform() -> None:
     network = Network({"a": BINARY, "b": ("x", "y", "z"), "c": BINARY}, {"b": ["a"], "c": ["b"]})
     frame = pl.DataFrame({"a": ["no"] * 4, "b": ["x", None, "z", "x"], "c": ["no", "yes", "yes", None]})
     fit = credo.fit(network, frame, method="ml", trainer="gradient", starts=3)
-    assert fit.network.table("b")[1] == pytest.approx([1 / 3] * 3)
+    assert fit.network.cpt_array("b")[1] == pytest.approx([1 / 3] * 3)
     assert any(each.kind == "no data" and each.variable == "b" for each in fit.findings)
 
 
 def test_a_kept_table_stays() -> None:
     network, frame = made_up(3)
     fit = credo.fit(network, frame, "h raises b", method="cmap", trainer="gradient", fixed=["c"], starts=2)
-    assert np.array_equal(fit.network.table("c"), network.table("c"))
+    assert np.array_equal(fit.network.cpt_array("c"), network.cpt_array("c"))
 
 
 def test_statements_that_cannot_hold_clash() -> None:

@@ -30,7 +30,7 @@ def test_a_hidden_variable_with_one_state(method: str) -> None:
     constant = Network({"cause": ("always",), "one": BINARY}, {"one": ["cause"]})
     fit = credo.fit(constant, ROWS.select("one"), "", method=method)
     assert any("one state: it changes nothing" in each.message for each in fit.findings)
-    assert fit.network.table("one") == pytest.approx(np.array([[0.5, 0.5]]))
+    assert fit.network.cpt_array("one") == pytest.approx(np.array([[0.5, 0.5]]))
 
 
 @pytest.mark.parametrize("method", SAID)
@@ -42,7 +42,7 @@ def test_rows_that_say_nothing(method: str) -> None:
 
 def test_a_start_that_makes_a_row_impossible_names_the_row() -> None:
     tables = {"cause": [0.5, 0.5], "one": [[1.0, 0.0], [1.0, 0.0]], "two": [[0.5, 0.5], [0.2, 0.8]]}
-    start = HIDDEN.with_tables({name: np.array(table) for name, table in tables.items()})
+    start = HIDDEN.with_cpts({name: np.array(table) for name, table in tables.items()})
     with pytest.raises(ImpossibleRowError, match="Row 3 is impossible: .* one=yes, two=no"):
         credo.fit(start, ROWS, method="ml")
 
@@ -67,5 +67,5 @@ def test_too_many_hidden_variables_at_once_name_bytes_and_variables() -> None:
 
 
 def assert_finite(fit: credo.Fit) -> None:
-    assert all(np.isfinite(fit.network.table(name)).all() for name in fit.network.names)
+    assert all(np.isfinite(fit.network.cpt_array(name)).all() for name in fit.network.names)
     assert np.isfinite(fit.history).all()

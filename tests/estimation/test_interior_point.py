@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from credo.constraints.constraint_set import LinearRow
+from credo.constraints.constraint_set import LinearConstraint
 from credo.estimation.solvers import interior_point
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import certify, lower_bound, objective
@@ -27,11 +27,11 @@ def certified(tasks: list[Task], closed_forms: bool = False) -> list[np.ndarray]
     return [point.theta for point in points]
 
 
-def with_rows(task: Task, rows: list[LinearRow]) -> Task:
+def with_rows(task: Task, rows: list[LinearConstraint]) -> Task:
     return replace(task, block=make_block(np.diff(task.block.distributions).tolist(), rows))
 
 
-def in_units(row: LinearRow, scale: float) -> LinearRow:
+def in_units(row: LinearConstraint, scale: float) -> LinearConstraint:
     return replace(row, coefficients=tuple(scale * c for c in row.coefficients), bound=scale * row.bound)
 
 
@@ -122,7 +122,7 @@ def test_equalities() -> None:
         rows = []
         for _ in range(int(generator.integers(1, 5))):
             a, b = generator.choice(truth.size, 2, replace=False).tolist()
-            rows.append(LinearRow((a, b), (1.0, -1.0), float(truth[a] - truth[b]), 0, equality=True))
+            rows.append(LinearConstraint((a, b), (1.0, -1.0), float(truth[a] - truth[b]), 0, equality=True))
         rows.append(at_most([0], [1.0], float(truth[0]) + 0.1))
         weights = generator.integers(0, 30, truth.size).astype(float)
         weights[0] += 1.0
@@ -190,7 +190,7 @@ def test_soft_rows() -> None:
 
 def test_a_soft_row_by_hand() -> None:
     """min −9 log p − log(1 − p) + (W C / 2)(p − 0.5)² with W C = 100: the root of 9/p − 1/(1−p) = 100 (p − 0.5)."""
-    row = LinearRow((0,), (1.0,), 0.5, 0, confidence=0.5)
+    row = LinearConstraint((0,), (1.0,), 0.5, 0, confidence=0.5)
     (point,) = solve_tasks([Task(make_block([2], [row]), np.array([9.0, 1.0]), None, 200.0)])
     p = point.theta[0]
     assert 9 / p - 1 / (1 - p) == pytest.approx(100 * (p - 0.5), abs=1e-6)

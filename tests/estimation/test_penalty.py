@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime
 
 import credo
 from credo.constraints.conflicts import ConflictError
-from credo.constraints.constraint_set import LinearRow, ProductRow
+from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
 from credo.estimation import penalty
 from credo.estimation.penalty import FEASIBLE, Penalised, train
 from credo.estimation.solvers.block_estimates import solve_certified
@@ -29,13 +29,13 @@ def everything_task(generator: np.random.Generator) -> Task:
     rows = [
         at_most([0, 3], [1.0, -1.0], -0.1),
         at_most([1], [2.0], 0.2),
-        LinearRow((2, 5), (1.0, -1.0), 0.05, 1, equality=True),
-        LinearRow((4,), (1.0,), 0.05, 2, confidence=0.7),
-        LinearRow((1, 4), (1.0, 1.0), 0.3, 3, equality=True, confidence=0.4),
+        LinearConstraint((2, 5), (1.0, -1.0), 0.05, 1, equality=True),
+        LinearConstraint((4,), (1.0,), 0.05, 2, confidence=0.7),
+        LinearConstraint((1, 4), (1.0, 1.0), 0.3, 3, equality=True, confidence=0.4),
     ]
     products = [
-        ProductRow((0, 3, 1), (1.0, 1.0, -2.0), -1.0, 4),
-        ProductRow((2, 4), (1.0, 1.0), -3.0, 5, confidence=0.5),
+        ProductConstraint((0, 3, 1), (1.0, 1.0, -2.0), -1.0, 4),
+        ProductConstraint((2, 4), (1.0, 1.0), -3.0, 5, confidence=0.5),
     ]
     return Task(block_of((3, 3), rows, products), generator.integers(0, 50, 6).astype(float), None, 30.0)
 
@@ -89,7 +89,7 @@ def test_by_hand() -> None:
     """9 heads of 10, P(heads) ≤ 0.6: it ends at the bound, from outside."""
     frame = pl.DataFrame({"coin": ["heads"] * 9 + ["tails"]})
     fit = credo.fit(COIN, frame, "P(coin=heads) <= 0.6", method="co")
-    assert 0.6 < fit.network.table("coin")[0] <= 0.6 + FEASIBLE
+    assert 0.6 < fit.network.cpt_array("coin")[0] <= 0.6 + FEASIBLE
     assert fit.status is credo.Status.NOT_CERTIFIED
 
 
@@ -114,7 +114,7 @@ def test_it_comes_near_to_the_exact_optimum() -> None:
 def test_training_that_is_cut_short_says_what_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(penalty, "ROUNDS", 1)
     truth, knowledge = known_network(statements=10)
-    fit = credo.fit(truth.without_tables(), truth.sample(20, 3), knowledge, method="co")
+    fit = credo.fit(truth.without_cpts(), truth.sample(20, 3), knowledge, method="co")
     assert fit.status is credo.Status.VIOLATED
     assert any(each.kind == "violated" for each in fit.findings)
     assert fit.violations() != ()
@@ -129,16 +129,16 @@ def test_knowledge_that_contradicts_itself_is_an_error() -> None:
 def test_products_are_rows_like_others() -> None:
     text = "P(b=s0|a=s0) * P(b=s1|a=s1) <= 0.5 * P(b=s1|a=s0) * P(b=s0|a=s1)"
     truth, _ = known_network()
-    fit = credo.fit(truth.without_tables(), truth.sample(100, 1), text, method="co")
-    table = fit.network.table("b")
+    fit = credo.fit(truth.without_cpts(), truth.sample(100, 1), text, method="co")
+    table = fit.network.cpt_array("b")
     assert table[0, 0] * table[1, 1] <= 0.5 * table[0, 1] * table[1, 0] * (1 + 2e-6)
 
 
 def test_rows_without_data_keep_what_the_penalty_leaves() -> None:
     truth, _ = known_network()
     frame = truth.sample(20, 1).filter(pl.col("a") == "s0")
-    fit = credo.fit(truth.without_tables(), frame, "P(b=s0 | a=s1) >= 0.6", method="co")
-    assert fit.network.table("b")[1] == pytest.approx([0.6, 0.2, 0.2], abs=1e-4)
+    fit = credo.fit(truth.without_cpts(), frame, "P(b=s0 | a=s1) >= 0.6", method="co")
+    assert fit.network.cpt_array("b")[1] == pytest.approx([0.6, 0.2, 0.2], abs=1e-4)
     assert any("what the penalties left" in str(each) for each in fit.findings)
 
 

@@ -29,7 +29,7 @@ def test_pseudo_counts_of_pinned_numbers_do_not_count(method: str, text: str) ->
     fit = credo.fit(NETWORK, table(), text, method=method)
     assert fit.status is Status.OPTIMAL
     expected = [0.6, 0.4, 0.0] if "0.6" in text else [0.5, 0.5, 0.0]
-    assert fit.network.table("x")[0] == pytest.approx(expected, abs=1e-9)
+    assert fit.network.cpt_array("x")[0] == pytest.approx(expected, abs=1e-9)
     assert not contradictions(fit)
 
 
@@ -53,7 +53,7 @@ def test_only_statements_that_matter_are_named() -> None:
 def test_gaps_and_pinned_numbers() -> None:
     frame = pl.concat([table(), pl.DataFrame({"a": ["0", None], "x": [None, "m"]})])
     fit = credo.fit(NETWORK, frame, PINNED[0], method="cmap", starts=1)
-    assert fit.network.table("x")[0, 2] == pytest.approx(0.0, abs=1e-6)
+    assert fit.network.cpt_array("x")[0, 2] == pytest.approx(0.0, abs=1e-6)
     assert all(value > float("-inf") for value in fit.history)
 
 

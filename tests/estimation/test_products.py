@@ -11,7 +11,7 @@ import pytest
 
 import credo
 from credo.constraints.conflicts import ConflictError
-from credo.constraints.constraint_set import LinearRow, ProductRow
+from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
 from credo.constraints.feasibility import InfeasibleError
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
 from credo.estimation.solvers.certificate import objective
@@ -24,7 +24,10 @@ FOUR = Network({"a": ("0", "1"), "b": ("0", "1"), "c": ("0", "1")}, parents={"c"
 
 
 def solved(
-    block_sizes: tuple[int, ...], weights: list[float], products: list[ProductRow], rows: Iterable[LinearRow] = ()
+    block_sizes: tuple[int, ...],
+    weights: list[float],
+    products: list[ProductConstraint],
+    rows: Iterable[LinearConstraint] = (),
 ) -> BlockEstimate:
     block = block_of(block_sizes, rows, products)
     (found,) = with_products(estimate_blocks([block], np.array(weights, dtype=float), 0.0), 0)
@@ -37,14 +40,14 @@ def log_likelihood(weights: list[float], theta: np.ndarray) -> float:
 
 def test_two_coins_by_hand() -> None:
     """9 of 10 heads twice, and p·q ≤ 1/4: by symmetry p = q = 1/2."""
-    found = solved((2, 2), [9, 1, 9, 1], [ProductRow((0, 2), (1.0, 1.0), float(np.log(0.25)), 0)])
+    found = solved((2, 2), [9, 1, 9, 1], [ProductConstraint((0, 2), (1.0, 1.0), float(np.log(0.25)), 0)])
     assert found.theta[[0, 2]] == pytest.approx([0.5, 0.5], abs=1e-4)
     assert found.local
     assert found.product_violation <= 1e-8
 
 
 def test_products_that_hold_anyway_leave_the_optimum_proved() -> None:
-    found = solved((2, 2), [3, 7, 4, 6], [ProductRow((0, 2), (1.0, 1.0), float(np.log(0.25)), 0)])
+    found = solved((2, 2), [3, 7, 4, 6], [ProductConstraint((0, 2), (1.0, 1.0), float(np.log(0.25)), 0)])
     assert found.theta == pytest.approx([0.3, 0.7, 0.4, 0.6])
     assert not found.local
     assert found.certificate.holds
@@ -66,7 +69,9 @@ def test_against_a_grid(coins: int, points: int, cases: int) -> None:
         weights = generator.integers(1, 30, 2 * coins).astype(float).tolist()
         chosen = generator.choice(2 * coins, int(generator.integers(2, 2 * coins + 1)), replace=False)
         exponents = generator.choice([-1.0, 1.0, 1.0, 2.0], len(chosen))
-        product = ProductRow(tuple(chosen.tolist()), tuple(exponents.tolist()), float(generator.uniform(-3.0, 0.0)), 0)
+        product = ProductConstraint(
+            tuple(chosen.tolist()), tuple(exponents.tolist()), float(generator.uniform(-3.0, 0.0)), 0
+        )
         rows = [at_most({0: 1.0, 2: -1.0}, 0.1)] if generator.random() < 0.5 else []
         holds = np.log(grid[:, chosen]) @ exponents <= product.log_bound
         if rows:
@@ -96,7 +101,7 @@ def random_products(generator: np.random.Generator) -> tuple[BlockEstimate, np.n
         chosen = generator.choice(truth.size, min(truth.size, int(generator.integers(2, 5))), replace=False)
         exponents = generator.choice([-1.0, 1.0], len(chosen))
         bound = float(exponents @ np.log(truth[chosen])) + float(generator.choice([0.0, 0.2]))
-        products.append(ProductRow(tuple(chosen.tolist()), tuple(exponents.tolist()), bound, number))
+        products.append(ProductConstraint(tuple(chosen.tolist()), tuple(exponents.tolist()), bound, number))
     weights = np.concatenate(
         [generator.multinomial(generator.choice([0, 5, 100]), row) for row in truth.reshape(distributions, states)]
     ).astype(float)
@@ -145,7 +150,7 @@ def test_product_synergy_through_the_pipeline(method: str) -> None:
     frame = pl.DataFrame({name: generator.choice(["0", "1"], 200) for name in "abc"})
     text = "P(c=1|a=0,b=0) * P(c=1|a=1,b=1) >= 1.5 * P(c=1|a=0,b=1) * P(c=1|a=1,b=0)"
     fit = credo.fit(FOUR, frame, text, method=method)
-    p = fit.network.table("c")[..., 1]
+    p = fit.network.cpt_array("c")[..., 1]
     assert p[0, 0] * p[1, 1] >= 1.5 * p[0, 1] * p[1, 0] * (1 - 2e-6)
     assert fit.status in (credo.Status.LOCAL, credo.Status.NOT_CERTIFIED)
     if method != "co":
@@ -183,7 +188,7 @@ def test_soft_products_pull() -> None:
     sizes = []
     for weight in (0.0, 1.0, 100.0, 1e5):
         fit = credo.fit(SMOKING, frame, text, method="cml", soft_weight=weight)
-        sizes.append(float(np.prod(fit.network.table("lung")[:, 1])))
+        sizes.append(float(np.prod(fit.network.cpt_array("lung")[:, 1])))
     assert sizes[0] == pytest.approx(0.49)
     assert sizes[0] > sizes[1] > sizes[2] > sizes[3]
     assert sizes[3] == pytest.approx(0.1, rel=1e-2)
@@ -191,7 +196,10 @@ def test_soft_products_pull() -> None:
 
 def test_soft_products_against_a_grid() -> None:
     """min −Σ w log θ + (W C / 2) max(0, log pq − log bound)²."""
-    weights, product = [7.0, 3.0, 6.0, 4.0], ProductRow((0, 2), (1.0, 1.0), float(np.log(0.2)), 0, confidence=0.5)
+    weights, product = (
+        [7.0, 3.0, 6.0, 4.0],
+        ProductConstraint((0, 2), (1.0, 1.0), float(np.log(0.2)), 0, confidence=0.5),
+    )
     block = block_of((2, 2), [], [product])
     (found,) = with_products(estimate_blocks([block], np.array(weights), 20.0), 0)
     grid = grid_of_coins(2, 400)
@@ -211,7 +219,7 @@ def test_soft_products_say_how_much_they_weigh() -> None:
 
 def test_a_product_that_vanishes() -> None:
     """p·q ≤ 0: one of the two is zero, the one that was never seen."""
-    found = solved((2, 2), [0, 5, 7, 3], [ProductRow((0, 2), (1.0, 1.0), -np.inf, 0)])
+    found = solved((2, 2), [0, 5, 7, 3], [ProductConstraint((0, 2), (1.0, 1.0), -np.inf, 0)])
     assert found.theta == pytest.approx([0.0, 1.0, 0.7, 0.3], abs=1e-8)
     assert found.product_violation <= 1e-8
 

@@ -19,7 +19,7 @@ def test_what_is_stacked_comes_apart() -> None:
     distributions = starts_of([len(block.distributions) - 1 for block in blocks])
     rows = starts_of([len(block.linear) for block in blocks])
     for block, other in zip(blocks, apart(whole, distributions, rows), strict=True):
-        assert other.table_rows == block.table_rows
+        assert other.configurations == block.configurations
         assert list(other.linear) == list(block.linear)
         for name in ("parameters", "distributions", "distribution_of"):
             np.testing.assert_array_equal(getattr(other, name), getattr(block, name))

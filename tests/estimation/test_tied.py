@@ -18,8 +18,7 @@ from credo.estimation.em.steps import ROUNDING
 from credo.estimation.tied import Tied, countable, tied_step
 from credo.io.dataset import Dataset
 from credo.model.network import Network
-from credo.statistics.families import Families
-from credo.statistics.inference.layout import pack, row_starts
+from credo.statistics.counts import layout_for_counts
 from credo.statistics.prior import Dirichlet
 from credo.statistics.sample import sample_codes
 from credo.statistics.ties.likelihood import Reading
@@ -46,7 +45,7 @@ def a_step(seed: int, rows: int = 30, ties: int = 12) -> tuple[Network, np.ndarr
     network = random_network(generator, most=5)
     codes = random_rows(generator, network, rows, 0.4)
     said = some_ties(generator, network, codes, ties)
-    step = tied_step(Families.of(network), said, Dataset(network.names, codes), Reading.CLL, None)
+    step = tied_step(layout_for_counts(network), said, Dataset(network.names, codes), Reading.CLL, None)
     return network, codes, said, step
 
 
@@ -63,7 +62,7 @@ def test_the_objective_never_falls_and_ends_where_it_is_stationary(seed: int) ->
     steps = np.diff(result.history)
     assert (steps >= -ROUNDING * (1 + abs(result.objective))).all()
     assert result.converged
-    theta, starts = pack(step.prepared.layout, result.tables), row_starts(step.prepared.layout)
+    theta, starts = step.prepared.layout.pack(result.cpts), step.prepared.layout.distribution_starts()
     found = step.rows.expected(theta, step.start())
     slope = found.seen - found.chance + 0.5  # for log θ; in each row a multiple of θ where it is stationary
     lengths = np.diff(starts, append=len(theta))
@@ -91,10 +90,10 @@ def test_more_is_gained_than_by_em(seed: int) -> None:
 
     def objective(tables: dict[str, np.ndarray]) -> float:
         prior = sum(float(np.log(table).sum()) for table in tables.values())
-        return constrained(network.with_tables(tables), codes, ties) + prior
+        return constrained(network.with_cpts(tables), codes, ties) + prior
 
-    assert one.objective == pytest.approx(objective(dict(one.tables)), abs=1e-6)
-    assert objective(dict(one.tables)) >= objective(dict(other.tables)) - 1e-6
+    assert one.objective == pytest.approx(objective(dict(one.cpts)), abs=1e-6)
+    assert objective(dict(one.cpts)) >= objective(dict(other.cpts)) - 1e-6
 
 
 def a_crowded_step(seed: int, variables: int = 15, rows: int = 80) -> tuple[Network, Tied]:
@@ -104,9 +103,7 @@ def a_crowded_step(seed: int, variables: int = 15, rows: int = 80) -> tuple[Netw
     network = Network(
         {name: ["a", "b", "c"] for name in names}, {x: [y] for x, y in zip(names[1:], names, strict=False)}
     )
-    network = network.with_tables(
-        {name: generator.dirichlet(np.full(3, 0.15), 3) for name in names[1:]} | {"x0": THIRDS}
-    )
+    network = network.with_cpts({name: generator.dirichlet(np.full(3, 0.15), 3) for name in names[1:]} | {"x0": THIRDS})
     drawn = sample_codes(network, rows, seed=seed)
     truth = np.column_stack([drawn[name] for name in names]).astype(np.int8)
     codes = np.where(generator.random(truth.shape) < 0.6, np.int8(-1), truth)
@@ -117,15 +114,15 @@ def a_crowded_step(seed: int, variables: int = 15, rows: int = 80) -> tuple[Netw
             same = hidden[truth[hidden, position] == state]
             for pair in zip(same[::2].tolist(), same[1::2].tolist(), strict=False):
                 ties.append(RowTie((name,), None, tuple(row + 1 for row in pair), 0))
-    return network, tied_step(Families.of(network), ties, Dataset(network.names, codes), Reading.CLL, None)
+    return network, tied_step(layout_for_counts(network), ties, Dataset(network.names, codes), Reading.CLL, None)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_messages_that_settle_in_several_places_do_not_make_the_likelihood_too_good(seed: int) -> None:
     network, step = a_crowded_step(seed)
     m_step = counting_step(step.prepared, Dirichlet(1.0))
-    result = run_em(network.without_tables(), step.prepared, m_step, e_step=step, starts=1)
-    theta = pack(step.prepared.layout, result.tables)
+    result = run_em(network.without_cpts(), step.prepared, m_step, e_step=step, starts=1)
+    theta = step.prepared.layout.pack(result.cpts)
     anew = step.rows.expected(theta, step.start(), step.tolerance)
     assert result.log_likelihood == pytest.approx(anew.log_likelihood, rel=1e-4)
 
@@ -142,7 +139,7 @@ def test_a_crowded_run_that_was_killed_goes_on_to_the_same_end(calls: int, tmp_p
 
     def run(**options: Any) -> EMResult:
         m_step = counting_step(step.prepared, Dirichlet(1.0))
-        return run_em(network.without_tables(), step.prepared, m_step, e_step=step, starts=1, **options)
+        return run_em(network.without_cpts(), step.prepared, m_step, e_step=step, starts=1, **options)
 
     whole = run()
     with pytest.raises(KeyboardInterrupt):
@@ -172,7 +169,7 @@ variant raises diabetes
 NETWORK = Network(
     {name: ["no", "yes"] for name in ("variant", "diabetes", "thirst")},
     {"diabetes": ["variant"], "thirst": ["diabetes"]},
-).with_tables(
+).with_cpts(
     {
         "variant": np.array([0.6, 0.4]),
         "diabetes": np.array([[0.9, 0.1], [0.3, 0.7]]),
@@ -195,19 +192,19 @@ def twins(pairs: int, seed: int = 0) -> pl.DataFrame:
 
 
 def test_twins_tell_of_a_variant_that_nobody_saw() -> None:
-    fit = credo.fit(NETWORK.without_tables(), twins(200), TWINS, seed=1)
+    fit = credo.fit(NETWORK.without_cpts(), twins(200), TWINS, seed=1)
     assert fit.method == "cmap"
     assert fit.cll is not None
     assert fit.tied is not None
     assert fit.tied.is_exact
     assert fit.pmi == pytest.approx(fit.cll - fit.log_likelihood)
     assert "400 values are tied into 200 that are shared" in " ".join(map(str, fit.findings))
-    assert fit.network.table("diabetes")[1, 1] - fit.network.table("diabetes")[0, 1] > 0.4
+    assert fit.network.cpt_array("diabetes")[1, 1] - fit.network.cpt_array("diabetes")[0, 1] > 0.4
     assert not fit.violations()
     assert fit.to_dict()["cll"] == fit.cll
 
 
-PARENTS = Network({"a": ["no", "yes"], "b": ["no", "yes"], "c": ["low", "mid", "high"]}, {"c": ["a", "b"]}).with_tables(
+PARENTS = Network({"a": ["no", "yes"], "b": ["no", "yes"], "c": ["low", "mid", "high"]}, {"c": ["a", "b"]}).with_cpts(
     {
         "a": np.array([0.5, 0.5]),
         "b": np.array([0.4, 0.6]),
@@ -234,14 +231,14 @@ def test_no_step_that_a_convex_statement_allows_rises_from_where_tied_learning_e
     hidden = pl.int_range(pl.len()) < 12
     rows = drawn.with_columns(b=pl.when(~hidden).then(pl.col("b")), a=pl.when(pl.int_range(pl.len()) % 5 > 0).then("a"))
     rows = rows.with_columns(pair=pl.when(hidden).then(pl.col("pair")))
-    structure = PARENTS.without_tables()
+    structure = PARENTS.without_cpts()
     said = f"rows with equal pair share b\n{CONVEX[kind]}"
     fit = credo.fit(structure, rows, said, method="cmap", prior=1, starts=3, tolerance=1e-14)
     assert fit.tied is not None
     assert fit.tied.is_exact
     assert not fit.violations()
     free = credo.fit(structure, rows, "rows with equal pair share b", method="cmap", prior=1, starts=3)
-    assert any(np.abs(free.network.tables[n] - fit.network.tables[n]).max() > 1e-3 for n in structure.names)  # it binds
+    assert any(np.abs(free.network.cpts[n] - fit.network.cpts[n]).max() > 1e-3 for n in structure.names)  # it binds
 
     codes = np.column_stack(
         [rows[n].cast(pl.Enum(structure.states(n))).to_physical().cast(pl.Int8).fill_null(-1) for n in structure.names]
@@ -250,23 +247,23 @@ def test_no_step_that_a_convex_statement_allows_rises_from_where_tied_learning_e
 
     def objective(tables: dict[str, np.ndarray]) -> float:
         prior = sum(float(np.log(table).sum()) for table in tables.values())
-        return constrained(structure.with_tables(tables), codes, ties) + prior
+        return constrained(structure.with_cpts(tables), codes, ties) + prior
 
-    here = {name: fit.network.tables[name] for name in structure.names}
+    here = {name: fit.network.cpts[name] for name in structure.names}
     for seed in range(12):  # towards other tables that the statement allows
         there = credo.fit(structure, PARENTS.sample(9, seed=seed), CONVEX[kind], method="cmap", prior=0.5).network
-        ahead = {name: 0.999 * here[name] + 0.001 * there.tables[name] for name in here}
+        ahead = {name: 0.999 * here[name] + 0.001 * there.cpts[name] for name in here}
         assert (objective(ahead) - objective(here)) / 0.001 < 0.02
 
 
 def test_data_alone_leave_the_ties_out() -> None:
-    fit = credo.fit(NETWORK.without_tables(), twins(20), TWINS, method="ml")
+    fit = credo.fit(NETWORK.without_cpts(), twins(20), TWINS, method="ml")
     assert fit.cll is None
 
 
 def test_merged_ties_are_chosen_by_name() -> None:
-    fit = credo.fit(NETWORK.without_tables(), twins(50), TWINS, ties="merged")
-    conditioned = credo.fit(NETWORK.without_tables(), twins(50), TWINS)
+    fit = credo.fit(NETWORK.without_cpts(), twins(50), TWINS, ties="merged")
+    conditioned = credo.fit(NETWORK.without_cpts(), twins(50), TWINS)
     assert fit.cll is not None
     assert conditioned.cll is not None
     assert fit.cll < conditioned.cll
@@ -278,14 +275,14 @@ def test_merged_ties_are_chosen_by_name() -> None:
 
 def test_every_method_takes_ties(tmp_path) -> None:
     for method in ("cml", "cmap", "cme", "qmapc", "posterior", "cem"):
-        fit = credo.fit(NETWORK.without_tables(), twins(20), TWINS, method=method, starts=2)
+        fit = credo.fit(NETWORK.without_cpts(), twins(20), TWINS, method=method, starts=2)
         assert fit.cll is not None
         assert np.isfinite(fit.cll)
 
 
 def test_a_killed_run_goes_on_to_the_same_tables(tmp_path) -> None:
     rows = twins(50)
-    whole = credo.fit(NETWORK.without_tables(), rows, TWINS, starts=2)
+    whole = credo.fit(NETWORK.without_cpts(), rows, TWINS, starts=2)
 
     class Killed(Exception):
         pass
@@ -296,10 +293,10 @@ def test_a_killed_run_goes_on_to_the_same_tables(tmp_path) -> None:
 
     path = tmp_path / "run.npz"
     with pytest.raises(Killed):
-        credo.fit(NETWORK.without_tables(), rows, TWINS, starts=2, checkpoint=path, report=kill)
-    again = credo.fit(NETWORK.without_tables(), rows, TWINS, starts=2, checkpoint=path)
+        credo.fit(NETWORK.without_cpts(), rows, TWINS, starts=2, checkpoint=path, report=kill)
+    again = credo.fit(NETWORK.without_cpts(), rows, TWINS, starts=2, checkpoint=path)
     for name in NETWORK.names:
-        np.testing.assert_array_equal(again.network.table(name), whole.network.table(name))
+        np.testing.assert_array_equal(again.network.cpt_array(name), whole.network.cpt_array(name))
 
 
 def test_tied_values_that_differ_are_an_error_with_the_rows() -> None:

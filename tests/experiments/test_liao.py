@@ -26,7 +26,7 @@ def test_fourteen_units_with_a_detector_each() -> None:
     # From the best to the worst in both rates: there is one ranking.
     for rates in zip(*DETECTORS.values(), strict=True):
         assert list(rates) == sorted(rates, reverse=True)
-    assert trusting(faces()).table("O2")[1, 1] == pytest.approx(0.8)
+    assert trusting(faces()).cpt_array("O2")[1, 1] == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize("seed", range(3))

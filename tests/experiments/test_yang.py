@@ -90,7 +90,7 @@ def test_learners_hold_what_they_were_told(rows: Rows) -> None:
     assert settings_of("synergy", "paper") == {"method": "co"}
     assert settings_of("synergy + noisy-OR", "paper")["options"]["trainer"] == "gradient"
     for learner in learners(FIRE, "cmap"):
-        table = learner.make().fit(rows.features, rows.target).fit_.network.table("fire")[..., 1]
+        table = learner.make().fit(rows.features, rows.target).fit_.network.cpt_array("fire")[..., 1]
         if learner.kind.startswith(("monotone", "synergy")):
             assert np.diff(table, axis=0).min() >= -1e-7
             assert np.diff(table, axis=2).max() <= 1e-7

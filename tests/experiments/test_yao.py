@@ -52,7 +52,7 @@ def test_found_ties_grow_with_the_share_and_tie_what_is_hidden_and_equal() -> No
 def certain() -> Network:
     """A value that is rarely 1, and a copy of it that is nearly always right."""
     network = Network({"x": ["0", "1"], "copy": ["0", "1"]}, {"copy": ["x"]})
-    return network.with_tables({"x": np.array([0.9, 0.1]), "copy": np.array([[0.99, 0.01], [0.01, 0.99]])})
+    return network.with_cpts({"x": np.array([0.9, 0.1]), "copy": np.array([[0.99, 0.01], [0.01, 0.99]])})
 
 
 def test_pairs_that_were_found_make_rare_values_too_probable_and_pairs_that_were_drawn_do_not() -> None:
@@ -60,15 +60,15 @@ def test_pairs_that_were_found_make_rare_values_too_probable_and_pairs_that_were
     complete = truth.sample(2_000, 1)
     rows = synthetic.with_gaps(complete, 0.9, 2).with_columns(copy=complete["copy"])
     found = found_ties(complete, rows, ("x",), 0.9, (3,))
-    learned, settled, exact = LEARNERS["CLL"](truth.without_tables(), found, 1, 0)
+    learned, settled, exact = LEARNERS["CLL"](truth.without_cpts(), found, 1, 0)
     assert settled
     assert exact
-    assert learned.table("x")[1] > 0.15
-    assert LEARNERS["joint"](truth.without_tables(), found, 1, 0)[0].table("x")[1] < 0.12
+    assert learned.cpt_array("x")[1] > 0.15
+    assert LEARNERS["joint"](truth.without_cpts(), found, 1, 0)[0].cpt_array("x")[1] < 0.12
 
     drawn = drawn_ties(truth, 2_000, 0.0, truth.names, 1.0, seed=4)
-    assert LEARNERS["CLL"](truth.without_tables(), drawn, 1, 0)[0].table("x")[1] == pytest.approx(0.1, abs=0.02)
-    assert LEARNERS["EM"](truth.without_tables(), drawn, 1, 0)[0].table("x")[1] < 0.07
+    assert LEARNERS["CLL"](truth.without_cpts(), drawn, 1, 0)[0].cpt_array("x")[1] == pytest.approx(0.1, abs=0.02)
+    assert LEARNERS["EM"](truth.without_cpts(), drawn, 1, 0)[0].cpt_array("x")[1] < 0.07
     assert drawn.rows["tie x"].count() + drawn.rows["tie copy"].count() == 2_000
 
 

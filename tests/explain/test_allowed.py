@@ -24,7 +24,7 @@ def test_ranges_are_those_of_linear_programs(problem: Problem) -> None:
     for block in problem.blocks:
         hard = block.linear.take(block.linear.hard)
         matrix = hard.matrix(block.size).toarray()
-        sums = (np.arange(len(block.table_rows))[:, None] == block.distribution_of).astype(float)
+        sums = (np.arange(len(block.configurations))[:, None] == block.distribution_of).astype(float)
         for k, parameter in enumerate(block.parameters):
             for sign, found in ((1.0, told.low), (-1.0, told.high)):
                 best = linprog(

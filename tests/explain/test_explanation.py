@@ -46,7 +46,7 @@ def test_a_soft_statement_that_is_missed_says_by_how_much() -> None:
     assert story.effect is Effect.VIOLATED
     assert story.contradicted
     assert story.confidence == 0.6
-    assert story.amount == pytest.approx(0.9 - fit.network.table("a")[1])
+    assert story.amount == pytest.approx(0.9 - fit.network.cpt_array("a")[1])
     assert story.amount == pytest.approx(fit.violations()[0].amount)
     assert any("One is not satisfied" in sentence for sentence in fit.explain().summary)
 

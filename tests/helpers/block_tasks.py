@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import LinearRow, LinearRows
+from credo.constraints.constraint_set import LinearConstraint, LinearConstraints
 from credo.estimation.solvers.interior_point import Task
 
 
-def make_block(sizes: list[int], rows: list[LinearRow]) -> Block:
+def make_block(sizes: list[int], rows: list[LinearConstraint]) -> Block:
     """Distributions of these sizes with these rows."""
     starts = np.cumsum([0, *sizes])
     return Block(
@@ -17,13 +17,13 @@ def make_block(sizes: list[int], rows: list[LinearRow]) -> Block:
         np.arange(starts[-1]),
         starts.astype(np.int64),
         np.repeat(np.arange(len(sizes)), sizes),
-        LinearRows.of(rows),
+        LinearConstraints.of(rows),
         np.arange(len(rows)),
     )
 
 
-def at_most(indices: list[int], coefficients: list[float], bound: float, statement: int = 0) -> LinearRow:
-    return LinearRow(tuple(indices), tuple(coefficients), bound, statement)
+def at_most(indices: list[int], coefficients: list[float], bound: float, statement: int = 0) -> LinearConstraint:
+    return LinearConstraint(tuple(indices), tuple(coefficients), bound, statement)
 
 
 def general_task(generator: np.random.Generator, largest: int = 8) -> Task:
@@ -48,7 +48,7 @@ def general_task(generator: np.random.Generator, largest: int = 8) -> Task:
 def large_task(generator: np.random.Generator, distributions: int, states: int, count: int) -> Task:
     """Comparisons and sums of four across one table's rows, that a random truth satisfies."""
     truth = generator.dirichlet(np.ones(states), distributions)
-    rows: list[LinearRow] = []
+    rows: list[LinearConstraint] = []
     for number in range(count):
         state = int(generator.integers(states))
         chosen = generator.choice(distributions, 2 if number % 2 else 4, replace=False)

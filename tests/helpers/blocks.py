@@ -7,16 +7,19 @@ from collections.abc import Iterable
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import LinearRow, LinearRows, ProductRow
+from credo.constraints.constraint_set import LinearConstraint, LinearConstraints, ProductConstraint
 
 
 def block_of(
-    sizes: Iterable[int], rows: Iterable[LinearRow] = (), products: Iterable[ProductRow] = (), name: str = "x"
+    sizes: Iterable[int],
+    rows: Iterable[LinearConstraint] = (),
+    products: Iterable[ProductConstraint] = (),
+    name: str = "x",
 ) -> Block:
     """A block with one distribution for each size, all rows of one variable's table."""
     sizes = tuple(sizes)
     distributions = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    linear = LinearRows.of(rows)
+    linear = LinearConstraints.of(rows)
     return Block(
         tuple((name, row) for row in range(len(sizes))),
         np.arange(distributions[-1]),
@@ -28,9 +31,9 @@ def block_of(
     )
 
 
-def at_most(terms: dict[int, float], bound: float, **options: object) -> LinearRow:
+def at_most(terms: dict[int, float], bound: float, **options: object) -> LinearConstraint:
     """Σ coefficient · θ ≤ bound."""
-    return LinearRow(tuple(terms), tuple(terms.values()), bound, 0, **options)  # type: ignore[arg-type]
+    return LinearConstraint(tuple(terms), tuple(terms.values()), bound, 0, **options)  # type: ignore[arg-type]
 
 
 def random_block(seed: int, sizes: tuple[int, ...], rows: int) -> Block:

@@ -11,7 +11,7 @@ NO_YES = ["no", "yes"]
 CLINIC = Network(
     {"age": ["young", "middle", "old"], "smoke": NO_YES, "lung": NO_YES, "xray": ["clear", "unclear", "dark"]},
     parents={"lung": ["age", "smoke"], "xray": ["lung"]},
-    tables={
+    cpts={
         "age": [0.3, 0.4, 0.3],
         "smoke": [0.6, 0.4],
         "lung": [[[0.97, 0.03], [0.9, 0.1]], [[0.93, 0.07], [0.75, 0.25]], [[0.85, 0.15], [0.5, 0.5]]],
@@ -45,5 +45,5 @@ COIN = Network({"a": NO_YES}, name="coin")
 def largest_change(one: Network, other: Network, name: str) -> np.ndarray:
     """(rows,) the largest change of a number in each row of a table."""
     states = len(one.states(name))
-    found: np.ndarray = np.abs(one.table(name) - other.table(name)).reshape(-1, states).max(axis=1)
+    found: np.ndarray = np.abs(one.cpt_array(name) - other.cpt_array(name)).reshape(-1, states).max(axis=1)
     return found

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Numbers
 from credo.io.dataset import Dataset
 from credo.model.network import Network
-
-Numbers = NDArray[np.float64]
 
 
 def random_network(generator: np.random.Generator, most: int = 7, zeros: float = 0.0) -> Network:
@@ -26,7 +25,7 @@ def random_network(generator: np.random.Generator, most: int = 7, zeros: float =
         rows = rows * (generator.random(rows.shape) >= zeros)
         rows[rows.sum(axis=1) == 0] = 1.0
         tables[name] = (rows / rows.sum(axis=1, keepdims=True)).reshape(structure.shape(name))
-    return structure.with_tables(tables)
+    return structure.with_cpts(tables)
 
 
 def random_rows(generator: np.random.Generator, network: Network, rows: int, hide: float) -> NDArray[np.int8]:
@@ -46,7 +45,7 @@ def joint(network: Network) -> Numbers:
     for name in network.names:
         axes = [position[member] for member in (*network.parents[name], name)]
         shape = [product.shape[i] if i in axes else 1 for i in range(len(network))]
-        product = product * network.table(name).transpose(np.argsort(axes)).reshape(shape)
+        product = product * network.cpt_array(name).transpose(np.argsort(axes)).reshape(shape)
     return product
 
 

@@ -11,13 +11,13 @@ from credo.constraints.constraint_set import Constraints
 
 
 def _system(constraints: Constraints, statements: Collection[int]) -> dict[str, object]:
-    size = constraints.parameters.size
+    size = constraints.layout.size
     above, above_bounds, equal, equal_bounds = [], [], [], []
-    network = constraints.parameters.network
+    network = constraints.layout.network
     for name in network.names:
         for row in range(network.configurations(name)):
             line = np.zeros(size)
-            first = constraints.parameters.index(name, row, 0)
+            first = constraints.layout.index(name, row, 0)
             line[first : first + len(network.states(name))] = 1.0
             equal.append(line)
             equal_bounds.append(1.0)
@@ -39,7 +39,7 @@ def _system(constraints: Constraints, statements: Collection[int]) -> dict[str, 
 
 
 def feasible(constraints: Constraints, statements: Collection[int]) -> bool:
-    result = linprog(np.zeros(constraints.parameters.size), **_system(constraints, statements))
+    result = linprog(np.zeros(constraints.layout.size), **_system(constraints, statements))
     assert result.status in (0, 2)
     return bool(result.status == 0)
 
@@ -54,7 +54,7 @@ def follows(constraints: Constraints, statement: int, others: Collection[int]) -
     for row in constraints.linear:
         if row.statement != statement:
             continue
-        objective = np.zeros(constraints.parameters.size)
+        objective = np.zeros(constraints.layout.size)
         np.add.at(objective, list(row.indices), row.coefficients)
         if largest(constraints, others, objective) > row.bound + 1e-7:
             return False

@@ -45,7 +45,7 @@ class HandMade:
 
 def theta_of(network: Network, without: tuple[str, ...] = ()) -> np.ndarray:
     """All numbers of all tables in the order of the address book."""
-    return np.concatenate([network.table(name).ravel() for name in network.names if name not in without])
+    return np.concatenate([network.cpt_array(name).ravel() for name in network.names if name not in without])
 
 
 def assignments(network: Network, names: Any) -> Iterator[dict[str, str]]:
@@ -56,7 +56,7 @@ def assignments(network: Network, names: Any) -> Iterator[dict[str, str]]:
 
 def chance(network: Network, name: str, state: str, config: Mapping[str, str]) -> float:
     place = tuple(network.states(parent).index(config[parent]) for parent in network.parents[name])
-    return float(network.table(name)[(*place, network.states(name).index(state))])
+    return float(network.cpt_array(name)[(*place, network.states(name).index(state))])
 
 
 def terms_of(side: Any) -> list[Probability]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from credo.arrays import Numbers
 from credo.model.network import Network
 from credo.model.noisy import NoisyForm
 
-Numbers = NDArray[np.float64]
 KINDS = ("noisy-or", "noisy-and", "noisy-max", "noisy-min")
 
 
@@ -41,7 +40,7 @@ def noisy_network(
         name: generator.dirichlet(np.ones(structure.shape(name)[-1]), structure.shape(name)[:-1])
         for name in (*parents, "z")
     }
-    return structure.with_tables(tables).with_forms({"y": form})
+    return structure.with_cpts(tables).with_forms({"y": form})
 
 
 def enumerated(form: NoisyForm, parents: dict[str, int], states: tuple[str, ...]) -> Numbers:
@@ -51,7 +50,7 @@ def enumerated(form: NoisyForm, parents: dict[str, int], states: tuple[str, ...]
     strongest = max if form.kind in ("noisy-or", "noisy-max") else min
     for configuration in np.ndindex(*parents.values()):
         given = dict(zip(names, configuration, strict=True))
-        rows = [small[tuple(given[name] for name in own)] for own, small in zip(form.causes, form.tables, strict=True)]
+        rows = [small[tuple(given[name] for name in own)] for own, small in zip(form.causes, form.cpts, strict=True)]
         for effects in product(range(len(states)), repeat=len(rows)):
             chance = np.prod([row[effect] for row, effect in zip(rows, effects, strict=True)])
             winner = strongest((states[effect] for effect in effects), key=form.order.index)
@@ -61,4 +60,4 @@ def enumerated(form: NoisyForm, parents: dict[str, int], states: tuple[str, ...]
 
 def flat(network: Network) -> Network:
     """The same network with full tables in place of forms."""
-    return Network(network.variables, network.parents, network.tables, network.name)
+    return Network(network.variables, network.parents, network.cpts, network.name)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from credo.arrays import Codes
 from credo.constraints.constraint_set import RowTie
 from credo.model.network import Network
 from tests.helpers.enumeration import given, joint
-
-Codes = NDArray[np.signedinteger]
 
 
 def log_joint(network: Network, codes: Codes, ties: Sequence[RowTie], merged: bool = False) -> float:
@@ -36,7 +34,7 @@ def log_joint(network: Network, codes: Codes, ties: Sequence[RowTie], merged: bo
                     operands += [table, [letter[first, position], letter[second, position]]]
             if merged:
                 for row in rows[1:]:
-                    operands += [1 / network.table(name), [letter[row, position]]]
+                    operands += [1 / network.cpt_array(name), [letter[row, position]]]
     return float(np.log(np.einsum(*operands, [], optimize="greedy")))
 
 

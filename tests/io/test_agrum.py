@@ -33,7 +33,7 @@ def test_pyagrum_sees_the_numbers_under_the_right_names() -> None:
     cpt = model.cpt("c")
     for i in range(3):
         for j in range(4):
-            assert cpt[{"a b": i, "é": j}].tolist() == network.table("c")[i, j].tolist()
+            assert cpt[{"a b": i, "é": j}].tolist() == network.cpt_array("c")[i, j].tolist()
 
 
 def test_parents_are_matched_by_name_in_whatever_order_arcs_came() -> None:
@@ -43,9 +43,9 @@ def test_parents_are_matched_by_name_in_whatever_order_arcs_came() -> None:
     model.cpt("c")[{"a": 0, "b": 1}] = [0.25, 0.75]
     network = from_pyagrum(model)
     row = {"a": 2, "b": 1}
-    assert network.table("c")[tuple(row[parent] for parent in network.parents["c"])].tolist() == [0.125, 0.875]
+    assert network.cpt_array("c")[tuple(row[parent] for parent in network.parents["c"])].tolist() == [0.125, 0.875]
     row = {"a": 0, "b": 1}
-    assert network.table("c")[tuple(row[parent] for parent in network.parents["c"])].tolist() == [0.25, 0.75]
+    assert network.cpt_array("c")[tuple(row[parent] for parent in network.parents["c"])].tolist() == [0.25, 0.75]
 
 
 def test_the_order_of_parents_is_kept_both_ways() -> None:
@@ -55,9 +55,9 @@ def test_the_order_of_parents_is_kept_both_ways() -> None:
 
 
 def test_a_table_that_nobody_set_is_structure() -> None:
-    structure = family().without_tables()
+    structure = family().without_cpts()
     assert from_pyagrum(to_pyagrum(structure)) == structure
-    half = structure.with_tables({"é": family().table("é")})
+    half = structure.with_cpts({"é": family().cpt_array("é")})
     assert from_pyagrum(to_pyagrum(half)) == half
 
 

@@ -20,8 +20,8 @@ def test_a_text_with_everything_is_read_exactly() -> None:
     assert network.name == "dog problem"
     assert network.variables == (Variable("light", ("on", "off")), Variable("out", ("x", "y z", "12+")))
     assert network.parents == {"light": ("out",), "out": ()}
-    assert network.table("light").tolist() == [[0.6, 0.4], [0.05, 0.95], [0.1, 0.9]]
-    assert network.table("out").tolist() == [0.2, 0.3, 0.5]
+    assert network.cpt_array("light").tolist() == [[0.6, 0.4], [0.05, 0.95], [0.1, 0.9]]
+    assert network.cpt_array("out").tolist() == [0.2, 0.3, 0.5]
 
 
 ROWS = TWO[TWO.index("  (no, low)") : -2]
@@ -44,20 +44,20 @@ FIRST = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
 )
 def test_every_way_to_write_a_table(entries: str) -> None:
     network = parse_bif(TWO.replace(ROWS, entries))
-    assert network.table("c")[..., 0].tolist() == FIRST
-    assert "b" not in network.tables
+    assert network.cpt_array("c")[..., 0].tolist() == FIRST
+    assert "b" not in network.cpts
 
 
 def test_a_block_without_numbers_or_no_block_is_structure() -> None:
     network = parse_bif(TWO.replace(ROWS, ""))
     assert network.parents["c"] == ("a", "b")
-    assert set(network.tables) == {"a"}
+    assert set(network.cpts) == {"a"}
     assert parse_bif(format_bif(network)) == network
 
 
 def test_blocks_may_come_before_the_variables_they_name() -> None:
     at = TWO.index("variable c")
-    assert parse_bif(TWO[:at].replace("network two {\n}\n", TWO[at:])).table("c")[..., 0].tolist() == FIRST
+    assert parse_bif(TWO[:at].replace("network two {\n}\n", TWO[at:])).cpt_array("c")[..., 0].tolist() == FIRST
 
 
 def test_the_old_way_without_a_bar_takes_the_first_name_for_the_child() -> None:

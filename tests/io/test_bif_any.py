@@ -51,7 +51,7 @@ def networks(draw: st.DrawFn) -> Network:
         if draw(st.integers(0, 4))
     }
     # Sparse draws can underflow to a row of zeros.
-    return structure.with_tables({k: t for k, t in tables.items() if (abs(t.sum(axis=-1) - 1) < 1e-9).all()})
+    return structure.with_cpts({k: t for k, t in tables.items() if (abs(t.sum(axis=-1) - 1) < 1e-9).all()})
 
 
 @given(networks())
@@ -60,8 +60,8 @@ def test_writing_and_reading_loses_nothing(network: Network) -> None:
     again = parse_bif(format_bif(network))
     assert again == network
     assert again.name == network.name
-    for name, table in network.tables.items():
-        assert again.tables[name].tobytes() == table.tobytes()
+    for name, table in network.cpts.items():
+        assert again.cpts[name].tobytes() == table.tobytes()
 
 
 def test_every_bit_survives() -> None:
@@ -69,7 +69,7 @@ def test_every_bit_survives() -> None:
     table = random.dirichlet(np.ones(7) * 0.01, 2000)
     table[0] = [0.0, -0.0, 5e-324, 1e-300, 0.1 + 0.2, 1 / 3, 1 - 0.3 - 1 / 3]
     network = Network({"p": [str(i) for i in range(2000)], "c": list("abcdefg")}, {"c": ["p"]}, {"c": table})
-    assert parse_bif(format_bif(network)).tables["c"].tobytes() == table.tobytes()
+    assert parse_bif(format_bif(network)).cpts["c"].tobytes() == table.tobytes()
 
 
 # Broken texts --------------------------------------------------------------------------------------------------------

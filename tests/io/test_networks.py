@@ -27,11 +27,11 @@ def example(**names: str) -> Network:
 def by_name(network: Network, **labels: str) -> float:
     """One number of the child's table, looked up by labels."""
     at = tuple(network.states(member).index(labels[member]) for member in (*network.parents["c"], "c"))
-    return float(network.table("c")[at])
+    return float(network.cpt_array("c")[at])
 
 
 @pytest.mark.parametrize("ending", EXACT)
-@pytest.mark.parametrize("network", [example(), example(a="A B & <x>", state='12+ "é"'), example().without_tables()])
+@pytest.mark.parametrize("network", [example(), example(a="A B & <x>", state='12+ "é"'), example().without_cpts()])
 def test_exact_formats_keep_everything(tmp_path: Path, ending: str, network: Network) -> None:
     write_network(network, tmp_path / f"net{ending}")
     again = read_network(tmp_path / f"net{ending}")
@@ -60,7 +60,7 @@ def test_uai_keeps_numbers_and_orders_only(tmp_path: Path) -> None:
     again = read_network(tmp_path / "net.uai")
     assert again.names == ("x0", "x1", "x2")
     assert again.parents["x0"] == ("x2", "x1")
-    assert again.table("x0").tobytes() == network.table("c").tobytes()
+    assert again.cpt_array("x0").tobytes() == network.cpt_array("c").tobytes()
 
 
 XDSL = """<?xml version="1.0" encoding="UTF-8"?>
@@ -99,12 +99,12 @@ def test_the_first_parent_runs_slowest_as_each_specification_says(tmp_path: Path
     path.write_text(SAMPLES[ending])
     network = read_network(path)
     a, b, c = ("x0", "x1", "x2") if ending == ".uai" else ("a", "b", "c")
-    table = network.table(c)[..., 0]
+    table = network.cpt_array(c)[..., 0]
     if network.parents[c] == (b, a):
         table = table.T
     assert np.abs(table - [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]).max() < (3e-8 if ending == ".net" else 1e-300)
     if ending == ".xdsl":
-        assert network.table("d").tolist() == [[0, 1], [1, 0]]
+        assert network.cpt_array("d").tolist() == [[0, 1], [1, 0]]
 
 
 @pytest.mark.parametrize("ending", SAMPLES)
@@ -165,10 +165,10 @@ UNWRITABLE = [
     (".xmlbif", example(a=" a"), "XML cannot hold"),
     (".xmlbif", example(state="\ud800"), "XML cannot hold"),
     (".xdsl", example(state="<5"), "letters, digits and underscores"),
-    (".xdsl", example().without_tables(), "has no table"),
-    (".uai", example().without_tables(), "has no table"),
+    (".xdsl", example().without_cpts(), "has no table"),
+    (".uai", example().without_cpts(), "has no table"),
     (".net", example(a="a b"), "cannot hold"),
-    (".net", example().without_tables(), "has no table"),
+    (".net", example().without_cpts(), "has no table"),
     (".net", example(state="a\0b"), "pyAgrum"),
     (".dsl", example(state="12+"), "cannot hold"),
 ]

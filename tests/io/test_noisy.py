@@ -44,8 +44,8 @@ def test_a_noisy_max_of_genie_by_hand(tmp_path: Path) -> None:
     form = network.forms["fault"]
     assert form.sets == (("age",), ("cold",))
     assert form.order == ("none", "mild", "severe")
-    assert form.tables[0].tolist() == [[0, 0, 1], [0.1, 0.3, 0.6], [0.3, 0.5, 0.2]]
-    table = network.table("fault")
+    assert form.cpts[0].tolist() == [[0, 0, 1], [0.1, 0.3, 0.6], [0.3, 0.5, 0.2]]
+    table = network.cpt_array("fault")
     assert table[0, 1] == pytest.approx([0.01, 0.04, 0.95])
     assert table[2, 0, 2] == pytest.approx(0.2 * 0.6 * 0.95)
     assert table[2, 0, 0] == pytest.approx(1 - 0.7 * 0.8 * 0.99)
@@ -63,7 +63,7 @@ def test_xdsl_gives_back_what_it_was_given(tmp_path: Path, kind: str, leak: bool
     again, meant = read_network(path), as_noisymax(network)[0]
     assert set(again.names) == set(meant.names)
     assert again.forms["y"].same(meant.forms["y"], meant.states("y"))
-    assert all(np.array_equal(again.table(name), meant.table(name)) for name in meant.names if name != "y")
+    assert all(np.array_equal(again.cpt_array(name), meant.cpt_array(name)) for name in meant.names if name != "y")
     axes = [again.names.index(name) for name in network.names]
     there = joint(flat(again)).sum(axis=tuple(set(range(len(again))) - set(axes)), keepdims=True)
     there = there.transpose([*axes, *sorted(set(range(len(again))) - set(axes))]).reshape(
@@ -106,7 +106,7 @@ def test_a_noisy_and_is_the_same_with_its_states_turned_round(tmp_path: Path) ->
         write_network(single("noisy-and", BINARY[::-1]).with_forms({}), path)
     again = read_network(path)
     assert again.states("y") == BINARY
-    assert again.table("y")[..., ::-1] == pytest.approx(single("noisy-and", BINARY[::-1]).table("y"))
+    assert again.cpt_array("y")[..., ::-1] == pytest.approx(single("noisy-and", BINARY[::-1]).cpt_array("y"))
 
 
 @pytest.mark.parametrize(
@@ -130,10 +130,10 @@ def test_mistakes_in_a_noisymax_are_named(tmp_path: Path, old: str, new: str, me
 def test_a_noisymax_without_strengths_or_parents_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "car.xdsl"
     path.write_text(GENIE.replace("<strengths>2 1 0 0 1</strengths>", ""))
-    assert read_network(path).forms["fault"].tables[0][0].tolist() == [0.3, 0.5, 0.2]
+    assert read_network(path).forms["fault"].cpts[0][0].tolist() == [0.3, 0.5, 0.2]
     alone = GENIE.replace("<strengths>2 1 0 0 1</strengths>", "").replace("<parents>age cold</parents>", "")
     path.write_text(alone.replace("0.3 0.5 0.2 0.1 0.3 0.6 0 0 1 0.2 0.2 0.6 0 0 1 ", ""))
-    assert read_network(path).table("fault").tolist() == [0.01, 0.04, 0.95]
+    assert read_network(path).cpt_array("fault").tolist() == [0.01, 0.04, 0.95]
 
 
 # Formats that know full tables only ----------------------------------------------------------------------------------
@@ -195,13 +195,13 @@ def test_objects_of_other_packages_hold_tables(package: str) -> None:
 def test_a_family_that_is_not_learned_yet_is_structure(tmp_path: Path) -> None:
     path = tmp_path / "net.bif"
     with pytest.warns(LossyFormatWarning, match="That the families of y are noisy is not written"):
-        write_network(large().without_tables(), path)
+        write_network(large().without_cpts(), path)
     assert read_network(path).parents["y"] == large().parents["y"]
 
 
 def test_names_of_effects_are_free_ones() -> None:
     network = large()
     names = {each.name: each.states for each in network.variables} | {"y_by_x0_x1_x2_x3": BINARY}
-    taken = Network(names, network.parents, network.tables, forms=network.forms)
+    taken = Network(names, network.parents, network.cpts, forms=network.forms)
     assert "y_by_x0_x1_x2_x3_" in as_tables(taken)[0]
     assert "y_by_x0_x1_x2_x3_" in as_noisymax(taken)[0]

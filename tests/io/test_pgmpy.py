@@ -49,7 +49,7 @@ def test_a_network_comes_back_whole() -> None:
 def test_pgmpy_sees_the_numbers_under_the_right_names() -> None:
     cpd = to_pgmpy(family()).get_cpds("c")
     value = cpd.get_value(**{"c": "v", "a b": "12+", "é": "a|b"})
-    assert value == family().table("c")[1, 3, 1]
+    assert value == family().cpt_array("c")[1, 3, 1]
 
 
 def test_parents_follow_the_table_and_not_the_edges() -> None:
@@ -58,7 +58,7 @@ def test_parents_follow_the_table_and_not_the_edges() -> None:
     network = from_pgmpy(model_with(A, B, TabularCPD("c", 2, values, ["b", "a"], [3, 2], state_names=names)))
     assert network.parents["c"] == ("b", "a")
     assert network.states("b") == ("1", "2", "3")
-    assert network.table("c")[..., 0].tolist() == [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]
+    assert network.cpt_array("c")[..., 0].tolist() == [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]
 
 
 def test_a_parents_states_in_another_order_are_put_right() -> None:
@@ -66,7 +66,7 @@ def test_a_parents_states_in_another_order_are_put_right() -> None:
     child = TabularCPD("c", 2, [[0.1, 0.2], [0.9, 0.8]], ["a"], [2], state_names=names)
     network = from_pgmpy(model_with(A, child, edges=[("a", "c")]))
     assert network.states("a") == ("x", "y")
-    assert network.table("c").tolist() == [[0.2, 0.8], [0.1, 0.9]]
+    assert network.cpt_array("c").tolist() == [[0.2, 0.8], [0.1, 0.9]]
 
 
 def test_other_states_for_a_parent_are_an_error() -> None:
@@ -97,9 +97,9 @@ def test_names_that_become_the_same_text_are_an_error() -> None:
 
 
 def test_structure_comes_back_with_its_states() -> None:
-    structure = family().without_tables()
+    structure = family().without_cpts()
     assert from_pgmpy(to_pgmpy(structure)) == structure
-    half = structure.with_tables({"c": family().table("c")})
+    half = structure.with_cpts({"c": family().cpt_array("c")})
     assert from_pgmpy(to_pgmpy(half)) == half
 
 
@@ -108,7 +108,7 @@ def test_states_are_taken_from_a_childs_table_where_their_own_is_missing() -> No
     child = TabularCPD("c", 2, [[0.1, 0.2], [0.9, 0.8]], ["a"], [2], state_names=names)
     network = from_pgmpy(model_with(child, edges=[("a", "c")]))
     assert network.states("a") == ("y", "x")
-    assert set(network.tables) == {"c"}
+    assert set(network.cpts) == {"c"}
 
 
 def test_states_that_nobody_knows_are_an_error() -> None:

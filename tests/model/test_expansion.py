@@ -63,7 +63,7 @@ def test_draws_follow_the_full_table(kind: str) -> None:
 
 def test_the_divergence_between_networks_with_noisy_families() -> None:
     one, two = (noisy_network(np.random.default_rng(seed), "noisy-or", leak=True) for seed in (0, 1))
-    two = Network(one.variables, one.parents, two.tables).with_tables({"y": two.table("y")})
+    two = Network(one.variables, one.parents, two.cpts).with_cpts({"y": two.cpt_array("y")})
     p, q = joint(flat(one)), joint(flat(two))
     assert one.kl(two) == pytest.approx(float((p * np.log(p / q)).sum()))
 
@@ -73,7 +73,7 @@ def test_what_was_taken_apart_goes_together_again(kind: str, leak: bool, seed: i
     network = noisy_network(np.random.default_rng(seed), kind, leak)
     taken_apart = expand(network)
     for canonical in (False, True):
-        assert taken_apart.collapse(taken_apart.network.tables, canonical) == network
+        assert taken_apart.collapse(taken_apart.network.cpts, canonical) == network
 
 
 def test_a_network_without_noisy_families_is_itself() -> None:

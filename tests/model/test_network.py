@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from credo.errors import NetworkError, OptionError
-from credo.model.network import ROW_SUM_TOLERANCE, Network, Variable, first_twice
+from credo.model.network import ROW_SUM_TOLERANCE, Network, Variable, first_duplicate
 
 LUNG = [[0.99, 0.01], [0.9, 0.1]]
 
@@ -18,7 +18,7 @@ def example(**changes: Any) -> Network:
     arguments: dict[str, Any] = {
         "variables": {"smoke": ["no", "yes"], "age": ["young", "mid", "old"], "lung": ["no", "yes"]},
         "parents": {"lung": ["smoke", "age"]},
-        "tables": {"lung": np.full((2, 3, 2), 0.5), "smoke": [0.7, 0.3]},
+        "cpts": {"lung": np.full((2, 3, 2), 0.5), "smoke": [0.7, 0.3]},
         "name": "example",
     }
     return Network(**(arguments | changes))
@@ -114,11 +114,11 @@ def test_rows_are_described_as_people_write_them() -> None:
 def test_tables_may_be_missing() -> None:
     network = example()
     assert not network.is_complete
-    assert network.with_tables({"age": [0.2, 0.3, 0.5]}).is_complete
-    assert not network.without_tables().tables
-    assert list(network.tables) == ["smoke", "lung"]
+    assert network.with_cpts({"age": [0.2, 0.3, 0.5]}).is_complete
+    assert not network.without_cpts().cpts
+    assert list(network.cpts) == ["smoke", "lung"]
     with pytest.raises(NetworkError, match="age has no table"):
-        network.table("age")
+        network.cpt_array("age")
 
 
 @pytest.mark.parametrize("ask", ["variable", "states", "shape", "configurations", "table", "cpt"])
@@ -133,25 +133,25 @@ def test_an_unknown_name_is_an_error_with_the_nearest(ask: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"variables": {}, "parents": {}, "tables": {}}, "at least one variable"),
-        ({"variables": [Variable("a", ("x",))] * 2, "parents": {}, "tables": {}}, "Two variables have the name a"),
+        ({"variables": {}, "parents": {}, "cpts": {}}, "at least one variable"),
+        ({"variables": [Variable("a", ("x",))] * 2, "parents": {}, "cpts": {}}, "Two variables have the name a"),
         ({"parents": {"long": ["smoke"]}}, 'Parents are given for "long", .* Did you mean "lung"'),
         ({"parents": {"lung": ["smok"]}}, 'The parent "smok" of lung is no variable. Did you mean "smoke"'),
         ({"parents": {"lung": ["smoke", "smoke"]}}, "lung has the parent smoke twice"),
         ({"parents": {"lung": "smoke"}}, "a list of names, not the text 'smoke'"),
-        ({"parents": {"lung": ["smoke"], "smoke": ["lung"]}, "tables": {}}, "cycle: .*smoke.*→.*lung"),
-        ({"parents": {"lung": ["lung"]}, "tables": {}}, "cycle: lung → lung"),
-        ({"tables": {"lang": [1, 0]}}, 'no variable "lang"'),
-        ({"tables": {"smoke": [0.5, 0.25, 0.25]}}, r"smoke has the shape \(3,\); its axes \(smoke\) need \(2,\)"),
-        ({"tables": {"lung": np.full((3, 2, 2), 0.5)}}, r"axes \(smoke, age, lung\) need \(2, 3, 2\)"),
-        ({"tables": {"smoke": 0.5}}, "shape"),
-        ({"tables": {"smoke": ["a", "b"]}}, "The table of smoke is not an array of numbers"),
-        ({"tables": {"smoke": [[0.5], [0.5, 1]]}}, "The table of smoke is not an array of numbers"),
-        ({"tables": {"smoke": [1.5, -0.5]}}, r"P\(smoke=yes\) = -0.5 is negative"),
-        ({"tables": {"smoke": [np.nan, 1]}}, r"P\(smoke=no\) = nan is not a finite number"),
-        ({"tables": {"smoke": [np.inf, 1]}}, r"P\(smoke=no\) = inf is not a finite number"),
-        ({"tables": {"smoke": [0.5, 0.4]}}, r"P\(smoke\) sums to 0.9, not to 1\."),
-        ({"tables": {"lung": np.full((2, 3, 2), 0.4)}}, r"P\(lung \| smoke=no, age=young\) sums to 0.8.*5 more rows"),
+        ({"parents": {"lung": ["smoke"], "smoke": ["lung"]}, "cpts": {}}, "cycle: .*smoke.*→.*lung"),
+        ({"parents": {"lung": ["lung"]}, "cpts": {}}, "cycle: lung → lung"),
+        ({"cpts": {"lang": [1, 0]}}, 'no variable "lang"'),
+        ({"cpts": {"smoke": [0.5, 0.25, 0.25]}}, r"smoke has the shape \(3,\); its axes \(smoke\) need \(2,\)"),
+        ({"cpts": {"lung": np.full((3, 2, 2), 0.5)}}, r"axes \(smoke, age, lung\) need \(2, 3, 2\)"),
+        ({"cpts": {"smoke": 0.5}}, "shape"),
+        ({"cpts": {"smoke": ["a", "b"]}}, "The table of smoke is not an array of numbers"),
+        ({"cpts": {"smoke": [[0.5], [0.5, 1]]}}, "The table of smoke is not an array of numbers"),
+        ({"cpts": {"smoke": [1.5, -0.5]}}, r"P\(smoke=yes\) = -0.5 is negative"),
+        ({"cpts": {"smoke": [np.nan, 1]}}, r"P\(smoke=no\) = nan is not a finite number"),
+        ({"cpts": {"smoke": [np.inf, 1]}}, r"P\(smoke=no\) = inf is not a finite number"),
+        ({"cpts": {"smoke": [0.5, 0.4]}}, r"P\(smoke\) sums to 0.9, not to 1\."),
+        ({"cpts": {"lung": np.full((2, 3, 2), 0.4)}}, r"P\(lung \| smoke=no, age=young\) sums to 0.8.*5 more rows"),
     ],
 )
 def test_a_bad_network_is_an_error_that_says_where(changes: dict[str, Any], message: str) -> None:
@@ -163,14 +163,14 @@ def test_the_row_that_is_wrong_is_named() -> None:
     table = np.full((2, 3, 2), 0.5)
     table[1, 2] = [0.5, 0.6]
     with pytest.raises(NetworkError, match=r"P\(lung \| smoke=yes, age=old\) sums to 1.1, not to 1\."):
-        example(tables={"lung": table})
+        example(cpts={"lung": table})
 
 
 def test_rounded_rows_are_kept_as_they_are() -> None:
     off = [0.5, 0.5 + ROW_SUM_TOLERANCE / 2]
-    assert example(tables={"smoke": off}).table("smoke").tolist() == off
+    assert example(cpts={"smoke": off}).cpt_array("smoke").tolist() == off
     with pytest.raises(NetworkError, match="sums to"):
-        example(tables={"smoke": [0.5, 0.5 + 2 * ROW_SUM_TOLERANCE]})
+        example(cpts={"smoke": [0.5, 0.5 + 2 * ROW_SUM_TOLERANCE]})
 
 
 # Nothing changes -----------------------------------------------------------------------------------------------------
@@ -183,16 +183,16 @@ def test_a_network_is_frozen() -> None:
     with pytest.raises(TypeError):
         network.parents["lung"] = ()  # type: ignore[index]
     with pytest.raises(TypeError):
-        network.tables["lung"] = np.ones(2)  # type: ignore[index]
+        network.cpts["lung"] = np.ones(2)  # type: ignore[index]
 
 
 def test_tables_cannot_be_written_to_and_do_not_follow_their_source() -> None:
     source = np.array([0.25, 0.75])
-    network = example(tables={"smoke": source})
+    network = example(cpts={"smoke": source})
     with pytest.raises(ValueError, match="read-only"):
-        network.table("smoke")[0] = 1
+        network.cpt_array("smoke")[0] = 1
     source[0] = 0.5
-    assert network.table("smoke").tolist() == [0.25, 0.75]
+    assert network.cpt_array("smoke").tolist() == [0.25, 0.75]
     assert source.flags.writeable
 
 
@@ -200,17 +200,17 @@ def test_a_read_only_view_of_something_that_can_change_is_copied() -> None:
     source = np.array([0.25, 0.75])
     view = source[:]
     view.setflags(write=False)
-    network = example(tables={"smoke": view})
+    network = example(cpts={"smoke": view})
     source[0] = 0.5
-    assert network.table("smoke").tolist() == [0.25, 0.75]
+    assert network.cpt_array("smoke").tolist() == [0.25, 0.75]
 
 
 def test_tables_are_shared_between_networks() -> None:
     network = example()
-    changed = network.with_tables({"smoke": [0.5, 0.5]})
-    assert changed.table("lung") is network.table("lung")
-    assert changed.table("smoke").tolist() == [0.5, 0.5]
-    assert network.table("smoke").tolist() == [0.7, 0.3]
+    changed = network.with_cpts({"smoke": [0.5, 0.5]})
+    assert changed.cpt_array("lung") is network.cpt_array("lung")
+    assert changed.cpt_array("smoke").tolist() == [0.5, 0.5]
+    assert network.cpt_array("smoke").tolist() == [0.7, 0.3]
     assert changed.name == "example"
 
 
@@ -219,7 +219,7 @@ def test_pickles_and_copies_are_equal() -> None:
     for again in (pickle.loads(pickle.dumps(network)), copy.copy(network), copy.deepcopy(network)):
         assert again == network
         assert again.name == network.name
-        assert not again.table("lung").flags.writeable
+        assert not again.cpt_array("lung").flags.writeable
 
 
 def test_equality_sees_every_order_and_every_bit() -> None:
@@ -227,9 +227,9 @@ def test_equality_sees_every_order_and_every_bit() -> None:
     assert network == example()
     assert hash(network) == hash(example())
     assert network == example(name="another name")
-    assert network != example(parents={"lung": ["age", "smoke"]}, tables={})
-    assert network != network.without_tables()
-    assert network != network.with_tables({"smoke": [np.nextafter(0.7, 1), 0.3]})
+    assert network != example(parents={"lung": ["age", "smoke"]}, cpts={})
+    assert network != network.without_cpts()
+    assert network != network.with_cpts({"smoke": [np.nextafter(0.7, 1), 0.3]})
     states = {"smoke": ["yes", "no"], "age": ["young", "mid", "old"], "lung": ["no", "yes"]}
     assert network != example(variables=states)
     reordered = {"age": ["young", "mid", "old"], "smoke": ["no", "yes"], "lung": ["no", "yes"]}
@@ -238,9 +238,9 @@ def test_equality_sees_every_order_and_every_bit() -> None:
 
 
 def test_first_twice() -> None:
-    assert first_twice(["a", "b", "b", "a"]) == "b"
-    assert first_twice(["a", "b"]) is None
-    assert first_twice([]) is None
+    assert first_duplicate(["a", "b", "b", "a"]) == "b"
+    assert first_duplicate(["a", "b"]) is None
+    assert first_duplicate([]) is None
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_first_twice() -> None:
         (({"a": ["x"]}, {"a": 5}), "parents of a are a list of names, not 5"),
         (({"a": ["x"]}, {5: []}), 'given for "5"'),
         (({"a": ["x"]}, 5), "parents are a mapping"),
-        (({"a": ["x"]}, None, 5), "tables are a mapping"),
+        (({"a": ["x"]}, None, 5), "cpts are a mapping"),
         (({"a": ["x"]}, None, {5: [1.0]}), 'no variable "5"'),
         (({"a": ["x"]}, None, None, 5), "name of a network is a text"),
     ],
@@ -271,4 +271,4 @@ def test_arguments_of_a_wrong_type_are_network_errors(arguments: tuple[Any, ...]
 @pytest.mark.parametrize("arguments", [(2.5,), ("2",), (True,), (-1,), (2, -1), (2, "seed"), (2, 0.5)])
 def test_draws_need_whole_numbers(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(OptionError):
-        Network({"a": ["x", "y"]}, tables={"a": [0.5, 0.5]}).sample(*arguments)
+        Network({"a": ["x", "y"]}, cpts={"a": [0.5, 0.5]}).sample(*arguments)

@@ -11,7 +11,7 @@ import pytest
 
 from credo.errors import NetworkError, TooLargeError
 from credo.model.network import Network
-from credo.model.noisy import NoisyForm, full_table
+from credo.model.noisy import NoisyForm, full_cpt
 from tests.helpers.noisy_families import KINDS, enumerated, noisy_network, random_form
 
 BINARY = ("no", "yes")
@@ -35,7 +35,7 @@ def heart(form: NoisyForm | None = None) -> Network:
 
 
 def test_a_number_worked_out_by_hand() -> None:
-    table = heart(HAND).table("attack")
+    table = heart(HAND).cpt_array("attack")
     assert table[1, 1, 1, 0] == pytest.approx(0.4 * 0.7 * 0.95)
     assert table[0, 0, 0, 1] == pytest.approx(0.05)
 
@@ -47,16 +47,16 @@ def test_full_tables_are_those_of_all_effects_enumerated(kind: str, leak: bool) 
     for _ in range(25):
         parents = {f"x{i}": int(size) for i, size in enumerate(generator.integers(1, 4, generator.integers(1, 4)))}
         form, states = random_form(generator, kind, parents, leak)
-        found = full_table(form, list(parents), states)
+        found = full_cpt(form, list(parents), states)
         assert found == pytest.approx(enumerated(form, parents, states), abs=1e-12)
         assert found.sum(axis=-1) == pytest.approx(np.ones(found.shape[:-1]))
 
 
 def test_states_that_are_listed_high_first_mean_the_same() -> None:
-    turned = NoisyForm("noisy-or", HAND.sets, BINARY, True, tuple(table[..., ::-1] for table in HAND.tables))
+    turned = NoisyForm("noisy-or", HAND.sets, BINARY, True, tuple(table[..., ::-1] for table in HAND.cpts))
     network = Network({**dict.fromkeys(HAND_NAMES, BINARY), "attack": ("yes", "no")}, {"attack": HAND_NAMES})
-    assert network.with_forms({"attack": turned}).table("attack")[..., ::-1] == pytest.approx(
-        heart(HAND).table("attack")
+    assert network.with_forms({"attack": turned}).cpt_array("attack")[..., ::-1] == pytest.approx(
+        heart(HAND).cpt_array("attack")
     )
 
 
@@ -67,12 +67,12 @@ def rescaled(form: NoisyForm, states: tuple[str, ...], factors: list[float]) -> 
     """The same family with factors moved between the losing states of its causes."""
     loser = states.index(form.order[0] if form.takes_highest else form.order[1])
     tables = []
-    for table, factor in zip(form.tables, factors, strict=True):
+    for table, factor in zip(form.cpts, factors, strict=True):
         moved = np.empty_like(table)
         moved[..., loser] = table[..., loser] * factor
         moved[..., 1 - loser] = 1 - moved[..., loser]
         tables.append(moved)
-    return form.with_tables(tables)
+    return form.with_cpts(tables)
 
 
 @pytest.mark.parametrize("kind", ["noisy-or", "noisy-and", "noisy-max", "noisy-min"])
@@ -84,21 +84,21 @@ def test_the_kept_scale_changes_nothing_that_shows_and_is_the_same_for_all_scale
         form, states = random_form(generator, kind, parents, leak)
         kept = form.canonical(states)
         names = list(parents)
-        assert full_table(kept, names, states) == pytest.approx(full_table(form, names, states), abs=1e-12)
+        assert full_cpt(kept, names, states) == pytest.approx(full_cpt(form, names, states), abs=1e-12)
         if len(states) > 2 or len(form.causes) < 2:
             continue
         loser = states.index(form.order[0] if form.takes_highest else form.order[1])
-        room = 1 / max(float(table[..., loser].max()) for table in form.tables[1:])
+        room = 1 / max(float(table[..., loser].max()) for table in form.cpts[1:])
         factor = float(generator.uniform(1, room)) ** 0.5
         other = rescaled(form, states, [1 / factor, factor, *[1.0] * (len(form.causes) - 2)])
-        assert full_table(other, names, states) == pytest.approx(full_table(form, names, states), abs=1e-12)
+        assert full_cpt(other, names, states) == pytest.approx(full_cpt(form, names, states), abs=1e-12)
         assert other.same(form, states)
         assert other != form
         assert hash(other) == hash(form)
-        for one, two in zip(other.canonical(states).tables, kept.tables, strict=True):
+        for one, two in zip(other.canonical(states).cpts, kept.cpts, strict=True):
             assert one == pytest.approx(two, abs=1e-12)
         if leak:
-            assert all(table[..., loser].max() == pytest.approx(1.0) for table in kept.tables[:-1])
+            assert all(table[..., loser].max() == pytest.approx(1.0) for table in kept.cpts[:-1])
 
 
 def test_networks_with_noisy_families_are_equal_whatever_their_scale() -> None:
@@ -123,7 +123,7 @@ def test_a_network_with_noisy_families_travels_whole() -> None:
 
 def test_small_tables_cannot_be_written_to() -> None:
     with pytest.raises(ValueError, match="read-only"):
-        heart(HAND).forms["attack"].tables[0][0, 0, 0] = 0.5
+        heart(HAND).forms["attack"].cpts[0][0, 0, 0] = 0.5
 
 
 def test_a_full_table_that_is_too_large_names_the_small_ones() -> None:
@@ -131,18 +131,18 @@ def test_a_full_table_that_is_too_large_names_the_small_ones() -> None:
     tables = tuple(np.array([[1.0, 0.0], [0.9, 0.1]]) for _ in names)
     form = NoisyForm("noisy-or", tuple((name,) for name in names), BINARY, False, tables)
     network = Network({**dict.fromkeys(names, BINARY), "y": BINARY}, {"y": names}, forms={"y": form})
-    assert "y" not in network.tables
+    assert "y" not in network.cpts
     with pytest.raises(TooLargeError, match=r"2\.2e\+12 numbers; it is kept as noisy-or of small tables"):
-        network.table("y")
+        network.cpt_array("y")
 
 
 def test_a_full_table_takes_the_place_of_a_form_and_structure_keeps_it() -> None:
     network = heart(HAND)
-    assert not network.with_tables({"attack": network.table("attack")}).forms
-    bare = network.without_tables()
-    assert bare.forms["attack"].tables == ()
+    assert not network.with_cpts({"attack": network.cpt_array("attack")}).forms
+    bare = network.without_cpts()
+    assert bare.forms["attack"].cpts == ()
     assert not bare.is_complete
-    assert network.with_tables({name: [0.5, 0.5] for name in HAND_NAMES}).is_complete
+    assert network.with_cpts({name: [0.5, 0.5] for name in HAND_NAMES}).is_complete
 
 
 # Mistakes ------------------------------------------------------------------------------------------------------------
@@ -153,14 +153,14 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: NoisyForm("noisy-or", ((),), BINARY), "no set is empty"),
     (lambda: NoisyForm("noisy-or", (("a",), ("a", "b")), BINARY), "The parent a of a noisy family is in two sets"),
     (lambda: NoisyForm("noisy-and", (("a",),), ("low", "mid", "high")), "noisy-and needs a child of two states"),
-    (lambda: NoisyForm("noisy-or", (("a",),), BINARY, True, HAND.tables[:1]), "2 causes but 1 small tables"),
+    (lambda: NoisyForm("noisy-or", (("a",),), BINARY, True, HAND.cpts[:1]), "2 causes but 1 small tables"),
     (lambda: NoisyForm("noisy-or", (("a",),), BINARY, False, (np.array([[0.5, 0.6]]),)), "sum to one"),
     (lambda: NoisyForm("noisy-or", (("a",),), BINARY, False, (np.array([[1.5, -0.5]]),)), "sum to one"),
     (lambda: NoisyForm("noisy-or", (("a",),), BINARY, False, (np.array([[np.nan, 1.0]]),)), "sum to one"),
     (lambda: heart(NoisyForm("noisy-or", (("chol", "pb"), ("age",)), BINARY)), '"pb" is no parent of attack. Known'),
     (lambda: heart(NoisyForm("noisy-or", (("chol",), ("age",)), BINARY)), "The parent bp of attack is in no set"),
     (lambda: heart(NoisyForm("noisy-or", (("chol", "bp", "age"),), ("no", "si"))), "does not hold just the states"),
-    (lambda: heart(NoisyForm("noisy-or", HAND.sets, BINARY, True, HAND.tables[::-1])), "has the shape"),
+    (lambda: heart(NoisyForm("noisy-or", HAND.sets, BINARY, True, HAND.cpts[::-1])), "has the shape"),
     (lambda: heart().with_forms({"heart": HAND}), 'no variable "heart"'),
 ]  # fmt: skip
 

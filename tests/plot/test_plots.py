@@ -10,8 +10,8 @@ import pytest
 
 import credo
 from credo import Network
-from credo.errors import MissingExtraError, OptionError
 from credo.drawing.colours import DARK, LIGHT
+from credo.errors import MissingExtraError, OptionError
 from tests.helpers.pages import demo
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -37,7 +37,7 @@ def test_a_table_as_bars(fit: credo.Fit) -> None:
     assert labels[0].startswith("P(coma=yes | brain_tumour=no, serum_calcium=normal)  n=20")
     assert len(labels) == 4
     learned = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
-    assert learned == pytest.approx(fit.network.table("coma")[..., 1].ravel().tolist())
+    assert learned == pytest.approx(fit.network.cpt_array("coma")[..., 1].ravel().tolist())
     data = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "v"]
     assert data == pytest.approx([0.0, 1.0, 1.0, 1.0])
     named = [text.get_text() for text in ax.get_legend().get_texts()]

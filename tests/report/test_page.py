@@ -105,7 +105,7 @@ def test_a_page_as_large_as_that_of_andes_is_small_and_folded() -> None:
 
 def test_tables_with_too_many_rows_show_those_that_tell_most() -> None:
     parents = [f"p{k}" for k in range(10)]
-    network = Network(dict.fromkeys([*parents, "child"], ("no", "yes")), {"child": parents}).without_tables()
+    network = Network(dict.fromkeys([*parents, "child"], ("no", "yes")), {"child": parents}).without_cpts()
     given = ", ".join(f"{name}=yes" for name in parents)
     data = pl.DataFrame({name: ["no", "yes"] for name in network.names})
     text = page(credo.fit(network, data, f"P(child=yes | {given}) <= 0.2", method="cmap"))

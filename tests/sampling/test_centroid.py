@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credo.constraints.constraint_set import ProductRow
+from credo.constraints.constraint_set import ProductConstraint
 from credo.errors import CredoError
 from credo.sampling import centroid
 from credo.sampling.centroid import uniform_mean, uniform_means
@@ -67,7 +67,7 @@ def test_an_equality_across_distributions() -> None:
 
 def test_what_is_no_such_polytope_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Products, and matrices that are too large; without rows nothing is."""
-    product = block_of((2, 2), [], [ProductRow((0, 2), (1.0, -1.0), 0.0, 0)])
+    product = block_of((2, 2), [], [ProductConstraint((0, 2), (1.0, -1.0), 0.0, 0)])
     assert uniform_mean(product, 1) == pytest.approx([1 / 3, 2 / 3, 2 / 3, 1 / 3], abs=0.03)
     free = block_of((4, 2), [at_most({0: 1.0}, 0.1, confidence=0.5)])
     assert uniform_mean(free, 1) == pytest.approx([0.25] * 4 + [0.5] * 2)

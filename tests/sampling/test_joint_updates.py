@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import LinearRow
+from credo.constraints.constraint_set import LinearConstraint
 from credo.sampling.convergence import effective_sizes
 from credo.sampling.gibbs import Beliefs, Run, layout_of, rows_of
 from credo.sampling.polytope import region_of
@@ -18,17 +18,17 @@ from tests.sampling.test_posterior import Given, family, learn
 PRIOR_DRAWS = 500_000
 
 
-def held(terms: dict[int, float], width: float) -> list[LinearRow]:
+def held(terms: dict[int, float], width: float) -> list[LinearConstraint]:
     """|Σ coefficient · θ| ≤ width."""
     return [at_most({i: sign * value for i, value in terms.items()}, width) for sign in (1.0, -1.0)]
 
 
-def about(i: int, j: int, width: float) -> list[LinearRow]:
+def about(i: int, j: int, width: float) -> list[LinearConstraint]:
     """|θ_i − θ_j| ≤ width."""
     return held({i: 1.0, j: -1.0}, width)
 
 
-def order(*numbers: int) -> list[LinearRow]:
+def order(*numbers: int) -> list[LinearConstraint]:
     """θ_i ≤ θ_j for each and its next."""
     return [at_most({i: 1.0, j: -1.0}, 0.0) for i, j in pairwise(numbers)]
 

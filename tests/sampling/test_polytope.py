@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import ProductRow
+from credo.constraints.constraint_set import ProductConstraint
 from credo.errors import CredoError
 from credo.sampling.directions import null_space
 from credo.sampling.polytope import Samples, sample_block
@@ -62,7 +62,7 @@ def test_shapes_may_differ_between_states() -> None:
 
 def test_product_rows_bound_the_moves() -> None:
     """θ_0·θ_4 ≤ θ_2·θ_6 over four distributions of two states."""
-    product = ProductRow((0, 4, 2, 6), (1.0, 1.0, -1.0, -1.0), 0.0, 0)
+    product = ProductConstraint((0, 4, 2, 6), (1.0, 1.0, -1.0, -1.0), 0.0, 0)
     block = block_of((2, 2, 2, 2), [at_most({0: 1.0, 2: -1.0}, 0.1)], [product])
     shape = np.full(8, 0.8)
     samples = sample_block(block, shape, draws=2500)

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import ProductRow
+from credo.constraints.constraint_set import ProductConstraint
 from credo.errors import CredoError, OptionError
 from credo.model.network import Network
 from credo.sampling.posterior import Beliefs, PosteriorResult, posterior
@@ -27,10 +27,10 @@ class Given:
     tables: Mapping[str, np.ndarray]
 
     def table(self, name: str) -> np.ndarray:
-        return self.tables[name]
+        return self.cpts[name]
 
     def row(self, name: str, row: int) -> np.ndarray:
-        return self.tables[name][row]
+        return self.cpts[name][row]
 
 
 def family(rows: int, states: int) -> Network:
@@ -87,7 +87,7 @@ def test_a_prior_adds_its_pseudo_counts_to_every_row() -> None:
 
 def test_a_prior_in_a_block_counts_as_data_do() -> None:
     block = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0)])
-    believed = family(2, 2).with_tables({"x": np.array([[0.9, 0.1], [0.2, 0.8]])})
+    believed = family(2, 2).with_cpts({"x": np.array([[0.9, 0.1], [0.2, 0.8]])})
     result = learn(np.zeros((2, 2)), (block,), beliefs=FIXED, draws=2000, prior=NetworkPrior(believed, 5.0))
     oracle = rejected(block, np.array([5.5, 1.5, 2.0, 5.0]), 20_000, 1)
     assert result.means["x"].ravel() == pytest.approx(oracle.mean(axis=0), abs=0.01)
@@ -171,7 +171,7 @@ def test_blocks_may_join_two_tables() -> None:
         joined.distributions,
         joined.distribution_of,
         joined.linear,
-        joined.linear_rows,
+        joined.constraint_numbers,
     )
     counts = Given({"a": np.array([[9.0, 1.0]]), "x": np.array([[2.0, 8.0], [0.0, 1.0]])})
     result = posterior(network, network.names, counts, (block,))  # type: ignore[arg-type]
@@ -198,7 +198,7 @@ def test_a_table_that_mixes_badly_is_updated_more_often() -> None:
 
     network = Network({"a": ["0", "1"], "b": ["0", "1"], "c": ["0", "1"]})
     one = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0)])
-    joint = replace(one, table_rows=(("a", 0), ("b", 0)))
+    joint = replace(one, configurations=(("a", 0), ("b", 0)))
     alone = block_of((2,), [at_most({0: 1.0}, 0.5)], name="c")
     rows = rows_of(network, network.names, Given(dict.fromkeys("abc", np.zeros((1, 2)))), (joint, alone))  # type: ignore[arg-type]
     region = region_of((joint, alone))
@@ -218,7 +218,7 @@ def test_too_few_draws_are_reported_with_their_rows() -> None:
 
 def test_a_mean_that_misses_a_product_is_reported() -> None:
     """θ_0·θ_2 ≤ 0.04: most draws have one factor small, and the mean of the draws has none."""
-    product = ProductRow((0, 2), (1.0, 1.0), float(np.log(0.04)), 0)
+    product = ProductConstraint((0, 2), (1.0, 1.0), float(np.log(0.04)), 0)
     result = learn(np.zeros((2, 2)), (block_of((2, 2), (), [product]),), beliefs=FIXED)
     logs = np.log(result.draws)
     assert (logs[:, :, 0] + logs[:, :, 2]).max() <= np.log(0.04) + 1e-9
@@ -253,7 +253,7 @@ def prior_draw(rng: np.random.Generator, beliefs: Beliefs, block: Block, seen: n
         bases = np.where((component < len(beliefs.own))[:, None], 1.0 / states, mean)
         strength = strengths[(seen > 0).astype(int), component]
         theta = np.stack([rng.dirichlet(s * base) for s, base in zip(strength, bases, strict=True)])
-        constrained = theta[: len(block.table_rows)].ravel()
+        constrained = theta[: len(block.configurations)].ravel()
         if (block.linear.values(constrained) <= block.linear.bounds).all():
             return theta
 

@@ -83,7 +83,7 @@ def test_a_pipeline_cuts_numbers_first() -> None:
     assert cross_val_score(model, features, target, cv=5).mean() > 0.65
     learned = model.fit(features, target)[-1]
     assert learned.fit_.network.states("age") == ("0", "1", "2")
-    assert (np.diff(learned.fit_.network.table("ill")[..., 1], axis=0) >= -1e-8).all()
+    assert (np.diff(learned.fit_.network.cpt_array("ill")[..., 1], axis=0) >= -1e-8).all()
 
 
 def test_it_can_be_cloned_and_kept() -> None:

@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from credo.model.layout import Layout, Sensor
 from credo.model.network import Network
 from credo.statistics.inference.components import Groups, group_rows
-from credo.statistics.inference.layout import Layout, Sensor
 from tests.helpers.enumeration import is_informed, random_network, random_rows
 
 # a → b → c, a → d, and e on its own
@@ -70,7 +70,7 @@ def test_complete_rows_need_nothing() -> None:
 
 
 def test_a_sensor_makes_what_it_sees_count() -> None:
-    layout = Layout.of(NET, [Sensor(("c",))])
+    layout = Layout.of(NET, sensors=[Sensor(("c",))])
     codes = np.array([[-1, -1, -1, -1, -1, 0], [-1, -1, 1, -1, -1, 0]], dtype=np.int8)
     groups = group_rows(layout, codes, asked=5)
     assert {tuple(groups.variables(c)) for c in range(2)} == {(0, 1, 2), (0, 1)}

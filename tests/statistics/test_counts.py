@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from credo.errors import NetworkError, TooLargeError
 from credo.io.dataset import Dataset, concatenate
+from credo.model.layout import check_size
 from credo.model.network import Network
-from credo.statistics.counts import Counts, count, count_all, empty, merge
-from credo.statistics.families import Families, check_size
+from credo.statistics.counts import Counts, count, count_all, empty, layout_for_counts, merge
 from tests.conftest import random_network
 
 NET = random_network({"a": 2, "b": 3, "c": 4}, {"c": ("b", "a"), "b": ("a",)}, seed=5)
@@ -42,24 +42,24 @@ def plain_counts(network: Network, dataset: Dataset) -> dict[str, Counter[tuple[
 
 def assert_same(counts: Counts, network: Network, dataset: Dataset) -> None:
     for name, expected in plain_counts(network, dataset).items():
-        table = counts.table(name).reshape(network.shape(name))
+        table = counts.of(name).reshape(network.shape(name))
         for key in np.ndindex(table.shape):
             assert table[key] == expected[key]
         for row in range(network.configurations(name)):
-            assert counts.row(name, row).tolist() == counts.table(name)[row].tolist()
+            assert counts.configuration(name, row).tolist() == counts.of(name)[row].tolist()
 
 
 @pytest.mark.parametrize("dense_cells", [0, 10, 10**6])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("gaps", [False, True])
 def test_counts_are_those_of_a_plain_loop(dense_cells: int, weighted: bool, gaps: bool) -> None:
-    families = Families.of(NET, dense_cells)
+    families = layout_for_counts(NET, dense_cells)
     dataset = random_dataset(2500, 3, weighted, gaps)
     counts = count(families, dataset)
     assert_same(counts, NET, dataset)
     assert counts.rows == 2500
     missed = {name: counts.total - sum(c.values()) for name, c in plain_counts(NET, dataset).items()}
-    assert counts.gaps() == pytest.approx({name: weight for name, weight in missed.items() if weight})
+    assert counts.missing() == pytest.approx({name: weight for name, weight in missed.items() if weight})
 
 
 @settings(max_examples=60, deadline=None)
@@ -70,7 +70,7 @@ def test_counts_are_those_of_a_plain_loop(dense_cells: int, weighted: bool, gaps
     dense_cells=st.sampled_from([0, 10, 10**6]),
 )
 def test_counts_are_a_monoid(sizes: tuple[int, int], seed: int, weighted: bool, dense_cells: int) -> None:
-    families = Families.of(NET, dense_cells)
+    families = layout_for_counts(NET, dense_cells)
     left, right = (random_dataset(rows, seed + i, weighted, gaps=True) for i, rows in enumerate(sizes))
     together = count(families, concatenate([left, right]))
     merged = merge(count(families, left), count(families, right))
@@ -80,15 +80,15 @@ def test_counts_are_a_monoid(sizes: tuple[int, int], seed: int, weighted: bool, 
         assert other.total == together.total
         assert other.incomplete.tolist() == together.incomplete.tolist()
         for name in NET.names:
-            assert other.table(name).tolist() == together.table(name).tolist()
+            assert other.cpt_array(name).tolist() == together.of(name).tolist()
 
 
 def test_counts_of_two_networks_do_not_mix() -> None:
     other = random_network({"a": 2}, {}, seed=1)
     with pytest.raises(NetworkError):
-        merge(empty(Families.of(NET)), empty(Families.of(other)))
+        merge(empty(layout_for_counts(NET)), empty(layout_for_counts(other)))
     with pytest.raises(NetworkError):
-        count(Families.of(other), random_dataset(3, 1, False, False))
+        count(layout_for_counts(other), random_dataset(3, 1, False, False))
 
 
 def many_parents(parents: int, states: int) -> Network:
@@ -100,12 +100,12 @@ def many_parents(parents: int, states: int) -> Network:
 def test_a_table_with_a_trillion_cells_is_counted_sparsely() -> None:
     network = many_parents(20, 4)
     dataset = random_dataset(100, 1, False, False, network)
-    counts = count(Families.of(network), dataset)
+    counts = count(layout_for_counts(network), dataset)
     keys, values = counts.sparse["y"]
     assert values.sum() == 100
     row = int(keys[0]) // 2
-    assert counts.row("y", row)[keys[0] % 2] == values[0]
-    assert sum(counts.row("y", row + 1)) <= 100
+    assert counts.configuration("y", row)[keys[0] % 2] == values[0]
+    assert sum(counts.configuration("y", row + 1)) <= 100
 
 
 def test_a_table_that_cannot_be_held_is_refused_with_its_size() -> None:
@@ -119,4 +119,4 @@ def test_a_table_that_cannot_be_held_is_refused_with_its_size() -> None:
 
 def test_a_table_whose_cells_cannot_be_numbered_is_refused() -> None:
     with pytest.raises(TooLargeError, match="too many even to number"):
-        Families.of(many_parents(40, 4))
+        layout_for_counts(many_parents(40, 4))

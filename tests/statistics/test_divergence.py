@@ -16,7 +16,7 @@ def random_network(random: np.random.Generator, zeros: float = 0.0) -> Network:
     variables = {name: [f"s{k}" for k in range(random.integers(1, 4))] for name in random.permutation(names).tolist()}
     parents = {name: random.permutation(names[:i])[: random.integers(0, 4)].tolist() for i, name in enumerate(names)}
     structure = Network(variables, parents)
-    return structure.with_tables({name: random_table(random, structure.shape(name), zeros) for name in names})
+    return structure.with_cpts({name: random_table(random, structure.shape(name), zeros) for name in names})
 
 
 def random_table(random: np.random.Generator, shape: tuple[int, ...], zeros: float) -> np.ndarray:
@@ -33,7 +33,7 @@ def shuffled(random: np.random.Generator, network: Network) -> Network:
     }
     parents = {name: random.permutation(network.parents[name]).tolist() for name in network.names}
     tables = {}
-    for name, table in network.tables.items():
+    for name, table in network.cpts.items():
         axes = [*network.parents[name], name]
         for axis, member in enumerate(axes):
             table = table.take([network.states(member).index(state) for state in variables[member]], axis=axis)
@@ -45,7 +45,7 @@ def joint_probability(network: Network, row: dict[str, str]) -> float:
     probability = 1.0
     for name in network.names:
         at = tuple(network.states(member).index(row[member]) for member in (*network.parents[name], name))
-        probability *= float(network.table(name)[at])
+        probability *= float(network.cpt_array(name)[at])
     return probability
 
 
@@ -64,7 +64,7 @@ def test_divergence_is_that_of_the_joint_distributions(seed: int) -> None:
     random = np.random.default_rng(seed)
     network = random_network(random, zeros=0.3 * (seed % 2))
     zeros = 0.1 * (seed % 3 == 0)
-    other = network.with_tables({name: random_table(random, network.shape(name), zeros) for name in network.names})
+    other = network.with_cpts({name: random_table(random, network.shape(name), zeros) for name in network.names})
     expected = enumerated(network, other)
     assert kl(network, other) == pytest.approx(expected, rel=1e-9, abs=1e-12)
     assert kl(network, shuffled(random, other)) == pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -83,13 +83,13 @@ COIN = Network({"a": ["x", "y"], "b": ["p", "q"]}, {"b": ["a"]}, {"a": [1.0, 0.0
 
 
 def test_by_hand() -> None:
-    other = COIN.with_tables({"b": [[0.25, 0.75], [0.5, 0.5]]})
+    other = COIN.with_cpts({"b": [[0.25, 0.75], [0.5, 0.5]]})
     assert kl(COIN, other) == pytest.approx(0.5 * log(2) + 0.5 * log(2 / 3))
 
 
 def test_what_the_other_rules_out_is_infinitely_far_unless_it_cannot_happen() -> None:
-    assert kl(COIN, COIN.with_tables({"b": [[0.0, 1.0], [0.5, 0.5]]})) == inf
-    assert kl(COIN, COIN.with_tables({"b": [[0.5, 0.5], [0.0, 1.0]]})) == 0
+    assert kl(COIN, COIN.with_cpts({"b": [[0.0, 1.0], [0.5, 0.5]]})) == inf
+    assert kl(COIN, COIN.with_cpts({"b": [[0.5, 0.5], [0.0, 1.0]]})) == 0
 
 
 @pytest.mark.parametrize(
@@ -102,10 +102,10 @@ def test_what_the_other_rules_out_is_infinitely_far_unless_it_cannot_happen() ->
             "a has the states x, y here and x, z there",
         ),
         (
-            Network({"a": ["x", "y"], "b": ["p", "q"], "c": ["r"]}, {"b": ["a"]}, dict(COIN.tables)),
+            Network({"a": ["x", "y"], "b": ["p", "q"], "c": ["r"]}, {"b": ["a"]}, dict(COIN.cpts)),
             "Only the other network has c",
         ),
-        (COIN.without_tables(), "has no table"),
+        (COIN.without_cpts(), "has no table"),
     ],
 )
 def test_networks_that_do_not_match_are_an_error(other: Network, message: str) -> None:
@@ -117,5 +117,5 @@ def test_names_that_trouble_pyagrum_do_not_trouble_the_divergence() -> None:
     variables = {"\0": ["\ud800", "y"], "\ud800": ["p", "q"]}
     tables = {"\0": [0.25, 0.75], "\ud800": [[0.5, 0.5], [0.5, 0.5]]}
     network = Network(variables, {"\ud800": ["\0"]}, tables)
-    other = network.with_tables({"\ud800": [[0.25, 0.75], [0.5, 0.5]]})
+    other = network.with_cpts({"\ud800": [[0.25, 0.75], [0.5, 0.5]]})
     assert kl(network, other) == pytest.approx(0.25 * (0.5 * log(2) + 0.5 * log(2 / 3)))

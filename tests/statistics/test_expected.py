@@ -13,11 +13,9 @@ from credo.io.agrum import load_pyagrum
 from credo.io.dataset import Dataset
 from credo.io.network_files import read_network
 from credo.model.network import Network
-from credo.statistics.counts import count, merge
-from credo.statistics.families import Families
+from credo.statistics.counts import count, layout_for_counts, merge
 from credo.statistics.inference import execute
 from credo.statistics.inference.expected_counts import expected_cells, expected_counts, log_likelihood_of, prepare
-from credo.statistics.inference.layout import pack
 from credo.statistics.predict import posterior
 from tests.conftest import SHARED
 from tests.helpers.enumeration import enumerated_counts, random_network, random_rows
@@ -35,20 +33,20 @@ def test_against_enumeration(block: int) -> None:
         network = random_network(generator, most=6, zeros=0.3 * (seed % 3 == 0))
         codes = random_rows(generator, network, int(generator.integers(1, 9)), generator.random())
         dataset = dataset_of(network, codes, generator.random(len(codes)) if seed % 2 else None)
-        families = Families.of(network, dense_cells=4 if seed % 5 == 0 else 2**20)
-        counts, log_likelihood = expected_counts(prepare(families, dataset), network.tables)
+        families = layout_for_counts(network, dense_cells=4 if seed % 5 == 0 else 2**20)
+        counts, log_likelihood = expected_counts(prepare(families, dataset), network.cpts)
         expected, likelihood = enumerated_counts(network, dataset)
         assert log_likelihood == pytest.approx(likelihood, rel=1e-10, abs=1e-12)
         for name in network.names:
-            assert np.allclose(counts.table(name).reshape(network.shape(name)), expected[name], atol=1e-11), seed
+            assert np.allclose(counts.of(name).reshape(network.shape(name)), expected[name], atol=1e-11), seed
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_expected_counts_are_the_derivative_of_the_log_likelihood(seed: int) -> None:
     generator = np.random.default_rng(seed)
     network = random_network(generator, most=8)
-    prepared = prepare(Families.of(network), dataset_of(network, random_rows(generator, network, 10, 0.6)))
-    theta = pack(prepared.layout, network.tables)
+    prepared = prepare(layout_for_counts(network), dataset_of(network, random_rows(generator, network, 10, 0.6)))
+    theta = prepared.layout.pack(network.cpts)
     counts, _ = expected_cells(prepared, theta)
     direction = generator.standard_normal(len(theta))
     step = 1e-5
@@ -65,7 +63,7 @@ def check_against_pyagrum(network: Network, rows: int) -> None:
     pyagrum = load_pyagrum("A test")
     model = network.to_pyagrum()
     dataset = gaps(network, rows, 3)
-    families = Families.of(network)
+    families = layout_for_counts(network)
     total = 0.0
     asked = int(np.argmax((dataset.codes < 0).sum(axis=0)))
     mine = posterior(families, dataset, network.names[asked], {})
@@ -80,9 +78,9 @@ def check_against_pyagrum(network: Network, rows: int) -> None:
             assert np.allclose(own, theirs, atol=1e-9)
         total += np.log(inference.evidenceProbability())
     prepared = prepare(families, dataset)
-    counts, log_likelihood = expected_counts(prepared, network.tables)
+    counts, log_likelihood = expected_counts(prepared, network.cpts)
     assert log_likelihood == pytest.approx(total, rel=1e-9)
-    informed = counts.table(network.names[0]).sum()
+    informed = counts.of(network.names[0]).sum()
     assert informed == pytest.approx(rows - prepared.barren().get(network.names[0], 0.0))
 
 
@@ -100,11 +98,11 @@ def test_against_pyagrum_on_a_network_of_our_own() -> None:
 
 def test_expected_counts_merge_like_counts() -> None:
     network = made_up_network()
-    families = Families.of(network)
+    families = layout_for_counts(network)
     left, right = gaps(network, 30, 1), gaps(network, 20, 2)
     both = dataset_of(network, np.concatenate([left.codes, right.codes]))
-    parts = [expected_counts(prepare(families, part), network.tables)[0] for part in (left, right)]
-    merged, whole = merge(*parts), expected_counts(prepare(families, both), network.tables)[0]
+    parts = [expected_counts(prepare(families, part), network.cpts)[0] for part in (left, right)]
+    merged, whole = merge(*parts), expected_counts(prepare(families, both), network.cpts)[0]
     assert np.allclose(merged.dense, whole.dense)
     assert (merged.total, merged.rows) == (whole.total, whole.rows) == (50, 50)
 
@@ -112,18 +110,18 @@ def test_expected_counts_merge_like_counts() -> None:
 def test_complete_rows_are_only_counted() -> None:
     network = made_up_network()
     dataset = gaps(network, 50, 1, hide=0.0)
-    prepared = prepare(Families.of(network), dataset)
+    prepared = prepare(layout_for_counts(network), dataset)
     assert prepared.is_complete
-    counts, log_likelihood = expected_counts(prepared, network.tables)
-    assert np.array_equal(counts.dense, count(Families.of(network), dataset).dense)
+    counts, log_likelihood = expected_counts(prepared, network.cpts)
+    assert np.array_equal(counts.dense, count(layout_for_counts(network), dataset).dense)
     assert log_likelihood == pytest.approx(network.log_likelihood(dataset))
 
 
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     network = made_up_network()
-    prepared = prepare(Families.of(network), gaps(network, 1500, 1))
+    prepared = prepare(layout_for_counts(network), gaps(network, 1500, 1))
     assert len(prepared.cuts) > 2
-    theta = pack(prepared.layout, network.tables)
+    theta = prepared.layout.pack(network.cpts)
     together = expected_cells(prepared, theta)
     monkeypatch.setattr(execute, "LARGE_CLIQUES", 0)
     alone = expected_cells(prepared, theta)
@@ -149,8 +147,8 @@ def test_a_factor_on_every_table_changes_no_count(scale: float) -> None:
     for seed in range(100):
         generator = np.random.default_rng(seed)
         network = random_network(generator, most=10)
-        prepared = prepare(Families.of(network), dataset_of(network, random_rows(generator, network, 6, 0.7)))
-        theta = pack(prepared.layout, network.tables)
+        prepared = prepare(layout_for_counts(network), dataset_of(network, random_rows(generator, network, 6, 0.7)))
+        theta = prepared.layout.pack(network.cpts)
         counts, log_likelihood = expected_cells(prepared, theta)
         scaled_counts, scaled = expected_cells(prepared, theta * scale)
         assert np.allclose(scaled_counts, counts, atol=1e-10), seed
@@ -169,29 +167,31 @@ def naive_bayes(features: int, table: list[list[float]]) -> Network:
 @pytest.mark.parametrize("features", [1, 7, 8, 9, 5000])
 def test_a_product_of_thousands_of_probabilities_does_not_underflow(features: int) -> None:
     network = naive_bayes(features, [[1e-3, 0.999], [2e-3, 0.998]])
-    prepared = prepare(Families.of(network), dataset_of(network, [[-1] + [0] * features]))
-    counts, log_likelihood = expected_counts(prepared, network.tables)
+    prepared = prepare(layout_for_counts(network), dataset_of(network, [[-1] + [0] * features]))
+    counts, log_likelihood = expected_counts(prepared, network.cpts)
     a, b = np.log(0.3) + features * np.log(1e-3), np.log(0.7) + features * np.log(2e-3)
     assert log_likelihood == pytest.approx(np.logaddexp(a, b), rel=1e-12)
-    assert counts.table("class")[0] == pytest.approx(np.exp([a, b] - np.logaddexp(a, b)))
+    assert counts.of("class")[0] == pytest.approx(np.exp([a, b] - np.logaddexp(a, b)))
 
 
 def test_probabilities_that_underflow_in_one_product_are_done_carefully() -> None:
     network = naive_bayes(6, [[1e-80, 1.0], [3e-80, 1.0]])
     for hidden, size in (([-1], 1), ([-1, -1], 2)):
-        tables = dict(network.tables)
+        tables = dict(network.cpts)
         chain = Network(
             {"root": ["a", "b"], **{v.name: v.states for v in network.variables}},
             {**network.parents, "class": ["root"]},
             {**tables, "root": [0.5, 0.5], "class": [[0.9, 0.1], [0.2, 0.8]]},
         )
         row = [0, -1] + [0] * 6 if size == 1 else hidden + [0] * 6
-        counts, log_likelihood = expected_counts(prepare(Families.of(chain), dataset_of(chain, [row])), chain.tables)
+        counts, log_likelihood = expected_counts(
+            prepare(layout_for_counts(chain), dataset_of(chain, [row])), chain.cpts
+        )
         mixed = np.array([0.9, 0.1]) if size == 1 else 0.5 * np.array([0.9, 0.1]) + 0.5 * np.array([0.2, 0.8])
         start = np.log(0.5) if size == 1 else 0.0
         expected = start + np.log(mixed @ [1, 3.0**6]) + 6 * np.log(1e-80)
         assert log_likelihood == pytest.approx(expected, rel=1e-12)
-        assert counts.table("f0").sum() == pytest.approx(1)
+        assert counts.of("f0").sum() == pytest.approx(1)
 
 
 def test_a_long_chain() -> None:
@@ -204,7 +204,7 @@ def test_a_long_chain() -> None:
     network = Network(variables, parents, tables)
     observed = np.random.default_rng(1).integers(0, 2, length)
     row = [-1] * length + observed.tolist()
-    counts, log_likelihood = expected_counts(prepare(Families.of(network), dataset_of(network, [row])), tables)
+    counts, log_likelihood = expected_counts(prepare(layout_for_counts(network), dataset_of(network, [row])), tables)
     message, expected = np.array([0.5, 0.5]), 0.0
     filters, backwards = [], [np.ones(2)] * length
     for i, value in enumerate(observed):
@@ -216,15 +216,15 @@ def test_a_long_chain() -> None:
         later = step @ (seen[:, observed[i + 1]] * backwards[i + 1])
         backwards[i] = later / later.sum()
     assert log_likelihood == pytest.approx(expected, rel=1e-12)
-    assert counts.table(names[-1]).sum(axis=0) == pytest.approx(message)
+    assert counts.of(names[-1]).sum(axis=0) == pytest.approx(message)
     smoothed = [message]
     for i in range(length - 1, 0, -1):
         filtered = filters[i - 1]
         pair = filtered[:, None] * step * (seen[:, observed[i]] * backwards[i])[None, :]
         pair /= pair.sum()
-        assert np.allclose(counts.table(names[i]), pair, atol=1e-12)
+        assert np.allclose(counts.of(names[i]), pair, atol=1e-12)
         smoothed.append(pair.sum(axis=1))
-    assert np.allclose(counts.table("x0")[0], smoothed[-1])
+    assert np.allclose(counts.of("x0")[0], smoothed[-1])
 
 
 def test_a_large_clique_whose_maps_are_not_kept() -> None:
@@ -234,13 +234,13 @@ def test_a_large_clique_whose_maps_are_not_kept() -> None:
     effect = generator.dirichlet([1, 1], 2**causes).reshape([2] * causes + [2])
     tables: dict[str, Any] = {name: generator.dirichlet([1, 1]) for name in names} | {"effect": effect}
     network = Network({name: ["0", "1"] for name in [*names, "effect"]}, {"effect": names}, tables)
-    prepared = prepare(Families.of(network), dataset_of(network, [[-1] * causes + [1], [-1] * causes + [0]]))
+    prepared = prepare(layout_for_counts(network), dataset_of(network, [[-1] * causes + [1], [-1] * causes + [0]]))
     assert prepared.plans.map_cells.max() > 0
-    counts, log_likelihood = expected_counts(prepared, network.tables)
+    counts, log_likelihood = expected_counts(prepared, network.cpts)
     expected, likelihood = enumerated_counts(network, prepared.dataset)
     assert log_likelihood == pytest.approx(likelihood)
     for name in network.names:
-        assert np.allclose(counts.table(name).reshape(network.shape(name)), expected[name])
+        assert np.allclose(counts.of(name).reshape(network.shape(name)), expected[name])
 
 
 def test_a_variable_with_ten_thousand_states_is_sliced() -> None:
@@ -251,27 +251,27 @@ def test_a_variable_with_ten_thousand_states_is_sliced() -> None:
     network = Network(variables, {"word": ["topic"]}, tables)
     seen = generator.integers(0, words, 500)
     codes = np.column_stack([np.full(500, -1), seen]).astype(np.int16)
-    prepared = prepare(Families.of(network), Dataset(network.names, codes))
+    prepared = prepare(layout_for_counts(network), Dataset(network.names, codes))
     assert prepared.plans.clique_cells.max() == topics
-    counts, log_likelihood = expected_counts(prepared, network.tables)
+    counts, log_likelihood = expected_counts(prepared, network.cpts)
     likelihoods = tables["word"][:, seen].T / topics
     assert log_likelihood == pytest.approx(np.log(likelihoods.sum(axis=1)).sum())
     shares = likelihoods / likelihoods.sum(axis=1, keepdims=True)
-    assert counts.table("topic")[0] == pytest.approx(shares.sum(axis=0))
+    assert counts.of("topic")[0] == pytest.approx(shares.sum(axis=0))
 
 
 @pytest.mark.parametrize(("row", "what"), [([-1, 1], "y=b"), ([0, 1], "x=a, y=b")])
 def test_an_impossible_row_is_named(row: list[int], what: str) -> None:
     network = Network({"x": ("a", "b"), "y": ("a", "b")}, {"y": ["x"]}, {"x": [1, 0], "y": [[1, 0], [0, 1]]})
-    prepared = prepare(Families.of(network), dataset_of(network, [[0, 0], [-1, 0], row, row]))
+    prepared = prepare(layout_for_counts(network), dataset_of(network, [[0, 0], [-1, 0], row, row]))
     with pytest.raises(ImpossibleRowError, match=f"Row 3 is impossible.*{what}") as impossible:
-        expected_counts(prepared, network.tables)
+        expected_counts(prepared, network.cpts)
     assert impossible.value.row == 3
 
 
 def test_an_impossible_row_of_weight_zero_is_nobodys_trouble() -> None:
     network = Network({"x": ("a", "b"), "y": ("a", "b")}, {"y": ["x"]}, {"x": [1, 0], "y": [[1, 0], [0, 1]]})
-    prepared = prepare(Families.of(network), dataset_of(network, [[-1, 1], [-1, 0]], np.array([0.0, 2.0])))
-    counts, log_likelihood = expected_counts(prepared, network.tables)
+    prepared = prepare(layout_for_counts(network), dataset_of(network, [[-1, 1], [-1, 0]], np.array([0.0, 2.0])))
+    counts, log_likelihood = expected_counts(prepared, network.cpts)
     assert log_likelihood == 0
-    assert counts.table("x").tolist() == [[2, 0]]
+    assert counts.of("x").tolist() == [[2, 0]]

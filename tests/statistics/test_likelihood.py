@@ -19,13 +19,13 @@ def test_by_hand(smoking: Network) -> None:
 
 def test_against_the_joint(mixed: Network) -> None:
     frame = mixed.sample(500, 2)
-    joint = np.einsum("a,ab,bac->abc", mixed.table("a"), mixed.table("b"), mixed.table("c"))
+    joint = np.einsum("a,ab,bac->abc", mixed.cpt_array("a"), mixed.cpt_array("b"), mixed.cpt_array("c"))
     codes = read_table(frame, mixed).codes
     assert mixed.log_likelihood(frame) == pytest.approx(np.log(joint[tuple(codes.T)]).sum())
 
 
 def test_an_impossible_row_has_likelihood_zero() -> None:
-    network = Network({"x": ("a", "b")}, tables={"x": [1.0, 0.0]})
+    network = Network({"x": ("a", "b")}, cpts={"x": [1.0, 0.0]})
     assert network.log_likelihood(pl.DataFrame({"x": ["b"]})) == -math.inf
     assert network.log_likelihood(pl.DataFrame({"x": ["a"]})) == 0.0
 

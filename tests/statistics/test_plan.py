@@ -9,9 +9,9 @@ import pytest
 
 from credo.errors import TooLargeError
 from credo.kernels.elimination_plan import HEAD, INPUT
+from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.statistics.inference.components import Groups, group_rows
-from credo.statistics.inference.layout import Layout
 from credo.statistics.inference.plan import Plans, make_plans
 from tests.helpers.enumeration import random_network, random_rows
 

@@ -52,7 +52,7 @@ def test_priors_by_variable(smoking: Network) -> None:
 
 def test_a_prior_network_is_aligned_by_names(mixed: Network) -> None:
     """Parents in another order, states in another order: the same numbers must come out."""
-    table = mixed.table("c")  # axes b, a, c
+    table = mixed.cpt_array("c")  # axes b, a, c
     turned = Network(
         {"c": mixed.states("c")[::-1], "b": mixed.states("b"), "a": mixed.states("a")[::-1]},
         {"c": ("a", "b")},
@@ -65,6 +65,6 @@ def test_a_prior_network_is_aligned_by_names(mixed: Network) -> None:
 def test_a_prior_network_that_does_not_fit(smoking: Network, mixed: Network) -> None:
     with pytest.raises(PriorError, match="does not fit.*no variable lung"):
         pseudo_counts(NetworkPrior(mixed), smoking, "lung")
-    other = Network({"smoke": ("never", "always")}, tables={"smoke": [0.5, 0.5]})
+    other = Network({"smoke": ("never", "always")}, cpts={"smoke": [0.5, 0.5]})
     with pytest.raises(PriorError, match="smoke has the states"):
         pseudo_counts(NetworkPrior(other), smoking, "smoke")

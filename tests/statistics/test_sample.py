@@ -13,7 +13,7 @@ from credo.model.network import Network
 def test_frequencies_are_those_of_the_joint(mixed: Network) -> None:
     rows = 200_000
     codes = read_table(mixed.sample(rows, seed=1), mixed).codes
-    joint = np.einsum("a,ab,bac->abc", mixed.table("a"), mixed.table("b"), mixed.table("c"))
+    joint = np.einsum("a,ab,bac->abc", mixed.cpt_array("a"), mixed.cpt_array("b"), mixed.cpt_array("c"))
     seen = np.zeros(joint.shape)
     np.add.at(seen, tuple(codes.T), 1)
     error = (seen / rows - joint) / np.sqrt(joint * (1 - joint) / rows)
@@ -26,7 +26,7 @@ def test_the_same_seed_gives_the_same_rows(mixed: Network) -> None:
 
 
 def test_impossible_states_are_never_drawn() -> None:
-    network = Network({"x": ("a", "b", "c", "d")}, tables={"x": [0.0, 0.5, 0.5, 0.0]})
+    network = Network({"x": ("a", "b", "c", "d")}, cpts={"x": [0.0, 0.5, 0.5, 0.0]})
     assert set(network.sample(10_000).get_column("x").unique()) == {"b", "c"}
 
 
@@ -35,4 +35,4 @@ def test_no_rows_and_fewer_than_none(mixed: Network) -> None:
     with pytest.raises(OptionError):
         mixed.sample(-1)
     with pytest.raises(NetworkError, match="no table"):
-        mixed.without_tables().sample(1)
+        mixed.without_cpts().sample(1)

@@ -3,51 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from math import prod
 
 import numpy as np
 
-from credo.constraints.constraint_set import TRUE_TOLERANCE, Indices, Parameters
+from credo.arrays import Indices
+from credo.constraints.constraint_set import TRUE_TOLERANCE
 from credo.knowledge.syntax import Probability
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """A table seen as strides: parameter index = offset + Σ stride[parent] · state of parent + state of child."""
-
-    name: str
-    offset: int
-    states: Mapping[str, int]  # label → position
-    strides: Mapping[str, int]  # parent → stride, in the order of the table's axes
-    parent_states: Mapping[str, Mapping[str, int]]  # parent → label → position
-
-    def base(self, given: Iterable[tuple[str, str]]) -> int:
-        """The index of the child's first state where the parents not given are in their first state."""
-        return self.offset + sum(self.strides[parent] * self.parent_states[parent][label] for parent, label in given)
-
-    def left_out(self, given: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-        """The parents that are not mentioned, in the order of the table's axes."""
-        mentioned = {parent for parent, _ in given}
-        return tuple(parent for parent in self.strides if parent not in mentioned)
-
-
-def family_of(parameters: Parameters, name: str) -> Family:
-    """The strides of one table."""
-    network = parameters.network
-    parents, shape = network.parents[name], network.shape(name)
-    return Family(
-        name,
-        parameters.offsets[name],
-        positions(network.states(name)),
-        {parent: prod(shape[axis + 1 :]) for axis, parent in enumerate(parents)},
-        {parent: positions(network.states(parent)) for parent in parents},
-    )
-
-
-def positions(labels: Iterable[str]) -> dict[str, int]:
-    """Each label with its place in the list."""
-    return {label: place for place, label in enumerate(labels)}
+from credo.model.layout import Family
 
 
 def grid(axes: Mapping[str, Indices], family: Family, moving: Iterable[str]) -> Indices:

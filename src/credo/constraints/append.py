@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Indices, LinearRows, Numbers
+from credo.constraints.constraint_set import LinearConstraints
 
 NO_STATEMENT = -1
 
@@ -26,7 +27,7 @@ def with_rows(
     """
     linear, count = block.linear, len(bounds)
     lengths = np.bincount(rows, minlength=count)
-    added = LinearRows(
+    added = LinearConstraints(
         np.concatenate((linear.starts, linear.starts[-1] + np.cumsum(lengths))),
         np.concatenate((linear.indices, columns)),
         np.concatenate((linear.coefficients, coefficients)),
@@ -35,4 +36,6 @@ def with_rows(
         np.concatenate((linear.equality, np.zeros(count, dtype=np.bool_))),
         np.concatenate((linear.confidences, np.full(count, np.nan) if confidences is None else confidences)),
     )
-    return replace(block, linear=added, linear_rows=np.concatenate((block.linear_rows, np.full(count, -1))))
+    return replace(
+        block, linear=added, constraint_numbers=np.concatenate((block.constraint_numbers, np.full(count, -1)))
+    )

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from credo.arrays import Indices
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Indices
 
 
 def shape_of(block: Block) -> tuple[bytes, ...]:

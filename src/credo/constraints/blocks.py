@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.constraints.constraint_set import Constraints, Indices, LinearRows, Parameters, ProductRow
+from credo.arrays import Indices
+from credo.constraints.constraint_set import Constraints, LinearConstraints, ProductConstraint
 from credo.model.graphs import parts
+from credo.model.layout import Layout
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,13 +25,13 @@ class Block:
     to one. `linear` and `products` speak in local numbers; `parameters` leads back to the network's numbers.
     """
 
-    table_rows: tuple[tuple[str, int], ...]  # (variable, row of its table) of each distribution
+    configurations: tuple[tuple[str, int], ...]  # (variable, row of its table) of each distribution
     parameters: Indices  # (parameters,) local → global
     distributions: Indices  # (distributions + 1,)
     distribution_of: Indices  # (parameters,) the distribution that each local parameter belongs to
-    linear: LinearRows
-    linear_rows: Indices  # which rows of the knowledge's linear rows these are
-    products: tuple[ProductRow, ...] = ()
+    linear: LinearConstraints
+    constraint_numbers: Indices  # which rows of the knowledge's linear rows these are
+    products: tuple[ProductConstraint, ...] = ()
 
     @property
     def size(self) -> int:
@@ -43,66 +45,35 @@ class Block:
         return tuple(sorted(found))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TableRows:
-    """All rows of all tables in one numbering: for each variable its first parameter, first row and states."""
-
-    names: tuple[str, ...]
-    first_parameter: Indices  # (variables,)
-    first_row: Indices  # (variables,)
-    states: Indices  # (variables,)
-
-    @classmethod
-    def of(cls, parameters: Parameters) -> TableRows:
-        names = tuple(parameters.offsets)
-        states = [len(parameters.network.states(name)) for name in names]
-        rows = [parameters.network.configurations(name) for name in names]
-        return cls(
-            names,
-            np.array(list(parameters.offsets.values()), dtype=np.int64),
-            np.concatenate(([0], np.cumsum(rows, dtype=np.int64)))[:-1].astype(np.int64),
-            np.array(states, dtype=np.int64),
-        )
-
-    def row_of(self, indices: Indices) -> Indices:
-        """The row of a table, in the one numbering, that each parameter stands in."""
-        variable = np.searchsorted(self.first_parameter, indices, side="right") - 1
-        within = (indices - self.first_parameter[variable]) // self.states[variable]
-        return np.asarray(self.first_row[variable] + within, dtype=np.int64)
-
-    def locate(self, rows: Indices) -> tuple[Indices, Indices]:
-        """The variable, by position, and the row of its own table, of each row in the one numbering."""
-        variable = np.searchsorted(self.first_row, rows, side="right") - 1
-        return variable, rows - self.first_row[variable]
-
-
 def blocks_of(constraints: Constraints) -> tuple[Block, ...]:
     """The independent blocks, in the order of their first parameter; rows without entries belong to none."""
     linear, products = constraints.linear, constraints.products
     if not linear.indices.size and not products:
         return ()
-    book = TableRows.of(constraints.parameters)
+    layout = constraints.layout
     product_lengths = [len(row.indices) for row in products]
     product_indices = np.array([index for row in products for index in row.indices], dtype=np.int64)
-    entry_rows = np.concatenate((linear.entry_rows, len(linear) + np.repeat(np.arange(len(products)), product_lengths)))
+    entry_constraints = np.concatenate(
+        (linear.entry_constraints, len(linear) + np.repeat(np.arange(len(products)), product_lengths))
+    )
     touched, entry_nodes = np.unique(
-        book.row_of(np.concatenate((linear.indices, product_indices))), return_inverse=True
+        layout.distribution_of(np.concatenate((linear.indices, product_indices))), return_inverse=True
     )
     # Entries connect table rows with the rows of statements, which come after them.
-    label = parts(entry_nodes, len(touched) + entry_rows, len(touched) + len(linear) + len(products))
+    label = parts(entry_nodes, len(touched) + entry_constraints, len(touched) + len(linear) + len(products))
 
     node_groups = _grouped(label[: len(touched)])
     row_label = label[len(touched) :]
     full = np.flatnonzero(linear.lengths > 0)
     rows_by_label = _by_label(full, row_label[full])
-    products_by_label: dict[int, list[ProductRow]] = {}
+    products_by_label: dict[int, list[ProductConstraint]] = {}
     for row, of_block in zip(products, row_label[len(linear) :].tolist(), strict=True):
         products_by_label.setdefault(of_block, []).append(row)
 
     no_rows = np.empty(0, dtype=np.int64)
     return tuple(
         _block(
-            book,
+            layout,
             touched[nodes],
             linear,
             rows_by_label.get(key, no_rows),
@@ -128,15 +99,19 @@ def _by_label(members: Indices, label: Indices) -> dict[int, Indices]:
 
 
 def _block(
-    book: TableRows, table_rows: Indices, linear: LinearRows, rows: Indices, products: Iterable[ProductRow]
+    layout: Layout,
+    configurations: Indices,
+    linear: LinearConstraints,
+    rows: Indices,
+    products: Iterable[ProductConstraint],
 ) -> Block:
-    variable, own_row = book.locate(table_rows)
-    sizes = book.states[variable]
+    variable, own_row = layout.locate_distributions(configurations)
+    sizes = layout.sizes[layout.members[layout.member_starts[variable + 1] - 1]]
     distributions = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    first = book.first_parameter[variable] + own_row * sizes
+    first = layout.cell_starts[variable] + own_row * sizes
     parameters = np.repeat(first - distributions[:-1], sizes) + np.arange(distributions[-1])
     own = linear.take(rows)
-    names = tuple((book.names[which], row) for which, row in zip(variable.tolist(), own_row.tolist(), strict=True))
+    names = tuple((layout.names[which], row) for which, row in zip(variable.tolist(), own_row.tolist(), strict=True))
     return Block(
         names,
         parameters,
@@ -148,6 +123,6 @@ def _block(
     )
 
 
-def _localised(row: ProductRow, parameters: Indices) -> ProductRow:
+def _localised(row: ProductConstraint, parameters: Indices) -> ProductConstraint:
     local = np.searchsorted(parameters, row.indices)
-    return ProductRow(tuple(local.tolist()), row.exponents, row.log_bound, row.statement, row.confidence)
+    return ProductConstraint(tuple(local.tolist()), row.exponents, row.log_bound, row.statement, row.confidence)

@@ -7,19 +7,18 @@ from math import nan
 
 import numpy as np
 
+from credo.arrays import Indices, Numbers
 from credo.constraints.constraint_set import (
     TRUE_TOLERANCE,
     Constraints,
     FamilyForm,
-    Indices,
-    LinearRows,
-    Numbers,
-    Parameters,
-    ProductRow,
+    LinearConstraints,
+    ProductConstraint,
     RowTie,
     SetAside,
 )
 from credo.errors import TooLargeError, readable_bytes
+from credo.model.layout import Layout
 
 ROW_LIMIT = 5_000_000
 _BYTES_A_ROW, _BYTES_AN_ENTRY = 40, 16
@@ -29,7 +28,7 @@ _BYTES_A_ROW, _BYTES_AN_ENTRY = 40, 16
 class Collector:
     """The one thing that is written to while statements are lowered; `collected` turns it into Constraints."""
 
-    parameters: Parameters
+    layout: Layout
     row_limit: int = ROW_LIMIT
     rows: int = 0
     indices: list[Indices] = field(default_factory=list)
@@ -39,7 +38,7 @@ class Collector:
     statements: list[int] = field(default_factory=list)
     equality: list[bool] = field(default_factory=list)
     confidences: list[float] = field(default_factory=list)
-    products: list[ProductRow] = field(default_factory=list)
+    products: list[ProductConstraint] = field(default_factory=list)
     ties: list[RowTie] = field(default_factory=list)
     forms: list[FamilyForm] = field(default_factory=list)
     unlowered: list[SetAside] = field(default_factory=list)
@@ -108,7 +107,7 @@ def collected(collector: Collector) -> Constraints:
     """Everything that was collected, in columns."""
     shapes = np.array(collector.shapes, dtype=np.int64).reshape(-1, 2)
     rows, entries = shapes[:, 0], shapes[:, 1]
-    linear = LinearRows(
+    linear = LinearConstraints(
         np.concatenate(([0], np.cumsum(np.repeat(entries, rows)))).astype(np.int64),
         np.concatenate(collector.indices) if collector.indices else np.empty(0, dtype=np.int64),
         np.concatenate(collector.coefficients) if collector.coefficients else np.empty(0),
@@ -118,7 +117,7 @@ def collected(collector: Collector) -> Constraints:
         np.repeat(np.array(collector.confidences, dtype=np.float64), rows),
     )
     return Constraints(
-        collector.parameters,
+        collector.layout,
         linear,
         tuple(collector.products),
         tuple(collector.ties),

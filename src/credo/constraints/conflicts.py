@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Constraints, Indices, Numbers
+from credo.constraints.constraint_set import Constraints
 from credo.constraints.feasibility import least_widening
 from credo.constraints.program import Program
 from credo.errors import CredoError

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.conflicts import smallest_clash
-from credo.constraints.constraint_set import Flags, Indices, Numbers
 from credo.constraints.feasibility import Interior, satisfied
 from credo.constraints.program import FEASIBILITY_TOLERANCE, Program, rows_of_statements
 from credo.constraints.redundancy import IMPLIED_TOLERANCE, range_on_simplex
@@ -83,7 +83,9 @@ def pinned(block: Block, interior: Interior, freedom: Freedom, program: Program)
     fixed = fixed[sizes > 1]
     hard = set(block.linear.statements[block.linear.hard].tolist())
     named = set(block.linear.indices.tolist())
-    whole = np.bincount(block.distribution_of[fixed], minlength=len(block.table_rows)) == np.diff(block.distributions)
+    whole = np.bincount(block.distribution_of[fixed], minlength=len(block.configurations)) == np.diff(
+        block.distributions
+    )
     found = []
     for parameter in fixed.tolist():
         if whole[block.distribution_of[parameter]] and parameter not in named:
@@ -106,7 +108,7 @@ def constant_rows(block: Block, freedom: Freedom | None) -> Flags:
     place = np.full(block.size, -1)
     place[freedom.parameters] = np.arange(len(freedom.parameters))
     outside = np.zeros(len(linear), dtype=np.bool_)
-    outside[linear.entry_rows[place[linear.indices] < 0]] = True
+    outside[linear.entry_constraints[place[linear.indices] < 0]] = True
     compares = (linear.lengths > 1) & ~outside
     moved = linear.take(compares).matrix(block.size).tocsc()[:, freedom.parameters] @ freedom.directions
     fixed = np.ones(np.count_nonzero(compares), dtype=np.bool_)

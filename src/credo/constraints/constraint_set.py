@@ -2,70 +2,25 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan, nan, prod
-from types import MappingProxyType
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from credo.model.network import Network
+from credo.arrays import Flags, Indices, Numbers
+from credo.model.layout import Layout
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Indices = NDArray[np.int64]
-Numbers = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 TRUE_TOLERANCE = 1e-12  # what rounding of decimals such as 0.1 + 0.2 may leave in a bound or a coefficient
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters:
-    """The address book: every number of every table has one index, in the order of the variables, child fastest.
-
-    Families that are no full tables (noisy-or of 40 parents) have no numbers here: name them in `without`.
-    """
-
-    network: Network
-    offsets: Mapping[str, int] = field(repr=False)
-    size: int
-    _starts: tuple[int, ...] = field(repr=False)
-    _names: tuple[str, ...] = field(repr=False)
-
-    @classmethod
-    def of(cls, network: Network, without: Collection[str] = ()) -> Parameters:
-        offsets, start = {}, 0
-        for name in network.names:
-            if name not in without:
-                offsets[name] = start
-                start += prod(network.shape(name))
-        return cls(network, MappingProxyType(offsets), start, tuple(offsets.values()), tuple(offsets))
-
-    def __reduce__(self) -> tuple[Any, ...]:  # a mapping that cannot be written to cannot be pickled
-        return Parameters.of, (self.network, tuple(name for name in self.network.names if name not in self.offsets))
-
-    def index(self, name: str, row: int, state: int) -> int:
-        """The index of one number: state `state` of `name` in row `row` of its table."""
-        return self.offsets[name] + row * len(self.network.states(name)) + state
-
-    def locate(self, index: int) -> tuple[str, int, int]:
-        """The inverse of `index`: name, row and state."""
-        name = self._names[bisect_right(self._starts, index) - 1]
-        row, state = divmod(int(index) - self.offsets[name], len(self.network.states(name)))
-        return name, row, state
-
-    def describe(self, index: int) -> str:
-        """`P(lung=yes | smoke=no)`."""
-        return self.network.describe(*self.locate(index))
-
-
-@dataclass(frozen=True, slots=True)
-class LinearRow:
+class LinearConstraint:
     """Σ coefficients · θ[indices] ≤ bound (or = bound). A row with a confidence is soft."""
 
     indices: tuple[int, ...]
@@ -77,11 +32,11 @@ class LinearRow:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinearRows(Sequence[LinearRow]):
+class LinearConstraints(Sequence[LinearConstraint]):
     """Many linear rows in columns: row r holds entries starts[r] to starts[r + 1] of `indices` and `coefficients`.
 
     A left-out parent can make a hundred thousand rows of one statement; columns hold them in little space, and
-    every later stage computes with them as they are. As a sequence it gives `LinearRow` objects.
+    every later stage computes with them as they are. As a sequence it gives `LinearConstraint` objects.
     """
 
     starts: Indices  # (rows + 1,)
@@ -93,7 +48,7 @@ class LinearRows(Sequence[LinearRow]):
     confidences: Numbers  # (rows,), NaN where the row is hard
 
     @classmethod
-    def of(cls, rows: Iterable[LinearRow]) -> LinearRows:
+    def of(cls, rows: Iterable[LinearConstraint]) -> LinearConstraints:
         """The columns of rows that are at hand one by one."""
         rows = tuple(rows)
         return cls(
@@ -117,17 +72,17 @@ class LinearRows(Sequence[LinearRow]):
         return np.diff(self.starts)
 
     @property
-    def entry_rows(self) -> Indices:
+    def entry_constraints(self) -> Indices:
         """The row that each entry belongs to."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
-    def take(self, rows: Indices | Flags) -> LinearRows:
+    def take(self, rows: Indices | Flags) -> LinearConstraints:
         """Some of the rows, in the order given."""
         rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         lengths = self.starts[rows + 1] - self.starts[rows]  # of these alone: blocks take a few of many
         starts = np.concatenate(([0], np.cumsum(lengths)))
         entries = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
-        return LinearRows(
+        return LinearConstraints(
             starts,
             self.indices[entries],
             self.coefficients[entries],
@@ -146,14 +101,14 @@ class LinearRows(Sequence[LinearRow]):
     def values(self, theta: Numbers) -> Numbers:
         """Σ coefficients · θ[indices] of every row; `theta` has the parameters on its last axis."""
         if theta.ndim == 1:
-            sums = np.bincount(self.entry_rows, self.coefficients * theta[self.indices], len(self))
+            sums = np.bincount(self.entry_constraints, self.coefficients * theta[self.indices], len(self))
             return np.asarray(sums, dtype=np.float64)  # of no rows: bincount counts then
         return np.asarray((self.matrix(theta.shape[-1]) @ theta.T).T, dtype=np.float64)
 
     def __len__(self) -> int:
         return len(self.bounds)
 
-    def __iter__(self) -> Iterator[LinearRow]:
+    def __iter__(self) -> Iterator[LinearConstraint]:
         return (self[row] for row in range(len(self)))
 
     def __getitem__(self, row: Any) -> Any:
@@ -162,7 +117,7 @@ class LinearRows(Sequence[LinearRow]):
         row = range(len(self))[row]
         entries = slice(self.starts[row], self.starts[row + 1])
         confidence = float(self.confidences[row])
-        return LinearRow(
+        return LinearConstraint(
             tuple(self.indices[entries].tolist()),
             tuple(self.coefficients[entries].tolist()),
             float(self.bounds[row]),
@@ -172,11 +127,11 @@ class LinearRows(Sequence[LinearRow]):
         )
 
 
-NO_ROWS = LinearRows.of(())
+NO_CONSTRAINTS = LinearConstraints.of(())
 
 
 @dataclass(frozen=True, slots=True)
-class ProductRow:
+class ProductConstraint:
     """Σ exponents · log θ[indices] ≤ log_bound: linear in log θ, not convex in θ [guo, table 1, type 8]."""
 
     indices: tuple[int, ...]
@@ -223,9 +178,9 @@ class SetAside:
 class Constraints:
     """All rows of a knowledge, each with the number of its statement."""
 
-    parameters: Parameters
-    linear: LinearRows = NO_ROWS
-    products: tuple[ProductRow, ...] = ()
+    layout: Layout
+    linear: LinearConstraints = NO_CONSTRAINTS
+    products: tuple[ProductConstraint, ...] = ()
     ties: tuple[RowTie, ...] = ()
     forms: tuple[FamilyForm, ...] = ()
     unlowered: tuple[SetAside, ...] = ()

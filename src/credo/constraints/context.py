@@ -9,12 +9,13 @@ from typing import Protocol
 
 import numpy as np
 
-from credo.constraints.addresses import Family, family_of, grid
+from credo.arrays import Indices
+from credo.constraints.addresses import grid
 from credo.constraints.collect import Collector, reserve
-from credo.constraints.constraint_set import Indices
 from credo.knowledge.cross_checks import Direction
 from credo.knowledge.syntax import Probability, Statement
 from credo.knowledge.text import to_text
+from credo.model.layout import Family
 from credo.model.network import Network
 
 
@@ -51,7 +52,7 @@ class Context:
         """The strides of a table, worked out once."""
         found = self.families.get(name)
         if found is None:
-            found = self.families[name] = family_of(self.collector.parameters, str(name))
+            found = self.families[name] = self.collector.layout.family(str(name))
         return found
 
     def low_to_high(self, name: str) -> Indices:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from credo.constraints.consequences import ForcedEqual
-from credo.constraints.constraint_set import Parameters
 from credo.knowledge.orders import StateOrder
+from credo.model.layout import Layout
 
 
-def equation(forced: ForcedEqual, parameters: Parameters, orders: Mapping[str, StateOrder]) -> str:
+def equation(forced: ForcedEqual, layout: Layout, orders: Mapping[str, StateOrder]) -> str:
     """`P(lung=yes | smoke=no) = P(lung=yes | smoke=yes)`: what is added stands left, what is taken away right."""
-    describe = parameters.describe
+    describe = layout.describe
     pairs = list(zip(forced.parameters.tolist(), forced.coefficients.tolist(), strict=True))
-    places = [(*parameters.locate(parameter), coefficient) for parameter, coefficient in pairs]
+    places = [(*layout.locate(parameter), coefficient) for parameter, coefficient in pairs]
     if not forced.bound and len({name for name, *_ in places}) == 1:
         # Influences compare the chances of low states; people speak of the high ones.
         name = places[0][0]
-        states = parameters.network.states(name)
+        states = layout.network.states(name)
         low = {(row, coefficient): set[int]() for _, row, _, coefficient in places}
         for _, row, state, coefficient in places:
             low[row, coefficient].add(state)
@@ -25,7 +25,7 @@ def equation(forced: ForcedEqual, parameters: Parameters, orders: Mapping[str, S
         alike = all(other == first for other in others) and sum(coefficient for _, coefficient in low) == 0.0
         if alike and highest not in first:
             high = [state for state in range(len(states)) if state not in first]
-            pairs = [(parameters.index(name, row, state), -coefficient) for row, coefficient in low for state in high]
+            pairs = [(layout.index(name, row, state), -coefficient) for row, coefficient in low for state in high]
     terms: tuple[list[str], list[str]] = ([], [])
     for parameter, coefficient in pairs:
         times = "" if abs(coefficient) == 1.0 else f"{abs(coefficient):g} "

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Flags, Indices, LinearRows, Numbers
+from credo.constraints.constraint_set import LinearConstraints
 from credo.constraints.program import FEASIBILITY_TOLERANCE, Rows, load, simplex_rows, stacked
 from credo.errors import CredoError
 
@@ -52,7 +53,7 @@ def interior_of(block: Block) -> Interior | None:
     extra = np.where(free, lengths, 0.0)  # the coefficient of s
     size = block.size
     rows = stacked(simplex_rows(block), _with_column(linear, extra, size), _parameter_rows(size))
-    ones, nothing = np.ones(len(block.table_rows)), np.zeros(size)
+    ones, nothing = np.ones(len(block.configurations)), np.zeros(size)
     lower = np.concatenate((ones, np.where(linear.equality, linear.bounds, -np.inf), nothing))
     upper = np.concatenate((ones, linear.bounds, np.full(size, np.inf)))
     cost = np.zeros(size + 1)
@@ -66,13 +67,13 @@ def interior_of(block: Block) -> Interior | None:
     return _tight(block, linear, point)
 
 
-def _tight(block: Block, linear: LinearRows, start: Numbers) -> Interior:
+def _tight(block: Block, linear: LinearConstraints, start: Numbers) -> Interior:
     """max Σ t such that Aθ + t ≤ b·τ, θ ≥ t, 0 ≤ t ≤ 1, τ ≥ 1, all distributions summing to τ.
 
     At the optimum t is 1 for every row that can have slack and 0 for every row that never has: one program finds all
     equalities in disguise [Freund, Roundy and Todd, 1985]. θ/τ is a point inside everything that has an inside.
     """
-    size, count, tables = block.size, len(linear), len(block.table_rows)
+    size, count, tables = block.size, len(linear), len(block.configurations)
     # Columns: θ, τ, then t of the rows, then t of the parameters.
     columns = size + 1 + count + size
     starts, indices, values = simplex_rows(block)
@@ -110,7 +111,7 @@ def least_widening(block: Block, rows: Indices) -> float:
     size, count = block.size, len(linear)
     above = _with_column(linear, np.full(count, -1.0), size)
     below = _with_column(linear, np.where(linear.equality, 1.0, 0.0), size)
-    ones = np.ones(len(block.table_rows))
+    ones = np.ones(len(block.configurations))
     lower = np.concatenate((ones, np.full(count, -np.inf), np.where(linear.equality, linear.bounds, -np.inf)))
     upper = np.concatenate((ones, linear.bounds, np.full(count, np.inf)))
     cost = np.concatenate((np.zeros(size), [1.0]))
@@ -131,13 +132,13 @@ def _solved(
     return np.asarray(highs.getSolution().col_value, dtype=np.float64)
 
 
-def _lengths(linear: LinearRows) -> Numbers:
+def _lengths(linear: LinearConstraints) -> Numbers:
     squares = np.zeros(len(linear))
-    np.add.at(squares, linear.entry_rows, linear.coefficients**2)
+    np.add.at(squares, linear.entry_constraints, linear.coefficients**2)
     return np.sqrt(squares)
 
 
-def _with_column(linear: LinearRows, extra: Numbers, column: int) -> Rows:
+def _with_column(linear: LinearConstraints, extra: Numbers, column: int) -> Rows:
     return _insert(linear.starts, linear.indices, linear.coefficients, np.full(len(linear), column), extra)
 
 
@@ -157,7 +158,7 @@ def _parameter_rows(size: int) -> Rows:
     return 2 * np.arange(size + 1), np.stack((own, np.full(size, size)), 1).ravel(), np.tile([1.0, -1.0], size)
 
 
-def satisfied(rows: LinearRows, theta: Numbers, tolerance: float = FEASIBILITY_TOLERANCE) -> Flags:
+def satisfied(rows: LinearConstraints, theta: Numbers, tolerance: float = FEASIBILITY_TOLERANCE) -> Flags:
     """Which rows hold at a point."""
     values = rows.values(theta)
     missed = np.where(rows.equality, np.abs(values - rows.bounds), values - rows.bounds)

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from credo.constraints.constraint_set import Constraints, Indices, LinearRows, Numbers, ProductRow
+from credo.arrays import Indices, Numbers
+from credo.constraints.constraint_set import Constraints, LinearConstraints, ProductConstraint
 from credo.errors import OptionError
 
 HOLDS_WITHIN = 1e-9
@@ -21,24 +22,19 @@ def with_fixed(constraints: Constraints, tables: Mapping[str, Numbers]) -> Const
     """
     if not tables:
         return constraints
-    parameters = constraints.parameters
-    known = np.full(parameters.size, np.nan)
-    for name, table in tables.items():
-        if name in parameters.offsets:
-            start = parameters.offsets[name]
-            known[start : start + table.size] = table.ravel()
+    known = constraints.layout.pack(tables, missing=np.nan)
     linear = _linear_with(constraints.linear, known)
     products = tuple(row for each in constraints.products if (row := _product_with(each, known)) is not None)
     return replace(constraints, linear=linear, products=products)
 
 
-def _linear_with(linear: LinearRows, known: Numbers) -> LinearRows:
+def _linear_with(linear: LinearConstraints, known: Numbers) -> LinearConstraints:
     values = known[linear.indices]
     fixed = ~np.isnan(values)
     moved = np.zeros(len(linear))
-    np.add.at(moved, linear.entry_rows[fixed], (linear.coefficients * values)[fixed])
-    lengths = np.bincount(linear.entry_rows[~fixed], minlength=len(linear))
-    left = LinearRows(
+    np.add.at(moved, linear.entry_constraints[fixed], (linear.coefficients * values)[fixed])
+    lengths = np.bincount(linear.entry_constraints[~fixed], minlength=len(linear))
+    left = LinearConstraints(
         np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
         linear.indices[~fixed],
         linear.coefficients[~fixed],
@@ -55,7 +51,7 @@ def _linear_with(linear: LinearRows, known: Numbers) -> LinearRows:
     return left.take(~emptied)
 
 
-def _product_with(row: ProductRow, known: Numbers) -> ProductRow | None:
+def _product_with(row: ProductConstraint, known: Numbers) -> ProductConstraint | None:
     values = known[list(row.indices)]
     free = np.flatnonzero(np.isnan(values))
     if free.size == len(values):

@@ -8,9 +8,9 @@ from math import prod
 
 import numpy as np
 
+from credo.arrays import Indices
 from credo.constraints.addresses import grid
 from credo.constraints.collect import add_piece, reserve
-from credo.constraints.constraint_set import Indices
 from credo.constraints.context import Context, spoken
 from credo.knowledge.syntax import Influence, Synergy
 

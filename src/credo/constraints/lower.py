@@ -11,17 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from credo.arrays import Indices, Numbers
 from credo.constraints.addresses import single_states
 from credo.constraints.collect import ROW_LIMIT, Collector, add_piece, collected
-from credo.constraints.constraint_set import (
-    TRUE_TOLERANCE,
-    Constraints,
-    FamilyForm,
-    Indices,
-    Numbers,
-    Parameters,
-    RowTie,
-)
+from credo.constraints.constraint_set import TRUE_TOLERANCE, Constraints, FamilyForm, RowTie
 from credo.constraints.context import Context, KnowledgeLike, term_indices
 from credo.constraints.influences import lower_influence, lower_synergy
 from credo.constraints.noisy_families import reword
@@ -38,6 +31,7 @@ from credo.knowledge.syntax import (
     Synergy,
     TiedRows,
 )
+from credo.model.layout import Layout
 
 
 def lower(knowledge: KnowledgeLike, *, row_limit: int = ROW_LIMIT) -> Constraints:
@@ -46,7 +40,7 @@ def lower(knowledge: KnowledgeLike, *, row_limit: int = ROW_LIMIT) -> Constraint
     Statements that no table can hold are set aside, with the reason.
     """
     said, expansion = reword(knowledge)
-    collector = Collector(Parameters.of(said.network, without=expansion.winners), row_limit)
+    collector = Collector(Layout.of(said.network, without=expansion.winners), row_limit)
     context = Context(said, collector, synergy_directions(said.statements))
     aside = {each.statement for each in said.set_aside}
     for number, statement in enumerate(said.statements):

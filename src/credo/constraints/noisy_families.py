@@ -99,16 +99,13 @@ def _mind_no_scale(expansion: Expansion, tables: Mapping[str, Table], constraint
     """Whether the rows of the knowledge hold as well in the scale that credo keeps as in that of these tables."""
     if not expansion.effects or not len(constraints.linear):
         return True
-    scaled = {**tables, **expand(expansion.collapse(tables)).network.tables}
+    scaled = {**tables, **expand(expansion.collapse(tables)).network.cpts}
     before, after = (_excess(constraints, each) for each in (tables, scaled))
     return bool((after <= np.maximum(before, 0.0) + SCALE_TOLERANCE).all())
 
 
 def _excess(constraints: Constraints, tables: Mapping[str, Table]) -> Table:
-    theta = np.zeros(constraints.parameters.size)
-    for name, start in constraints.parameters.offsets.items():
-        if name in tables:
-            theta[start : start + tables[name].size] = np.ravel(tables[name])
+    theta = constraints.layout.pack(tables, missing=0.0)
     excess = constraints.linear.values(theta) - constraints.linear.bounds
     return np.where(constraints.linear.equality, np.abs(excess), excess)
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.conflicts import Clash
-from credo.constraints.constraint_set import Numbers, ProductRow
+from credo.constraints.constraint_set import ProductConstraint
 from credo.constraints.feasibility import Interior
 from credo.constraints.program import Program
 
@@ -41,7 +42,7 @@ def product_finding(block: Block, interior: Interior, program: Program) -> Produ
     return ProductFinding(_descent(program, rows, interior.point, hard), None)
 
 
-def _excluded(program: Program, row: ProductRow, statements: Collection[int]) -> bool:
+def _excluded(program: Program, row: ProductConstraint, statements: Collection[int]) -> bool:
     """Σ_e>0 e·log min θ − Σ_e<0 |e|·log max θ > log bound: even the best ends of all ranges break the row."""
     program.switch_statements(set(statements) & set(program.linear.statements.tolist()))
     best = 0.0
@@ -57,7 +58,7 @@ def _excluded(program: Program, row: ProductRow, statements: Collection[int]) ->
     return best > row.log_bound + _CLEAR and np.isfinite(row.log_bound)
 
 
-def _smallest(program: Program, row: ProductRow, statements: Collection[int]) -> Clash:
+def _smallest(program: Program, row: ProductConstraint, statements: Collection[int]) -> Clash:
     members = sorted(statements)
     for candidate in list(reversed(members)):
         rest = [member for member in members if member != candidate]
@@ -66,7 +67,9 @@ def _smallest(program: Program, row: ProductRow, statements: Collection[int]) ->
     return Clash(tuple(sorted({*members, row.statement})), (), float("nan"))
 
 
-def _descent(program: Program, rows: list[ProductRow], start: Numbers, statements: Collection[int]) -> Numbers | None:
+def _descent(
+    program: Program, rows: list[ProductConstraint], start: Numbers, statements: Collection[int]
+) -> Numbers | None:
     """min Σ max(0, Σ e·log θ − log bound)² within the linear rows, by Frank and Wolfe's steps from an inner point."""
     program.switch_statements(statements)
     exponents = np.zeros((len(rows), program.block.size))

@@ -8,7 +8,7 @@ from math import exp, inf, log
 import numpy as np
 
 from credo.constraints.collect import add_constant, add_piece
-from credo.constraints.constraint_set import ProductRow
+from credo.constraints.constraint_set import ProductConstraint
 from credo.constraints.context import Context, spoken, term_indices
 from credo.errors import CredoError
 from credo.knowledge.syntax import Comparison, Expression, Probability, Product
@@ -108,7 +108,7 @@ def _add_row(
     powers = {abs(exponent) for exponent in exponents.values()}
     if len(above) > 1 or len(below) > 1 or len(powers) > 1:
         values = tuple(exponents.values())
-        context.collector.products.append(ProductRow(tuple(exponents), values, log_bound, number, confidence))
+        context.collector.products.append(ProductConstraint(tuple(exponents), values, log_bound, number, confidence))
         return
     factor = exp(log_bound / powers.pop())  # θ_above ≤ factor · θ_below, either of which may be missing (one)
     indices = np.array([[*above, *below]], dtype=np.int64)

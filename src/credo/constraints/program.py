@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Flags, Indices, LinearRows, Numbers
+from credo.constraints.constraint_set import LinearConstraints
 
 # Rows are sums of a few numbers between 0 and 1 with bounds that people write: 1e-9 is far below what anyone means,
 # and far above what rounding leaves.
@@ -36,11 +37,11 @@ class Program:
         self.block = block
         self.linear = block.linear
         self._columns = np.arange(block.size, dtype=np.int32)
-        self._first_row = len(block.table_rows)
+        self._first_row = len(block.configurations)
         self._row_of_statement = rows_of_statements(block.linear)
         self._lower = np.where(block.linear.equality, block.linear.bounds, -np.inf)
         self._on = np.ones(len(block.linear), dtype=np.bool_)
-        simplex, count = simplex_rows(block), len(block.table_rows)
+        simplex, count = simplex_rows(block), len(block.configurations)
         ones = np.ones(count)
         self._highs = load(
             (np.zeros(block.size), np.zeros(block.size), np.ones(block.size)),
@@ -163,7 +164,7 @@ def stacked(*pieces: Rows) -> Rows:
     )
 
 
-def rows_of_statements(linear: LinearRows) -> dict[int, Indices]:
+def rows_of_statements(linear: LinearConstraints) -> dict[int, Indices]:
     """The rows of each statement."""
     order = np.argsort(linear.statements, kind="stable")
     numbers, firsts = np.unique(linear.statements[order], return_index=True)

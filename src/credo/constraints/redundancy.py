@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Flags, Indices, LinearRows, Numbers
+from credo.constraints.constraint_set import LinearConstraints
 from credo.constraints.feasibility import NO_SLACK, Interior
 from credo.constraints.program import FEASIBILITY_TOLERANCE, Program, rows_of_statements
 
@@ -53,16 +54,16 @@ def followers(block: Block, interior: Interior, program: Program) -> Followers:
     return Followers(follows_from, tuple(undecided))
 
 
-def range_on_simplex(block: Block, linear: LinearRows) -> tuple[Numbers, Numbers]:
+def range_on_simplex(block: Block, linear: LinearConstraints) -> tuple[Numbers, Numbers]:
     """The least and the largest value of each row over all distributions: Σ_d min coefficient, Σ_d max coefficient."""
     owner = block.distribution_of[linear.indices]
-    key = linear.entry_rows * len(block.table_rows) + owner
+    key = linear.entry_constraints * len(block.configurations) + owner
     order = np.argsort(key, kind="stable")
     groups, firsts, counts = np.unique(key[order], return_index=True, return_counts=True)
     if not len(groups):
         return np.zeros(len(linear)), np.zeros(len(linear))
     values = linear.coefficients[order]
-    row, distribution = np.divmod(groups, len(block.table_rows))
+    row, distribution = np.divmod(groups, len(block.configurations))
     partial = counts < np.diff(block.distributions)[distribution]  # states not named have the coefficient zero
     least, most = np.minimum.reduceat(values, firsts), np.maximum.reduceat(values, firsts)
     lowest, highest = np.zeros(len(linear)), np.zeros(len(linear))
@@ -71,7 +72,7 @@ def range_on_simplex(block: Block, linear: LinearRows) -> tuple[Numbers, Numbers
     return lowest, highest
 
 
-def implied_by_simplex(linear: LinearRows, lowest: Numbers, highest: Numbers) -> Flags:
+def implied_by_simplex(linear: LinearConstraints, lowest: Numbers, highest: Numbers) -> Flags:
     """Which rows hold for all distributions."""
     below = highest <= linear.bounds + FEASIBILITY_TOLERANCE
     return np.asarray(below & (~linear.equality | (lowest >= linear.bounds - FEASIBILITY_TOLERANCE)), dtype=np.bool_)

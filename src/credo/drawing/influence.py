@@ -12,9 +12,9 @@ LARGE = 1_000_000  # numbers of a table that is not looked at
 
 def influence(network: Network, parent: str, child: str) -> str:
     """ "raises" or "lowers" where it does so in every context, else "neutral"."""
-    if child not in network.tables or network.tables[child].size > LARGE:
+    if child not in network.cpts or network.cpts[child].size > LARGE:
         return "neutral"
-    table = network.table(child)
+    table = network.cpt_array(child)
     low_to_high = [network.states(child).index(state) for state in state_order(network.variable(child)).states]
     axis = network.parents[child].index(parent)
     steps = [network.states(parent).index(state) for state in state_order(network.variable(parent)).states]

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Numbers
 from credo.errors import Status
 from credo.estimation.counting import counted
 from credo.estimation.em.steps import MStep
@@ -64,20 +64,16 @@ def estimate(problem: Problem) -> Solution:
         *_climb_findings(hill, top),
     )
     status = Status.CONVERGED if top.slope <= FLAT else Status.NOT_CONVERGED
-    return Solution(problem.tables(theta), status, findings, _certificate(hill, top, problem, theta))
+    return Solution(problem.cpts(theta), status, findings, _certificate(hill, top, problem, theta))
 
 
 def gradient_step(problem: Problem) -> MStep:
     """The M-step: tables that maximise J for expected counts, and J less those counts' part of it."""
     hill = Hill.of(softened(problem, PenaltyWeights.of(problem)))
     inside = hill.block.parameters
-    offsets = problem.constraints.parameters.offsets
-    believed = np.zeros(problem.constraints.parameters.size)
+    believed = np.zeros(problem.layout.size)
     for name in problem.names:
-        pseudo = pseudo_counts(problem.prior, problem.network, name)
-        cells = int(np.prod(problem.network.shape(name)))
-        shape = problem.network.configurations(name), len(problem.network.states(name))
-        believed[offsets[name] : offsets[name] + cells] = np.broadcast_to(pseudo, shape).ravel()
+        problem.layout.view(believed, name)[:] = pseudo_counts(problem.prior, problem.network, name)
     # Inside the block the climb's own objective has them.
     believed[inside] = 0.0
     outside = np.flatnonzero(believed)
@@ -89,7 +85,7 @@ def gradient_step(problem: Problem) -> MStep:
         theta[inside] = top.theta
         expected = problem.vector(counts, with_prior=False)[inside]
         term = top.height - float(expected @ np.log(top.theta))
-        return problem.tables(theta), term + float(believed[outside] @ np.log(theta[outside]))
+        return problem.cpts(theta), term + float(believed[outside] @ np.log(theta[outside]))
 
     return m_step
 

@@ -42,7 +42,7 @@ def estimate(problem: Problem) -> Solution:
         *solver_findings(estimates),
     ]
     certificate = worst_certificate(estimates)
-    return Solution(problem.tables(theta), status_of(estimates), tuple(findings), certificate, prices(estimates))
+    return Solution(problem.cpts(theta), status_of(estimates), tuple(findings), certificate, prices(estimates))
 
 
 def no_data_findings(
@@ -52,7 +52,7 @@ def no_data_findings(
     entropic: dict[str, list[int]] = {}
     for each in estimates:
         for d in each.without_data.tolist():
-            name, row = each.block.table_rows[d]
+            name, row = each.block.configurations[d]
             entropic.setdefault(name, []).append(row)
     for name in problem.names:
         by_entropy = entropic.get(name, [])
@@ -70,7 +70,7 @@ def solver_findings(estimates: Sequence[BlockEstimate]) -> Iterable[Finding]:
         how = solver if count == 1 else solver.replace("because its", "because their")
         yield Finding("solver", f"{blocks} solved by {how}.")
     for each in estimates:
-        name, row = each.block.table_rows[0]
+        name, row = each.block.configurations[0]
         if each.product_violation > PRODUCT_LIMIT:
             yield Finding(
                 "violated",
@@ -120,6 +120,6 @@ def prices(estimates: Sequence[BlockEstimate]) -> dict[int, float]:
     for each in estimates:
         for statement, multiplier in zip(each.block.linear.statements.tolist(), np.abs(each.multipliers), strict=True):
             found[statement] = found.get(statement, 0.0) + float(multiplier)
-        for statement, price in each.product_prices:
+        for statement, price in each.product_multipliers:
             found[statement] = found.get(statement, 0.0) + price
     return found

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.errors import Status
 from credo.estimation.problem import Problem
-from credo.estimation.solution import Numbers, Solution, rows_without_data
+from credo.estimation.solution import Solution, rows_without_data
 from credo.findings import Finding
 from credo.model.network import Network
 from credo.statistics.counts import Counts
@@ -18,7 +19,7 @@ from credo.statistics.prior import Priors, pseudo_counts
 def estimate(problem: Problem) -> Solution:
     """Count; the knowledge is not used, and that is said."""
     solution = estimate_by_counting(problem.network, problem.counts, problem.prior, problem.names)
-    return Solution(solution.tables, solution.status, (*solution.findings, *_not_used(problem)))
+    return Solution(solution.cpts, solution.status, (*solution.findings, *_not_used(problem)))
 
 
 def _not_used(problem: Problem) -> Iterable[Finding]:
@@ -35,7 +36,7 @@ def estimate_by_counting(network: Network, counts: Counts, prior: Priors, names:
     tables: dict[str, Numbers] = {}
     findings: list[Finding] = []
     for name in names:
-        weights = counts.table(name) + pseudo_counts(prior, network, name)  # (configurations, states)
+        weights = counts.of(name) + pseudo_counts(prior, network, name)  # (configurations, states)
         totals = weights.sum(axis=1, keepdims=True)
         unseen = totals[:, 0] == 0
         if unseen.any():
@@ -48,12 +49,11 @@ def estimate_by_counting(network: Network, counts: Counts, prior: Priors, names:
 def counted(problem: Problem, vector: Numbers) -> tuple[Numbers, dict[str, list[int]]]:
     """w / Σ w in every row of every table, the uniform where there is nothing to count; and which rows those are."""
     theta, unseen = vector.copy(), {}
-    for name, start in problem.constraints.parameters.offsets.items():
-        states = len(problem.network.states(name))
-        rows = theta[start : start + problem.network.configurations(name) * states].reshape(-1, states)
+    for name in problem.layout.names:
+        rows = problem.layout.view(theta, name)
         totals = rows.sum(axis=1, keepdims=True)
         nothing = totals[:, 0] == 0
-        rows[nothing], totals[nothing] = 1.0, states
+        rows[nothing], totals[nothing] = 1.0, rows.shape[1]
         rows /= totals
         if nothing.any():
             unseen[name] = np.flatnonzero(nothing).tolist()

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.constraints.append import with_rows
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Numbers
 from credo.errors import Status
 from credo.estimation.constrained import solver_findings, status_of, worst_certificate
 from credo.estimation.problem import Problem
@@ -42,7 +42,7 @@ def estimate_without_knowledge(problem: Problem) -> Solution:
     if problem.blocks:
         message = "This method looks at the data alone: the knowledge had no influence on the estimate."
         findings.append(Finding("knowledge not used", message))
-    return Solution(problem.tables(theta), Status.EXACT, tuple(findings))
+    return Solution(problem.cpts(theta), Status.EXACT, tuple(findings))
 
 
 def estimate(problem: Problem) -> Solution:
@@ -66,7 +66,7 @@ def estimate(problem: Problem) -> Solution:
         *solver_findings(estimates),
     ]
     certificate = worst_certificate(estimates)
-    return Solution(problem.tables(theta), status_of(estimates), tuple(findings), certificate)
+    return Solution(problem.cpts(theta), status_of(estimates), tuple(findings), certificate)
 
 
 def water_level(counts: Numbers, hidden: float = HIDDEN_DRAWS) -> Numbers:
@@ -136,7 +136,7 @@ def widening_findings(
     for block, interval, share in zip(blocks, intervals, shares, strict=True):
         draws = interval.hidden_draws(share, hidden)
         for d in np.flatnonzero(share < 1.0).tolist():
-            name = block.table_rows[d][0]
+            name = block.configurations[d][0]
             rows[name] = rows.get(name, 0) + 1
             widest[name] = max(widest.get(name, 0.0), float(draws[d]))
     return [
@@ -154,10 +154,9 @@ def _levelled(problem: Problem) -> Numbers:
     """Every row of every table at its water level, in one vector."""
     theta = problem.vector(with_prior=False)
     hidden = _hidden_draws(problem)
-    for name, start in problem.constraints.parameters.offsets.items():
-        states = len(problem.network.states(name))
-        stop = start + problem.network.configurations(name) * states
-        theta[start:stop] = water_level(theta[start:stop].reshape(-1, states), hidden).ravel()
+    for name in problem.layout.names:
+        rows = problem.layout.view(theta, name)
+        rows[:] = water_level(rows, hidden)
     return theta
 
 
@@ -170,12 +169,12 @@ def _share_task(block: Block, lower: Numbers) -> Task:
     count = len(block.distributions) - 1
     hard = replace(
         block,
-        table_rows=block.table_rows * 2,
+        configurations=block.configurations * 2,
         parameters=np.concatenate((block.parameters, np.full(2 * count, -1))),
         distributions=np.concatenate((block.distributions, block.size + 2 * np.arange(1, count + 1))),
         distribution_of=np.concatenate((block.distribution_of, count + np.repeat(np.arange(count), 2))),
         linear=block.linear.take(block.linear.hard),
-        linear_rows=block.linear_rows[block.linear.hard],
+        constraint_numbers=block.constraint_numbers[block.linear.hard],
         products=tuple(row for row in block.products if row.confidence is None),
     )
     own = np.flatnonzero(lower > 0)

@@ -8,11 +8,10 @@ states exchanged and the same objective: data cannot tell the two apart.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from math import prod
 
 import numpy as np
 
-from credo.constraints.constraint_set import Indices, Numbers
+from credo.arrays import Indices, Numbers
 from credo.estimation.problem import Problem
 from credo.findings import Finding
 from credo.statistics.prior import pseudo_counts
@@ -45,23 +44,23 @@ def exchangeable_states(problem: Problem, name: str) -> list[tuple[str, ...]]:
 
 
 def _alike(problem: Problem, name: str, one: int, two: int) -> bool:
-    network, parameters = problem.network, problem.constraints.parameters
+    network, layout = problem.network, problem.layout
     order = np.arange(len(network.states(name)))
     order[[one, two]] = two, one
-    moved = np.arange(parameters.size)
+    moved = np.arange(layout.size)
     for table in (name, *(child for child in network.names if name in network.parents[child])):
         shape, axis = network.shape(table), (*network.parents[table], table).index(name)
         if table in problem.names:
             given = np.broadcast_to(
                 pseudo_counts(problem.prior, network, table), (network.configurations(table), shape[-1])
             ).reshape(shape)
-            cells = parameters.offsets[table] + np.arange(given.size).reshape(shape)
+            cells = layout.offsets[table] + np.arange(given.size).reshape(shape)
             moved[cells] = cells.take(order, axis)
         else:
-            given = network.table(table)
+            given = network.cpt_array(table)
         if not np.array_equal(given, given.take(order, axis)):
             return False
-    before, after = (_fingerprints(problem, places) for places in (np.arange(parameters.size), moved))
+    before, after = (_fingerprints(problem, places) for places in (np.arange(layout.size), moved))
     return np.allclose(before, after, atol=TOLERANCE)
 
 
@@ -71,13 +70,14 @@ def _fingerprints(problem: Problem, places: Indices) -> Numbers:
     A row is known by Σ coefficients · r for random r. Within each distribution, which sums to one, r has mean zero:
     P(x=a) ≥ 0.3 and P(x=b) ≤ 0.7 are the same row where x is a or b. An equality is the same with its sign turned.
     """
-    constraints, network = problem.constraints, problem.network
-    at_random = np.random.default_rng(0).standard_normal(constraints.parameters.size)
+    constraints = problem.constraints
+    layout = constraints.layout
+    at_random = np.random.default_rng(0).standard_normal(layout.size)
     centred, shares = at_random.copy(), np.empty_like(at_random)
-    for name, start in constraints.parameters.offsets.items():
-        rows = centred[start : start + prod(network.shape(name))].reshape(-1, len(network.states(name)))
+    for name in layout.names:
+        rows = layout.view(centred, name)
         rows -= rows.mean(axis=1, keepdims=True)
-        shares[start : start + rows.size] = 1 / rows.shape[1]
+        shares[layout.slice_of(name)] = 1 / rows.shape[1]
     linear = constraints.linear
     values, bounds = linear.values(centred[places]), linear.bounds - linear.values(shares)
     sign = np.where(linear.equality & (values < 0), -1.0, 1.0)

@@ -23,7 +23,8 @@ from functools import partial
 
 import numpy as np
 
-from credo.constraints.constraint_set import Constraints, Indices, Numbers
+from credo.arrays import Indices, Numbers
+from credo.constraints.constraint_set import Constraints
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.errors import ImpossibleRowError, OptionError, Status
 from credo.estimation.em.driver import Progress, check_options, found_by_em, gap_findings
@@ -48,7 +49,6 @@ from credo.statistics.inference.expected_counts import (
     prepare,
     require_data,
 )
-from credo.statistics.inference.layout import unpack
 from credo.statistics.prior import pseudo_counts
 
 METHODS = ("ml", "map", "cml", "cmap")  # that maximise, and so can be trained by gradient
@@ -73,17 +73,16 @@ class Climb:
     @classmethod
     def of(cls, problem: Problem, prepared: Prepared) -> Climb:
         layout, network = prepared.layout, problem.network
-        stretches = {name: layout.stretch(name) for name in problem.names}
+        stretches = {name: layout.slice_of(name) for name in problem.names}
         sizes = [stretches[name].stop - stretches[name].start for name in problem.names]
         states = np.repeat(
             [len(network.states(name)) for name in problem.names],
             [network.configurations(name) for name in problem.names],
         )
         firsts = dict(zip(problem.names, np.cumsum([0, *sizes]).tolist(), strict=False))
-        own = np.full(problem.constraints.parameters.size, -1)  # parameter → which of the numbers
+        own = np.full(problem.layout.size, -1)  # parameter → which of the numbers
         for name, size in zip(problem.names, sizes, strict=True):
-            offset = problem.constraints.parameters.offsets[name]
-            own[offset : offset + size] = np.arange(firsts[name], firsts[name] + size)
+            own[problem.layout.slice_of(name)] = np.arange(firsts[name], firsts[name] + size)
         believed = [
             np.broadcast_to(
                 pseudo_counts(problem.prior, network, name), (network.configurations(name), len(network.states(name)))
@@ -111,7 +110,7 @@ class Climb:
         """How many numbers each distribution has."""
         return np.diff(self.starts, append=len(self.cells))
 
-    def tables(self, around: Numbers, beta: Numbers) -> Numbers:
+    def cpts(self, around: Numbers, beta: Numbers) -> Numbers:
         """All tables in one array: θ = softmax(β) where they are learned, else as they are."""
         highest = np.repeat(np.maximum.reduceat(beta, self.starts), self.lengths)
         powers = np.exp(beta - highest)
@@ -121,7 +120,7 @@ class Climb:
 
     def cost(self, beta: Numbers, around: Numbers, omega: float) -> tuple[float, Numbers]:
         """What is minimised, for each datum, and its gradient; infinite where a row has become impossible."""
-        theta = np.maximum(self.tables(around, beta), np.finfo(np.float64).tiny)
+        theta = np.maximum(self.cpts(around, beta), np.finfo(np.float64).tiny)
         try:
             counts, log_likelihood = expected_cells(self.prepared, theta)
         except ImpossibleRowError:
@@ -181,10 +180,10 @@ def estimate_by_gradient(
     if method.name not in METHODS:
         raise OptionError(f"The gradient trains {', '.join(METHODS)}, not {method.name}. Leave the trainer to em.")
     check_options(starts, max_iterations)
-    prepared = prepare(problem.counts.families, dataset, memory_limit)
+    prepared = prepare(problem.counts.layout, dataset, memory_limit)
     require_data(prepared)
     if not method.uses_knowledge:
-        problem = replace(problem, blocks=(), constraints=Constraints(problem.constraints.parameters))
+        problem = replace(problem, blocks=(), constraints=Constraints(problem.constraints.layout))
     climb = Climb.of(problem, prepared)
     around = first_start(problem.network, prepared, problem.names, own=True)
     if prepared.is_complete:
@@ -211,7 +210,7 @@ def _train(
         omega = FIRST_PENALTY * PENALTY_GROWTH**number
         found = minimise(partial(climb.cost, around=start, omega=omega), beta, max_iterations, SLOPE)
         beta, evaluations = found.point, evaluations + found.evaluations
-        theta = np.maximum(climb.tables(start, beta), np.finfo(np.float64).tiny)
+        theta = np.maximum(climb.cpts(start, beta), np.finfo(np.float64).tiny)
         history.append(climb.objective(theta))
         if tell is not None:
             tell(evaluations, history[-1])
@@ -234,14 +233,14 @@ def _tell(report: Callable[[Progress], None], number: int, starts: int, evaluati
 
 
 def _solution(climb: Climb, best: Ended, done: Sequence[Ended]) -> Solution:
-    tables = unpack(climb.prepared.layout, best.theta)
+    tables = climb.prepared.layout.unpack(best.theta)
     violated = best.violation > FEASIBLE
     flat = best.slope <= np.sqrt(SLOPE)
     return Solution(
         {name: tables[name] for name in climb.problem.names},
         Status.VIOLATED if violated else Status.CONVERGED if flat else Status.NOT_CONVERGED,
         tuple(_findings(climb, best, done)),
-        prices=_prices(climb, best),
+        multipliers=_prices(climb, best),
         log_likelihood=log_likelihood_of(climb.prepared, best.theta),
         history=best.history,
         expected=as_counts(climb.prepared, expected_cells(climb.prepared, best.theta)[0]),

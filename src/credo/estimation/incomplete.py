@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from credo.constraints.constraint_set import Constraints, Numbers
+from credo.arrays import Numbers
+from credo.constraints.constraint_set import Constraints
 from credo.errors import OptionError, Status, suggestion
 from credo.estimation import cem, constrained
 from credo.estimation.em.count_step import counting_step
@@ -33,7 +34,6 @@ from credo.findings import Finding
 from credo.io.dataset import Dataset
 from credo.statistics.counts import Counts
 from credo.statistics.inference.expected_counts import Prepared, as_counts, log_likelihood_of, prepare
-from credo.statistics.inference.layout import pack
 from credo.statistics.prior import pseudo_counts
 from credo.statistics.ties.likelihood import Reading, tie_rows
 
@@ -66,10 +66,10 @@ def estimate_incomplete(
     """Run EM for a method, and say how it went; `reading` says how rows that are tied together came about."""
     if iterations.trainer == "gradient":
         return _by_gradient(method, problem, dataset, iterations, memory_limit)
-    families, ties = problem.counts.families, problem.constraints.ties if method.uses_knowledge else ()
-    rows = prepare(families, dataset, memory_limit)
+    count_layout, ties = problem.counts.layout, problem.constraints.ties if method.uses_knowledge else ()
+    rows = prepare(count_layout, dataset, memory_limit)
     e_step: Independent | Tied = (
-        tied_step(families, ties, dataset, reading, memory_limit) if ties else Independent(rows)
+        tied_step(count_layout, ties, dataset, reading, memory_limit) if ties else Independent(rows)
     )
     weight = default_weight(problem) if method.name in BY_GRADIENT else DEFAULT
     inner = problem if problem.soft_weight is not None else replace(problem, soft_weight=weight)
@@ -89,25 +89,25 @@ def estimate_incomplete(
         label=f"{em_method.name} {inner.prior} {inner.soft_weight} {ties} {reading}",
         progress=iterations.report,
     )
-    cells, _, _ = e_step(pack(rows.layout, result.tables), e_step.start())
+    cells, _, _ = e_step(rows.layout.pack(result.cpts), e_step.start())
     expected = as_counts(e_step.prepared, cells)
     last = method.estimate(replace(inner, counts=expected, folds=_fold_counts(method, expected)))
-    tables = {name: result.tables[name] for name in problem.names} if em_method is method else last.tables
-    theta = pack(rows.layout, {**result.tables, **tables})
+    tables = {name: result.cpts[name] for name in problem.names} if em_method is method else last.cpts
+    theta = rows.layout.pack({**result.cpts, **tables})
     likelihood, told = None, list(_story(result))
     if isinstance(e_step, Tied):
         conditioned = e_step.rows
         if reading is not Reading.CLL:
-            conditioned = tie_rows(families, ties, dataset, memory_limit=memory_limit)
+            conditioned = tie_rows(count_layout, ties, dataset, memory_limit=memory_limit)
         likelihood = likelihood_of(conditioned, theta)
         told.append(story(conditioned, likelihood))
     # EM stands still also where its M-step only stopped near the optimum.
     unproved = result.converged and last.status is Status.NOT_CERTIFIED
-    said = inner if em_method.uses_knowledge else replace(inner, constraints=Constraints(inner.constraints.parameters))
+    said = inner if em_method.uses_knowledge else replace(inner, constraints=Constraints(inner.constraints.layout))
     told += [*result.findings, *order_findings(said, found_by_em(e_step.prepared))]
     return replace(
         last,
-        tables=tables,
+        cpts=tables,
         status=last.status if unproved or em_method is not method else STATUS[result.ended],
         findings=(*told, *last.findings),
         log_likelihood=log_likelihood_of(rows, theta),
@@ -151,7 +151,7 @@ def _m_step(method: Method, problem: Problem, prepared: Prepared) -> MStep:
     believed = {name: pseudo_counts(problem.prior, problem.network, name) for name in problem.names}
 
     def m_step(counts: Counts) -> tuple[Mapping[str, Numbers], float]:
-        tables = constrained.estimate(replace(problem, counts=counts, folds=())).tables
+        tables = constrained.estimate(replace(problem, counts=counts, folds=())).cpts
         term = -_soft_cost(problem, tables)
         for name, pseudo in believed.items():
             rows = tables[name].reshape(-1, len(problem.network.states(name)))
@@ -166,10 +166,7 @@ def _m_step(method: Method, problem: Problem, prepared: Prepared) -> MStep:
 def _soft_cost(problem: Problem, tables: Mapping[str, Numbers]) -> float:
     if problem.constraints.linear.hard.all():
         return 0.0
-    theta = np.zeros(problem.constraints.parameters.size)
-    for name, table in tables.items():
-        start = problem.constraints.parameters.offsets[name]
-        theta[start : start + table.size] = table.ravel()
+    theta = problem.layout.pack(tables, missing=0.0)
     weight = DEFAULT if problem.soft_weight is None else problem.soft_weight
     return sum(
         soft_cost(Task(block, np.zeros(block.size), None, weight), theta[block.parameters])

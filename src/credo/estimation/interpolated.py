@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from credo.constraints.constraint_set import Numbers
+from credo.arrays import Numbers
 from credo.errors import Status
 from credo.estimation.counting import counted
 from credo.estimation.problem import Problem
@@ -27,7 +27,7 @@ def estimate_qmap(problem: Problem, alpha: Numbers | None = None) -> Solution:
     theta = alpha.copy()
     sizes = {name: _one_table(problem, name, theta, alpha, None) for name in problem.names}
     status = Status.AVERAGED if _violation(problem, theta) <= 1e-9 else Status.VIOLATED
-    return Solution(problem.tables(theta), status, (*soft_statements_ignored(problem), _sizes(sizes)))
+    return Solution(problem.cpts(theta), status, (*soft_statements_ignored(problem), _sizes(sizes)))
 
 
 def estimate_qmapc(problem: Problem, alpha: Numbers | None = None) -> Solution:
@@ -41,12 +41,12 @@ def estimate_qmapc(problem: Problem, alpha: Numbers | None = None) -> Solution:
     theta = alpha.copy()
     sizes = {name: _one_table(problem, name, theta, alpha, constrained) for name in problem.names}
     findings = [*soft_statements_ignored(problem), _sizes(sizes), *_correct(problem, theta, alpha, estimates)]
-    return Solution(problem.tables(theta), Status.AVERAGED, tuple(findings))
+    return Solution(problem.cpts(theta), Status.AVERAGED, tuple(findings))
 
 
 def allowed_means(problem: Problem) -> Numbers:
     """α of every parameter: the uniform where the knowledge says nothing, else the mean of what it allows."""
-    alpha, _ = counted(problem, np.ones(problem.constraints.parameters.size))
+    alpha, _ = counted(problem, np.ones(problem.layout.size))
     for block, mean in zip(problem.blocks, uniform_means(problem.blocks, seed=problem.seed), strict=True):
         alpha[block.parameters] = mean
     return alpha
@@ -54,10 +54,9 @@ def allowed_means(problem: Problem) -> Numbers:
 
 def _one_table(problem: Problem, name: str, theta: Numbers, alpha: Numbers, constrained: Numbers | None) -> int:
     """Write the estimate of one table into `theta`; returns the equivalent sample size that was chosen for it."""
-    counts = problem.counts.table(name)
-    start = problem.constraints.parameters.offsets[name]
-    own = slice(start, start + counts.size)
-    folds = np.stack([fold.table(name) for fold in problem.folds])
+    counts = problem.counts.of(name)
+    own = problem.layout.slice_of(name)
+    folds = np.stack([fold.of(name) for fold in problem.folds])
     mean = alpha[own].reshape(counts.shape)
     if constrained is None:
         table, size = qmap_table(counts, mean, folds)

@@ -19,8 +19,8 @@ from functools import partial
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Numbers
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.errors import Status
 from credo.estimation.counting import counted
@@ -58,7 +58,7 @@ def estimate(problem: Problem) -> Solution:
         max((each.certificate.gap for each in trained), default=0.0),
     )
     status = Status.VIOLATED if violated else Status.NOT_CERTIFIED if trained else Status.EXACT
-    return Solution(problem.tables(theta), status, tuple(findings), certificate)
+    return Solution(problem.cpts(theta), status, tuple(findings), certificate)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,7 +157,7 @@ class Penalised:
 def _violated_findings(trained: Sequence[Trained]) -> Iterable[Finding]:
     for each in trained:
         if each.certificate.violation > FEASIBLE:
-            name, row = each.block.table_rows[0]
+            name, row = each.block.configurations[0]
             message = f"The block of {name} (row {row + 1}) ended with a violation of {each.certificate.violation:.1e}."
             yield Finding("violated", message, name)
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Indices, Numbers
 from credo.constraints.feasibility import NO_SLACK, NONE, interior_of
 from credo.constraints.program import Program
 from credo.estimation.problem import Problem
@@ -46,12 +46,12 @@ def contradictions(problem: Problem, estimates: Sequence[BlockEstimate]) -> Iter
     for each in estimates:
         for index in _pinned(each).tolist():
             if data[index] > NOTHING:
-                name = problem.constraints.parameters.locate(index)[0]
+                name = problem.constraints.layout.locate(index)[0]
                 statements = statements_that_pin(each.block, index)
                 named = ", ".join(str(statement + 1) for statement in statements)
                 yield Finding(
                     IMPOSSIBLE,
-                    f"{name}: {problem.constraints.parameters.describe(index)} can only be zero by "
+                    f"{name}: {problem.constraints.layout.describe(index)} can only be zero by "
                     f"{'statement' if len(statements) == 1 else 'statements'} {named}, but the data hold it "
                     f"{data[index]:g} times. No tables can satisfy both; a confidence would let the data speak.",
                     name,

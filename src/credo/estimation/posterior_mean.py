@@ -33,4 +33,4 @@ def estimate(problem: Problem) -> Solution:
     mixed = all(finding.kind != UNMIXED for finding in result.findings)
     status = Status.AVERAGED if mixed else Status.NOT_MIXED
     told = (*findings, *impossible, *result.findings)
-    return Solution(result.means, status, told, prices=likely.prices, posterior=result)
+    return Solution(result.means, status, told, multipliers=likely.multipliers, posterior=result)

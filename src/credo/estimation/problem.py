@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Constraints, Numbers
+from credo.constraints.constraint_set import Constraints
+from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors, pseudo_counts
@@ -16,7 +18,7 @@ from credo.statistics.prior import Priors, pseudo_counts
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """One estimation. All numbers of all learned tables also stand in one vector, at `constraints.parameters`."""
+    """One estimation. All numbers of all learned tables also stand in one vector, at `constraints.layout`."""
 
     network: Network
     names: tuple[str, ...]  # the variables whose tables are learned
@@ -29,30 +31,30 @@ class Problem:
     seed: int = 0
     options: Mapping[str, object] = field(default_factory=dict)
 
+    @property
+    def layout(self) -> Layout:
+        """Where each parameter is in one vector."""
+        return self.constraints.layout
+
     def vector(self, counts: Counts | None = None, with_prior: bool = True) -> Numbers:
         """Counts, plus the prior's pseudo-counts, of every parameter in one vector."""
         counts = self.counts if counts is None else counts
-        vector = np.zeros(self.constraints.parameters.size)
-        for name, start in self.constraints.parameters.offsets.items():
-            weights = counts.table(name)
+        vector = np.zeros(self.layout.size)
+        for name in self.layout.names:
+            weights = self.layout.view(vector, name)
+            weights += counts.of(name)
             if with_prior:
-                weights = weights + pseudo_counts(self.prior, self.network, name)
-            vector[start : start + weights.size] = weights.ravel()
+                weights += pseudo_counts(self.prior, self.network, name)
         return vector
 
-    def tables(self, vector: Numbers) -> dict[str, Numbers]:
+    def cpts(self, vector: Numbers) -> dict[str, Numbers]:
         """The learned tables out of such a vector of parameters."""
-        offsets = self.constraints.parameters.offsets
-        shapes = {name: self.network.shape(name) for name in self.names}
-        return {
-            name: vector[offsets[name] : offsets[name] + int(np.prod(shapes[name]))].reshape(shapes[name])
-            for name in self.names
-        }
+        return self.layout.unpack(vector, self.names)
 
     def rows_in_blocks(self) -> dict[str, list[int]]:
         """The rows of each table that the knowledge speaks of."""
         rows: dict[str, list[int]] = {}
         for block in self.blocks:
-            for name, row in block.table_rows:
+            for name, row in block.configurations:
                 rows.setdefault(name, []).append(row)
         return rows

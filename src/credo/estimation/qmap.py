@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Numbers
 
 SIZES = tuple(range(1, 21))  # the equivalent sample sizes that are tried [guo, algorithm 1]
 _SMALLEST = 1e-300  # stands for zero in a logarithm: a test row that cannot be rules a size out, but all alike

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Numbers
 from credo.errors import OptionError
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import estimate_blocks

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Indices, LinearRows, Numbers, ProductRow
+from credo.constraints.constraint_set import LinearConstraints, ProductConstraint
 from credo.errors import OptionError
 from credo.estimation.problem import Problem
 
@@ -56,7 +57,7 @@ def softened(problem: Problem, weights: PenaltyWeights) -> Block:
     return replace(
         block,
         linear=replace(linear, confidences=own).take(kept),
-        linear_rows=block.linear_rows[kept],
+        constraint_numbers=block.constraint_numbers[kept],
         products=products,
     )
 
@@ -67,11 +68,11 @@ def joined(blocks: Sequence[Block]) -> Block:
     rows = [block.linear for block in blocks]
     sizes = [np.diff(block.distributions) for block in blocks]
     return Block(
-        tuple(each for block in blocks for each in block.table_rows),
+        tuple(each for block in blocks for each in block.configurations),
         _whole([block.parameters for block in blocks]),
         np.concatenate(([0], np.cumsum(_whole(sizes)))).astype(np.int64),
         np.repeat(np.arange(sum(map(len, sizes))), _whole(sizes)),
-        LinearRows(
+        LinearConstraints(
             np.concatenate(([0], np.cumsum(_whole([each.lengths for each in rows])))).astype(np.int64),
             _whole([each.indices + first for each, first in zip(rows, firsts, strict=True)]),
             _numbers([each.coefficients for each in rows]),
@@ -80,7 +81,7 @@ def joined(blocks: Sequence[Block]) -> Block:
             np.concatenate([np.zeros(0, dtype=np.bool_), *(each.equality for each in rows)]),
             _numbers([each.confidences for each in rows]),
         ),
-        _whole([block.linear_rows for block in blocks]),
+        _whole([block.constraint_numbers for block in blocks]),
         tuple(
             replace(row, indices=tuple(index + first for index in row.indices))
             for block, first in zip(blocks, firsts, strict=True)
@@ -89,7 +90,7 @@ def joined(blocks: Sequence[Block]) -> Block:
     )
 
 
-def _soft_product(row: ProductRow, weight: float) -> ProductRow:
+def _soft_product(row: ProductConstraint, weight: float) -> ProductConstraint:
     own = FULL_CONFIDENCE if row.confidence is None else row.confidence
     return replace(row, confidence=own * weight)
 

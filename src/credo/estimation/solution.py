@@ -9,14 +9,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Numbers
 from credo.errors import Status, closest
 from credo.estimation.solvers.certificate import Certificate
 from credo.findings import Finding
 from credo.io.dataset import Dataset
 from credo.model.network import Network
 from credo.statistics.counts import Counts
-
-Numbers = NDArray[np.float64]
 
 
 class Uncertainty(Protocol):
@@ -43,11 +42,11 @@ class TiedLikelihood:
 class Solution:
     """Tables (parents…, child), the status, and what is to be said about one estimation."""
 
-    tables: Mapping[str, Numbers]
+    cpts: Mapping[str, Numbers]
     status: Status
     findings: tuple[Finding, ...] = ()
     certificate: Certificate | None = None
-    prices: Mapping[int, float] = field(default_factory=dict)  # statement → log-likelihood per unit of its bound
+    multipliers: Mapping[int, float] = field(default_factory=dict)  # statement → log-likelihood per unit of its bound
     posterior: Uncertainty | None = None
     log_likelihood: float | None = None  # of what was observed, where rows have gaps
     history: tuple[float, ...] = ()  # the objective after each iteration
@@ -71,8 +70,8 @@ def rows_without_probability(network: Network, counts: Counts, names: Iterable[s
     """The findings that tables give probability zero to what the data hold; only tables that were kept can do so."""
     findings = []
     for name in names:
-        seen = counts.table(name)
-        impossible = (seen > 0) & (network.table(name).reshape(seen.shape) == 0)
+        seen = counts.of(name)
+        impossible = (seen > 0) & (network.cpt_array(name).reshape(seen.shape) == 0)
         if impossible.any():
             cells = ", ".join(network.describe(name, int(row), int(state)) for row, state in np.argwhere(impossible))
             message = f"{name}: the table that was kept gives probability zero to what the data hold: {cells} = 0."

@@ -22,14 +22,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from credo.arrays import Indices, Numbers
 from credo.constraints.constraint_set import RowTie
 from credo.estimation.em.steps import NO_MEMORY
 from credo.estimation.solution import TiedLikelihood
 from credo.findings import Finding
 from credo.io.dataset import Dataset
-from credo.statistics.families import Families
+from credo.model.layout import Layout
 from credo.statistics.inference.expected_counts import Prepared
-from credo.statistics.inference.layout import Integers, Numbers, row_starts
 from credo.statistics.ties.likelihood import Reading, TiedData, tie_rows
 from credo.statistics.ties.relaxation import TOLERANCE
 
@@ -39,7 +39,7 @@ class Tied:
     """The E-step of tied rows; it remembers the messages between them."""
 
     rows: TiedData
-    table_rows: Integers  # where the rows of tables begin
+    configurations: Indices  # where the rows of tables begin
     tolerance: float = TOLERANCE  # of the messages
 
     @property
@@ -59,16 +59,16 @@ class Tied:
     def __call__(self, theta: Numbers, memory: Numbers) -> tuple[Numbers, float, Numbers]:
         """What an M-step should count, log P(data | ties), and the messages."""
         found = self.rows.expected(theta, memory if len(memory) else self.start(), self.tolerance)
-        counts = countable(found.seen, found.chance, theta, self.table_rows)
+        counts = countable(found.seen, found.chance, theta, self.configurations)
         return counts, found.log_likelihood, found.evidence if len(memory) else NO_MEMORY
 
 
 def tied_step(
-    families: Families, ties: Sequence[RowTie], dataset: Dataset, reading: Reading, memory_limit: int | None
+    count_layout: Layout, ties: Sequence[RowTie], dataset: Dataset, reading: Reading, memory_limit: int | None
 ) -> Tied:
     """The E-step for rows with these ties, read in one way."""
-    rows = tie_rows(families, ties, dataset, reading=reading, memory_limit=memory_limit)
-    return Tied(rows, row_starts(rows.prepared.layout))
+    rows = tie_rows(count_layout, ties, dataset, reading=reading, memory_limit=memory_limit)
+    return Tied(rows, rows.prepared.layout.distribution_starts())
 
 
 def likelihood_of(rows: TiedData, theta: Numbers) -> TiedLikelihood:
@@ -100,7 +100,7 @@ def story(rows: TiedData, likelihood: TiedLikelihood) -> Finding:
     return Finding("ties", f"{' and '.join(parts) or 'No two rows are tied'}. {quality}")
 
 
-def countable(seen: Numbers, chance: Numbers, theta: Numbers, starts: Integers) -> Numbers:
+def countable(seen: Numbers, chance: Numbers, theta: Numbers, starts: Indices) -> Numbers:
     """N1 − N2 + κ·θ with the least κ that is no less than the row's N2 and leaves no count negative."""
     lengths = np.diff(starts, append=len(theta))
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.constraints.block_cache import shape_of
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Numbers
 from credo.constraints.program import Program
 from credo.estimation.problem import Problem
 from credo.explain.plausibility import dirichlet
@@ -34,11 +34,10 @@ class Allowed:
 
 def allowed(problem: Problem) -> Allowed:
     """What the hard statements leave to each number, block by block; elsewhere everything is possible."""
-    parameters = problem.constraints.parameters
-    low, high, mean = np.zeros(parameters.size), np.ones(parameters.size), np.zeros(parameters.size)
-    for name, start in parameters.offsets.items():
-        states = len(parameters.network.states(name))
-        mean[start : start + parameters.network.configurations(name) * states] = 1 / states
+    layout = problem.constraints.layout
+    low, high, mean = np.zeros(layout.size), np.ones(layout.size), np.zeros(layout.size)
+    for name in layout.names:
+        mean[layout.slice_of(name)] = 1 / len(layout.network.states(name))
     known: dict[object, tuple[Numbers, Numbers]] = {}
     for block, centre in zip(problem.blocks, _means(problem.blocks, problem.seed), strict=True):
         shape = shape_of(block)

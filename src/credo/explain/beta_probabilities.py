@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from credo.constraints.constraint_set import Numbers
+from credo.arrays import Numbers
 
 Beta = tuple[float, float]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from credo.constraints.constraint_set import Indices
+from credo.arrays import Indices
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Uncertainty
 from credo.explain.allowed_ranges import Allowed
@@ -25,13 +25,12 @@ def tell_rows(
     effects: Mapping[int, LeftOut],
 ) -> dict[str, tuple[RowStory, ...]]:
     """The rows of every learned table; of a huge one, those that the knowledge speaks of or the data show."""
-    moved, offsets, bound = by_row(effects), problem.constraints.parameters.offsets, problem.rows_in_blocks()
+    moved, layout, bound = by_row(effects), problem.constraints.layout, problem.rows_in_blocks()
     stories = {}
     for name in problem.names:
-        counts, start = problem.counts.table(name), offsets[name]
-        own = slice(start, start + counts.size)
-        low, high, mean = (each[own].reshape(counts.shape) for each in (possible.low, possible.high, possible.mean))
-        learned = network.table(name).reshape(counts.shape)
+        counts = problem.counts.of(name)
+        low, high, mean = (layout.view(each, name) for each in (possible.low, possible.high, possible.mean))
+        learned = network.cpt_array(name).reshape(counts.shape)
         ends = None if posterior is None else [end.reshape(counts.shape) for end in posterior.interval(name)]
         seen = counts.sum(axis=1)
         stories[name] = tuple(

@@ -41,7 +41,7 @@ def explain(
     weight = DEFAULT if gaps else choose_soft_weight(problem, problem.vector())[0]
     problem = problem if problem.soft_weight is not None else replace(problem, soft_weight=weight)
     effects = _effects(problem, posterior) if used else {}
-    alone = plausibilities(problem.constraints, problem.counts.row, blocks=problem.blocks, seed=problem.seed)
+    alone = plausibilities(problem.constraints, problem.counts.configuration, blocks=problem.blocks, seed=problem.seed)
     if gaps:
         alone = {number: each.without_data() for number, each in alone.items()}
     statements = tell_statements(network, problem, knowledge, prices, effects, alone, averaged=posterior is not None)

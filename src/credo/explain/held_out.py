@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Numbers
 from credo.estimation.problem import Problem
 from credo.estimation.soft import DEFAULT
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
@@ -30,7 +30,7 @@ FOLDS = 10
 class BlockScore:
     """A block's rows foretold with its statements and without, in nats of all observations together."""
 
-    table_rows: tuple[tuple[str, int], ...]
+    configurations: tuple[tuple[str, int], ...]
     statements: tuple[int, ...]
     with_knowledge: float
     without: float
@@ -90,7 +90,7 @@ def most_harmful(problem: Problem, score: BlockScore) -> tuple[int, float] | Non
     None where each statement does some good, or where there is too much to solve.
     """
     counts, prior = _counts_and_prior(problem)
-    block = next(each for each in problem.blocks if each.table_rows == score.table_rows)
+    block = next(each for each in problem.blocks if each.configurations == score.configurations)
     cells = np.count_nonzero(counts[block.parameters])
     if len(score.statements) * cells > MOST_CELLS:
         return None
@@ -137,7 +137,7 @@ def _scored(problem: Problem, blocks: Sequence[Block], tasks: Sequence[_Task]) -
         told[task.block] += task.held_out @ np.log(np.maximum(estimate.theta, LEAST))
         untold[task.block] += task.held_out @ np.log(np.maximum(plain, LEAST))
     scores = [
-        BlockScore(block.table_rows, block.statements, float(told[k]), float(untold[k]))
+        BlockScore(block.configurations, block.statements, float(told[k]), float(untold[k]))
         for k, block in enumerate(blocks)
     ]
     return HeldOut(tuple(scores), float(problem.counts.total))

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Numbers
 from credo.estimation.pinned import without_beliefs
 from credo.estimation.problem import Problem
 from credo.estimation.soft import DEFAULT
@@ -82,14 +82,14 @@ def without(block: Block, number: int) -> Block:
     return replace(
         block,
         linear=block.linear.take(kept),
-        linear_rows=block.linear_rows[kept],
+        constraint_numbers=block.constraint_numbers[kept],
         products=tuple(row for row in block.products if row.statement != number),
     )
 
 
 def _moves(one: BlockEstimate, other: BlockEstimate) -> Sequence[Moved]:
     far = np.maximum.reduceat(np.abs(one.theta - other.theta), one.block.distributions[:-1])
-    return [Moved(*one.block.table_rows[d], float(far[d])) for d in np.flatnonzero(far > LEAST_MOVE)]
+    return [Moved(*one.block.configurations[d], float(far[d])) for d in np.flatnonzero(far > LEAST_MOVE)]
 
 
 def _gain(block: Block, data: Numbers, theta: Numbers, other: Numbers) -> float:

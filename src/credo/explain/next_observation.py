@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.constraints.constraint_set import Numbers
+from credo.arrays import Numbers
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Uncertainty
 from credo.explain.allowed_ranges import Allowed
@@ -45,15 +45,14 @@ def next_looks(
     drawn = {} if sampled is None else _drawn(problem, sampled)
     looks: list[Look] = []
     for name in problem.names:
-        counts = problem.counts.table(name)
+        counts = problem.counts.of(name)
         states = counts.shape[1]
         if states < 2:
             continue
         if sampled is None:
             variance, reduction = _dirichlet(counts, pseudo_counts(problem.prior, problem.network, name))
             if possible is not None:
-                start = problem.constraints.parameters.offsets[name]
-                widths = (possible.high - possible.low)[start : start + counts.size].reshape(counts.shape)
+                widths = problem.constraints.layout.view(possible.high - possible.low, name)
                 variance, reduction = _within(widths, variance, reduction)
         else:
             mean, deviation = (each[name].reshape(-1, states) for each in (sampled.means, sampled.deviations))
@@ -94,7 +93,7 @@ def _drawn(problem: Problem, result: PosteriorResult) -> dict[str, dict[int, tup
     for block in problem.blocks:
         own = draws[:, start : start + block.size]
         start += block.size
-        for d, (name, row) in enumerate(block.table_rows):
+        for d, (name, row) in enumerate(block.configurations):
             part = own[:, block.distributions[d] : block.distributions[d + 1]]
             found.setdefault(name, {})[row] = _worth(part.mean(axis=0), np.atleast_2d(np.cov(part.T)))
     return found

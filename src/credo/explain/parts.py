@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from credo.constraints.constraint_set import Numbers
+from credo.arrays import Numbers
 from credo.explain.held_out import HeldOut
 from credo.explain.next_observation import Look
 from credo.explain.plausibility import Plausibility, Verdict

@@ -15,9 +15,10 @@ from math import inf, nan, prod, sqrt
 
 import numpy as np
 
+from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.block_cache import shape_of
 from credo.constraints.blocks import Block, blocks_of
-from credo.constraints.constraint_set import Constraints, Flags, Indices, Numbers, ProductRow
+from credo.constraints.constraint_set import Constraints, ProductConstraint
 from credo.constraints.program import rows_of_statements
 from credo.explain.beta_probabilities import Beta, difference_chance, interval_chance
 
@@ -129,7 +130,8 @@ Part = tuple[Share, int]  # the chance of one of several independent parts that 
 
 def _counted(blocks: Sequence[Block], row_counts: RowCounts, prior: float) -> list[Numbers]:
     return [
-        prior + np.concatenate([np.asarray(row_counts(name, row), dtype=np.float64) for name, row in block.table_rows])
+        prior
+        + np.concatenate([np.asarray(row_counts(name, row), dtype=np.float64) for name, row in block.configurations])
         for block in blocks
     ]
 
@@ -265,7 +267,7 @@ def dirichlet(rng: np.random.Generator, block: Block, concentration: Numbers, dr
     return np.asarray(gammas / np.repeat(sums, np.diff(block.distributions), axis=1), dtype=np.float64)
 
 
-def _product_holds(row: ProductRow, logs: Numbers) -> Flags:
+def _product_holds(row: ProductConstraint, logs: Numbers) -> Flags:
     """Σ exponents · log θ ≤ log bound, both sides kept apart so that zeros compare as they should."""
     indices, exponents, bound = np.array(row.indices), np.array(row.exponents), row.log_bound
     above, below = exponents > 0.0, exponents < 0.0

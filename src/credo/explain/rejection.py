@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Flags, Indices, Numbers
 from credo.estimation.problem import Problem
 from credo.explain.left_out import Moved
 from credo.explain.plausibility import dirichlet
@@ -67,7 +67,7 @@ def _one_block(block: Block, counts: Numbers, seed: int) -> dict[int, list[Moved
     without = (total + alone.T @ theta[one_fails]) / (count + alone.sum(axis=0))[:, None]  # (statements, parameters)
     far = np.maximum.reduceat(np.abs(total / count - without), block.distributions[:-1], axis=1)
     return {
-        number: [Moved(*block.table_rows[d], float(far[k, d])) for d in np.flatnonzero(far[k] > LEAST_MOVE)]
+        number: [Moved(*block.configurations[d], float(far[k, d])) for d in np.flatnonzero(far[k] > LEAST_MOVE)]
         for k, number in enumerate(numbers.tolist())
     }
 

@@ -67,12 +67,12 @@ def _touched(blocks: tuple[Block, ...]) -> dict[int, list[tuple[str, int]]]:
     touched: dict[int, list[tuple[str, int]]] = {}
     for block in blocks:
         owner = block.distribution_of[block.linear.indices]
-        entries = np.column_stack((block.linear.statements[block.linear.entry_rows], owner))
+        entries = np.column_stack((block.linear.statements[block.linear.entry_constraints], owner))
         for number, d in np.unique(entries, axis=0).tolist():
-            touched.setdefault(number, []).append(block.table_rows[d])
+            touched.setdefault(number, []).append(block.configurations[d])
         for row in block.products:
             touched.setdefault(row.statement, []).extend(
-                block.table_rows[d] for d in sorted({int(block.distribution_of[i]) for i in row.indices})
+                block.configurations[d] for d in sorted({int(block.distribution_of[i]) for i in row.indices})
             )
     return touched
 

@@ -34,7 +34,7 @@ class FamilyUse:
 
 def partly_used(counts: Counts, hidden: Collection[str], families: Collection[str]) -> tuple[FamilyUse, ...]:
     """Of these families, those that could not use every row, in the order of the variables."""
-    network = counts.families.network
+    network = counts.layout.network
     return tuple(
         FamilyUse(
             name,
@@ -42,6 +42,6 @@ def partly_used(counts: Counts, hidden: Collection[str], families: Collection[st
             counts.total,
             tuple(member for member in (name, *network.parents[name]) if member in hidden),
         )
-        for name, missed in counts.gaps().items()
+        for name, missed in counts.missing().items()
         if name in families
     )

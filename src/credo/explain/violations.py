@@ -46,9 +46,9 @@ def violations_of(network: Network, knowledge: Knowledge) -> tuple[Violation, ..
 
 def amount_on_full_tables(network: Network, knowledge: Knowledge, number: int) -> float | None:
     """By how much a statement is missed by the full tables of noisy families; None where these are too large."""
-    if any(name not in network.tables for name in network.forms):
+    if any(name not in network.cpts for name in network.forms):
         return None
-    plain = Network(network.variables, network.parents, network.tables)
+    plain = Network(network.variables, network.parents, network.cpts)
     orders = [each for each in knowledge.statements if isinstance(each, Order)]
     alone = Knowledge((*orders, knowledge.statements[number]), plain)
     return amounts_of(lower(alone), plain).get(len(orders), 0.0)
@@ -70,10 +70,7 @@ def only_checked(network: Network, knowledge: Knowledge) -> list[Finding]:
 
 def amounts_of(constraints: Constraints, network: Network) -> dict[int, float]:
     """The largest amount by which a row of each statement is missed; negative where all hold, the room that is left."""
-    theta = np.zeros(constraints.parameters.size)
-    for name, start in constraints.parameters.offsets.items():
-        table = network.table(name)
-        theta[start : start + table.size] = table.ravel()
+    theta = constraints.layout.pack({name: network.cpt_array(name) for name in constraints.layout.names})
     amounts: dict[int, float] = {}
     linear = constraints.linear
     if len(linear):

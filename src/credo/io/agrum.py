@@ -71,7 +71,7 @@ def to_pyagrum(network: Network) -> Any:
     for name in network.names:
         for parent in network.parents[name]:
             model.addArc(parent, name)
-    for name, table in network.tables.items():
+    for name, table in network.cpts.items():
         cpt = model.cpt(name)
         cpt[:] = _in_axes(table, (*network.parents[name], name), tuple(reversed(cpt.names)))
     return model

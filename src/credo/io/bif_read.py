@@ -20,7 +20,7 @@ import numpy as np
 from credo.errors import FormatError, NetworkError, suggestion
 from credo.io.bif_blocks import NUMBER, Block, Entry, network_block, probability_block, variable_block
 from credo.io.bif_scan import Scanner, words
-from credo.model.names import first_twice
+from credo.model.names import first_duplicate
 from credo.model.network import Network, Table, Variable
 
 # A `default` row lets a short file ask for any size; beyond this (2 GB) it is taken for a mistake.
@@ -84,7 +84,7 @@ def _check_names(scanner: Scanner, block: Block, variables: Mapping[str, Variabl
         if name not in variables:
             message = f'The block of {block.child} names "{name}", which is no variable.'
             scanner.fail(message + suggestion(name, tuple(variables)), block.position)
-    if (twice := first_twice(block.parents)) is not None:
+    if (twice := first_duplicate(block.parents)) is not None:
         scanner.fail(f"Variable {block.child} has the parent {twice} twice.", block.position)
 
 
@@ -97,11 +97,11 @@ def _network(scanner: Scanner, name: str, variables: dict[str, Variable], blocks
     found = {child: _table(scanner, structure, block) for child, block in blocks.items()}
     tables = {child: table for child, table in found.items() if table is not None}
     try:
-        return structure.with_tables(tables)
+        return structure.with_cpts(tables)
     except NetworkError:
         for child, table in tables.items():
             try:
-                structure.with_tables({child: table})
+                structure.with_cpts({child: table})
             except NetworkError as error:
                 scanner.fail(str(error), blocks[child].position)
         raise

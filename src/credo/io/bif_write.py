@@ -39,8 +39,8 @@ def _block(network: Network, name: str, labels: dict[str, list[str]]) -> Iterato
     parents = network.parents[name]
     given = f" | {', '.join(map(quoted, parents))}" if parents else ""
     yield f"probability ( {quoted(name)}{given} ) {{\n"
-    if name in network.tables:
-        rows = network.tables[name].reshape(-1, len(labels[name])).tolist()
+    if name in network.cpts:
+        rows = network.cpts[name].reshape(-1, len(labels[name])).tolist()
         heads = _products([labels[parent] for parent in parents]) if parents else iter(["table"])
         for head, row in zip(heads, rows, strict=True):
             # `repr` gives the shortest text that reads back as the same float.

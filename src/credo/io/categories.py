@@ -11,7 +11,7 @@ from credo.io.columns import no_rows
 from credo.io.csv import read_header, unpacked
 from credo.io.states import MISSING_TEXTS, number_of, text_of
 from credo.io.tables import CSV_ENDINGS, PARQUET_ENDINGS, as_polars
-from credo.model.names import first_twice
+from credo.model.names import first_duplicate
 from credo.model.network import Variable
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def read_frame(source: Any) -> pl.DataFrame:
         source = source.collect() if isinstance(source, pl.LazyFrame) else source
         header = getattr(source, "column_names", None) or getattr(source, "columns", None)
         if header is not None:  # before narwhals, whose words for a column that stands twice are its own
-            if (twice := first_twice([str(name) for name in header])) is not None:
+            if (twice := first_duplicate([str(name) for name in header])) is not None:
                 raise DataError(f'The table has two columns named "{twice}": rename or remove one of them.')
             if hasattr(source, "rename") and not all(isinstance(name, str) for name in header):
                 source = source.rename(columns=str)
@@ -98,7 +98,7 @@ def _frame_of_path(path: Path) -> pl.DataFrame:
         if name.endswith(CSV_ENDINGS):
             with path.open("rb") as raw, unpacked(raw, path) as file:
                 header, separator = read_header(file.readline(), path, ())
-            if (twice := first_twice(header)) is not None:
+            if (twice := first_duplicate(header)) is not None:
                 raise DataError(f'The table has two columns named "{twice}": rename or remove one of them.')
             frame = pl.read_csv(path, separator=separator, infer_schema=False, encoding="utf8-lossy")
             return frame.rename(dict(zip(frame.columns, header, strict=True)))

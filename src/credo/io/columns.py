@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from credo.errors import DataError, MissingColumnError, UnknownStateError, closest, listing, suggestion
-from credo.model.names import first_twice
+from credo.model.names import first_duplicate
 from credo.model.network import Network, Variable
 
 
@@ -27,7 +27,7 @@ class Columns:
 
 def match_columns(header: Sequence[str], network: Network, others: Sequence[str] = ()) -> Columns:
     """Match a header with a network; `others` are columns that a weight or a statement needs."""
-    if (twice := first_twice(header)) is not None:
+    if (twice := first_duplicate(header)) is not None:
         raise DataError(f'The table has two columns named "{twice}": rename or remove one of them.')
     present = set(header)
     for name in others:

@@ -12,11 +12,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from credo.arrays import Indices
 from credo.errors import DataError, OptionError
-
-Integers = NDArray[np.int64]
 
 LETTERS = re.compile(r"[^\W\d_]+")
 _STOP_WORDS = """
@@ -37,9 +35,9 @@ class Corpus:
 
     vocabulary: tuple[str, ...]  # in alphabetical order
     documents: int  # how many texts there are; some may hold no word
-    document: Integers  # (pairs,) text by text
-    word: Integers  # (pairs,)
-    count: Integers  # (pairs,)
+    document: Indices  # (pairs,) text by text
+    word: Indices  # (pairs,)
+    count: Indices  # (pairs,)
 
     @property
     def tokens(self) -> int:

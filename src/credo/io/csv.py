@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Codes
 from credo.errors import DataError
 from credo.io.columns import Columns, match_columns, unknown_states
-from credo.io.dataset import Codes, Dataset, code_type
+from credo.io.dataset import Dataset, code_type
 from credo.io.states import MISSING, MISSING_TEXTS, Lexicon
 from credo.kernels.csv import EMPTY, IGNORE, PADDING, RAGGED, STATE, TEXT, insert, scan
 from credo.model.network import Network, Variable

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Codes
 from credo.errors import DataError
 from credo.io.states import MISSING
 from credo.model.network import Network, Variable
@@ -17,7 +18,6 @@ from credo.model.network import Network, Variable
 if TYPE_CHECKING:
     import polars as pl
 
-Codes = NDArray[np.signedinteger]
 LARGEST_WEIGHT = 1e15  # so that sums of weights stay exact to the unit
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from credo.errors import NetworkError
 from credo.model.expansion import expand
-from credo.model.names import first_twice
+from credo.model.names import first_duplicate
 from credo.model.network import Network
 
 if TYPE_CHECKING:
@@ -25,16 +25,16 @@ def labelled_table(network: Network, name: str) -> pl.DataFrame:
     import polars as pl
 
     form = network.forms.get(name)
-    if name not in network.tables and form is not None and form.tables:
+    if name not in network.cpts and form is not None and form.cpts:
         whole = expand(network)
         small = [labelled_table(whole.network, effect) for effect in whole.effects[name]]
         stacked = pl.concat([_about(frame, name, network.states(name)) for frame in small], how="diagonal")
         return stacked.select(*network.parents[name], *(f"{name}={state}" for state in network.states(name)))
-    table = network.table(name)
+    table = network.cpt_array(name)
     states, parents = network.states(name), network.parents[name]
     numbers = table.reshape(-1, len(states))
     columns = [*parents, *(f"{name}={state}" for state in states)]
-    if (twice := first_twice(columns)) is not None:
+    if (twice := first_duplicate(columns)) is not None:
         raise NetworkError(f'The table of {name} would have two columns "{twice}": a parent is called like a state.')
     # The last parent runs fastest, as in the array.
     indices = np.indices(table.shape[:-1]).reshape(len(parents), len(numbers))

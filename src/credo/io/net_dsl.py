@@ -36,7 +36,7 @@ def write_with_pyagrum(network: Network, path: str | os.PathLike[str]) -> None:
     stays.
     """
     pyagrum = load_pyagrum(f"Writing {Path(path).name}")
-    missing = [name for name in network.names if name not in network.tables]
+    missing = [name for name in network.names if name not in network.cpts]
     if missing:
         raise NetworkError(f"Variable {missing[0]} has no table, and this format needs one. BIF does not.")
     model = to_pyagrum(network)
@@ -71,7 +71,9 @@ def _lost(network: Network, again: Network) -> list[str]:
     turned = [name for name in network.names if again.parents[name] != network.parents[name]]
     if turned:
         found.append(f"The parents of {listing(turned)} come back in another order.")
-    worst = max(float(np.abs(_table_of(network, again, name) - network.table(name)).max()) for name in network.names)
+    worst = max(
+        float(np.abs(_table_of(network, again, name) - network.cpt_array(name)).max()) for name in network.names
+    )
     if worst > 0.0:
         found.append(f"Numbers come back changed by up to {worst:.1g}.")
     return found
@@ -80,7 +82,7 @@ def _lost(network: Network, again: Network) -> list[str]:
 def _table_of(network: Network, again: Network, name: str) -> Table:
     """A table of another network, with its axes in the order of this one."""
     mine, theirs = network.parents[name], again.parents[name]
-    return again.table(name).transpose([*(theirs.index(parent) for parent in mine), len(mine)])
+    return again.cpt_array(name).transpose([*(theirs.index(parent) for parent in mine), len(mine)])
 
 
 def _difference(network: Network, again: Network) -> str | None:
@@ -93,6 +95,6 @@ def _difference(network: Network, again: Network) -> str | None:
         mine, theirs = network.parents[name], again.parents[name]
         if set(mine) != set(theirs):
             return f"The parents of {name} come back as {theirs}."
-        if not np.allclose(_table_of(network, again, name), network.table(name), rtol=0, atol=LARGEST_DIFFERENCE):
+        if not np.allclose(_table_of(network, again, name), network.cpt_array(name), rtol=0, atol=LARGEST_DIFFERENCE):
             return f"The numbers of {name} come back changed."
     return None

@@ -26,12 +26,12 @@ def as_tables(network: Network) -> tuple[Network, str]:
     """
     if not network.forms:
         return network, ""
-    large = {name: form for name, form in network.forms.items() if form.tables and name not in network.tables}
-    plain = Network(network.variables, network.parents, network.tables, network.name, large)
+    large = {name: form for name, form in network.forms.items() if form.cpts and name not in network.cpts}
+    plain = Network(network.variables, network.parents, network.cpts, network.name, large)
     found = []
-    if full := [name for name, form in network.forms.items() if form.tables and name not in large]:
+    if full := [name for name, form in network.forms.items() if form.cpts and name not in large]:
         found.append(f"The noisy families of {listing(full)} are written as full tables.")
-    if bare := [name for name, form in network.forms.items() if not form.tables]:
+    if bare := [name for name, form in network.forms.items() if not form.cpts]:
         found.append(f"That the families of {listing(bare)} are noisy is not written.")
     if large:
         found.append(
@@ -52,7 +52,7 @@ def as_noisymax(network: Network) -> tuple[Network, list[str]]:
     Every form of the result has the states of its child from winning to losing, and a leak.
     """
     found = []
-    for child in [name for name, form in network.forms.items() if form.tables]:
+    for child in [name for name, form in network.forms.items() if form.cpts]:
         form, states = network.forms[child], network.states(child)
         winning_first = form.order[::-1] if form.takes_highest else form.order
         if states != winning_first:
@@ -70,9 +70,9 @@ def _with_direct_causes(network: Network, child: str) -> tuple[Network, list[str
     """The network with a child each of whose causes is one parent, and the variables that stand for other causes."""
     states, before = network.states(child), network.parents[child]
     form = _scaled(network.forms[child], states)
-    variables, parents, tables = list(network.variables), dict(network.parents), dict(network.tables)
+    variables, parents, tables = list(network.variables), dict(network.parents), dict(network.cpts)
     tables.pop(child, None)
-    causes = dict(zip(form.causes, form.tables, strict=True))
+    causes = dict(zip(form.causes, form.cpts, strict=True))
     leak = causes.pop((), np.eye(len(states))[-1])
     own, small, added = list[str](), list[Table](), list[str]()
     for cause in sorted(causes, key=lambda each: min(map(before.index, each))):
@@ -94,10 +94,10 @@ def _with_direct_causes(network: Network, child: str) -> tuple[Network, list[str
 
 def _scaled(form: NoisyForm, states: tuple[str, ...]) -> NoisyForm:
     """The form with a leak that takes upon itself what happens anyway, where the child has two states."""
-    if len(states) != 2 or all((table[..., -1] == 1.0).any() for table in form.tables[: len(form.sets)]):
+    if len(states) != 2 or all((table[..., -1] == 1.0).any() for table in form.cpts[: len(form.sets)]):
         return form
     if not form.leak:  # the losing state is listed last
-        form = replace(form, leak=True, tables=(*form.tables, np.array([0.0, 1.0])))
+        form = replace(form, leak=True, cpts=(*form.cpts, np.array([0.0, 1.0])))
     return form.canonical(states)
 
 
@@ -111,12 +111,12 @@ def _with_states(network: Network, name: str, states: Sequence[str]) -> Network:
 
     tables = {
         child: turned(table, [*network.parents[child], child])
-        for child, table in network.tables.items()
+        for child, table in network.cpts.items()
         if child not in network.forms
     }
     forms = {
-        child: form.with_tables(
-            [turned(table, [*own, child]) for own, table in zip(form.causes, form.tables, strict=False)]
+        child: form.with_cpts(
+            [turned(table, [*own, child]) for own, table in zip(form.causes, form.cpts, strict=False)]
         )
         for child, form in network.forms.items()
     }
@@ -138,6 +138,6 @@ def _renamed(network: Network, names: Mapping[str, str]) -> Network:
     return Network(
         [Variable(new(each.name), each.states) for each in network.variables],
         {new(child): [new(parent) for parent in own] for child, own in network.parents.items()},
-        {new(child): table for child, table in network.tables.items()},
+        {new(child): table for child, table in network.cpts.items()},
         network.name,
     )

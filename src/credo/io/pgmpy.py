@@ -11,7 +11,7 @@ import numpy as np
 from credo.errors import MissingExtraError, NetworkError, listing
 from credo.io.lossy import warn_of_loss
 from credo.io.noisy_tables import as_tables
-from credo.model.names import first_twice
+from credo.model.names import first_duplicate
 from credo.model.network import Network, Table, Variable
 
 # Where pgmpy keeps no states (a variable without a table), they travel as an attribute of the node.
@@ -74,7 +74,7 @@ def to_pgmpy(network: Network) -> Any:
     for name in network.names:
         for parent in network.parents[name]:
             model.add_edge(parent, name)
-    for name, table in network.tables.items():
+    for name, table in network.cpts.items():
         family = (name, *network.parents[name])
         cpd = TabularCPD(
             name,
@@ -122,6 +122,6 @@ def _table(cpd: Any, states: dict[Any, list[Any]]) -> Table:
 def _texts(values: Sequence[Hashable], two: str) -> dict[Any, str]:
     """Each value with its text; two that become the same text are an error."""
     texts = {value: value if isinstance(value, str) else str(value) for value in values}
-    if (twice := first_twice([texts[value] for value in values])) is not None:
+    if (twice := first_duplicate([texts[value] for value in values])) is not None:
         raise NetworkError(f'{two} become the same text "{twice}".')
     return texts

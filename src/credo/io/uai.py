@@ -67,7 +67,7 @@ def write_uai(network: Network, path: str | os.PathLike[str]) -> None:
         scope = [*network.parents[name], name]
         lines.append(" ".join(map(str, [len(scope), *(number[member] for member in scope)])))
     for name in network.names:
-        table = network.table(name)
+        table = network.cpt_array(name)
         lines += ["", str(table.size), number_text(table)]
     with replacing(path) as draft:
         draft.write_text("\n".join(lines) + "\n", encoding="utf-8")

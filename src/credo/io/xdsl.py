@@ -43,7 +43,7 @@ def write_xdsl(network: Network, path: str | os.PathLike[str]) -> None:
     labels = SubElement(SubElement(root, "extensions"), "genie", version="1.0", app="credo", name=network.name)
     for name in network.order:  # GeNIe wants parents before children
         form = network.forms.get(name)
-        noisy = form is not None and form.tables != ()
+        noisy = form is not None and form.cpts != ()
         element = SubElement(nodes, "noisymax" if noisy else "cpt", id=_identifier(name))
         for state in network.states(name):
             SubElement(element, "state", id=_identifier(state))
@@ -52,7 +52,7 @@ def write_xdsl(network: Network, path: str | os.PathLike[str]) -> None:
         if form is not None and noisy:
             _write_noisy(element, form)
         else:
-            SubElement(element, "probabilities").text = number_text(network.table(name))
+            SubElement(element, "probabilities").text = number_text(network.cpt_array(name))
         SubElement(SubElement(labels, "node", id=name), "name").text = name
     with replacing(path) as draft:
         draft.write_bytes(tree_bytes(root))
@@ -65,11 +65,11 @@ def write_xdsl(network: Network, path: str | os.PathLike[str]) -> None:
 def _write_noisy(element: Element, form: NoisyForm) -> None:
     """Strengths and parameters of a form whose sets are single parents (see `as_noisymax`)."""
     strengths, rows = list[int](), list[Table]()
-    for table in form.tables[: len(form.sets)]:
+    for table in form.cpts[: len(form.sets)]:
         idle = int(np.argmax(table[:, -1]))  # the state that does nothing
         strengths += (order := [*(state for state in range(len(table)) if state != idle), idle])
         rows += [table[state] for state in order]
-    leak = form.tables[-1] if form.leak else np.eye(len(form.order))[-1]
+    leak = form.cpts[-1] if form.leak else np.eye(len(form.order))[-1]
     SubElement(element, "strengths").text = " ".join(map(str, strengths))
     SubElement(element, "parameters").text = number_text(np.concatenate([*rows, leak]))
 
@@ -97,7 +97,7 @@ def _network(root: Element) -> Network:
     noisy = [element for element in nodes if element.tag == "noisymax" and structure.parents[element.get("id", "")]]
     tables = {element.get("id", ""): _table(structure, element) for element in nodes if element not in noisy}
     forms = {element.get("id", ""): _form(structure, element) for element in noisy}
-    return structure.with_tables(tables).with_forms(forms)
+    return structure.with_cpts(tables).with_forms(forms)
 
 
 def _form(structure: Network, element: Element) -> NoisyForm:

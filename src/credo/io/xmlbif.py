@@ -39,8 +39,8 @@ def write_xmlbif(network: Network, path: str | os.PathLike[str]) -> None:
         SubElement(element, "FOR").text = name
         for parent in network.parents[name]:
             SubElement(element, "GIVEN").text = parent
-        if name in network.tables:
-            SubElement(element, "TABLE").text = number_text(network.tables[name])
+        if name in network.cpts:
+            SubElement(element, "TABLE").text = number_text(network.cpts[name])
     with replacing(path) as draft:
         draft.write_bytes(tree_bytes(root))
 
@@ -64,7 +64,7 @@ def _network(root: Element) -> Network:
         for child, element in definitions.items()
         if (table := element.find("TABLE")) is not None
     }
-    return structure.with_tables(tables)
+    return structure.with_cpts(tables)
 
 
 def _variable(element: Element) -> Variable:

@@ -38,9 +38,9 @@ class Expansion:
         own = {name: table for name, table in tables.items() if name in self.original and name not in self.effects}
         forms = {}
         for child, effects in self.effects.items():
-            form = self.original.forms[child].with_tables([tables[effect] for effect in effects])
+            form = self.original.forms[child].with_cpts([tables[effect] for effect in effects])
             forms[child] = form.canonical(self.original.states(child)) if canonical else form
-        return self.original.with_tables(own).with_forms(forms)
+        return self.original.with_cpts(own).with_forms(forms)
 
 
 def expand(network: Network) -> Expansion:
@@ -48,7 +48,7 @@ def expand(network: Network) -> Expansion:
     if not network.forms:
         return Expansion(network, network, {}, ())
     variables, parents = list(network.variables), dict(network.parents)
-    tables = {name: table for name, table in network.tables.items() if name not in network.forms}
+    tables = {name: table for name, table in network.cpts.items() if name not in network.forms}
     effects: dict[str, tuple[str, ...]] = {}
     winners: list[str] = []
     taken = set(network.names)
@@ -65,7 +65,7 @@ def expand(network: Network) -> Expansion:
         states = network.states(child)
         names = [add(f"{child} by {', '.join(own) or 'leak'}", states, own) for own in form.causes]
         effects[child] = tuple(names)
-        tables.update(zip(names, form.tables, strict=False))
+        tables.update(zip(names, form.cpts, strict=False))
         wins, best = form.wins(states), names[0]
         for place, name in enumerate(names[1:-1], start=2):
             best = add(f"{child} by the first {place}", states, (best, name))

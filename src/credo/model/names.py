@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def first_twice(names: Sequence[str]) -> str | None:
+def first_duplicate(names: Sequence[str]) -> str | None:
     """The first name that stands twice in a list, if one does."""
     seen: set[str] = set()
     for name in names:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credo.errors import NetworkError, TooLargeError, suggestion
-from credo.model.names import first_twice
-from credo.model.noisy import FULL_CELLS, NoisyForm, full_table
+from credo.model.names import first_duplicate
+from credo.model.noisy import FULL_CELLS, NoisyForm, full_cpt
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,7 +43,7 @@ class Variable:
         for state in self.states:
             if not isinstance(state, str) or not state:
                 raise NetworkError(f"Variable {self.name}: a state is a text that is not empty, not {state!r}.")
-        if (twice := first_twice(self.states)) is not None:
+        if (twice := first_duplicate(self.states)) is not None:
             raise NetworkError(f"Variable {self.name} has the state {twice} twice.")
 
 
@@ -63,7 +63,7 @@ class Network:
 
     variables: tuple[Variable, ...]
     parents: Mapping[str, tuple[str, ...]]
-    tables: Mapping[str, Table]
+    cpts: Mapping[str, Table]
     name: str
     forms: Mapping[str, NoisyForm]
     order: tuple[str, ...]
@@ -73,7 +73,7 @@ class Network:
         self,
         variables: Sequence[Variable] | Mapping[str, Sequence[str]],
         parents: Mapping[str, Sequence[str]] | None = None,
-        tables: Mapping[str, ArrayLike] | None = None,
+        cpts: Mapping[str, ArrayLike] | None = None,
         name: str = "network",
         forms: Mapping[str, NoisyForm] | None = None,
     ) -> None:
@@ -81,13 +81,13 @@ class Network:
             variables = [Variable(key, cast("tuple[str, ...]", states)) for key, states in variables.items()]
         elif not _is_list(variables) or not all(isinstance(each, Variable) for each in variables):
             raise NetworkError("The variables are a mapping from names to lists of states, or a list of Variable.")
-        for what, given in (("parents", parents), ("tables", tables), ("forms", forms)):
+        for what, given in (("parents", parents), ("cpts", cpts), ("forms", forms)):
             if given is not None and not isinstance(given, Mapping):
                 raise NetworkError(f"The {what} are a mapping from names, not {given!r}.")
         if not isinstance(name, str):
             raise NetworkError(f"The name of a network is a text, not {name!r}.")
         by_name = {variable.name: variable for variable in variables}
-        if (twice := first_twice([variable.name for variable in variables])) is not None:
+        if (twice := first_duplicate([variable.name for variable in variables])) is not None:
             raise NetworkError(f"Two variables have the name {twice}.")
         if not by_name:
             raise NetworkError("A network needs at least one variable.")
@@ -97,9 +97,9 @@ class Network:
         put(self, "_by_name", MappingProxyType(by_name))
         put(self, "parents", MappingProxyType(_checked_parents(by_name, parents or {})))
         put(self, "order", _topological_order(self.parents))
-        put(self, "tables", MappingProxyType({}))
+        put(self, "cpts", MappingProxyType({}))
         put(self, "forms", MappingProxyType(self._checked_forms(forms or {})))
-        put(self, "tables", MappingProxyType(self._checked_tables({**(tables or {}), **self._small_tables()})))
+        put(self, "cpts", MappingProxyType(self._checked_tables({**(cpts or {}), **self._small_tables()})))
 
     # What a network is asked for -------------------------------------------------------------------------------------
 
@@ -111,7 +111,7 @@ class Network:
     @property
     def is_complete(self) -> bool:
         """Whether every variable has its table, or the small ones of its form."""
-        return all(name in self.tables or (name in self.forms and self.forms[name].tables) for name in self.names)
+        return all(name in self.cpts or (name in self.forms and self.forms[name].cpts) for name in self.names)
 
     def variable(self, name: str) -> Variable:
         """The variable of that name."""
@@ -143,43 +143,43 @@ class Network:
         pairs = zip(self.parents[name], reversed(indices), strict=True)
         return {parent: self._by_name[parent].states[index] for parent, index in pairs}
 
-    def table(self, name: str) -> Table:
+    def cpt_array(self, name: str) -> Table:
         """The table P(name | parents), axes (parents…, child); it cannot be written to."""
         self.variable(name)
         try:
-            return self.tables[name]
+            return self.cpts[name]
         except KeyError:
-            if name in self.forms and self.forms[name].tables:
+            if name in self.forms and self.forms[name].cpts:
                 cells = prod(self.shape(name))
                 raise TooLargeError(
                     f"The full table of {name} has {float(cells):.1e} numbers; it is kept as {self.forms[name].kind} "
-                    f"of small tables, in network.forms[{name!r}].tables.",
+                    f"of small tables, in network.forms[{name!r}].cpts.",
                     8 * cells,
                 ) from None
             raise NetworkError(
                 f"Variable {name} has no table: this network, or this part of it, is not learned yet."
             ) from None
 
-    def with_tables(self, tables: Mapping[str, ArrayLike]) -> Network:
+    def with_cpts(self, cpts: Mapping[str, ArrayLike]) -> Network:
         """The same network with these tables in place of its own; a full table takes the place of a form."""
-        forms = {name: form for name, form in self.forms.items() if name not in tables}
-        return Network(self.variables, self.parents, {**self.tables, **tables}, self.name, forms)
+        forms = {name: form for name, form in self.forms.items() if name not in cpts}
+        return Network(self.variables, self.parents, {**self.cpts, **cpts}, self.name, forms)
 
     def with_forms(self, forms: Mapping[str, NoisyForm]) -> Network:
         """The same network with these families noisy."""
-        return Network(self.variables, self.parents, self.tables, self.name, {**self.forms, **forms})
+        return Network(self.variables, self.parents, self.cpts, self.name, {**self.forms, **forms})
 
-    def without_tables(self) -> Network:
+    def without_cpts(self) -> Network:
         """The structure alone."""
-        forms = {name: form.without_tables() for name, form in self.forms.items()}
+        forms = {name: form.without_cpts() for name, form in self.forms.items()}
         return Network(self.variables, self.parents, None, self.name, forms)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Network, (self.variables, dict(self.parents), dict(self.tables), self.name, dict(self.forms))
+        return Network, (self.variables, dict(self.parents), dict(self.cpts), self.name, dict(self.forms))
 
     def __repr__(self) -> str:
         arcs = sum(len(parents) for parents in self.parents.values())
-        return f"<Network {self.name!r}: {len(self)} variables, {arcs} arcs, {len(self.tables)} tables>"
+        return f"<Network {self.name!r}: {len(self)} variables, {arcs} arcs, {len(self.cpts)} tables>"
 
     def _repr_html_(self) -> str:
         from credo.report.notebook import network_html
@@ -211,10 +211,8 @@ class Network:
             and dict(self.parents) == dict(other.parents)
             and self.forms.keys() == other.forms.keys()
             and all(form.same(other.forms[name], self.states(name)) for name, form in self.forms.items())
-            and self.tables.keys() == other.tables.keys()
-            and all(
-                name in self.forms or np.array_equal(table, other.tables[name]) for name, table in self.tables.items()
-            )
+            and self.cpts.keys() == other.cpts.keys()
+            and all(name in self.forms or np.array_equal(table, other.cpts[name]) for name, table in self.cpts.items())
         )
 
     def __hash__(self) -> int:
@@ -291,7 +289,7 @@ class Network:
                 raise NetworkError(f"The parent {left[0]} of {name} is in no set of causes.")
             if set(form.order) != set(states):
                 raise NetworkError(f"The order {' < '.join(form.order)} does not hold just the states of {name}.")
-            for own, table in zip(form.causes, form.tables, strict=False):
+            for own, table in zip(form.causes, form.cpts, strict=False):
                 shape = (*(len(self.states(parent)) for parent in own), len(states))
                 if table.shape != shape:
                     raise NetworkError(f"A small table of {name} has the shape {table.shape}; it needs {shape}.")
@@ -300,9 +298,9 @@ class Network:
     def _small_tables(self) -> dict[str, Table]:
         """The full tables of noisy families that are small enough."""
         return {
-            name: full_table(form, self.parents[name], self.states(name))
+            name: full_cpt(form, self.parents[name], self.states(name))
             for name, form in self.forms.items()
-            if form.tables and prod(self.shape(name)) <= FULL_CELLS
+            if form.cpts and prod(self.shape(name)) <= FULL_CELLS
         }
 
     def _checked_tables(self, tables: Mapping[str, ArrayLike]) -> dict[str, Table]:
@@ -360,7 +358,7 @@ def _checked_parents(
         for parent in own:
             if not isinstance(parent, str) or parent not in by_name:
                 raise NetworkError(f'The parent "{parent}" of {name} is no variable.{suggestion(parent, known)}')
-        if (twice := first_twice(own)) is not None:
+        if (twice := first_duplicate(own)) is not None:
             raise NetworkError(f"Variable {name} has the parent {twice} twice.")
         checked[name] = tuple(own)
     return checked

@@ -1,4 +1,4 @@
-"""Families that are no full table: sets of causes that act on their own, and the strongest effect wins.
+"""Layout that are no full table: sets of causes that act on their own, and the strongest effect wins.
 
 A noisy family gives each set of parents a small table P(effect | set), with the states of the child as effects, and
 perhaps one more effect without parents, the leak. The child is the highest of all effects (noisy-or, noisy-max) or the
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import NetworkError
-from credo.model.names import first_twice
+from credo.model.names import first_duplicate
 
 Table = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class NoisyForm:
     sets: tuple[tuple[str, ...], ...]
     order: tuple[str, ...]  # the states of the child, from low to high
     leak: bool = False
-    tables: tuple[Table, ...] = ()  # one a cause, axes (set…, child's states as the network lists them); or none yet
+    cpts: tuple[Table, ...] = ()  # one a cause, axes (set…, child's states as the network lists them); or none yet
 
     def __post_init__(self) -> None:
         if self.kind not in (*HIGHEST, *LOWEST):
@@ -50,13 +50,13 @@ class NoisyForm:
         object.__setattr__(self, "order", tuple(self.order))
         if not self.sets or not all(self.sets):
             raise NetworkError("A noisy family needs at least one set of causes, and no set is empty.")
-        if (twice := first_twice([parent for each in self.sets for parent in each])) is not None:
+        if (twice := first_duplicate([parent for each in self.sets for parent in each])) is not None:
             raise NetworkError(f"The parent {twice} of a noisy family is in two sets.")
         if self.kind in ("noisy-or", "noisy-and") and len(self.order) != 2:
             raise NetworkError(f"{self.kind} needs a child of two states; this one has {len(self.order)}.")
-        object.__setattr__(self, "tables", tuple(_checked(table) for table in self.tables))
-        if self.tables and len(self.tables) != len(self.causes):
-            raise NetworkError(f"There are {len(self.causes)} causes but {len(self.tables)} small tables.")
+        object.__setattr__(self, "tables", tuple(_checked(table) for table in self.cpts))
+        if self.cpts and len(self.cpts) != len(self.causes):
+            raise NetworkError(f"There are {len(self.causes)} causes but {len(self.cpts)} small tables.")
 
     @property
     def takes_highest(self) -> bool:
@@ -78,13 +78,13 @@ class NoisyForm:
                 table[a, b, a if sign * rank[a] >= sign * rank[b] else b] = 1.0
         return table
 
-    def without_tables(self) -> NoisyForm:
+    def without_cpts(self) -> NoisyForm:
         """The form alone."""
-        return replace(self, tables=())
+        return replace(self, cpts=())
 
-    def with_tables(self, tables: Sequence[Table]) -> NoisyForm:
+    def with_cpts(self, tables: Sequence[Table]) -> NoisyForm:
         """The form with these small tables."""
-        return replace(self, tables=tuple(tables))
+        return replace(self, cpts=tuple(tables))
 
     def canonical(self, states: Sequence[str]) -> NoisyForm:
         """The same family in the scale that credo keeps.
@@ -94,10 +94,10 @@ class NoisyForm:
         all sets share that evenly. A child of more than two states is left as it is: there the scaled numbers need not
         be distributions.
         """
-        if len(self.order) != 2 or not self.tables:
+        if len(self.order) != 2 or not self.cpts:
             return self
         loser = states.index(self.order[0] if self.takes_highest else self.order[1])
-        chances = [table[..., loser] for table in self.tables]
+        chances = [table[..., loser] for table in self.cpts]
         tops = [float(chance.max()) for chance in chances]
         if min(tops) <= 0:
             return self
@@ -109,16 +109,16 @@ class NoisyForm:
             table[..., loser] = np.minimum(chance / top * share, 1.0)
             table[..., 1 - loser] = 1 - table[..., loser]
             tables.append(table)
-        return self.with_tables(tables)
+        return self.with_cpts(tables)
 
     def same(self, other: NoisyForm, states: Sequence[str]) -> bool:
         """Whether all that shows of two forms is equal, whatever scale their tables are in."""
         return self.canonical(states) == other.canonical(states)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, NoisyForm) or self._key() != other._key() or len(self.tables) != len(other.tables):
+        if not isinstance(other, NoisyForm) or self._key() != other._key() or len(self.cpts) != len(other.cpts):
             return False
-        pairs = zip(self.tables, other.tables, strict=True)
+        pairs = zip(self.cpts, other.cpts, strict=True)
         return all(one.shape == two.shape and np.allclose(one, two, rtol=0, atol=SAME) for one, two in pairs)
 
     def __hash__(self) -> int:
@@ -128,14 +128,14 @@ class NoisyForm:
         return self.kind, self.sets, self.order, self.leak
 
 
-def full_table(form: NoisyForm, parents: Sequence[str], states: Sequence[str]) -> Table:
+def full_cpt(form: NoisyForm, parents: Sequence[str], states: Sequence[str]) -> Table:
     """The table P(child | all parents) of a noisy family, axes (parents…, child).
 
     Distributions are cumulated from the losing end, multiplied, and taken apart again.
     """
     places = [states.index(state) for state in (form.order if form.takes_highest else reversed(form.order))]
     product: Table = np.ones(())
-    for own, table in zip(form.causes, form.tables, strict=True):
+    for own, table in zip(form.causes, form.cpts, strict=True):
         cumulative = np.cumsum(table[..., places], axis=-1)
         cumulative[..., -1] = 1.0
         axes = [parents.index(parent) for parent in own]

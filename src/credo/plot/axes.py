@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from credo.errors import MissingExtraError
 from credo.drawing.colours import DARK, LIGHT
+from credo.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

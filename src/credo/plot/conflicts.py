@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from credo.check_results import Check, Conflict
-from credo.plot.axes import axes_or_new, bare, colours_for
 from credo.drawing.conflict_graph import clash_graph
+from credo.plot.axes import axes_or_new, bare, colours_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from credo.plot.axes import axes_or_new, bare, colours_for
 from credo.drawing.influence import influence
 from credo.drawing.layout import layered
+from credo.plot.axes import axes_or_new, bare, colours_for
 from credo.results import Fit
 
 if TYPE_CHECKING:

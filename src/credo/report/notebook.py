@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 
 from credo.check_results import Check
+from credo.drawing.colours import css
 from credo.model.network import Network
 from credo.report.check_text import check_plain_text
-from credo.drawing.colours import css
 from credo.report.page.conflict_picture import clash_picture
 from credo.report.page.graph import network_picture
 from credo.results import Fit

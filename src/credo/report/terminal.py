@@ -102,7 +102,7 @@ def cpt_table(fit: Fit, network: Network, name: str) -> RenderableType:
     headings = states if name not in fit.network else [f"{name}={state}" for state in states]
     for heading in (*parents, *headings):
         table.add_column(Text(heading), justify="left" if heading in parents else "right")
-    rows = network.table(name).reshape(-1, len(states))
+    rows = network.cpt_array(name).reshape(-1, len(states))
     texts = [[f"{number:.3f}" for number in row] for row in rows[:FEW_ROWS]]
     if fit.posterior is not None:
         low, high = (end.reshape(rows.shape) for end in fit.interval(name))

@@ -12,9 +12,9 @@ from os import cpu_count
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.constraints.block_cache import shape_of
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Numbers
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
 from credo.sampling.directions import null_space
 from credo.sampling.polytope import sample_block, seeded

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
+from credo.arrays import Numbers
 
 _CELLS = 4_000_000  # numbers transformed at a time
 

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Flags, Indices, LinearRows, Numbers
+from credo.constraints.constraint_set import LinearConstraints
 from credo.constraints.feasibility import Interior
 from credo.sampling.polytope_constraints import distinct_rows, equality_rows, extra_rows, starts_of
 
@@ -44,7 +45,7 @@ Move = tuple[tuple[int, float], ...]  # (parameter, how much it changes) of each
 class Directions:
     """What one block contributes to a geometry, in local numbers."""
 
-    inequalities: LinearRows
+    inequalities: LinearConstraints
     equalities: csr_array  # (equalities, parameters), the sums of the distributions that they touch among them
     targets: Numbers  # (equalities,)
     moves: csr_array  # (moves, parameters)
@@ -129,7 +130,7 @@ def polished(part: Directions, point: Numbers) -> Numbers:
 
 
 def _moves(
-    block: Block, inequalities: LinearRows, equalities: csr_array, fixed: Flags
+    block: Block, inequalities: LinearConstraints, equalities: csr_array, fixed: Flags
 ) -> tuple[csr_array, Numbers, Flags]:
     """Pairs and what is linked; with equalities, pairs that break none and a basis of their null space."""
     from scipy.sparse import csr_array, vstack
@@ -178,7 +179,7 @@ def _pairs(block: Block, fixed: Flags) -> tuple[Indices, Indices]:
     return pairs[:, 0], pairs[:, 1]
 
 
-def _linked(block: Block, linear: LinearRows) -> list[Move]:
+def _linked(block: Block, linear: LinearConstraints) -> list[Move]:
     """Two states of two distributions, raised so that a row c_i·θ_i + c_j·θ_j + … keeps its value.
 
     "About the same" holds two numbers together: alone, neither can leave a corner that the other one is in.
@@ -192,7 +193,7 @@ def _linked(block: Block, linear: LinearRows) -> list[Move]:
     ]
 
 
-def _narrow(block: Block, linear: LinearRows) -> tuple[list[Move], list[Move]]:
+def _narrow(block: Block, linear: LinearConstraints) -> tuple[list[Move], list[Move]]:
     """Moves that keep the value of every row that holds from both sides, and closely: rays, and lines.
 
     Such rows are nearly equalities, and directions of their null space the only long ones. Rays raise states at the
@@ -213,7 +214,7 @@ def _narrow(block: Block, linear: LinearRows) -> tuple[list[Move], list[Move]]:
     return rays, [move for move in _null_moves([*close, *sums], members) if len(move) > 2]
 
 
-def close_forms(block: Block, linear: LinearRows, width: float = CLOSE) -> list[Move]:
+def close_forms(block: Block, linear: LinearConstraints, width: float = CLOSE) -> list[Move]:
     """The forms Σ c·θ that rows bound from both sides within `width`; of two states the first stands for both."""
     forms: dict[Move, float] = {}
     for row, bound in zip(linear, linear.bounds.tolist(), strict=True):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Indices, Numbers
 from credo.kernels.polytope_moves import Extras
 from credo.kernels.sweeps import Geometry
 from credo.sampling.directions import Directions
@@ -47,7 +47,7 @@ def geometry_of(blocks: Sequence[Block], parts: Sequence[Directions]) -> tuple[G
     geometry = Geometry(
         starts_of([len(part.inequalities) for part in parts]),
         starts_of([part.moves.shape[0] for part in parts]),
-        starts_of([len(block.table_rows) for block in blocks]),
+        starts_of([len(block.configurations) for block in blocks]),
         distributions,
         np.repeat(np.arange(len(distributions) - 1), np.diff(distributions)),
         *_arrays(rows),

@@ -10,8 +10,8 @@ from os import cpu_count
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Flags, Indices, Numbers
 from credo.errors import CredoError
 from credo.kernels.joint_updates import Leaps
 from credo.kernels.posterior_gibbs import Layout, State
@@ -54,7 +54,7 @@ class Rows:
 
     names: tuple[str, ...]
     states: tuple[int, ...]  # of each variable
-    table_rows: tuple[tuple[str, int], ...]
+    configurations: tuple[tuple[str, int], ...]
     constrained: int  # how many of these belong to blocks
     counts: Numbers  # (parameters,) of the data, and a prior's pseudo-counts
     starts: Indices  # (rows + 1,)
@@ -64,7 +64,7 @@ class Rows:
 def rows_of(
     network: Network, names: Sequence[str], counts: Counts, blocks: Sequence[Block], prior: Priors | None = None
 ) -> Rows:
-    bound = [place for block in blocks for place in block.table_rows]
+    bound = [place for block in blocks for place in block.configurations]
     strangers = {name for name, _ in bound} - set(names)
     if strangers:
         raise CredoError(f"Statements speak about tables that are not to be learned: {', '.join(sorted(strangers))}.")
@@ -75,11 +75,11 @@ def rows_of(
     free = [
         (name, int(row))
         for name in names
-        for row in np.flatnonzero((counts.table(name) + pseudo[name]).sum(axis=1))
+        for row in np.flatnonzero((counts.of(name) + pseudo[name]).sum(axis=1))
         if int(row) not in taken.get(name, ())
     ]
     places = (*bound, *free)
-    data = [counts.row(name, row) for name, row in places]
+    data = [counts.configuration(name, row) for name, row in places]
     pieces = [
         own + pseudo[name][row if len(pseudo[name]) > 1 else 0] for own, (name, row) in zip(data, places, strict=True)
     ]
@@ -99,7 +99,7 @@ def layout_of(rows: Rows, region: Region, beliefs: Beliefs) -> Layout:
     )
     return Layout(
         rows.starts,
-        np.array([position[name] for name, _ in rows.table_rows], dtype=np.int64),
+        np.array([position[name] for name, _ in rows.configurations], dtype=np.int64),
         rows.counts,
         informative,
         np.array([rows.constrained]),
@@ -107,14 +107,16 @@ def layout_of(rows: Rows, region: Region, beliefs: Beliefs) -> Layout:
         rows.seen.astype(np.int64),
         beliefs.strengths(),
         np.array([len(beliefs.own)]),
-        np.array([position[block.table_rows[0][0]] for block in region.blocks], dtype=np.int64),
+        np.array([position[block.configurations[0][0]] for block in region.blocks], dtype=np.int64),
     )
 
 
 def _joined(blocks: Sequence[Block], names: Sequence[str]) -> Indices:
     """Numbers for tables, the same where blocks join them."""
     position = {name: number for number, name in enumerate(names)}
-    pairs = {(position[block.table_rows[0][0]], position[name]) for block in blocks for name, _ in block.table_rows}
+    pairs = {
+        (position[block.configurations[0][0]], position[name]) for block in blocks for name, _ in block.configurations
+    }
     first, second = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
     return parts(first, second, len(names))
 
@@ -174,7 +176,7 @@ class Run:
         components = self.layout.strengths.shape[1]
         return State(
             np.concatenate((self.region.start, even)),
-            np.zeros(len(self.rows.table_rows), dtype=np.int64),
+            np.zeros(len(self.rows.configurations), dtype=np.int64),
             np.concatenate([np.zeros(0), *(np.full(size, 1.0 / size) for size in self.rows.states)]),
             np.full((len(self.rows.names), components), 1.0 / components),
             np.full(components, 1.0 / components),

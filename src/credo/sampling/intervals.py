@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.constraints.constraint_set import Numbers
+from credo.arrays import Numbers
 from credo.errors import OptionError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers,
     low, high = np.empty((2, int(np.prod(shape[:-1])), states))
     unseen = np.quantile(_dirichlet(result, table, None, np.zeros(states), seen=False), ends, axis=0)
     low[:], high[:] = unseen
-    for number, (owner, row) in enumerate(rows.table_rows):
+    for number, (owner, row) in enumerate(rows.configurations):
         if owner != name:
             continue
         piece = slice(rows.starts[number], rows.starts[number + 1])

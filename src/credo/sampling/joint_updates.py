@@ -14,8 +14,9 @@ from itertools import combinations
 
 import numpy as np
 
+from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Flags, Indices, LinearRows, Numbers
+from credo.constraints.constraint_set import LinearConstraints
 from credo.kernels.joint_updates import Leaps
 from credo.sampling.directions import CLOSE, Directions, close_forms
 from credo.sampling.polytope_constraints import starts_of
@@ -103,17 +104,17 @@ def _flat(lists: Sequence[Sequence[int]]) -> Indices:
 
 def _touching(block: Block, starts: Indices, indices: Indices) -> list[list[int]]:
     """Of each distribution the rows that name one of its states."""
-    found: list[dict[int, None]] = [{} for _ in block.table_rows]
+    found: list[dict[int, None]] = [{} for _ in block.configurations]
     for row in range(len(starts) - 1):
         for d in block.distribution_of[indices[starts[row] : starts[row + 1]]].tolist():
             found[d][row] = None
     return [list(each) for each in found]
 
 
-def _ends(block: Block, linear: LinearRows) -> tuple[Numbers, Numbers]:
+def _ends(block: Block, linear: LinearConstraints) -> tuple[Numbers, Numbers]:
     """Between which values the rows leave each number, as far as looking at one row after the other shows it."""
     low, high = np.zeros(block.size), np.ones(block.size)
-    rows, numbers, values = linear.entry_rows, linear.indices, linear.coefficients
+    rows, numbers, values = linear.entry_constraints, linear.indices, linear.coefficients
     for _ in range(PASSES):
         least = np.minimum(values * low[numbers], values * high[numbers])
         spare = linear.bounds - np.bincount(rows, least, len(linear))
@@ -126,7 +127,7 @@ def _ends(block: Block, linear: LinearRows) -> tuple[Numbers, Numbers]:
     return np.maximum(low - ROUNDING, 0.0), np.minimum(high + ROUNDING, 1.0)
 
 
-def _shares(block: Block, linear: LinearRows, low: Numbers, high: Numbers) -> list[Share]:
+def _shares(block: Block, linear: LinearConstraints, low: Numbers, high: Numbers) -> list[Share]:
     """What distributions can add to each row: Σ c·θ at the ends of its numbers, and at no corner more than max c."""
     sizes = np.diff(block.distributions)
     owners = block.distribution_of[linear.indices].tolist()

@@ -21,8 +21,8 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Numbers
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.constraints.product_feasibility import product_finding
 from credo.constraints.program import Program

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Flags, Indices, LinearRows, Numbers
+from credo.constraints.constraint_set import LinearConstraints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _ZERO = 1e-12
 
 
-def equality_rows(block: Block, linear: LinearRows, zeros: Indices) -> tuple[csr_array, Numbers]:
+def equality_rows(block: Block, linear: LinearConstraints, zeros: Indices) -> tuple[csr_array, Numbers]:
     """Equality rows, zero parameters, and the sums of the distributions that these touch."""
     from scipy.sparse import csr_array, vstack
 
@@ -31,7 +32,7 @@ def equality_rows(block: Block, linear: LinearRows, zeros: Indices) -> tuple[csr
     return rows, np.concatenate((linear.bounds, np.zeros(len(zeros)), np.ones(len(touched))))
 
 
-def distinct_rows(block: Block, linear: LinearRows) -> LinearRows:
+def distinct_rows(block: Block, linear: LinearConstraints) -> LinearConstraints:
     """The rows without those that distributions keep by themselves, and the tightest of those that mean the same.
 
     On distributions Σ c_k θ_k = c_K + Σ (c_k − c_K) θ_k: rows are compared in the form in which the last state has no

@@ -29,8 +29,8 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Flags, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Flags, Numbers
 from credo.findings import Finding
 from credo.model.network import Network
 from credo.sampling.convergence import effective_sizes, r_hat
@@ -106,7 +106,7 @@ def posterior(
     region = region_of(blocks, soft_weight=soft_weight)
     region = replace(region, parts=tuple(without_rays(part) for part in region.parts))  # leaps reach corners
     chain = Run(region, rows, layout_of(rows, region, beliefs), beliefs, chains, seed)
-    most_kept = KEPT_NUMBERS // max(chains * (int(rows.starts[rows.constrained]) + len(rows.table_rows)), 1)
+    most_kept = KEPT_NUMBERS // max(chains * (int(rows.starts[rows.constrained]) + len(rows.configurations)), 1)
     draws = max(50, min(draws, most_kept))
     kept = -(-SNAPSHOTS // chains)
     tell = progress or (lambda done, total: None)
@@ -183,7 +183,7 @@ def _moments(
         unseen = unseen_moments(beliefs, weights, own)
         shape = network.configurations(name), rows.states[table]
         means[name], squares[name] = (np.broadcast_to(moment, shape).copy() for moment in unseen)
-    for number, (name, row) in enumerate(rows.table_rows):
+    for number, (name, row) in enumerate(rows.configurations):
         piece = slice(rows.starts[number], rows.starts[number + 1])
         means[name][row], squares[name][row] = first[piece], second[piece]
     shapes = {name: network.shape(name) for name in rows.names}
@@ -203,7 +203,7 @@ def _unmixed(network: Network, rows: Rows, sizes: Numbers, mixed: Numbers) -> li
     worst = _doubtful(sizes, mixed)
     for number in range(rows.constrained):
         if worst[rows.starts[number] : rows.starts[number + 1]].any():
-            name, row = rows.table_rows[number]
+            name, row = rows.configurations[number]
             doubtful.setdefault(name, []).append(row)
     return [
         Finding(
@@ -228,7 +228,7 @@ def _products_missed(network: Network, blocks: Sequence[Block], draws: Numbers) 
         start += block.size
         for row in block.products:
             if row.confidence is None and logs[list(row.indices)] @ np.array(row.exponents) > row.log_bound + 1e-9:
-                name = block.table_rows[int(block.distribution_of[row.indices[0]])][0]
+                name = block.configurations[int(block.distribution_of[row.indices[0]])][0]
                 message = f"{name}: every draw keeps statement {row.statement + 1}, but the mean of the draws does not."
                 findings.append(Finding("product", message, name))
     return findings

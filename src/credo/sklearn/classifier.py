@@ -15,6 +15,7 @@ from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
+from credo.arrays import Numbers
 from credo.errors import DataError, OptionError, TooLargeError, UnknownStateError, readable_bytes, suggestion
 from credo.fitting import fit as learn
 from credo.io.dataset import Dataset, code_type
@@ -23,7 +24,7 @@ from credo.io.states import MISSING, Lexicon, text_of
 from credo.knowledge import Knowledge, knowledge_for
 from credo.knowledge.syntax import NoisyFamily
 from credo.model.network import Network, Variable
-from credo.sklearn.columns import Column, Numbers, declared_categories, learn_column, plain, with_thresholds
+from credo.sklearn.columns import Column, declared_categories, learn_column, plain, with_thresholds
 from credo.sklearn.tabular import TabularMixin
 
 if TYPE_CHECKING:
@@ -298,6 +299,6 @@ def _open_to_all(network: Network) -> Network:
     tables = {}
     for name in network.names:
         if not network.parents[name]:
-            table = np.maximum(network.table(name), LEAST_CHANCE)
+            table = np.maximum(network.cpt_array(name), LEAST_CHANCE)
             tables[name] = table / table.sum()
-    return network.with_tables(tables)
+    return network.with_cpts(tables)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from credo.arrays import Indices, Numbers
 from credo.clustering import Clustering, cluster, unused
 from credo.errors import DataError, OptionError
 from credo.sklearn.columns import declared_categories, learn_column, plain
@@ -19,8 +19,6 @@ from credo.sklearn.tabular import TabularMixin
 if TYPE_CHECKING:
     import polars as pl
 
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 BINS = 3
 
 
@@ -94,9 +92,9 @@ class TiedClustering(TabularMixin, ClusterMixin, BaseEstimator):  # type: ignore
         self.n_iter_ = len(self.clustering_.fit.history)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, **ties: Any) -> Integers:
+    def fit_predict(self, X: Any, y: Any = None, **ties: Any) -> Indices:
         """Find the clusters of samples, and give them: `ties` and `apart` as for `fit`."""
-        labels: Integers = self.fit(X, y, **ties).labels_
+        labels: Indices = self.fit(X, y, **ties).labels_
         return labels
 
     def predict_proba(self, X: Any) -> Numbers:
@@ -105,9 +103,9 @@ class TiedClustering(TabularMixin, ClusterMixin, BaseEstimator):  # type: ignore
         table = self._named(self._frame(X, reset=False), strict=False)
         return self.clustering_.predict_probabilities(table)
 
-    def predict(self, X: Any) -> Integers:
+    def predict(self, X: Any) -> Indices:
         """The most probable cluster of each sample; the samples are not tied."""
-        labels: Integers = self.predict_proba(X).argmax(axis=1).astype(np.int64)
+        labels: Indices = self.predict_proba(X).argmax(axis=1).astype(np.int64)
         return labels
 
     def _named(self, frame: pl.DataFrame, *, strict: bool) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Indices, Numbers
 from credo.errors import DataError, OptionError, UnknownStateError, listing, suggestion
 from credo.io.categories import read_frame
 from credo.io.states import MISSING, MISSING_TEXTS, Lexicon, text_of
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 MOST_WHOLE_NUMBERS = 10  # different whole numbers in a column that are taken as categories
 NOTHING_SEEN = "unseen"  # the one state of a feature that training rows say nothing about
-
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 
 
 class UnseenValueWarning(UserWarning):
@@ -39,7 +37,7 @@ class Column:
     variable: Variable
     cuts: tuple[float, ...] | None = None  # state k holds the values from cuts[k - 1] up to cuts[k], itself not in it
 
-    def codes(self, values: pl.Series, *, strict: bool) -> Integers:
+    def codes(self, values: pl.Series, *, strict: bool) -> Indices:
         """The state's number of each value, `MISSING` where there is none.
 
         A value that is no state is an error where `strict`, and else missing, with a warning.
@@ -166,7 +164,7 @@ def _series(name: str, values: NDArray[Any]) -> pl.Series:
     return pl.Series(name, [None if value is None else text_of(value) for value in plain], dtype=pl.String)
 
 
-def _distinct(values: pl.Series) -> tuple[list[object], Integers]:
+def _distinct(values: pl.Series) -> tuple[list[object], Indices]:
     """The different values of a column, and which of them each row holds."""
     import polars as pl
 

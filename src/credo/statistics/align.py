@@ -16,7 +16,7 @@ def aligned_table(network: Network, other: Network, name: str) -> Table:
             f"Variable {name} has the parents {listing(mine) or 'none'} here and {listing(theirs) or 'none'} there: "
             "the two networks must have one structure."
         )
-    table = other.table(name).transpose([*(theirs.index(parent) for parent in mine), len(mine)])
+    table = other.cpt_array(name).transpose([*(theirs.index(parent) for parent in mine), len(mine)])
     for axis, member in enumerate((*mine, name)):
         states, other_states = network.states(member), other.states(member)
         if states == other_states:

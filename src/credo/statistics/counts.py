@@ -10,17 +10,21 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
+from math import prod
 from os import cpu_count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Numbers
 from credo.errors import NetworkError
 from credo.io.dataset import Dataset
-from credo.statistics.families import Families, family
+from credo.model.layout import MOST_CELLS, Layout, family_strides, too_many_cells
+from credo.model.network import Network
 
-Numbers = NDArray[np.float64]
+# A CPT with more cells than this has, with few data, mostly zeros: its counts are kept as (cell, count).
+DENSE_CELLS = 2**20
 SMALL_PIECE = 20_000  # rows that are not worth a thread of their own
 
 
@@ -28,80 +32,87 @@ SMALL_PIECE = 20_000  # rows that are not worth a thread of their own
 class Counts:
     """Weighted counts of every family. A row in which a family has a gap is left out of that family alone."""
 
-    families: Families
+    layout: Layout
     dense: Numbers  # (cells of all dense families,)
     sparse: Mapping[str, tuple[NDArray[np.int64], Numbers]]  # cells that were seen, sorted, and their counts
     incomplete: Numbers  # (variables,) the weight of the rows that each family could not use
     total: float  # the weight of all rows
     rows: int
 
-    def table(self, name: str) -> Numbers:
+    def of(self, name: str) -> Numbers:
         """The counts of one family as an array (configurations, states)."""
-        states = len(self.families.network.states(name))
-        cells = self.families.network.configurations(name) * states
-        if name in self.families.offsets:
-            start = self.families.offsets[name]
-            return self.dense[start : start + cells].reshape(-1, states)
-        table = np.zeros(cells)
+        if name in self.layout:
+            return self.layout.view(self.dense, name)
+        states = len(self.layout.network.states(name))
+        table = np.zeros(self.layout.network.configurations(name) * states)
         keys, values = self.sparse[name]
         table[keys] = values
         return table.reshape(-1, states)
 
-    def row(self, name: str, row: int) -> Numbers:
+    def configuration(self, name: str, row: int) -> Numbers:
         """The counts of one configuration, (states,); cheap where the family is sparse."""
-        states = len(self.families.network.states(name))
+        states = len(self.layout.network.states(name))
         counts = np.zeros(states)
-        if name in self.families.offsets:
-            counts[:] = self.table(name)[row]
+        if name in self.layout:
+            counts[:] = self.of(name)[row]
             return counts
         keys, values = self.sparse[name]
         start, stop = np.searchsorted(keys, [row * states, (row + 1) * states])
         counts[keys[start:stop] - row * states] = values[start:stop]
         return counts
 
-    def gaps(self) -> dict[str, float]:
+    def missing(self) -> dict[str, float]:
         """The families that could not use every row, and the weight of the rows they missed."""
-        pairs = zip(self.families.network.names, self.incomplete, strict=True)
+        pairs = zip(self.layout.network.names, self.incomplete, strict=True)
         return {name: float(weight) for name, weight in pairs if weight}
 
 
-def empty(families: Families) -> Counts:
+def layout_for_counts(network: Network, dense_cells: int = DENSE_CELLS) -> Layout:
+    """Where the counts of each family are kept; families with more cells than `dense_cells` are left out of it."""
+    sparse = {name for name in network.names if prod(network.shape(name)) > dense_cells}
+    for name in sparse:
+        if prod(network.shape(name)) > MOST_CELLS:
+            raise too_many_cells(network, name)
+    return Layout.of(network, without=sparse)
+
+
+def empty(layout: Layout) -> Counts:
     """The counts of no rows."""
-    nothing = {name: (np.zeros(0, dtype=np.int64), np.zeros(0)) for name in families.sparse}
-    return Counts(families, np.zeros(families.size), nothing, np.zeros(len(families.network)), 0.0, 0)
+    nothing = {name: (np.zeros(0, dtype=np.int64), np.zeros(0)) for name in layout.left_out}
+    return Counts(layout, np.zeros(layout.size), nothing, np.zeros(len(layout.network)), 0.0, 0)
 
 
-def count(families: Families, dataset: Dataset) -> Counts:
+def count(layout: Layout, dataset: Dataset) -> Counts:
     """The counts of the rows of a dataset."""
-    if dataset.names != families.network.names:
+    if dataset.names != layout.network.names:
         raise NetworkError("The dataset was made for another network.")
-    dense, incomplete = _count_dense(families, dataset)
+    dense, incomplete = _count_dense(layout, dataset)
     sparse = {}
-    for name in families.sparse:
-        keys, weights = _cells(families, name, dataset)
+    for name in layout.left_out:
+        keys, weights = _cells(layout, name, dataset)
         seen = keys >= 0
-        incomplete[families.network.names.index(name)] = weights[~seen].sum()
+        incomplete[layout.network.names.index(name)] = weights[~seen].sum()
         sparse[name] = _add_up(keys[seen], weights[seen])
     total = float(len(dataset) if dataset.weights is None else dataset.weights.sum())
-    return Counts(families, dense, sparse, incomplete, total, len(dataset))
+    return Counts(layout, dense, sparse, incomplete, total, len(dataset))
 
 
-def count_all(families: Families, datasets: Iterable[Dataset]) -> Counts:
+def count_all(layout: Layout, datasets: Iterable[Dataset]) -> Counts:
     """The counts of datasets that follow each other, one of them in memory at a time."""
-    counts = empty(families)
+    counts = empty(layout)
     for dataset in datasets:
-        counts = merge(counts, count(families, dataset))
+        counts = merge(counts, count(layout, dataset))
     return counts
 
 
-def count_folds(families: Families, datasets: Iterable[Dataset], folds: int, seed: int) -> tuple[Counts, ...]:
+def count_folds(layout: Layout, datasets: Iterable[Dataset], folds: int, seed: int) -> tuple[Counts, ...]:
     """The counts of each fold of a random division of the rows into `folds` parts of about equal size."""
     generator = np.random.default_rng(seed)
-    counts = [empty(families) for _ in range(folds)]
+    counts = [empty(layout) for _ in range(folds)]
     for dataset in datasets:
         fold_of = generator.permutation(np.arange(len(dataset)) % folds)
         for fold in range(folds):
-            counts[fold] = merge(counts[fold], count(families, dataset.rows(fold_of == fold)))
+            counts[fold] = merge(counts[fold], count(layout, dataset.rows(fold_of == fold)))
     return tuple(counts)
 
 
@@ -112,15 +123,15 @@ def merge_all(parts: Iterable[Counts]) -> Counts:
 
 def merge(left: Counts, right: Counts) -> Counts:
     """The counts of the rows of both."""
-    if left.families.network != right.families.network or left.families.dense != right.families.dense:
+    if left.layout.network != right.layout.network or left.layout.names != right.layout.names:
         raise NetworkError("Counts of two different networks cannot be merged.")
     sparse = {}
-    for name in left.families.sparse:
+    for name in left.layout.left_out:
         pairs = zip(left.sparse[name], right.sparse[name], strict=True)
         keys, values = (np.concatenate(both) for both in pairs)
         sparse[name] = _add_up(keys, values)
     return Counts(
-        left.families,
+        left.layout,
         left.dense + right.dense,
         sparse,
         left.incomplete + right.incomplete,
@@ -129,37 +140,37 @@ def merge(left: Counts, right: Counts) -> Counts:
     )
 
 
-def _count_dense(families: Families, dataset: Dataset) -> tuple[Numbers, Numbers]:
+def _count_dense(layout: Layout, dataset: Dataset) -> tuple[Numbers, Numbers]:
     from credo.kernels.counting import count_rows
 
     # Without weights each row counts one: an array of stride zero, which costs no memory.
     ones = np.broadcast_to(np.int64(1), len(dataset))
     weights = ones if dataset.weights is None else dataset.weights
-    offsets = np.array([families.offsets[name] for name in families.dense], dtype=np.int64)
+    offsets = layout.cell_starts[:-1]
 
     def count_piece(piece: slice) -> tuple[NDArray[Any], NDArray[Any]]:
-        counts = np.zeros(families.size, dtype=weights.dtype)
+        counts = np.zeros(layout.size, dtype=weights.dtype)
         incomplete = np.zeros(len(offsets), dtype=weights.dtype)
-        layout = families.members, families.strides, families.starts, offsets
-        count_rows(dataset.codes[piece], weights[piece], *layout, counts, incomplete)
+        arrays = layout.members, layout.strides, layout.member_starts, offsets
+        count_rows(dataset.codes[piece], weights[piece], *arrays, counts, incomplete)
         return counts, incomplete
 
     threads = min(cpu_count() or 1, 1 + len(dataset) // SMALL_PIECE)
     cuts = [len(dataset) * i // threads for i in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:
         parts = list(pool.map(count_piece, (slice(cuts[i], cuts[i + 1]) for i in range(threads))))
-    dense = np.zeros(families.size)
-    incomplete = np.zeros(len(families.network))
-    is_dense = [name in families.offsets for name in families.network.names]
+    dense = np.zeros(layout.size)
+    incomplete = np.zeros(len(layout.network))
+    is_dense = [name in layout for name in layout.network.names]
     for part_counts, part_incomplete in parts:
         dense += part_counts
         incomplete[is_dense] += part_incomplete
     return dense, incomplete
 
 
-def _cells(families: Families, name: str, dataset: Dataset) -> tuple[NDArray[np.int64], Numbers]:
+def _cells(layout: Layout, name: str, dataset: Dataset) -> tuple[NDArray[np.int64], Numbers]:
     """The cell of each row in the table of one family, -1 where a member is missing; and the rows' weights."""
-    positions, strides = family(families.network, name)
+    positions, strides = family_strides(layout.network, name)
     keys = np.zeros(len(dataset), dtype=np.int64)
     gap = np.zeros(len(dataset), dtype=bool)
     for position, stride in zip(positions, strides, strict=True):

@@ -7,11 +7,11 @@ import numpy as np
 from credo.errors import NetworkError, listing
 from credo.io.dataset import Dataset, code_type
 from credo.io.states import MISSING
+from credo.model.layout import Sensor
 from credo.model.network import Network, Table
 from credo.statistics.align import aligned_table
-from credo.statistics.families import Families
+from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_cells, prepare
-from credo.statistics.inference.layout import Sensor, pack
 
 
 def kl(network: Network, other: Network) -> float:
@@ -24,7 +24,9 @@ def kl(network: Network, other: Network) -> float:
     whatever their order.
     """
     _check_names(network, other)
-    rows = {name: _row_divergences(network.table(name), aligned_table(network, other, name)) for name in network.names}
+    rows = {
+        name: _row_divergences(network.cpt_array(name), aligned_table(network, other, name)) for name in network.names
+    }
     # A family whose rows all agree adds nothing, and needs no inference.
     apart = {name: divergences for name, divergences in rows.items() if divergences.any()}
     marginals = _parent_marginals(network, [name for name in apart if network.parents[name]])
@@ -59,10 +61,9 @@ def _parent_marginals(network: Network, names: list[str]) -> dict[str, Table]:
         return {}
     nothing = Dataset(network.names, np.full((1, len(network)), MISSING, dtype=code_type(network)))
     readings = np.zeros((1, len(sensors)), dtype=nothing.codes.dtype)
-    prepared = prepare(Families.of(network), nothing, sensors=sensors, readings=readings)
+    prepared = prepare(layout_for_counts(network), nothing, sensors=sensors, readings=readings)
     ones = [np.ones(network.shape(name)[:-1]) for name in names]
-    counts, _ = expected_cells(prepared, pack(prepared.layout, network.tables, ones))
+    counts, _ = expected_cells(prepared, prepared.layout.pack(network.cpts, ones))
     return {
-        name: counts[prepared.layout.sensor_stretch(i)].reshape(network.shape(name)[:-1])
-        for i, name in enumerate(names)
+        name: counts[prepared.layout.sensor_slice(i)].reshape(network.shape(name)[:-1]) for i, name in enumerate(names)
     }

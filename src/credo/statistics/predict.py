@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Numbers
 from credo.errors import DataError, ImpossibleRowError, OptionError
 from credo.io.dataset import Dataset, extended
 from credo.io.tables import stream_table
 from credo.model.expansion import expand
+from credo.model.layout import Layout, Sensor
 from credo.model.network import Network
-from credo.statistics.families import Families
+from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.execute import cut_pieces
 from credo.statistics.inference.expected_counts import Prepared, expected_cells, prepare
-from credo.statistics.inference.layout import Numbers, Sensor, pack
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,12 +38,12 @@ def predict(
 
     states, soft = network.states(name), soft or {}
     whole = expand(network).network
-    families = Families.of(whole)
+    count_layout = layout_for_counts(whole)
     parts, done = [], 0
     for part in stream_table(data, network):
         part = extended(part, whole)
         likelihoods = {key: _likelihoods(network, key, soft[key], done, len(part)) for key in soft}
-        parts.append(posterior(families, part, name, likelihoods, memory_limit, done))
+        parts.append(posterior(count_layout, part, name, likelihoods, memory_limit, done))
         done += len(part)
     for key, values in soft.items():
         if np.ndim(values) == 2 and len(values) != done:
@@ -52,7 +53,7 @@ def predict(
 
 
 def posterior(
-    families: Families,
+    count_layout: Layout,
     dataset: Dataset,
     name: str,
     soft: Mapping[str, Numbers],
@@ -60,7 +61,7 @@ def posterior(
     rows_before: int = 0,
 ) -> Numbers:
     """The same for rows of state numbers, (rows, states); `soft` has likelihoods (rows, states)."""
-    network = families.network
+    network = count_layout.network
     target = network.names.index(name)
     sensors, readings, tables = [], [], []
     for key, likelihoods in soft.items():
@@ -75,10 +76,10 @@ def posterior(
     fits = most - 1 <= np.iinfo(dataset.codes.dtype).max
     codes = np.column_stack(readings).astype(dataset.codes.dtype if fits else np.int32)
     unweighted = replace(dataset, weights=None)
-    prepared = prepare(families, unweighted, memory_limit, sensors=sensors, readings=codes, asked=len(sensors) - 1)
+    prepared = prepare(count_layout, unweighted, memory_limit, sensors=sensors, readings=codes, asked=len(sensors) - 1)
     asked = np.unique(prepared.groups.answers[prepared.groups.answers >= 0])
     prepared, answers = _own_cells(prepared, asked)
-    theta = pack(prepared.layout, network.tables, [*tables, np.ones(answers.stop - answers.start)])
+    theta = prepared.layout.pack(network.cpts, [*tables, np.ones(answers.stop - answers.start)])
     try:
         counts, _ = expected_cells(prepared, theta)
     except ImpossibleRowError as error:
@@ -97,13 +98,13 @@ def posterior(
 def _own_cells(prepared: Prepared, asked: NDArray[np.int64]) -> tuple[Prepared, slice]:
     """Give the question cells of its own in each evaluation, so that what is expected there is the answer there."""
     layout, groups = prepared.layout, prepared.groups
-    first = int(layout.offsets[-2])
-    states = int(layout.offsets[-1]) - first
-    cells, offsets = groups.cells.copy(), layout.offsets.copy()
+    first = int(layout.cell_starts[-2])
+    states = int(layout.cell_starts[-1]) - first
+    cells, offsets = groups.cells.copy(), layout.cell_starts.copy()
     # The question is the last family of the layout, so the last of each component that holds it.
     cells[groups.cell_starts[asked + 1] - 1] = first + states * np.arange(len(asked))
     offsets[-1] = first + states * max(1, len(asked))
-    wider, asking = replace(layout, offsets=offsets), replace(groups, cells=cells)
+    wider, asking = replace(layout, cell_starts=offsets), replace(groups, cells=cells)
     cuts = cut_pieces(wider, asking, prepared.plans)
     return replace(prepared, layout=wider, groups=asking, cuts=cuts), slice(first, int(offsets[-1]))
 

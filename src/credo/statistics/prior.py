@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from credo.arrays import Numbers
 from credo.errors import NetworkError, PriorError, suggestion
 from credo.model.expansion import Expansion, expand
 from credo.model.network import Network
 from credo.statistics.align import aligned_table
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def sample_codes(network: Network, rows: int, seed: int = 0) -> dict[str, NDArra
     generator = np.random.default_rng(seed)
     codes: dict[str, NDArray[np.uint32]] = {}
     for name in network.order:
-        table = network.table(name)
+        table = network.cpt_array(name)
         configuration = np.zeros(rows, dtype=np.int64)
         for parent, size in zip(network.parents[name], table.shape, strict=False):
             configuration *= size

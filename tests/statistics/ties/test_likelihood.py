@@ -8,9 +8,8 @@ import pytest
 from credo.constraints.constraint_set import RowTie
 from credo.io.dataset import Dataset
 from credo.model.network import Network
-from credo.statistics.families import Families
+from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_cells
-from credo.statistics.inference.layout import pack
 from credo.statistics.ties.factors import TieError
 from credo.statistics.ties.likelihood import Reading, TiedData, tie_rows
 from tests.helpers.enumeration import random_network, random_rows
@@ -42,11 +41,11 @@ def a_case(
 
 
 def tied(network: Network, codes: np.ndarray, ties: list[RowTie], **options: Reading) -> TiedData:
-    return tie_rows(Families.of(network), ties, Dataset(network.names, codes), **options)
+    return tie_rows(layout_for_counts(network), ties, Dataset(network.names, codes), **options)
 
 
 def evaluate(network: Network, rows: TiedData):
-    theta = pack(rows.prepared.layout, network.tables)
+    theta = rows.prepared.layout.pack(network.cpts)
     return rows.expected(theta, rows.start())
 
 
@@ -111,7 +110,7 @@ def test_the_derivative_is_the_difference_of_expected_counts(seed: int) -> None:
     network, codes, ties = a_case(np.random.default_rng([2, seed]), several=seed % 2 == 0)
     rows = tied(network, codes, ties)
     layout = rows.prepared.layout
-    theta = pack(layout, network.tables)
+    theta = layout.pack(network.cpts)
     found = rows.expected(theta, rows.start())
     assert found.converged
     for cell in np.random.default_rng(seed).integers(0, len(theta), 5):
@@ -127,7 +126,7 @@ def test_without_ties_it_is_what_em_expects() -> None:
     network = random_network(generator, most=6)
     codes = random_rows(generator, network, 50, 0.4)
     rows = tied(network, codes, [])
-    theta = pack(rows.prepared.layout, network.tables)
+    theta = rows.prepared.layout.pack(network.cpts)
     found = rows.expected(theta, rows.start())
     counts, log_likelihood = expected_cells(rows.prepared, theta)
     np.testing.assert_allclose(found.seen, counts, atol=1e-12)
@@ -137,12 +136,12 @@ def test_without_ties_it_is_what_em_expects() -> None:
 
 def test_a_weight_is_a_number_of_copies() -> None:
     generator = np.random.default_rng(5)
-    network = Network({"a": [*"xyz"], "b": [*"xy"]}, {"b": ["a"]}).with_tables(
+    network = Network({"a": [*"xyz"], "b": [*"xy"]}, {"b": ["a"]}).with_cpts(
         {"a": generator.dirichlet(np.ones(3)), "b": generator.dirichlet(np.ones(2), 3)}
     )
     codes = np.array([[-1, 0], [-1, 1], [-1, 0]], dtype=np.int8)
     weighted = Dataset(network.names, codes, np.array([2.0, 3.0, 1.0]))
-    once = tie_rows(Families.of(network), [RowTie(("a",), None, (1, 2), 0)], weighted)
+    once = tie_rows(layout_for_counts(network), [RowTie(("a",), None, (1, 2), 0)], weighted)
     copied = tied(network, codes[[0, 0, 1, 1, 1, 2]], [RowTie(("a",), None, (1, 2, 3, 4, 5), 0)])
     one, many = evaluate(network, once), evaluate(network, copied)
     assert one.log_likelihood == pytest.approx(many.log_likelihood, abs=1e-12)

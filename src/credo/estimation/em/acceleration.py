@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
+from credo.arrays import Numbers
 
 FIRST_LIMIT = 1.0
 GROWTH = 4.0  # of the longest step, where it was reached and served [varadhan and roland, 2008]

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from credo.arrays import Numbers
 from credo.errors import OptionError
 from credo.estimation.em.checkpoint import Checkpoint, fingerprint
 from credo.estimation.em.starts import first_start, never_seen, nth_start
@@ -14,7 +15,6 @@ from credo.estimation.em.steps import Ended, EStep, MStep, State, Steps, init, i
 from credo.findings import Finding
 from credo.model.network import Network
 from credo.statistics.inference.expected_counts import Prepared, require_data
-from credo.statistics.inference.layout import Numbers, unpack
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Start:
 class EMResult:
     """The best of all starts."""
 
-    tables: Mapping[str, Numbers]  # of all variables, axes (parents…, child)
+    cpts: Mapping[str, Numbers]  # of all variables, axes (parents…, child)
     log_likelihood: float  # of what was observed
     objective: float
     history: tuple[float, ...]
@@ -123,7 +123,7 @@ def run_em(
     best = max(done, key=lambda each: each.objective)
     assert best_theta is not None
     return EMResult(
-        unpack(prepared.layout, best_theta),
+        prepared.layout.unpack(best_theta),
         best.log_likelihood,
         best.objective,
         best.history,
@@ -178,7 +178,7 @@ def _checkpoint(
     weights = prepared.dataset.weights
     parts: list[Any] = [network.variables, sorted(network.parents.items()), tuple(free), options]
     parts += [prepared.dataset.codes, weights if weights is not None else "unweighted"]
-    parts += [table for _, table in sorted(network.tables.items())]
+    parts += [table for _, table in sorted(network.cpts.items())]
     return Checkpoint(Path(path), fingerprint(*parts))
 
 

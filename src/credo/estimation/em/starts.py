@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.model.network import Network
 from credo.statistics.inference.expected_counts import Prepared
-from credo.statistics.inference.layout import Numbers, pack, row_starts
 
 # A start never rules out a state: it could not come back.
 LEAST = 1e-3
@@ -21,12 +21,12 @@ def first_start(network: Network, prepared: Prepared, free: Iterable[str], own: 
     tables = {}
     learned = set(free)
     for name in network.names:
-        if name in network.tables and (own or name not in learned):
-            tables[name] = network.table(name)
+        if name in network.cpts and (own or name not in learned):
+            tables[name] = network.cpt_array(name)
             continue
-        counts = prepared.observed.table(name) + 1.0
+        counts = prepared.observed.of(name) + 1.0
         tables[name] = counts / counts.sum(axis=1, keepdims=True)
-    return pack(prepared.layout, tables)
+    return prepared.layout.pack(tables)
 
 
 def nth_start(
@@ -48,7 +48,7 @@ def random_start(prepared: Prepared, around: Numbers, free: Iterable[str], gener
     """
     theta = around.copy()
     for name in free:
-        cells = prepared.layout.stretch(name)
+        cells = prepared.layout.slice_of(name)
         states = len(prepared.layout.network.states(name))
         draws = generator.standard_gamma(states * np.maximum(around[cells], LEAST)).reshape(-1, states)
         draws += LEAST * draws.sum(axis=1, keepdims=True) + np.finfo(float).tiny
@@ -68,13 +68,13 @@ def break_symmetry(
             continue
         for child in children:
             if child in learned:
-                cells = prepared.layout.stretch(child)
+                cells = prepared.layout.slice_of(child)
                 theta[cells] *= 1 + SPREAD * (generator.random(cells.stop - cells.start) - 0.5)
-    starts = row_starts(prepared.layout)
+    starts = prepared.layout.distribution_starts()
     sums = np.repeat(np.add.reduceat(theta, starts), np.diff(starts, append=len(theta)))
     # Tables that are not learned stay as they are, to the last bit.
     for name in learned:
-        cells = prepared.layout.stretch(name)
+        cells = prepared.layout.slice_of(name)
         theta[cells] /= sums[cells]
     return theta
 
@@ -89,7 +89,7 @@ def _has_twins(network: Network, prepared: Prepared, theta: Numbers, name: str, 
     """Whether two states of a variable are the same to all its children."""
     views = []
     for child in children:
-        table = theta[prepared.layout.stretch(child)].reshape(network.shape(child))
+        table = theta[prepared.layout.slice_of(child)].reshape(network.shape(child))
         axis = network.parents[child].index(name)
         views.append(np.moveaxis(table, axis, 0).reshape(table.shape[axis], -1))
     states = np.concatenate(views, axis=1)

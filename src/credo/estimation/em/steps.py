@@ -19,10 +19,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.estimation.em.acceleration import FIRST_LIMIT, extrapolate, next_limit
 from credo.statistics.counts import Counts
 from credo.statistics.inference.expected_counts import Prepared, as_counts, expected_cells
-from credo.statistics.inference.layout import Numbers, row_starts
 
 MStep = Callable[[Counts], tuple[Mapping[str, Any], float]]
 
@@ -111,7 +111,7 @@ class Steps:
 
     @classmethod
     def of(cls, prepared: Prepared, m_step: MStep, free: tuple[str, ...], e_step: EStep | None = None) -> Steps:
-        return cls(prepared, e_step or Independent(prepared), m_step, free, row_starts(prepared.layout))
+        return cls(prepared, e_step or Independent(prepared), m_step, free, prepared.layout.distribution_starts())
 
 
 def init(steps: Steps, theta: Numbers) -> State:
@@ -204,7 +204,7 @@ def _maximise(steps: Steps, theta: Numbers, counts: Numbers) -> tuple[Numbers, f
     tables, penalty = steps.m_step(as_counts(steps.prepared, counts))
     new = theta.copy()
     for name in steps.free:
-        new[steps.prepared.layout.stretch(name)] = np.ravel(tables[name])
+        new[steps.prepared.layout.slice_of(name)] = np.ravel(tables[name])
     return new, float(penalty)
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from credo.constraints.constraint_set import Flags, Numbers
+from credo.arrays import Flags, Numbers
 from credo.estimation.solvers.interior_point import LARGE_SYSTEM, Point, Task, solve_tasks, unknowns
 
 ROUNDS = 12  # after which all rows are taken
@@ -60,7 +60,9 @@ def _excess(task: Task, theta: Numbers) -> Numbers:
 
 def _with_rows(task: Task, rows: Flags) -> Task:
     block = task.block
-    return replace(task, block=replace(block, linear=block.linear.take(rows), linear_rows=block.linear_rows[rows]))
+    return replace(
+        task, block=replace(block, linear=block.linear.take(rows), constraint_numbers=block.constraint_numbers[rows])
+    )
 
 
 def _of_all_rows(task: Task, kept: Flags, point: Point) -> Point:

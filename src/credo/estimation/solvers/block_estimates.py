@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Indices, Numbers
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.estimation.solvers.active_constraints import solve_in_rounds
 from credo.estimation.solvers.certificate import Certificate
@@ -41,7 +41,7 @@ class BlockEstimate:
     without_data: Indices  # distributions with no weight at all; they take the point of maximum entropy
     local: bool = False  # whether only a local optimum is certain; `certificate.gap` then bounds the distance from all
     product_violation: float = 0.0  # of a product row, in logarithms
-    product_prices: tuple[tuple[int, float], ...] = ()  # statement and price per unit of the bound's logarithm
+    product_multipliers: tuple[tuple[int, float], ...] = ()  # statement and price per unit of the bound's logarithm
 
     @property
     def block(self) -> Block:
@@ -73,7 +73,9 @@ def _without_soft_rows(task: Task) -> Task:
         return task
     return replace(
         task,
-        block=replace(task.block, linear=task.block.linear.take(hard), linear_rows=task.block.linear_rows[hard]),
+        block=replace(
+            task.block, linear=task.block.linear.take(hard), constraint_numbers=task.block.constraint_numbers[hard]
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.constraints.constraint_set import Numbers
+from credo.arrays import Numbers
 from credo.estimation.solvers.interior_point import Task
 
 VIOLATION_LIMIT = 1e-9
@@ -83,7 +83,7 @@ def lower_bound(task: Task, multipliers: Numbers) -> float:
     rows = task.block.linear
     z = np.where(rows.equality, multipliers, np.maximum(multipliers, 0.0))
     gradient = np.zeros(task.block.size)
-    np.add.at(gradient, rows.indices, rows.coefficients * z[rows.entry_rows])
+    np.add.at(gradient, rows.indices, rows.coefficients * z[rows.entry_constraints])
     entropies = np.zeros(task.block.size) if task.entropies is None else task.entropies
     bound = -float(rows.bounds @ z)
     soft = ~rows.hard

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.constraints.constraint_set import Indices, Numbers
+from credo.arrays import Indices, Numbers
 from credo.estimation.solvers.certificate import certify
 from credo.estimation.solvers.interior_point import Point, Task, normalised
 

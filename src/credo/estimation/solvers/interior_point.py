@@ -12,8 +12,8 @@ from os import cpu_count
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Indices, Numbers
 
 TOLERANCE = 2e-16  # of the compiled loop, with weights scaled to a sum of one
 LARGE_SYSTEM = 400  # unknowns from which a library orders the elimination
@@ -211,7 +211,7 @@ def _elimination_order(block: Block) -> Indices:
     from scipy.sparse.linalg import splu
 
     above = np.concatenate((rows.indices, np.arange(size)))
-    beside = np.concatenate((size + rows.entry_rows, size + len(rows) + block.distribution_of))
+    beside = np.concatenate((size + rows.entry_constraints, size + len(rows) + block.distribution_of))
     own = np.arange(count)
     pattern = csc_matrix(
         (

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
+from credo.arrays import Numbers
+
 Function = Callable[[Numbers], tuple[float, Numbers]]  # value and gradient
 
 MEMORY = 20

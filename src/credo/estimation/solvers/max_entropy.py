@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Flags, Indices, LinearRows, Numbers
+from credo.constraints.constraint_set import LinearConstraints
 from credo.estimation.solvers.active_constraints import solve_in_rounds
 from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.stacked import apart, stacked, starts_of
@@ -41,7 +42,7 @@ def most_entropic(
     row_firsts = starts_of([len(block.linear) for block in blocks])
     chosen = np.concatenate(free) + np.repeat(firsts[:-1], [len(own) for own in free])
     part = restricted(whole, chosen, theta)
-    parts = apart(part, np.searchsorted(chosen, firsts), np.searchsorted(part.linear_rows, row_firsts))
+    parts = apart(part, np.searchsorted(chosen, firsts), np.searchsorted(part.constraint_numbers, row_firsts))
     points = solve_in_rounds([Task(each, np.zeros(each.size), np.ones(each.size)) for each in parts])
     theta[_parameters_of(whole, chosen)] = np.concatenate([point.theta for point in points])
     violations = _violations(whole, theta, firsts, row_firsts).tolist()
@@ -65,19 +66,19 @@ def _violations(whole: Block, theta: Numbers, firsts: Indices, row_firsts: Indic
 
 def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
     """The block with all but these distributions held at θ; soft rows may stay as violated as they are."""
-    linear, entry_rows = block.linear, block.linear.entry_rows
+    linear, entry_constraints = block.linear, block.linear.entry_constraints
     free = _parameters_of(block, distributions)
     inside = free[linear.indices]
     parts = linear.coefficients * theta[linear.indices]
-    values = np.bincount(entry_rows, parts, len(linear))
-    outside = np.bincount(entry_rows, np.where(inside, 0.0, parts), len(linear))
+    values = np.bincount(entry_constraints, parts, len(linear))
+    outside = np.bincount(entry_constraints, np.where(inside, 0.0, parts), len(linear))
     # Rounding may have put θ beyond a bound by a hair; what is fixed must leave room for what is free.
     reached = np.where(linear.equality, linear.bounds, np.maximum(linear.bounds, values))
     bounds: Numbers = np.asarray(reached - outside, dtype=np.float64)
-    lengths = np.bincount(entry_rows[inside], minlength=len(linear))
+    lengths = np.bincount(entry_constraints[inside], minlength=len(linear))
     touched = lengths > 0
     local = np.cumsum(free) - 1
-    rows = LinearRows(
+    rows = LinearConstraints(
         np.concatenate(([0], np.cumsum(lengths[touched]))),
         local[linear.indices[inside]],
         linear.coefficients[inside],
@@ -88,12 +89,12 @@ def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
     )
     sizes = np.diff(block.distributions)[distributions]
     return Block(
-        tuple(block.table_rows[d] for d in distributions),
+        tuple(block.configurations[d] for d in distributions),
         block.parameters[free],
         np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
         np.repeat(np.arange(len(sizes)), sizes),
         rows,
-        block.linear_rows[touched],
+        block.constraint_numbers[touched],
     )
 
 

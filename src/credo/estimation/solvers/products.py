@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.constraints.append import with_rows
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Numbers
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
 from credo.constraints.product_feasibility import product_finding
 from credo.constraints.program import Program
@@ -75,7 +75,7 @@ def _with_products(relaxed: BlockEstimate, seed: int) -> BlockEstimate:
         certificate=Certificate(max(certificate.violation, missed), gap),
         local=True,
         product_violation=missed,
-        product_prices=tuple(zip(rows.statements, best.product_multipliers.tolist(), strict=True)),
+        product_multipliers=tuple(zip(rows.statements, best.product_multipliers.tolist(), strict=True)),
     )
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from credo.arrays import Indices
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import Indices, LinearRows
+from credo.constraints.constraint_set import LinearConstraints
 
 
 def starts_of(sizes: Sequence[int] | Indices) -> Indices:
@@ -18,19 +19,19 @@ def starts_of(sizes: Sequence[int] | Indices) -> Indices:
 
 
 def stacked(blocks: Sequence[Block]) -> Block:
-    """All blocks in one, numbered on; `linear_rows` counts its rows from 0, and products are left out."""
+    """All blocks in one, numbered on; `constraint_numbers` counts its rows from 0, and products are left out."""
     linear = [block.linear for block in blocks]
     parameters = starts_of([block.size for block in blocks])
     distributions = starts_of([len(block.distributions) - 1 for block in blocks])
     entries = starts_of([len(rows.indices) for rows in linear])
     count = sum(len(rows) for rows in linear)
     return Block(
-        tuple(row for block in blocks for row in block.table_rows),
+        tuple(row for block in blocks for row in block.configurations),
         np.concatenate([block.parameters for block in blocks]),
         _numbered_on([block.distributions for block in blocks], parameters),
         np.concatenate([block.distribution_of for block in blocks])
         + np.repeat(distributions[:-1], np.diff(parameters)),
-        LinearRows(
+        LinearConstraints(
             _numbered_on([rows.starts for rows in linear], entries),
             np.concatenate([rows.indices for rows in linear]) + np.repeat(parameters[:-1], np.diff(entries)),
             np.concatenate([rows.coefficients for rows in linear]),
@@ -59,7 +60,7 @@ def apart(block: Block, distribution_starts: Indices, row_starts: Indices) -> li
         begin, end = parameters[k], parameters[k + 1]
         row, stop = row_starts[k], row_starts[k + 1]
         entry, until = linear.starts[row], linear.starts[stop]
-        rows = LinearRows(
+        rows = LinearConstraints(
             linear.starts[row : stop + 1] - entry,
             linear.indices[entry:until] - begin,
             linear.coefficients[entry:until],
@@ -70,12 +71,12 @@ def apart(block: Block, distribution_starts: Indices, row_starts: Indices) -> li
         )
         found.append(
             Block(
-                block.table_rows[first:last],
+                block.configurations[first:last],
                 block.parameters[begin:end],
                 block.distributions[first : last + 1] - begin,
                 block.distribution_of[begin:end] - first,
                 rows,
-                block.linear_rows[row:stop],
+                block.constraint_numbers[row:stop],
             )
         )
     return found

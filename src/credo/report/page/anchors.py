@@ -32,13 +32,13 @@ class Places:
             {name: _most_telling(rows, cap) for name, rows in story.rows.items()},
         )
 
-    def table(self, name: str) -> str:
+    def cpt(self, name: str) -> str:
         """The anchor of a table."""
         return f"t{self.numbers[name]}"
 
     def row(self, name: str, row: int) -> str:
         """The anchor of a row."""
-        return f"{self.table(name)}r{row}"
+        return f"{self.cpt(name)}r{row}"
 
     def link(self, name: str, row: int) -> str:
         """A link to a row in full words; to its table where the row is not shown."""
@@ -52,12 +52,12 @@ class Places:
             parts.append(f"<a href=#{self._target(name, row)}>{row + 1}</a> ")
             last = name
         if len(rows) > FEW_LINKS and last is not None:
-            parts.append(f"<a href=#{self.table(last)}>and {len(rows) - FEW_LINKS:,} more</a>")
+            parts.append(f"<a href=#{self.cpt(last)}>and {len(rows) - FEW_LINKS:,} more</a>")
         return "".join(parts).rstrip()
 
     def _target(self, name: str, row: int) -> str:
         known = any(each.row == row for each in self.shown.get(name, ()))
-        return self.row(name, row) if known else self.table(name)
+        return self.row(name, row) if known else self.cpt(name)
 
 
 def _cells(network: Network, story: Explanation, cap: int) -> int:

@@ -7,10 +7,10 @@ from html import escape
 
 import numpy as np
 
-from credo.model.network import Network
 from credo.drawing.influence import influence
 from credo.drawing.layout import Places as Layout
 from credo.drawing.layout import layered
+from credo.model.network import Network
 from credo.report.page.anchors import Places
 
 MARGIN = 60
@@ -37,7 +37,7 @@ def network_picture(network: Network, moved: Mapping[str, float], places: Places
     for name in network.names:
         circle = _circle(name, at[name], moved.get(name, 0.0), radius, named=not crowded)
         known = places is not None and name in places.shown
-        parts.append(f'<a href="#{places.table(name)}">{circle}</a>' if places is not None and known else circle)
+        parts.append(f'<a href="#{places.cpt(name)}">{circle}</a>' if places is not None and known else circle)
     return "".join([*parts, "</svg>"])
 
 

@@ -47,6 +47,6 @@ def _where(scores: HeldOut, places: Places) -> str:
 
 
 def _named(score: BlockScore, places: Places) -> str:
-    names = list(dict.fromkeys(name for name, _ in score.table_rows))
-    links = " and ".join(f'<a href="#{places.table(name)}">{escape(name)}</a>' for name in names[:2])
+    names = list(dict.fromkeys(name for name, _ in score.configurations))
+    links = " and ".join(f'<a href="#{places.cpt(name)}">{escape(name)}</a>' for name in names[:2])
     return f"{links}{' and others' if len(names) > 2 else ''} ({score.gain:+.2g})"

@@ -41,7 +41,7 @@ def _table(name: str, story: Explanation, said: Mapping[int, StatementStory], pl
     if not rows:
         return ""
     return (
-        f'<section class="node" id="{places.table(name)}" data-name="{escape(name)}"><h3>{escape(title)}</h3>'
+        f'<section class="node" id="{places.cpt(name)}" data-name="{escape(name)}"><h3>{escape(title)}</h3>'
         f"{table('rows', headings, lines)}{rest}</section>"
     )
 

@@ -12,31 +12,32 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.statistics.inference.layout import Integers, Layout, Numbers
+from credo.arrays import Indices, Numbers
+from credo.model.layout import Layout
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
     """Distinct components, and distinct evaluations of them, sorted by component."""
 
-    keys: Integers  # of each component: how many hidden variables, these, then the families that touch them
-    key_starts: Integers  # (components + 1,)
-    component: Integers  # (evaluations,)
-    cells: Integers  # where the slice of each family begins, evaluation after evaluation
-    cell_starts: Integers  # (evaluations + 1,)
+    keys: Indices  # of each component: how many hidden variables, these, then the families that touch them
+    key_starts: Indices  # (components + 1,)
+    component: Indices  # (evaluations,)
+    cells: Indices  # where the slice of each family begins, evaluation after evaluation
+    cell_starts: Indices  # (evaluations + 1,)
     weights: Numbers  # (evaluations,) of all rows that share it
-    rows: Integers  # (evaluations,) the first row that needs it
-    answers: Integers  # (rows,) the evaluation that holds the family that was asked for; -1 where it has no gap
+    rows: Indices  # (evaluations,) the first row that needs it
+    answers: Indices  # (rows,) the evaluation that holds the family that was asked for; -1 where it has no gap
     barren: Numbers  # (variables,) the weight of the rows in which a variable was cut
     distinct_rows: int
     pieces: int  # components of all distinct rows, before sharing
 
-    def variables(self, component: int) -> Integers:
+    def variables(self, component: int) -> Indices:
         """The hidden variables of a component."""
         start = self.key_starts[component] + 1
         return self.keys[start : start + self.keys[start - 1]]
 
-    def families(self, component: int) -> Integers:
+    def families(self, component: int) -> Indices:
         """The families that touch a component, as the positions of their children."""
         start = self.key_starts[component]
         return self.keys[start + 1 + self.keys[start] : self.key_starts[component + 1]]
@@ -51,7 +52,7 @@ def group_rows(
     codes = np.ascontiguousarray(codes)
     each = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
     first, total, which = unique_rows(codes, each)
-    shape = layout.members, layout.strides, layout.starts, layout.offsets, layout.backward
+    shape = layout.members, layout.strides, layout.member_starts, layout.cell_starts, layout.backward
     keys, key_starts, cells, starts, weight, row, answers, barren, pieces = group_components(
         codes, first, total, *shape, asked
     )

@@ -8,8 +8,9 @@ from functools import cache
 
 import numpy as np
 
+from credo.arrays import Indices, Numbers
+from credo.model.layout import Layout
 from credo.statistics.inference.components import Groups
-from credo.statistics.inference.layout import Integers, Layout, Numbers
 from credo.statistics.inference.plan import Plans
 
 # Work is cut into pieces of which each sums on its own, and sums are added in the order of the pieces.
@@ -19,19 +20,19 @@ LARGE_CLIQUES = 2**24  # cells from which one thread works alone, so that memory
 MOST_COUNTS = 2**23  # cells of counts that all pieces together may hold (64 MB)
 
 
-def cut_pieces(layout: Layout, groups: Groups, plans: Plans) -> Integers:
+def cut_pieces(layout: Layout, groups: Groups, plans: Plans) -> Indices:
     """Where each piece of the evaluations begins and ends, all about equally dear."""
     cost = (plans.input_cells + 2 * plans.clique_cells)[groups.component].astype(np.float64)
     total = float(cost.sum())
-    fitting = MOST_COUNTS // max(1, layout.cells)
-    worth = total // (SMALL_PIECE + 2 * layout.cells)  # each piece has counts of its own, cleared and added up
+    fitting = MOST_COUNTS // max(1, layout.size)
+    worth = total // (SMALL_PIECE + 2 * layout.size)  # each piece has counts of its own, cleared and added up
     pieces = int(max(1, min(MOST_PIECES, fitting, worth)))
     cuts = np.searchsorted(np.cumsum(cost), total * np.arange(1, pieces) / pieces)
     return np.concatenate([[0], cuts, [len(cost)]]).astype(np.int64)
 
 
 def execute(
-    layout: Layout, groups: Groups, plans: Plans, cuts: Integers, theta: Numbers, backward: bool = True
+    layout: Layout, groups: Groups, plans: Plans, cuts: Indices, theta: Numbers, backward: bool = True
 ) -> tuple[Numbers, float, int]:
     """Expected counts of all cells, the log-likelihood, and an evaluation of probability zero (-1: none).
 
@@ -40,11 +41,11 @@ def execute(
     from credo.kernels.elimination import run
 
     if not len(groups.component):
-        return np.zeros(layout.cells), 0.0, -1
+        return np.zeros(layout.size), 0.0, -1
     clique_cells, message_cells = int(plans.clique_cells.max()), int(plans.message_cells.max())
 
     def run_piece(piece: int) -> tuple[Numbers, float, int]:
-        counts = np.zeros(layout.cells if backward else 0)
+        counts = np.zeros(layout.size if backward else 0)
         tables, messages, marginals = np.empty(clique_cells), np.empty(message_cells), np.zeros(message_cells)
         maps = np.concatenate([plans.maps, np.empty(plans.map_cells.max(), dtype=np.uint32)])
         log_likelihood, impossible = run(

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from credo.errors import DataError, ImpossibleRowError
-from credo.io.dataset import Codes, Dataset
+from credo.arrays import Codes, Indices, Numbers
+from credo.errors import DataError, ImpossibleRowError, TooLargeError
+from credo.io.dataset import Dataset
+from credo.model.layout import Layout, Sensor
 from credo.statistics.counts import Counts, count
-from credo.statistics.families import Families
 from credo.statistics.inference.components import Groups, group_rows
 from credo.statistics.inference.execute import cut_pieces, execute
-from credo.statistics.inference.layout import Integers, Layout, Numbers, Sensor, pack
-from credo.statistics.inference.plan import Plans, make_plans
+from credo.statistics.inference.plan import MOST_CELLS, Plans, make_plans
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,13 +30,13 @@ class Prepared:
     """All that does not change while tables are learned."""
 
     dataset: Dataset
-    families: Families
+    count_layout: Layout
     layout: Layout
     groups: Groups
     plans: Plans
-    cuts: Integers  # (pieces + 1,) evaluations that are summed together
+    cuts: Indices  # (pieces + 1,) evaluations that are summed together
     observed: Counts  # of families without gaps
-    observed_cells: Integers  # where in the layout these were counted,
+    observed_cells: Indices  # where in the layout these were counted,
     observed_counts: Numbers  # and how often
 
     @property
@@ -51,7 +51,7 @@ class Prepared:
 
 
 def prepare(
-    families: Families,
+    count_layout: Layout,
     dataset: Dataset,
     memory_limit: int | None = None,
     *,
@@ -63,15 +63,23 @@ def prepare(
 
     `sensors` are observed children beside the network, `asked` is the one whose evaluation each row is asked for.
     """
-    layout = Layout.of(families.network, sensors)
+    layout = Layout.of(count_layout.network, sensors=sensors)
     codes = dataset.codes if readings is None else np.hstack([dataset.codes, readings])
-    groups = group_rows(layout, codes, dataset.weights, asked + len(families.network) if asked >= 0 else -1)
+    groups = group_rows(layout, codes, dataset.weights, asked + len(count_layout.network) if asked >= 0 else -1)
     plans = make_plans(layout, groups, memory_limit)
-    observed = count(families, dataset)
+    observed = count(count_layout, dataset)
     cells, counts = _in_layout(layout, observed)
     return Prepared(
-        dataset, families, layout, groups, plans, cut_pieces(layout, groups, plans), observed, cells, counts
+        dataset, count_layout, layout, groups, plans, cut_pieces(layout, groups, plans), observed, cells, counts
     )
+
+
+def _require_cells(layout: Layout) -> None:
+    for name in layout.names:
+        cells = layout.slice_of(name)
+        if cells.stop - cells.start > MOST_CELLS:
+            size = cells.stop - cells.start
+            raise TooLargeError(f"The CPT of {name} has {size:.1e} cells, too many for inference.", 8 * size)
 
 
 def require_data(prepared: Prepared) -> None:
@@ -82,7 +90,7 @@ def require_data(prepared: Prepared) -> None:
 
 def expected_counts(prepared: Prepared, tables: Mapping[str, Any]) -> tuple[Counts, float]:
     """The expected counts of all families under these tables, and the log-likelihood of the data."""
-    counts, log_likelihood = expected_cells(prepared, pack(prepared.layout, tables))
+    counts, log_likelihood = expected_cells(prepared, prepared.layout.pack(tables))
     return as_counts(prepared, counts), log_likelihood
 
 
@@ -114,14 +122,14 @@ def as_counts(prepared: Prepared, cells: Numbers) -> Counts:
 
     No family counts as incomplete: what was missing is expected now, or was barren (`Prepared.barren`).
     """
-    families, observed = prepared.families, prepared.observed
+    count_layout, observed = prepared.count_layout, prepared.observed
     cells = cells.view()
     cells.flags.writeable = False  # an M-step that changed them would change what the next step starts from
-    parts = {name: cells[prepared.layout.stretch(name)] for name in families.sparse}
+    parts = {name: cells[prepared.layout.slice_of(name)] for name in count_layout.left_out}
     sparse = {name: (np.flatnonzero(part), part[part != 0]) for name, part in parts.items()}
     if sparse:
-        cells = np.concatenate([np.zeros(0), *(cells[prepared.layout.stretch(name)] for name in families.dense)])
-    return Counts(families, cells, sparse, np.zeros(len(families.network)), observed.total, observed.rows)
+        cells = np.concatenate([np.zeros(0), *(cells[prepared.layout.slice_of(name)] for name in count_layout.names)])
+    return Counts(count_layout, cells, sparse, np.zeros(len(count_layout.network)), observed.total, observed.rows)
 
 
 def impossible_evaluation(layout: Layout, groups: Groups, codes: Any, evaluation: int) -> ImpossibleRowError:
@@ -129,7 +137,7 @@ def impossible_evaluation(layout: Layout, groups: Groups, codes: Any, evaluation
     row = int(groups.rows[evaluation])
     seen: dict[int, None] = {}
     for family in groups.families(int(groups.component[evaluation])):
-        for member in layout.members[layout.starts[family] : layout.starts[family + 1]]:
+        for member in layout.members[layout.member_starts[family] : layout.member_starts[family + 1]]:
             seen[int(member)] = None
     variables = layout.network.variables
     known = [v for v in sorted(seen) if v < len(variables) and codes[row, v] >= 0]
@@ -142,10 +150,10 @@ def _impossible_family(prepared: Prepared, theta: Numbers) -> ImpossibleRowError
     layout, codes = prepared.layout, prepared.dataset.codes
     found: list[tuple[int, list[str]]] = []
     for cell in prepared.observed_cells[theta[prepared.observed_cells] == 0].tolist():
-        family = int(np.searchsorted(layout.offsets, cell, side="right")) - 1
-        rest, matches = cell - int(layout.offsets[family]), np.ones(len(codes), dtype=bool)
+        family = int(np.searchsorted(layout.cell_starts, cell, side="right")) - 1
+        rest, matches = cell - int(layout.cell_starts[family]), np.ones(len(codes), dtype=bool)
         values = []
-        for i in range(layout.starts[family], layout.starts[family + 1]):
+        for i in range(layout.member_starts[family], layout.member_starts[family + 1]):
             state, rest = divmod(rest, int(layout.strides[i]))
             variable = layout.network.variables[layout.members[i]]
             values.append(f"{variable.name}={variable.states[state]}")
@@ -156,13 +164,13 @@ def _impossible_family(prepared: Prepared, theta: Numbers) -> ImpossibleRowError
     return ImpossibleRowError(*min(found))
 
 
-def _in_layout(layout: Layout, observed: Counts) -> tuple[Integers, Numbers]:
+def _in_layout(layout: Layout, observed: Counts) -> tuple[Indices, Numbers]:
     """The cells that were counted, and their counts."""
     cells, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     for name in layout.network.names:
-        start = layout.stretch(name).start
-        if name in observed.families.offsets:
-            table = observed.table(name).ravel()
+        start = layout.slice_of(name).start
+        if name in observed.layout.offsets:
+            table = observed.of(name).ravel()
             keys = np.flatnonzero(table)
             values = table[keys]
         else:

@@ -7,14 +7,15 @@ component whose cliques do not fit is refused before anything is allocated for i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import sysconf
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Indices
 from credo.errors import TooLargeError, listing, readable_bytes
+from credo.memory import memory_limit_or_default
+from credo.model.layout import Layout
 from credo.statistics.inference.components import Groups
-from credo.statistics.inference.layout import Integers, Layout
 
 # A cell of a clique is kept once as a number and, for about three inputs, as four bytes of a map; messages are smaller.
 BYTES_A_CELL = 24
@@ -27,24 +28,23 @@ class Plans:
     """A program for each component; `kernels/elimination_plan.py` says how it is written."""
 
     program: NDArray[np.int32]
-    starts: Integers  # (components + 1,)
-    clique_cells: Integers  # (components,)
-    message_cells: Integers  # (components,)
-    input_cells: Integers  # (components,) cells of cliques, once for each input
-    map_cells: Integers  # (components,) of maps that are not kept
+    starts: Indices  # (components + 1,)
+    clique_cells: Indices  # (components,)
+    message_cells: Indices  # (components,)
+    input_cells: Indices  # (components,) cells of cliques, once for each input
+    map_cells: Indices  # (components,) of maps that are not kept
     maps: NDArray[np.uint32]  # those that are kept
-    shapes: Integers  # of all maps, one after the other
-    shape_starts: Integers  # (maps + 1,)
+    shapes: Indices  # of all maps, one after the other
+    shape_starts: Indices  # (maps + 1,)
 
 
 def make_plans(layout: Layout, groups: Groups, memory_limit: int | None = None) -> Plans:
     """The plans of all components, or an error with the estimate in bytes where one needs too much memory."""
     from credo.kernels.elimination_plan import write_plans
 
-    if memory_limit is None:
-        memory_limit = sysconf("SC_PAGE_SIZE") * sysconf("SC_PHYS_PAGES") // 4
+    memory_limit = memory_limit_or_default(memory_limit)
     most = min(float(MOST_CELLS), memory_limit / BYTES_A_CELL)
-    shape = layout.sizes, layout.members, layout.strides, layout.starts
+    shape = layout.sizes, layout.members, layout.strides, layout.member_starts
     program, starts, figures, *maps, cells, clique = write_plans(groups.keys, groups.key_starts, *shape, most)
     if cells > 0:
         names = [layout.network.names[v] for v in sorted(clique)]

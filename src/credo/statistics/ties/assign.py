@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Indices, Numbers
 from credo.model.graphs import parts
-from credo.statistics.inference.layout import Integers, Numbers
 
 MOST_TRIES = 100_000  # of one set of groups that differ, before the search gives up
 
@@ -27,12 +27,12 @@ class NoAssignment(Exception):
         self.groups = tuple(groups)
 
 
-def assign(probabilities: Numbers, pairs: Integers) -> tuple[Integers, bool]:
+def assign(probabilities: Numbers, pairs: Indices) -> tuple[Indices, bool]:
     """A state for each group, (groups,), and whether all pairs (n, 2) that differ do: the search can give up.
 
     `probabilities` are (groups, states).
     """
-    labels: Integers = probabilities.argmax(axis=1).astype(np.int64)
+    labels: Indices = probabilities.argmax(axis=1).astype(np.int64)
     if not len(pairs):
         return labels, True
     neighbours: dict[int, list[int]] = {}
@@ -49,7 +49,7 @@ def assign(probabilities: Numbers, pairs: Integers) -> tuple[Integers, bool]:
     return labels, complete
 
 
-def _parts(pairs: Integers, groups: int) -> list[list[int]]:
+def _parts(pairs: Indices, groups: int) -> list[list[int]]:
     """Groups that hang together through pairs that differ."""
     label = parts(pairs[:, 0], pairs[:, 1], groups)
     inside: NDArray[np.int64] = np.unique(pairs)

@@ -12,12 +12,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Codes, Indices, Numbers
 from credo.constraints.constraint_set import RowTie
 from credo.errors import DataError
-from credo.io.dataset import Codes, Dataset
+from credo.io.dataset import Dataset
 from credo.model.graphs import parts
 from credo.model.network import Network
-from credo.statistics.inference.layout import Integers, Numbers
 
 
 class TieError(DataError):
@@ -32,17 +32,17 @@ class TieError(DataError):
 class Factors:
     """Sets of rows that share the value of a variable, and pairs that differ in it."""
 
-    variable: Integers  # (factors,) its position in the network
+    variable: Indices  # (factors,) its position in the network
     differ: NDArray[np.bool_]  # (factors,) a pair that differs; else all members are equal
-    rows: Integers  # (members,) factor after factor
-    starts: Integers  # (factors + 1,)
+    rows: Indices  # (members,) factor after factor
+    starts: Indices  # (factors + 1,)
     weights: Numbers  # (members,) how many copies of itself each row stands for, all of them tied
 
     def __len__(self) -> int:
         return len(self.variable)
 
     @property
-    def factor(self) -> Integers:
+    def factor(self) -> Indices:
         """The factor of each member."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
@@ -61,7 +61,7 @@ def factors_of(network: Network, ties: Sequence[RowTie], dataset: Dataset) -> tu
     counted = weights > 0
     variable: list[int] = []
     differ: list[bool] = []
-    members: list[Integers] = []
+    members: list[Indices] = []
     for position, name in enumerate(network.names):
         own = [tie for tie in ties if name in tie.variables]
         label = _shared(own, dataset, counted)
@@ -82,7 +82,7 @@ def factors_of(network: Network, ties: Sequence[RowTie], dataset: Dataset) -> tu
     return found, replace(dataset, codes=codes)
 
 
-def _tied(tie: RowTie, dataset: Dataset, counted: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+def _tied(tie: RowTie, dataset: Dataset, counted: NDArray[np.bool_]) -> tuple[Indices, Indices]:
     """The rows of a tie that count, each with its group's number; a row without a value in the column is in none."""
     if tie.by is None:
         rows = np.array(tie.rows, dtype=np.int64) - 1
@@ -94,7 +94,7 @@ def _tied(tie: RowTie, dataset: Dataset, counted: NDArray[np.bool_]) -> tuple[In
     return rows, group.astype(np.int64)
 
 
-def _shared(ties: Sequence[RowTie], dataset: Dataset, counted: NDArray[np.bool_]) -> Integers:
+def _shared(ties: Sequence[RowTie], dataset: Dataset, counted: NDArray[np.bool_]) -> Indices:
     """The number of each row's tie after ties that overlap have become one; -1 where a row is in none."""
     rows, nodes, count = [], [], 0
     for tie in ties:
@@ -113,7 +113,7 @@ def _shared(ties: Sequence[RowTie], dataset: Dataset, counted: NDArray[np.bool_]
     return np.where(tied, label[: len(dataset)], -1)
 
 
-def _sets(rows: Integers, group: Integers) -> Iterator[Integers]:
+def _sets(rows: Indices, group: Indices) -> Iterator[Indices]:
     """The rows of each group of two or more."""
     order = np.argsort(group, kind="stable")
     ends = [*(np.flatnonzero(np.diff(group[order])) + 1).tolist(), len(rows)]
@@ -126,7 +126,7 @@ def _sets(rows: Integers, group: Integers) -> Iterator[Integers]:
 
 def _pairs(
     network: Network, position: int, ties: Sequence[RowTie], dataset: Dataset, counted: NDArray[np.bool_]
-) -> Iterator[Integers]:
+) -> Iterator[Indices]:
     """The pairs of rows that differ in a variable, each once."""
     variable = network.variables[position]
     seen: set[tuple[int, int]] = set()
@@ -145,7 +145,7 @@ def _pairs(
         yield np.array(pair, dtype=np.int64)
 
 
-def _reveal(network: Network, position: int, codes: Codes, rows: Integers) -> None:
+def _reveal(network: Network, position: int, codes: Codes, rows: Indices) -> None:
     """Where one of the rows holds a value, write it into all; two different ones are an error."""
     column = codes[rows, position]
     known = np.flatnonzero(column >= 0)
@@ -165,7 +165,7 @@ def _reveal(network: Network, position: int, codes: Codes, rows: Integers) -> No
 
 
 def _refuse_equal(
-    network: Network, position: int, codes: Codes, label: Integers, weights: Numbers, pair: Integers
+    network: Network, position: int, codes: Codes, label: Indices, weights: Numbers, pair: Indices
 ) -> None:
     """A pair that differs may be neither tied together nor seen to be equal, and is of two single rows."""
     name, (first, second) = network.names[position], pair
@@ -180,10 +180,10 @@ def _refuse_equal(
         raise TieError(f"{said} one of them has a weight other than one: copies of a row cannot differ.", places)
 
 
-def listed(rows: Integers) -> str:
+def listed(rows: Indices) -> str:
     """The numbers of rows for a message, from one."""
     return ", ".join(str(row + 1) for row in rows[:12].tolist()) + (", …" if len(rows) > 12 else "")
 
 
-def _integers(values: object) -> Integers:
+def _integers(values: object) -> Indices:
     return np.asarray(values, dtype=np.int64)

@@ -15,14 +15,14 @@ from enum import Enum
 
 import numpy as np
 
+from credo.arrays import Indices, Numbers
 from credo.constraints.constraint_set import RowTie
 from credo.errors import OptionError
 from credo.io.dataset import Dataset
 from credo.model.graphs import parts
+from credo.model.layout import Layout
 from credo.model.network import Network
-from credo.statistics.families import Families
 from credo.statistics.inference.expected_counts import Prepared, prepare
-from credo.statistics.inference.layout import Integers, Numbers
 from credo.statistics.ties.factors import Factors, factors_of
 from credo.statistics.ties.relaxation import TIGHT, Members, Relaxation, relax
 
@@ -91,7 +91,7 @@ class TiedData:
         factors, layout = self.seen.members.factors, self.prepared.layout
         width = int(self.seen.states.max(initial=1))
         inside = np.arange(width) < self.seen.states[:, None]
-        cells = np.where(inside, layout.offsets[factors.variable][:, None] + np.arange(width), 0)
+        cells = np.where(inside, layout.cell_starts[factors.variable][:, None] + np.arange(width), 0)
         members = np.add.reduceat(factors.weights, factors.starts[:-1]) if len(factors) else np.zeros(0)
         with np.errstate(divide="ignore", invalid="ignore"):
             # A value of probability zero stays impossible, though it is taken out more often than it is put in.
@@ -112,14 +112,14 @@ class TiedData:
             return 0.0
         states = self.prepared.dataset.codes[factors.rows[factors.starts[:-1]], factors.variable]
         known = (states >= 0) & ~factors.differ
-        cells = (self.prepared.layout.offsets[factors.variable] + states)[known]
+        cells = (self.prepared.layout.cell_starts[factors.variable] + states)[known]
         copies = np.add.reduceat(factors.weights, factors.starts[:-1])[known] - 1
         np.add.at(counts, cells, -copies)
         return float(-copies @ np.log(theta[cells]))
 
 
 def tie_rows(
-    families: Families,
+    count_layout: Layout,
     ties: Sequence[RowTie],
     dataset: Dataset,
     *,
@@ -127,18 +127,18 @@ def tie_rows(
     memory_limit: int | None = None,
 ) -> TiedData:
     """Work out once what ties between the rows of a table mean for its likelihood."""
-    network, reading = families.network, Reading(reading)
+    network, reading = count_layout.network, Reading(reading)
     factors, revealed = factors_of(network, ties, dataset)
     if reading is Reading.MERGED:
         _refuse_to_merge(network, factors)
     weights = np.ones(len(revealed)) if revealed.weights is None else revealed.weights
-    prepared = prepare(families, revealed, memory_limit)
-    seen = relax(families, revealed.codes, weights, _own_columns(factors, revealed), memory_limit)
+    prepared = prepare(count_layout, revealed, memory_limit)
+    seen = relax(count_layout, revealed.codes, weights, _own_columns(factors, revealed), memory_limit)
     chance = None
     if reading is Reading.CLL:
         members, rows, row_weights = _chance_columns(network, factors)
         nothing = np.full((rows, len(network)), -1, dtype=revealed.codes.dtype)
-        chance = relax(families, nothing, row_weights, members, memory_limit)
+        chance = relax(count_layout, nothing, row_weights, members, memory_limit)
     return TiedData(prepared, factors, seen, chance, reading)
 
 
@@ -185,7 +185,7 @@ def _chance_columns(network: Network, factors: Factors) -> tuple[Members, int, N
     return Members(factors, columns, variable[first], row[first].astype(np.int64), weights), len(labels), row_weights
 
 
-def _clusters(network: Network, factors: Factors) -> Integers:
+def _clusters(network: Network, factors: Factors) -> Indices:
     """A number for each member, the same for members of one row whose variables have an ancestor in common."""
     variable = factors.variable[factors.factor]
     roots = _ancestors(network)

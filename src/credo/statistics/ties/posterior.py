@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.model.network import Network
-from credo.statistics.families import Families
-from credo.statistics.inference.layout import Numbers, pack
+from credo.statistics.counts import layout_for_counts
 from credo.statistics.predict import posterior
 from credo.statistics.ties.likelihood import TiedData
 
@@ -21,8 +21,8 @@ def tied_posterior(network: Network, tied: TiedData, name: str, memory_limit: in
 
     Exact where the likelihood is: where rows and ties form no cycle.
     """
-    dataset, families = replace(tied.prepared.dataset, weights=None), Families.of(network)
-    found = tied.expected(pack(tied.prepared.layout, network.tables), tied.start())
+    dataset, count_layout = replace(tied.prepared.dataset, weights=None), layout_for_counts(network)
+    found = tied.expected(tied.prepared.layout.pack(network.cpts), tied.start())
     members = tied.seen.members
     touched = np.zeros(len(dataset), dtype=bool)
     touched[members.row] = True
@@ -38,5 +38,5 @@ def tied_posterior(network: Network, tied: TiedData, name: str, memory_limit: in
     table = np.empty((len(dataset), len(network.states(name))))
     for rows, evidence in ((touched, soft), (~touched, {})):
         if rows.any():
-            table[rows] = posterior(families, dataset.rows(rows), name, evidence, memory_limit)
+            table[rows] = posterior(count_layout, dataset.rows(rows), name, evidence, memory_limit)
     return table

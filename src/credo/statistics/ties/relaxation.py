@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.io.dataset import Codes, Dataset
+from credo.arrays import Codes, Indices, Numbers
+from credo.io.dataset import Dataset
 from credo.model.graphs import parts
-from credo.statistics.families import Families
+from credo.model.layout import Layout, Sensor
 from credo.statistics.inference.execute import cut_pieces, execute
 from credo.statistics.inference.expected_counts import Prepared, expected_cells, impossible_evaluation, prepare
-from credo.statistics.inference.layout import Integers, Layout, Numbers, Sensor
 from credo.statistics.ties.factors import Factors, TieError, listed
 
 MOST_ROUNDS = 200
@@ -35,9 +35,9 @@ class Members:
     """Which column of soft evidence each member of a factor has: its own, or one that many share."""
 
     factors: Factors
-    columns: Integers  # (members,) −1 − x where the value x is observed
-    variable: Integers  # (columns,) the position of each
-    row: Integers  # (columns,) the row of the engine's table that each is evidence in
+    columns: Indices  # (members,) −1 − x where the value x is observed
+    variable: Indices  # (columns,) the position of each
+    row: Indices  # (columns,) the row of the engine's table that each is evidence in
     weights: Numbers  # (columns,) of all members that share it
 
 
@@ -59,12 +59,12 @@ class Relaxation:
     prepared: Prepared  # only what a tie touches
     rest: Prepared  # what none does
     members: Members
-    cells: Integers  # (columns,) the first cell of each
-    steps: Integers  # (columns,)
-    home: Integers  # (columns,) the evaluation that each is evidence in
-    crowd: Integers  # (columns,) how many columns are evidence on the same value
-    offsets: Integers  # (columns + 1,)
-    states: Integers  # (factors,)
+    cells: Indices  # (columns,) the first cell of each
+    steps: Indices  # (columns,)
+    home: Indices  # (columns,) the evaluation that each is evidence in
+    crowd: Indices  # (columns,) how many columns are evidence on the same value
+    offsets: Indices  # (columns + 1,)
+    states: Indices  # (factors,)
     shares: Numbers  # (members,)
     is_direct: bool  # no component is in two ties: one exchange of messages is all
     is_exact: bool  # rows and ties form no cycle
@@ -86,7 +86,7 @@ class Relaxation:
         """
         from credo.kernels.tie_messages import change, compensate, put_off
 
-        full = np.concatenate([theta, np.zeros(self.prepared.layout.cells - len(theta))])
+        full = np.concatenate([theta, np.zeros(self.prepared.layout.size - len(theta))])
         rest, log_rest = expected_cells(self.rest, theta)
         factors, width = self.members.factors, int(self.states.max(initial=1))
         tilt = np.empty((0, width)) if tilt is None else tilt
@@ -155,31 +155,33 @@ class Relaxation:
         return counts, float(log_rows - log_columns)
 
 
-def relax(families: Families, codes: Codes, weights: Numbers, members: Members, memory_limit: int | None) -> Relaxation:
+def relax(
+    count_layout: Layout, codes: Codes, weights: Numbers, members: Members, memory_limit: int | None
+) -> Relaxation:
     """The relaxation of ties over rows of an engine's table."""
-    layout_sensors, readings, sensor, reading = _sensors(families, len(codes), members)
-    dataset = Dataset(families.network.names, codes, weights)
-    prepared = prepare(families, dataset, memory_limit, sensors=layout_sensors, readings=readings)
+    layout_sensors, readings, sensor, reading = _sensors(count_layout, len(codes), members)
+    dataset = Dataset(count_layout.network.names, codes, weights)
+    prepared = prepare(count_layout, dataset, memory_limit, sensors=layout_sensors, readings=readings)
     layout = prepared.layout
     touched = _touched(prepared)
-    rest = _chosen(replace(prepared, layout=Layout.of(families.network)), ~touched)
+    rest = _chosen(replace(prepared, layout=Layout.of(count_layout.network)), ~touched)
     prepared = _chosen(prepared, touched)
-    position = len(families.network) + sensor
+    position = len(count_layout.network) + sensor
     sizes = layout.sizes[members.variable]
     factors = members.factors
     shares = np.ones(len(members.columns))
     hidden = members.columns >= 0
     shares[hidden] = factors.weights[hidden] / members.weights[members.columns[hidden]]
-    home = _homes(prepared, layout.offsets[position] + reading)
+    home = _homes(prepared, layout.cell_starts[position] + reading)
     direct, exact = _shape(prepared, members, home)
     return Relaxation(
         prepared,
         rest,
         members,
-        layout.offsets[position] + reading,
+        layout.cell_starts[position] + reading,
         layout.sizes[position],
         home,
-        _crowd(members, len(families.network)),
+        _crowd(members, len(count_layout.network)),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         layout.sizes[factors.variable],
         shares,
@@ -188,12 +190,12 @@ def relax(families: Families, codes: Codes, weights: Numbers, members: Members, 
     )
 
 
-def _sensors(families: Families, rows: int, members: Members) -> tuple[Sequence[Sensor], Codes, Integers, Integers]:
+def _sensors(count_layout: Layout, rows: int, members: Members) -> tuple[Sequence[Sensor], Codes, Indices, Indices]:
     """Sensors with enough columns, what each row reads from each, and the sensor and the reading of each column.
 
     A value in several ties has a sensor for each.
     """
-    key = members.row * len(families.network) + members.variable
+    key = members.row * len(count_layout.network) + members.variable
     order = np.argsort(key, kind="stable")
     new = np.concatenate([[True], np.diff(key[order]) != 0]) if len(key) else np.zeros(0, dtype=bool)
     first = np.maximum.accumulate(np.where(new, np.arange(len(key)), 0))
@@ -205,7 +207,7 @@ def _sensors(families: Families, rows: int, members: Members) -> tuple[Sequence[
     reading = np.empty(len(key), dtype=np.int64)
     by_sensor = np.argsort(sensor, kind="stable")
     reading[by_sensor] = np.arange(len(key)) - np.repeat(np.cumsum(totals) - totals, totals)
-    sensors = [Sensor((families.network.names[v],), int(n)) for (v, _), n in zip(kinds, totals, strict=True)]
+    sensors = [Sensor((count_layout.network.names[v],), int(n)) for (v, _), n in zip(kinds, totals, strict=True)]
     readings = np.full((rows, len(kinds)), -1, dtype=np.int32)
     readings[members.row, sensor] = reading
     return sensors, readings, sensor, reading
@@ -213,7 +215,7 @@ def _sensors(families: Families, rows: int, members: Members) -> tuple[Sequence[
 
 def _touched(prepared: Prepared) -> NDArray[np.bool_]:
     """Which evaluations hold a sensor."""
-    groups, own_cells = prepared.groups, prepared.layout.offsets[len(prepared.layout.network)]
+    groups, own_cells = prepared.groups, prepared.layout.cell_starts[len(prepared.layout.network)]
     if not len(groups.component):
         return np.zeros(0, dtype=bool)
     holds: NDArray[np.bool_] = np.maximum.reduceat(groups.cells, groups.cell_starts[:-1]) >= own_cells
@@ -234,23 +236,23 @@ def _chosen(prepared: Prepared, kept: NDArray[np.bool_]) -> Prepared:
     return replace(prepared, groups=part, cuts=cut_pieces(prepared.layout, part, prepared.plans))
 
 
-def _homes(prepared: Prepared, first_cells: Integers) -> Integers:
+def _homes(prepared: Prepared, first_cells: Indices) -> Indices:
     """The evaluation of each column, by its first cell."""
-    groups, start = prepared.groups, prepared.layout.offsets[len(prepared.layout.network)]
+    groups, start = prepared.groups, prepared.layout.cell_starts[len(prepared.layout.network)]
     evaluation = np.repeat(np.arange(len(groups.component)), np.diff(groups.cell_starts))
     of_sensor = groups.cells >= start
-    where = np.full(prepared.layout.cells, -1, dtype=np.int64)
+    where = np.full(prepared.layout.size, -1, dtype=np.int64)
     where[groups.cells[of_sensor]] = evaluation[of_sensor]
     return where[first_cells]
 
 
-def _crowd(members: Members, variables: int) -> Integers:
+def _crowd(members: Members, variables: int) -> Indices:
     _, which, counts = np.unique(members.row * variables + members.variable, return_inverse=True, return_counts=True)
-    crowd: Integers = counts[which].astype(np.int64)
+    crowd: Indices = counts[which].astype(np.int64)
     return crowd
 
 
-def _shape(prepared: Prepared, members: Members, home: Integers) -> tuple[bool, bool]:
+def _shape(prepared: Prepared, members: Members, home: Indices) -> tuple[bool, bool]:
     """Whether no evaluation is in two ties, and whether evaluations and ties form no cycle."""
     groups = prepared.groups
     hidden = members.columns >= 0

@@ -1,0 +1,42 @@
+"""How much memory credo may use: one default for every stage, on every system."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+# Of the machine's memory, where the user names no limit.
+DEFAULT_SHARE = 0.5
+# Where the system does not say how much memory it has.
+UNKNOWN_TOTAL = 8 * 2**30
+
+
+def memory_limit_or_default(limit: int | None) -> int:
+    """The user's limit in bytes, or half of the machine's memory."""
+    return int(DEFAULT_SHARE * total_memory()) if limit is None else limit
+
+
+def total_memory() -> int:
+    """The machine's physical memory in bytes."""
+    if sys.platform == "win32":
+        return _windows_memory()
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # a system without these names
+        return UNKNOWN_TOTAL
+
+
+def _windows_memory() -> int:
+    import ctypes
+
+    class MemoryStatus(ctypes.Structure):
+        _fields_ = (
+            ("length", ctypes.c_ulong),
+            ("load", ctypes.c_ulong),
+            *((name, ctypes.c_ulonglong) for name in ("total", "free", "c", "d", "e", "f", "g")),
+        )
+
+    status = MemoryStatus()
+    status.length = ctypes.sizeof(status)
+    found = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined, unused-ignore]
+    return int(status.total) if found else UNKNOWN_TOTAL
