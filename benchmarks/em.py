@@ -185,12 +185,13 @@ def print_goal(text: str, met: bool, figures: str) -> None:
 
 def print_convergence(case: str, rows: int) -> None:
     """One start to convergence, with and without acceleration."""
-    from credo.estimation.em.count_step import counting_step
+    from credo.estimation.counting import counting_step
     from credo.estimation.em.driver import run_em
     from credo.io.dataset import Dataset
+    from credo.options import EMOptions
     from credo.statistics.counts import layout_for_counts
     from credo.statistics.inference.expected_counts import prepare
-    from credo.statistics.prior import Dirichlet
+    from credo.statistics.prior import Dirichlet, prior_vector
 
     network, codes = data_of(case, rows)
     prepared = prepare(layout_for_counts(network), Dataset(network.names, codes))
@@ -199,9 +200,11 @@ def print_convergence(case: str, rows: int) -> None:
         for accelerate in (False, True):
             start = time.perf_counter()
             result = run_em(
-                network.without_cpts(), prepared, counting_step(prepared, Dirichlet(prior)),
-                starts=1, accelerate=accelerate, max_iterations=5000,
-            )  # fmt: skip
+                network.without_cpts(),
+                prepared,
+                counting_step(prepared.layout, prior_vector(Dirichlet(prior), prepared.layout)),
+                EMOptions(starts=1, accelerate=accelerate, max_iterations=5000),
+            )
             seconds = time.perf_counter() - start
             print(
                 f"  pseudo-count {prior:g}, acceleration {'on ' if accelerate else 'off'}: {seconds:>6.2f} s, "

@@ -151,12 +151,12 @@ def counting_all(network: Network, codes: Any, pseudo: float = 0.0) -> Callable[
 
 def credo(case: str, rows: int, part: int) -> dict[str, Any]:
     """As users run it: barren variables are cut."""
-    from credo.estimation.em.count_step import counting_step
+    from credo.estimation.counting import counting_step
     from credo.estimation.em.steps import Steps, init, step
     from credo.io.dataset import Dataset
     from credo.statistics.counts import layout_for_counts
     from credo.statistics.inference.expected_counts import prepare
-    from credo.statistics.prior import Dirichlet
+    from credo.statistics.prior import Dirichlet, prior_vector
 
     counting_all(mixture(2, 2), np.full((2, 3), -1, dtype=np.int8))()  # loads what is compiled
     imports = peak()
@@ -164,7 +164,9 @@ def credo(case: str, rows: int, part: int) -> dict[str, Any]:
     start = time.perf_counter()
     prepared = prepare(layout_for_counts(network), Dataset(network.names, codes[:part]))
     seconds = time.perf_counter() - start
-    steps = Steps.of(prepared, counting_step(prepared, Dirichlet(0.0)), network.names)
+    steps = Steps.of(
+        prepared, counting_step(prepared.layout, prior_vector(Dirichlet(0.0), prepared.layout)), network.names
+    )
     state = init(steps, prepared.layout.pack(network.cpts))
     groups = prepared.groups
     notes = (

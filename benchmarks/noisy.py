@@ -22,6 +22,7 @@ from credo.io.tables import stream_table
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.model.noisy import NoisyForm
+from credo.options import EMOptions
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_cells, prepare
 
@@ -66,14 +67,14 @@ def measure(sets: int, rows: int) -> dict[str, float]:
     data = truth.sample(rows, seed=1)
     bare = Network(truth.variables, truth.parents)
     small, small_text = example(2)
-    credo.fit(Network(small.variables, small.parents), small.sample(50), small_text, starts=1)
+    credo.fit(Network(small.variables, small.parents), small.sample(50), small_text, em=EMOptions(starts=1))
     before = peak()
     start = time.perf_counter()
-    fit = credo.fit(bare, data, text, method="cmap", starts=1)
+    fit = credo.fit(bare, data, text, method="cmap", em=EMOptions(starts=1))
     seconds, own = time.perf_counter() - start, peak() - before
     step = one_step(fit.network, data)
     start = time.perf_counter()
-    credo.fit(bare, data, text, method="map", starts=1, trainer="gradient")
+    credo.fit(bare, data, text, method="map", em=EMOptions(starts=1, trainer="gradient"))
     return {
         "fit": seconds,
         "gradient": time.perf_counter() - start,

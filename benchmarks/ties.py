@@ -22,16 +22,17 @@ import polars as pl
 from benchmarks.em_contenders import best_of, mixture, network_of
 from credo.arrays import Numbers
 from credo.constraints.constraint_set import RowTie
-from credo.estimation.em.count_step import counting_step
+from credo.estimation.counting import counting_step
 from credo.estimation.em.driver import run_em
 from credo.estimation.em.steps import Steps, init, step
-from credo.estimation.tied import Tied, tied_step
+from credo.estimation.tied import TiedEStep, tied_e_step
 from credo.io.corpus import Corpus
 from credo.io.dataset import Dataset
 from credo.model.network import Network
+from credo.options import EMOptions
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import Prepared, expected_cells, prepare
-from credo.statistics.prior import Dirichlet
+from credo.statistics.prior import Dirichlet, prior_vector
 from credo.statistics.sample import sample_codes
 from credo.statistics.ties.likelihood import Reading
 from credo.topic_models import topic_network, topic_rows
@@ -88,7 +89,7 @@ def measure_topics(corpus: Corpus, topics: int, tokens: int) -> None:
     rows, families = topic_rows(corpus, network), layout_for_counts(network)
     prepared = prepare(families, rows)
     column = pairs_in_texts(corpus, tokens)
-    tied = tied_step(
+    tied = tied_e_step(
         families, [RowTie(("topic",), "tie", (), 0)], replace(rows, others={"tie": column}), Reading.CLL, None
     )
     print(f"\n{topics} topics: an iteration")
@@ -117,9 +118,11 @@ def pairs_in_texts(corpus: Corpus, tokens: int) -> pl.Series:
     return pl.Series("tie", label).set(pl.Series(label < 0), None)
 
 
-def one_iteration(network: Network, prepared: Prepared, e_step: Tied | None = None) -> Figures:
+def one_iteration(network: Network, prepared: Prepared, e_step: TiedEStep | None = None) -> Figures:
     """An E-step and an M-step at a point that EM has come to in a few steps."""
-    steps = Steps.of(prepared, counting_step(prepared, Dirichlet(0.1)), network.names, e_step)
+    steps = Steps.of(
+        prepared, counting_step(prepared.layout, prior_vector(Dirichlet(0.1), prepared.layout)), network.names, e_step
+    )
     generator = np.random.default_rng(0)
     state = init(steps, random_tables(network, prepared, generator))
     for _ in range(3):
@@ -218,14 +221,14 @@ def measure_network(name: str, rows: int) -> None:
     network = network_of(name)
     assert network is not None
     case = tied_case(network, rows)
-    e_step = tied_step(layout_for_counts(network), case.ties, case.dataset, Reading.CLL, None)
+    e_step = tied_e_step(layout_for_counts(network), case.ties, case.dataset, Reading.CLL, None)
     print(f"\n{name}: {rows:,} rows, {len(case.ties):,} pairs of hidden values tied; an iteration")
-    m_step = counting_step(e_step.prepared, Dirichlet(1.0))
+    m_step = counting_step(e_step.prepared.layout, prior_vector(Dirichlet(1.0), e_step.prepared.layout))
 
     def run(tied: bool) -> int:
         extra: dict[str, Any] = {"e_step": e_step} if tied else {}
         bare = network.without_cpts()
-        return run_em(bare, e_step.prepared, m_step, starts=1, accelerate=False, **extra).iterations
+        return run_em(bare, e_step.prepared, m_step, EMOptions(starts=1, accelerate=False), **extra).iterations
 
     plain = {key: value / run(False) for key, value in best_of(lambda: run(False)).items()}
     tied = {key: value / run(True) for key, value in best_of(lambda: run(True)).items()}
@@ -262,7 +265,7 @@ def growth_line(rows: int, ties: int, members: int) -> float:
     groups = tied.reshape(ties, members) + 1
     said = [RowTie(("class",), None, tuple(group), 0) for group in groups.tolist()]
     start = time.perf_counter()
-    e_step = tied_step(layout_for_counts(network), said, Dataset(network.names, codes), Reading.CLL, None)
+    e_step = tied_e_step(layout_for_counts(network), said, Dataset(network.names, codes), Reading.CLL, None)
     preparing = time.perf_counter() - start
     theta = e_step.prepared.layout.pack(network.cpts)
     _, _, memory = e_step(theta, e_step.start())

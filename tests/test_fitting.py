@@ -14,6 +14,7 @@ import credo
 from credo.errors import NetworkError, OptionError, TooLargeError
 from credo.estimation.methods import METHODS
 from credo.model.network import Network
+from credo.options import EMOptions
 from tests.conftest import random_network
 
 PATIENTS = pl.DataFrame({"smoke": ["no", "no", "no", "yes", "yes"], "lung": ["no", "no", "no", "no", "yes"]})
@@ -153,7 +154,7 @@ def test_rows_with_gaps_count_as_far_as_they_go(smoking: Network) -> None:
 def test_a_missing_cause_is_inferred_from_its_effect(smoking: Network) -> None:
     """The observed log-likelihood is what enumeration gives, and EM raised it at every step."""
     frame = pl.DataFrame({"smoke": ["no", "no", "yes", None, None], "lung": ["no", "no", "yes", "yes", "no"]})
-    fit = credo.fit(smoking.without_cpts(), frame, method="map", starts=3)
+    fit = credo.fit(smoking.without_cpts(), frame, method="map", em=EMOptions(starts=3))
     smoke, lung = fit.network.cpt_array("smoke"), fit.network.cpt_array("lung")
     seen = np.log([smoke[0] * lung[0, 0]] * 2 + [smoke[1] * lung[1, 1]])
     hidden = np.log([smoke @ lung[:, 1], smoke @ lung[:, 0]])
@@ -164,7 +165,9 @@ def test_a_missing_cause_is_inferred_from_its_effect(smoking: Network) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_takes_rows_with_gaps(smoking: Network, method: str) -> None:
     frame = pl.concat([PATIENTS] * 4).with_columns(pl.Series("lung", ["no", None, "no", "yes", "yes"] * 4))
-    fit = credo.fit(smoking.without_cpts(), frame, "smoke raises lung by at least 0.1", method=method, starts=2)
+    fit = credo.fit(
+        smoking.without_cpts(), frame, "smoke raises lung by at least 0.1", method=method, em=EMOptions(starts=2)
+    )
     assert fit.network.is_complete
     assert np.isfinite(fit.log_likelihood)
     if METHODS[method].uses_knowledge and method not in ("co", "qmap", "cem"):

@@ -14,6 +14,7 @@ from credo.errors import OptionError, Status
 from credo.estimation.methods import METHODS
 from credo.model.network import Network
 from credo.model.noisy import NoisyForm
+from credo.options import EMOptions
 from tests.helpers.noisy_families import KINDS, noisy_network
 from tests.model.test_expansion import with_gaps
 
@@ -55,7 +56,12 @@ def test_the_optimum_of_two_causes_by_hand() -> None:
     rows = [(a, b, y, n) for (a, b), pair in counts.items() for y, n in zip(BINARY, pair, strict=True)]
     frame = pl.DataFrame(rows, schema=["a", "b", "y", "times"], orient="row")
     fit = credo.fit(
-        network, frame, "y is noisy-or of {a}, {b} with leak", method="ml", weights="times", tolerance=1e-13
+        network,
+        frame,
+        "y is noisy-or of {a}, {b} with leak",
+        method="ml",
+        weights="times",
+        em=EMOptions(tolerance=1e-13),
     )
     one, two, leak = fit.network.forms["y"].cpts
     assert one == pytest.approx(np.array([[1.0, 0.0], [0.5, 0.5]]), abs=1e-5)
@@ -70,7 +76,7 @@ def test_the_objective_never_falls(kind: str, accelerate: bool) -> None:
     frame = with_gaps(truth, 150, 0.15, 3).drop("x2")
     text = f"y is {kind} of {{x0, x1}}, {{x2}}, {{x3}}\nx0 and x1 synergize on y\nx3 lowers y"
     bare = Network(truth.variables, truth.parents)
-    fit = credo.fit(bare, frame, text, method="cmap", starts=2, accelerate=accelerate)
+    fit = credo.fit(bare, frame, text, method="cmap", em=EMOptions(starts=2, accelerate=accelerate))
     assert never_falls(fit.history)
     assert fit.log_likelihood == pytest.approx(fit.network.log_likelihood(frame), rel=1e-9)
     assert not fit.violations()
@@ -94,7 +100,7 @@ def test_several_families_amid_a_network_with_gaps_and_a_hidden_variable() -> No
         "a and b synergize on y\nh raises y by at least 0.1\nP(z=yes | y=yes) >= 0.6\nh raises end"
     )
     frame = with_gaps(truth, 250, 0.2, 4).drop("h")
-    fit = credo.fit(structure, frame, text, method="cmap", starts=2)
+    fit = credo.fit(structure, frame, text, method="cmap", em=EMOptions(starts=2))
     assert never_falls(fit.history)
     assert not fit.violations()
     assert set(fit.network.forms) == {"y", "z"}
@@ -122,17 +128,19 @@ STATEMENTS = {
 @pytest.mark.parametrize("method", ["cml", "cmap"])
 @pytest.mark.parametrize("text", STATEMENTS.values(), ids=STATEMENTS)
 def test_hard_statements_hold_at_the_end(text: str, method: str) -> None:
-    fit = credo.fit(HEART, DATA, FAMILY + text, method=method, starts=2)
+    fit = credo.fit(HEART, DATA, FAMILY + text, method=method, em=EMOptions(starts=2))
     assert fit.violations() == ()
     assert fit.status is Status.CONVERGED
     assert never_falls(fit.history)
-    assert fit.log_likelihood <= credo.fit(HEART, DATA, FAMILY, method="ml", starts=2).log_likelihood + 1e-3
+    assert (
+        fit.log_likelihood <= credo.fit(HEART, DATA, FAMILY, method="ml", em=EMOptions(starts=2)).log_likelihood + 1e-3
+    )
 
 
 def test_a_confidence_pulls_and_yields() -> None:
     text = "P(attack=yes | age=yes) >= 0.9 with confidence 0.9"
     free, pulled, strict = (
-        credo.fit(HEART, DATA, FAMILY + text, method="cml", starts=1, soft_weight=weight).network
+        credo.fit(HEART, DATA, FAMILY + text, method="cml", soft_weight=weight, em=EMOptions(starts=1)).network
         for weight in (0.0, 100.0, 1e6)
     )
     at = [each.forms["attack"].cpts[1][1, 1] for each in (free, pulled, strict)]
@@ -141,16 +149,16 @@ def test_a_confidence_pulls_and_yields() -> None:
 
 
 def test_a_range_on_a_small_table_is_not_scaled_into_a_violation() -> None:
-    fit = credo.fit(HEART, DATA, FAMILY + STATEMENTS["low range"], method="cml", starts=1)
+    fit = credo.fit(HEART, DATA, FAMILY + STATEMENTS["low range"], method="cml", em=EMOptions(starts=1))
     assert fit.network.forms["attack"].cpts[1][0, 1] >= 0.1 - 1e-9
-    free = credo.fit(HEART, DATA, FAMILY + "age raises attack", method="cml", starts=1)
+    free = credo.fit(HEART, DATA, FAMILY + "age raises attack", method="cml", em=EMOptions(starts=1))
     assert free.network.forms["attack"].cpts[1][0, 1] == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_takes_noisy_families(method: str) -> None:
     text = FAMILY + "chol and bp synergize on attack\nage raises attack"
-    fit = credo.fit(HEART, DATA.head(150), text, method=method, starts=1)
+    fit = credo.fit(HEART, DATA.head(150), text, method=method, em=EMOptions(starts=1))
     assert fit.network.is_complete
     assert fit.network.cpt_array("attack").sum(axis=-1) == pytest.approx(np.ones((2,) * 4))
     assert fit.network.forms["attack"].kind == "noisy-or"
@@ -160,7 +168,7 @@ def test_every_method_takes_noisy_families(method: str) -> None:
 
 
 def test_intervals_are_those_of_small_tables() -> None:
-    fit = credo.fit(HEART, DATA, FAMILY + "age raises attack", method="posterior", starts=1)
+    fit = credo.fit(HEART, DATA, FAMILY + "age raises attack", method="posterior", em=EMOptions(starts=1))
     low, high = fit.interval("attack by age")
     learned = fit.network.forms["attack"].cpts[1]
     assert (low <= learned + 1e-9).all()
@@ -170,27 +178,31 @@ def test_intervals_are_those_of_small_tables() -> None:
 
 
 def test_a_family_that_the_network_declares_needs_no_statement() -> None:
-    said = credo.fit(HEART, DATA, FAMILY + "age raises attack", method="cmap", starts=1)
+    said = credo.fit(HEART, DATA, FAMILY + "age raises attack", method="cmap", em=EMOptions(starts=1))
     declared = credo.fit(
-        HEART.with_forms({"attack": FORM.without_cpts()}), DATA, "age raises attack", method="cmap", starts=1
+        HEART.with_forms({"attack": FORM.without_cpts()}),
+        DATA,
+        "age raises attack",
+        method="cmap",
+        em=EMOptions(starts=1),
     )
     assert said.network == declared.network
 
 
 def test_a_learned_family_can_be_kept() -> None:
-    fit = credo.fit(TRUTH, DATA, method="cmap", fixed=["attack"], starts=1)
+    fit = credo.fit(TRUTH, DATA, method="cmap", fixed=["attack"], em=EMOptions(starts=1))
     assert fit.network.forms["attack"] == FORM
 
 
 @pytest.mark.parametrize("prior", [2.0, "bdeu:4", {"attack": 3.0}, TRUTH])
 def test_priors_reach_the_small_tables(prior: Any) -> None:
-    fit = credo.fit(HEART, DATA.head(20), FAMILY, method="map", prior=prior, starts=1)
-    counted = credo.fit(HEART, DATA.head(20), FAMILY, method="ml", starts=1)
+    fit = credo.fit(HEART, DATA.head(20), FAMILY, method="map", prior=prior, em=EMOptions(starts=1))
+    counted = credo.fit(HEART, DATA.head(20), FAMILY, method="ml", em=EMOptions(starts=1))
     assert fit.network.forms["attack"] != counted.network.forms["attack"]
 
 
 def test_a_spanning_statement_is_reported() -> None:
-    fit = credo.fit(HEART, DATA, FAMILY + "chol and age synergize on attack", method="cmap", starts=1)
+    fit = credo.fit(HEART, DATA, FAMILY + "chol and age synergize on attack", method="cmap", em=EMOptions(starts=1))
     found = [each for each in fit.findings if each.kind == "only checked"]
     assert len(found) == 1
     assert "spans several of its sets" in found[0].message
@@ -201,7 +213,7 @@ def test_knowledge_about_a_noisy_family_that_cannot_hold_clashes() -> None:
     text = FAMILY + "P(attack=yes | age=yes) >= 0.5\nP(attack=yes | age=yes) <= 0.4"
     assert not credo.check(HEART, text).feasible
     with pytest.raises(credo.CredoError, match="cannot"):
-        credo.fit(HEART, DATA, text, method="cml", starts=1)
+        credo.fit(HEART, DATA, text, method="cml", em=EMOptions(starts=1))
 
 
 def test_the_check_of_a_noisy_family_with_and_without_data() -> None:
@@ -220,7 +232,7 @@ def test_forty_parents_cost_ten_small_tables() -> None:
     text = "y is noisy-or of " + ", ".join("{" + ", ".join(own) + "}" for own in sets) + " with leak\nx3 raises y"
     generator = np.random.default_rng(0)
     frame = pl.DataFrame({name: np.array(BINARY)[generator.integers(0, 2, 200)] for name in (*names, "y")})
-    fit = credo.fit(network, frame, text, starts=1)
+    fit = credo.fit(network, frame, text, em=EMOptions(starts=1))
     assert len(fit.network.forms["y"].cpts) == 11
     assert fit.network.predict(frame.head(3).drop("y"), "y").height == 3
     assert not fit.violations()

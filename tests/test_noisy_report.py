@@ -13,6 +13,7 @@ from rich.console import Console
 import credo
 from credo.model.network import Network
 from credo.model.noisy import NoisyForm
+from credo.options import EMOptions
 from credo.report.terminal import fit_summary
 from tests.test_cli import run
 
@@ -32,7 +33,7 @@ def truth() -> Network:
 
 @pytest.mark.parametrize("method", ["cmap", "posterior"])
 def test_the_summary_shows_the_small_tables(method: str) -> None:
-    fit = credo.fit(LARGE, truth().sample(200, seed=1), FAMILY + "r raises y", method=method, starts=1)
+    fit = credo.fit(LARGE, truth().sample(200, seed=1), FAMILY + "r raises y", method=method, em=EMOptions(starts=1))
     console = Console(width=150, record=True, file=StringIO())
     console.print(fit_summary(fit, None))
     shown = console.export_text()

@@ -16,14 +16,14 @@ from credo.arrays import Numbers
 from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
-from credo.estimation.interpolated import allowed_means, estimate_qmap, estimate_qmapc
+from credo.estimation.interpolation import allowed_means, estimate_qmap, estimate_qmapc
 from credo.estimation.methods import METHODS
-from credo.estimation.problem import Problem
+from credo.estimation.problem import Fold, Problem
 from credo.estimation.solution import Solution
 from credo.fitting import FOLDS
 from credo.io.tables import stream_table
 from credo.model.network import Network
-from credo.statistics.counts import count_folds, layout_for_counts, merge_all
+from credo.statistics.counts import count_folds, layout_for_counts, less, merge_all
 from credo.statistics.prior import as_prior
 from experiments.guo.measure import mean_row_divergence
 from experiments.guo.published import SHARES, SIZES
@@ -84,9 +84,11 @@ def _problems(
     for cell, rows, own_share in CELLS:
         if own_share == share:
             frame = truth.sample(rows, seed=DATA_SEED + draw)
-            folds = count_folds(families, stream_table(frame, truth), FOLDS, draw)
+            held_out = count_folds(families, stream_table(frame, truth), FOLDS, draw)
             none = as_prior(0.0, truth)
-            problem = Problem(truth, truth.names, merge_all(folds), none, constraints, blocks, folds, None, draw)
+            counts = merge_all(held_out)
+            folds = tuple(Fold(less(counts, each), each) for each in held_out)
+            problem = Problem(truth, truth.names, counts, none, constraints, blocks, folds, None, draw)
             if not interpolations:
                 start = time.perf_counter()
                 alpha = allowed_means(problem)

@@ -12,6 +12,7 @@ import polars as pl
 
 import credo
 from credo.model.network import Network
+from credo.options import EMOptions
 from experiments.liao.faces import PRESENT, UNITS, detector, faces, trusting
 from experiments.liao.knowledge import equally_sure, knowingly_unsure, sayings
 
@@ -89,7 +90,13 @@ def learn(
     known = credo.Knowledge(learner.knowledge, structure)
     start = time.perf_counter()
     fit = credo.fit(
-        structure, seen, known, method=learner.method, seed=seed, max_iterations=iterations, **learner.options
+        structure,
+        seen,
+        known,
+        method=learner.method,
+        seed=seed,
+        **learner.options,
+        em=EMOptions(max_iterations=iterations),
     )
     return fit, time.perf_counter() - start
 
@@ -120,4 +127,6 @@ def _warm_up(truth: Network) -> None:
     few = truth.sample(20, seed=1).select(map(detector, UNITS))
     text = "P(AU2=1 | AU27=1) >= 0.1 with confidence 0.9\nAU6 raises AU12 with confidence 0.9"
     for method in ("ml", "cem", "cmap"):
-        credo.fit(truth.without_cpts(), few, text, method=method, starts=1, max_iterations=5, soft_weight=1.0)
+        credo.fit(
+            truth.without_cpts(), few, text, method=method, soft_weight=1.0, em=EMOptions(starts=1, max_iterations=5)
+        )

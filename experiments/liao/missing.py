@@ -21,6 +21,7 @@ from benchmarks.statements import true_statements
 import credo
 from credo.knowledge.syntax import Statement
 from credo.model.network import Network
+from credo.options import EMOptions
 from experiments.liao.missing_story import write_missing
 
 NETWORKS = Path(__file__).resolve().parents[2] / ".." / "shared" / "networks"
@@ -79,7 +80,9 @@ def compare(
         kept = [each for i, each in enumerate(statements) if i % STATEMENTS < STATEMENTS * share / 100]
         knowledge = credo.Knowledge(kept, structure)
         start = time.perf_counter()
-        fit = credo.fit(structure, frame, knowledge, method="cmap" if kept else "map", starts=starts, seed=seed)
+        fit = credo.fit(
+            structure, frame, knowledge, method="cmap" if kept else "map", seed=seed, em=EMOptions(starts=starts)
+        )
         seconds = time.perf_counter() - start
         yield {"share": share, "kl": truth.kl(fit.network), "seconds": seconds, "status": fit.status.name.lower()}
 

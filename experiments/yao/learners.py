@@ -11,6 +11,7 @@ import credo
 from credo.constraints.lower import lower
 from credo.io.dataset import concatenate
 from credo.model.network import Network
+from credo.options import EMOptions
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.known_columns import read_for
 from credo.statistics.ties.likelihood import TiedData, tie_rows
@@ -37,7 +38,7 @@ def compare(truth: Network, table: TiedTable, learners: dict[str, Learner], star
 
 def learn_em(structure: Network, table: TiedTable, starts: int, seed: int) -> tuple[Network, bool, bool]:
     """Without the ties."""
-    fit = credo.fit(structure, table.rows, method="map", prior=LAPLACE, starts=starts, seed=seed)
+    fit = credo.fit(structure, table.rows, method="map", prior=LAPLACE, seed=seed, em=EMOptions(starts=starts))
     return fit.network, True, True
 
 
@@ -53,7 +54,9 @@ def learn_joint(structure: Network, table: TiedTable, starts: int, seed: int) ->
 
 def _learn_tied(structure: Network, table: TiedTable, starts: int, seed: int, ties: str) -> tuple[Network, bool, bool]:
     known = credo.Knowledge(table.statements, structure)
-    fit = credo.fit(structure, table.rows, known, method="cmap", prior=LAPLACE, starts=starts, seed=seed, ties=ties)
+    fit = credo.fit(
+        structure, table.rows, known, method="cmap", prior=LAPLACE, seed=seed, ties=ties, em=EMOptions(starts=starts)
+    )
     return fit.network, fit.tied is None or fit.tied.settled, fit.tied is None or fit.tied.is_exact
 
 

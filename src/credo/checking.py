@@ -41,7 +41,7 @@ from credo.io.network_files import read_network
 from credo.knowledge import Knowledge, knowledge_for
 from credo.knowledge.syntax import Influence, NoisyFamily, Statement, Synergy
 from credo.model.expansion import expand
-from credo.options import checked_seed
+from credo.options import resolve_seed
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, merge
 from credo.statistics.known_columns import read_for
 
@@ -61,7 +61,7 @@ def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, prog
     started = perf_counter()
     network = read_network(network)
     knowledge = knowledge_for(network, knowledge)
-    seed = checked_seed(seed)
+    seed = resolve_seed(seed)
     constraints = lower(knowledge)
     blocks = blocks_of(constraints)
     said = _all_said(knowledge.statements)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,8 +16,6 @@ from credo.errors import CredoError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from credo.estimation.em.driver import Progress as StepReport
-    from credo.io.csv import Progress
     from credo.results import Fit
 
 app = typer.Typer(
@@ -31,7 +27,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-LEARNING = "Learning (the first time on a machine, loops are compiled)"
 INTERRUPTED = 130  # what shells expect of a program that was stopped with Ctrl-C
 
 
@@ -108,7 +103,7 @@ def learn(
     from credo.fitting import fit
     from credo.io.network_files import check_target, read_network, write_network
     from credo.knowledge import read_knowledge
-    from credo.options import checked_page
+    from credo.options import EMOptions, EntropyOptions, checked_page
 
     if out is not None:
         check_target(out)  # before the work, not after it
@@ -118,26 +113,21 @@ def learn(
     known = None if knowledge is None else read_knowledge(knowledge, given)
     believed = _prior(prior, prior_network, prior_weight)
     try:
-        with _progress(LEARNING, quiet=as_json) as (progress, report):
-            result = fit(
-                given,
-                data,
-                known,
-                method=method,
-                prior=believed,
-                fixed=tuple(fixed or ()),
-                weights=weights,
-                seed=seed,
-                soft_weight=soft_weight,
-                hidden_draws=hidden_draws,
-                starts=starts,
-                max_iterations=max_iterations,
-                trainer=trainer,
-                ties=ties,
-                checkpoint=checkpoint,
-                progress=progress,
-                report=report,
-            )
+        result = fit(
+            given,
+            data,
+            known,
+            method=method,
+            prior=believed,
+            fixed=tuple(fixed or ()),
+            weights=weights,
+            seed=seed,
+            soft_weight=soft_weight,
+            ties=ties,
+            entropy=EntropyOptions() if hidden_draws is None else EntropyOptions(hidden_draws),
+            verbose=False if as_json else None,
+            em=EMOptions(starts=starts, max_iterations=max_iterations, trainer=trainer, checkpoint=checkpoint),
+        )
     except ConflictError as error:
         if page is None or known is None:
             raise
@@ -169,8 +159,7 @@ def check(
         checked_page(page)  # before the work, not after it
     given = read_network(network)
     known = read_knowledge(knowledge, given)
-    with _progress("Checking", quiet=as_json) as (progress, _):
-        found = check_knowledge(given, known, data, seed=seed, progress=progress)
+    found = check_knowledge(given, known, data, seed=seed)
     if page is not None:
         found.report(page)
     if as_json:
@@ -211,8 +200,7 @@ def demo(
     print(f"An oncologist's notes ({folder / 'brain-tumour.credo'}), held against thirty patients:\n")
     _console().print(check_summary(check_knowledge(network, knowledge, data)))
     print("\nWhat is learned from both:\n")
-    with _progress(LEARNING, quiet=False) as (progress, report):
-        result = fit(network, data, knowledge, progress=progress, report=report)
+    result = fit(network, data, knowledge)
     out.mkdir(parents=True, exist_ok=True)
     write_network(result.network, out / "learned.bif")
     _show(result, out / "learned.bif", as_json=False, page=result.report(out / "report.html"))
@@ -254,23 +242,3 @@ def _console() -> Console:
     from rich.console import Console
 
     return Console(highlight=False)
-
-
-@contextmanager
-def _progress(title: str, quiet: bool) -> Iterator[tuple[Progress | None, Callable[[StepReport], None] | None]]:
-    """A bar for reading and one for EM, on the error stream; none where that is no terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None, None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        reading = bar.add_task(title, total=1.0)
-        steps = bar.add_task("EM", total=None, visible=False)
-
-        def report(step: StepReport) -> None:
-            text = f"EM, start {step.start + 1} of {step.starts}, step {step.iteration}: log-likelihood "
-            bar.update(steps, description=f"{text}{step.log_likelihood:.3f}", visible=True)
-
-        yield lambda share: bar.update(reading, completed=share), report

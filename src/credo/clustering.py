@@ -25,6 +25,7 @@ from credo.knowledge import Knowledge
 from credo.knowledge.syntax import TiedRows
 from credo.model.graphs import parts
 from credo.model.network import Network, Variable
+from credo.options import EMOptions
 from credo.results import Fit
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.ties.assign import NoAssignment, assign
@@ -126,8 +127,8 @@ def cluster(
 
     def learned(start: Network, kind: str) -> Fit:
         return learn(
-            start, dataset, knowledge, method="cmap", prior=prior, starts=starts, seed=seed, ties=kind,
-            max_iterations=max_iterations, tolerance=tolerance,
+            start, dataset, knowledge, method="cmap", prior=prior, seed=seed, ties=kind,
+            em=EMOptions(starts, max_iterations, tolerance),
         )  # fmt: skip
 
     # Large ties hold a random start where it is; where merged ties end is a start that follows them all.

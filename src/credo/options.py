@@ -1,31 +1,135 @@
-"""Options that many functions share, checked in one place."""
+"""Options as typed values, and the checks that several functions share."""
 
 from __future__ import annotations
 
-from math import inf
+from dataclasses import dataclass
+from math import inf, isfinite
 from pathlib import Path
+from typing import Any
 
-from credo.errors import OptionError
+from credo.errors import OptionError, suggestion
+
+TRAINERS = ("em", "gradient")
 
 
-def checked_seed(seed: object) -> int:
-    """A seed that random numbers can start from."""
+@dataclass(frozen=True, slots=True)
+class EMOptions:
+    """How learning from incomplete rows is run.
+
+    Parameters
+    ----------
+    starts : int
+        From how many starting points EM is run; the best result is kept.
+    max_iterations : int
+        How many E-steps each start may take.
+    tolerance : float
+        EM stops once an iteration changes the objective by no more than this share of itself.
+    accelerate : bool
+        Whether SQUAREM extrapolates between iterations.
+    checkpoint : path, optional
+        A file from which an interrupted run continues.
+    trainer : {"em", "gradient"}
+        "gradient" maximises the likelihood directly, with a growing penalty on what the knowledge forbids
+        [yang, algorithm 1]; it works for ml, map, cml and cmap.
+
+    Examples
+    --------
+    >>> EMOptions(starts=1).max_iterations
+    1000
+    """
+
+    starts: int = 5
+    max_iterations: int = 1000
+    tolerance: float = 1e-8
+    accelerate: bool = True
+    checkpoint: str | Path | None = None
+    trainer: str = "em"
+
+    def __post_init__(self) -> None:
+        if self.starts < 1:
+            raise OptionError(f"At least one start is needed; starts is {self.starts}.")
+        if self.max_iterations < 1:
+            raise OptionError(f"At least one iteration is needed; max_iterations is {self.max_iterations}.")
+        if not self.tolerance >= 0:
+            raise OptionError(f"A tolerance is a number that is not negative; tolerance is {self.tolerance}.")
+        if self.trainer not in TRAINERS:
+            raise OptionError(f'There is no trainer "{self.trainer}".{suggestion(self.trainer, TRAINERS)}')
+        if self.trainer == "gradient" and self.checkpoint is not None:
+            raise OptionError("The gradient trainer writes no checkpoint: leave the checkpoint out, or use EM.")
+
+
+@dataclass(frozen=True, slots=True)
+class PenaltyOptions:
+    """How much violated statements cost with the method cem [liao, eq. 5].
+
+    Parameters
+    ----------
+    range_weight, relation_weight : float, optional
+        The weights w₁ of statements that bound one number and w₂ of statements that compare several. Where they are
+        not given, both are `soft_weight`, and without that ten for each row of data.
+    """
+
+    range_weight: float | None = None
+    relation_weight: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("range_weight", "relation_weight"):
+            if getattr(self, name) is not None:
+                check_weight(name, getattr(self, name))
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyOptions:
+    """How cautious the methods me and cme are.
+
+    Parameters
+    ----------
+    hidden_draws : float
+        The s of the imprecise Dirichlet model [walley 1996].
+    """
+
+    hidden_draws: float = 1.0
+
+    def __post_init__(self) -> None:
+        draws: Any = self.hidden_draws
+        if isinstance(draws, bool) or not isinstance(draws, int | float) or not 0.0 < draws < inf:
+            raise OptionError(
+                f"hidden_draws (the s of the imprecise Dirichlet model) is a number above zero, not {draws!r}."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """All options of an estimation; each method reads its own."""
+
+    em: EMOptions = EMOptions()
+    penalty: PenaltyOptions = PenaltyOptions()
+    entropy: EntropyOptions = EntropyOptions()
+
+    def __post_init__(self) -> None:
+        for name, kind in (("em", EMOptions), ("penalty", PenaltyOptions), ("entropy", EntropyOptions)):
+            if not isinstance(getattr(self, name), kind):
+                raise OptionError(f"{name} is a {kind.__name__}, not {getattr(self, name)!r}.")
+
+
+def check_weight(name: str, value: object) -> float:
+    """A weight: a number that is not negative."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
+        raise OptionError(f"{name} is a number that is not negative; it is {value}.")
+    return float(value)
+
+
+def resolve_seed(seed: object) -> int:
+    """The seed of a random computation: the given integer, or one drawn from the given NumPy generator."""
+    if hasattr(seed, "integers") and hasattr(seed, "bit_generator"):
+        return int(seed.integers(2**63))
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or int(seed.__index__()) < 0:
-        raise OptionError(f"A seed is a whole number that is not negative; it is {seed!r}.")
+        raise OptionError(f"A seed is a whole number that is not negative, or a NumPy Generator; it is {seed!r}.")
     return int(seed.__index__())
 
 
-def checked_hidden_draws(draws: object) -> float:
-    """The s of the imprecise Dirichlet model."""
-    if isinstance(draws, bool) or not isinstance(draws, int | float) or not 0.0 < draws < inf:
-        raise OptionError(
-            f"hidden_draws (the s of the imprecise Dirichlet model) is a number above zero, not {draws!r}."
-        )
-    return float(draws)
-
-
 def checked_page(path: str | Path) -> Path:
-    """The place of a page that is to be written, or the error that writing would be."""
+    """The path of a page that is to be written; an error where writing it would fail."""
     target = Path(path)
     if target.is_dir():
         raise OptionError(f"{target} is a folder, not a file to write the report to.")

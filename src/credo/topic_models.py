@@ -21,6 +21,8 @@ from credo.io.dataset import Dataset, code_type
 from credo.knowledge import Knowledge
 from credo.knowledge.syntax import TiedRows
 from credo.model.network import Network
+from credo.options import EMOptions
+from credo.progress import ProgressListener
 from credo.results import Fit
 
 # Pseudo-counts, small against the tokens of a text and of a topic: few topics a text, few words a topic.
@@ -107,7 +109,7 @@ def topics(
     stop_words: Collection[str] = STOP_WORDS,
     min_length: int = 2,
     min_documents: int = 2,
-    report: Any = None,
+    progress: ProgressListener | None = None,
 ) -> Topics:
     """Find `k` topics in texts: strings, or lists of words, or a `Corpus` that was counted already.
 
@@ -115,7 +117,7 @@ def topics(
     `[["complexity", "np", "polynomial"]]`. A word is a run of letters, in lower case, no stop word, of at least
     `min_length` letters, in at least `min_documents` texts. `prior` are pseudo-counts as in `fit`, of the variables
     `topic` (given the document) and `word` (given the topic). `starts`, `seed`, `max_iterations`, `tolerance` and
-    `report` are those of `fit`. The same seed gives the same topics.
+    `progress` are those of `fit`. The same seed gives the same topics.
     """
     if isinstance(k, bool) or not hasattr(k, "__index__") or int(k.__index__()) < 1:
         raise OptionError(f"The number of topics is a whole number from 1; it is {k!r}.")
@@ -129,7 +131,7 @@ def topics(
     knowledge = Knowledge([TiedRows(("topic",), by=column) for column in _columns(groups)], network)
     fit = learn(
         network, topic_rows(corpus, network, groups), knowledge, method="cmap", prior=PRIOR if prior is None else prior,
-        starts=starts, seed=seed, max_iterations=max_iterations, tolerance=tolerance, report=report,
+        seed=seed, em=EMOptions(starts, max_iterations, tolerance), progress=progress,
     )  # fmt: skip
     return Topics(fit, corpus, groups)
 

@@ -15,13 +15,13 @@ from scipy.optimize import approx_fprime
 import credo
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
 from credo.errors import OptionError
-from credo.estimation import cem
+from credo.estimation import penalty_methods as cem
 from credo.estimation.em.driver import run_em
+from credo.estimation.penalised import PenaltyWeights, joined_block, soft_block
 from credo.estimation.problem import Problem
-from credo.estimation.softened import PenaltyWeights, joined, softened
 from credo.estimation.solvers.block_estimates import solve_certified
-from credo.estimation.solvers.certificate import objective
 from credo.model.network import Network
+from credo.options import EMOptions
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_counts, prepare
 from credo.statistics.known_columns import read_for
@@ -45,7 +45,7 @@ ABOUT_SENSORS = (
 )
 
 
-def soft_hill(seed: int) -> tuple[cem.Hill, np.ndarray]:
+def soft_objective(seed: int) -> tuple[cem.SoftObjective, np.ndarray]:
     """Ranges, relations, an equality and a product over two distributions, and counts."""
     rows = [
         at_most({0: 1.0, 3: -1.0}, -0.1, confidence=3.0),
@@ -55,13 +55,13 @@ def soft_hill(seed: int) -> tuple[cem.Hill, np.ndarray]:
     ]
     products = [ProductConstraint((0, 3, 1), (1.0, 1.0, -2.0), -1.0, 4, confidence=5.0)]
     generator = np.random.default_rng(seed)
-    return cem.Hill.of(block_of((3, 3), rows, products)), generator.integers(0, 50, 6).astype(float)
+    return cem.SoftObjective.of(block_of((3, 3), rows, products)), generator.integers(0, 50, 6).astype(float)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_gradient_against_finite_differences(seed: int) -> None:
-    hill, counts = soft_hill(seed)
-    penalised, generator = hill.at(counts), np.random.default_rng(seed)
+    objective, counts = soft_objective(seed)
+    penalised, generator = objective.at(counts), np.random.default_rng(seed)
     for _ in range(5):
         beta = generator.normal(size=6)
         numeric = approx_fprime(beta, lambda x: penalised.cost(x, 0.0)[0], 1e-7)
@@ -101,10 +101,10 @@ def test_it_reaches_the_exact_optimum(weight: float) -> None:
     for seed in range(4):
         truth, knowledge = known_network(seed, statements=8)
         problem = problem_of(truth.without_cpts(), truth.sample(60, seed), knowledge, soft_weight=weight)
-        hill = cem.Hill.of(softened(problem, PenaltyWeights.of(problem)))
-        task, top = hill.at(problem.vector()).task, hill.climb(problem.vector())
+        objective = cem.SoftObjective.of(soft_block(problem, PenaltyWeights.of(problem)))
+        task, optimum = objective.at(problem.vector()).task, objective.maximise(problem.vector())
         (exact,) = solve_certified([task])
-        best, reached = objective(task, exact.theta), objective(task, top.theta)
+        best, reached = objective(task, exact.theta), objective(task, optimum.theta)
         assert best - 1e-9 * abs(best) <= reached <= best + 1e-4
 
 
@@ -117,7 +117,10 @@ def test_the_same_as_cmap_where_all_statements_are_soft() -> None:
     for name in truth.names:
         np.testing.assert_allclose(one.network.cpt_array(name), two.network.cpt_array(name), atol=1e-5)
     gaps = frame.with_columns(pl.when(pl.int_range(80) % 3 > 0).then("b").alias("b"))
-    one, two = (credo.fit(truth.without_cpts(), gaps, method=each, starts=1, **options) for each in ("cem", "cmap"))
+    one, two = (
+        credo.fit(truth.without_cpts(), gaps, method=each, **options, em=EMOptions(starts=1))
+        for each in ("cem", "cmap")
+    )
     assert one.history[-1] == pytest.approx(two.history[-1], abs=1e-3)
     for name in truth.names:
         np.testing.assert_allclose(one.network.cpt_array(name), two.network.cpt_array(name), atol=2e-3)
@@ -135,10 +138,8 @@ def test_the_objective_never_falls(accelerate: bool) -> None:
     result = run_em(
         problem.network,
         prepare(problem.counts.layout, dataset),
-        cem.gradient_step(problem),
-        starts=3,
-        max_iterations=150,
-        accelerate=accelerate,
+        cem.cem_m_step(problem),
+        EMOptions(starts=3, max_iterations=150, accelerate=accelerate),
     )
     for start in result.starts:
         assert len(start.history) > 2
@@ -148,7 +149,7 @@ def test_the_objective_never_falls(accelerate: bool) -> None:
 def test_the_objective_is_likelihood_less_penalties() -> None:
     """What EM reports is J of the tables it ends with, worked out here from the violations alone."""
     problem, frame = hidden_problem(ABOUT_SENSORS)
-    fit = credo.fit(problem.network, frame, ABOUT_SENSORS, method="cem", soft_weight=1e3, starts=2)
+    fit = credo.fit(problem.network, frame, ABOUT_SENSORS, method="cem", soft_weight=1e3, em=EMOptions(starts=2))
     one, two, three = (fit.network.cpt_array(name) for name in ("one", "two", "three"))
     missed = [0.4 - (one[1, 1] - one[0, 1]), fit.network.cpt_array("fault")[1] - 0.4, two[1, 1] - three[1, 1]]
     cost = 500 * (np.maximum(missed, 0) ** 2).sum()
@@ -166,7 +167,7 @@ def test_a_probability_that_is_too_small_for_a_number_is_no_zero(monkeypatch: py
         return SimpleNamespace(point=point, value=value, gradient=np.zeros_like(slope), evaluations=1)
 
     monkeypatch.setattr(cem, "minimise", far_away)
-    tables, term = cem.gradient_step(problem)(problem.counts)
+    tables, term = cem.cem_m_step(problem)(problem.counts)
     assert np.isfinite(term)
     assert all((table > 0).all() for table in tables.values())
 
@@ -175,7 +176,7 @@ def test_a_hidden_cause_keeps_its_name() -> None:
     """Without knowledge the states of a hidden variable may be exchanged; with it they may not."""
     _, frame = hidden_problem("", 3_000)
     for seed in range(3):
-        fit = credo.fit(SENSOR.without_cpts(), frame, ABOUT_SENSORS, method="cem", starts=2, seed=seed)
+        fit = credo.fit(SENSOR.without_cpts(), frame, ABOUT_SENSORS, method="cem", seed=seed, em=EMOptions(starts=2))
         assert fit.status is credo.Status.CONVERGED
         assert fit.network.cpt_array("one")[1, 1] > 0.6
         assert SENSOR.kl(fit.network) < 0.2
@@ -199,7 +200,7 @@ def test_ranges_and_relations_weigh_by_their_own() -> None:
     assert PenaltyWeights.of(replace(problem, soft_weight=None)) == PenaltyWeights(1000.0, 1000.0)
     ranges = replace(problem, options={"range_weight": 1e5})
     assert PenaltyWeights.of(ranges) == PenaltyWeights(1e5, 0.0)
-    free, ranged = cem.estimate(problem).cpts, cem.estimate(ranges).cpts
+    free, ranged = cem.estimate_cem(problem).cpts, cem.estimate_cem(ranges).cpts
     assert ranged["b"][0, 0] < free["b"][0, 0]
     np.testing.assert_allclose(ranged["d"], free["d"], atol=1e-6)
     with pytest.raises(OptionError, match="range_weight"):
@@ -226,7 +227,8 @@ def test_rows_without_data_keep_what_the_penalty_leaves() -> None:
 def test_the_same_twice() -> None:
     _, frame = hidden_problem("")
     one, two = (
-        credo.fit(SENSOR.without_cpts(), frame, ABOUT_SENSORS, method="cem", starts=2, seed=4) for _ in range(2)
+        credo.fit(SENSOR.without_cpts(), frame, ABOUT_SENSORS, method="cem", seed=4, em=EMOptions(starts=2))
+        for _ in range(2)
     )
     assert one.network == two.network
     assert one.history == two.history
@@ -235,9 +237,9 @@ def test_the_same_twice() -> None:
 def test_blocks_side_by_side_are_the_blocks() -> None:
     _, knowledge = known_network(statements=6)
     problem = problem_of(knowledge.network.without_cpts(), knowledge.network.sample(30, 1), knowledge)
-    whole, theta = joined(problem.blocks), np.random.default_rng(1).random(problem.constraints.layout.size)
+    whole, theta = joined_block(problem.blocks), np.random.default_rng(1).random(problem.constraints.layout.size)
     excess = problem.constraints.linear.values(theta) - problem.constraints.linear.bounds
     np.testing.assert_allclose(
         whole.linear.values(theta[whole.parameters]) - whole.linear.bounds, excess[whole.constraint_numbers]
     )
-    assert joined(()).size == 0
+    assert joined_block(()).size == 0

@@ -11,7 +11,7 @@ from credo.constraints.feasibility import InfeasibleError
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import certify, objective
 from credo.estimation.solvers.interior_point import Task, solve_tasks
-from credo.kernels.closed_forms import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_CONSTRAINTS, SUMS_AGAINST_SUMS
+from credo.kernels.closed_forms import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_ROWS, SUMS_AGAINST_SUMS
 from tests.helpers.block_tasks import (
     at_most,
     bounded_sums_task,
@@ -84,7 +84,7 @@ def solved(
 
 def test_counting_by_hand() -> None:
     shape, theta, _ = solved([1, 3, 2, 2], [2, 2])
-    assert shape == NO_CONSTRAINTS
+    assert shape == NO_ROWS
     assert theta == pytest.approx([0.25, 0.75, 0.5, 0.5])
 
 

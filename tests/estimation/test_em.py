@@ -15,15 +15,16 @@ import pytest
 from benchmarks.learn import made_up_network
 
 from credo.errors import DataError, OptionError
+from credo.estimation.counting import counting_step
 from credo.estimation.em.acceleration import extrapolate, next_limit
-from credo.estimation.em.count_step import counting_step
-from credo.estimation.em.driver import EMResult, Progress, gap_findings, run_em
+from credo.estimation.em.driver import EMResult, Iteration, hidden_variable_findings, run_em
 from credo.estimation.em.steps import Ended, MStep, Steps, init, step
 from credo.io.dataset import Dataset
 from credo.model.network import Network
+from credo.options import EMOptions
 from credo.statistics.counts import Counts, layout_for_counts
 from credo.statistics.inference.expected_counts import Prepared, prepare
-from credo.statistics.prior import BDeu, Dirichlet, Priors
+from credo.statistics.prior import BDeu, Dirichlet, Priors, prior_vector
 from tests.conftest import random_network
 from tests.helpers import enumeration
 
@@ -49,8 +50,15 @@ def gappy(rows: int = 300, hide: float = 0.4, seed: int = 1) -> tuple[Network, P
     return network, prepared_of(network, enumeration.random_rows(np.random.default_rng(seed), network, rows, hide))
 
 
-def learn(network: Network, prepared: Prepared, prior: Priors = NOTHING, **options: Any) -> EMResult:
-    return run_em(network.without_cpts(), prepared, counting_step(prepared, prior), **options)
+def learn(
+    network: Network, prepared: Prepared, prior: Priors = NOTHING, seed: int = 0, progress: Any = None,
+    identity: Any = (), **options: Any,
+) -> EMResult:  # fmt: skip
+    m_step = counting_step(prepared.layout, prior_vector(prior, prepared.layout))
+    options_of_em = EMOptions(**options)
+    return run_em(
+        network.without_cpts(), prepared, m_step, options_of_em, seed=seed, progress=progress, identity=identity
+    )
 
 
 def assert_never_falls(history: tuple[float, ...]) -> None:
@@ -69,7 +77,9 @@ def test_steps_are_those_of_a_plain_loop(seed: int, pseudo_count: float) -> None
     prepared = prepare(layout_for_counts(network), dataset)
     if not len(prepared.observed_cells) and prepared.is_complete:
         pytest.skip("no data")
-    steps = Steps.of(prepared, counting_step(prepared, Dirichlet(pseudo_count)), network.names)
+    steps = Steps.of(
+        prepared, counting_step(prepared.layout, prior_vector(Dirichlet(pseudo_count), prepared.layout)), network.names
+    )
     state = init(steps, prepared.layout.pack(network.cpts))
     plain = network
     for _ in range(4):
@@ -93,14 +103,14 @@ def test_the_first_step_by_hand() -> None:
     """One coin that is seen in two of three tosses: EM stays at what was seen."""
     network = Network({"x": ["a", "b"]}, cpts={"x": [0.5, 0.5]})
     prepared = prepared_of(network, [[0], [1], [1], [-1]])
-    result = run_em(network, prepared, counting_step(prepared, NOTHING))
+    result = run_em(network, prepared, counting_step(prepared.layout, prior_vector(NOTHING, prepared.layout)))
     assert result.cpts["x"] == pytest.approx([1 / 3, 2 / 3])  # the row without a value is barren, and adds nothing
     assert result.converged
 
 
 def capped(prepared: Prepared, cap: float) -> MStep:
     """No probability above `cap` (binary tables): the exact maximum clips the shares that were counted."""
-    plain = counting_step(prepared, Dirichlet(0.5))
+    plain = counting_step(prepared.layout, prior_vector(Dirichlet(0.5), prepared.layout))
 
     def m_step(counts: Counts) -> tuple[dict[str, Any], float]:
         tables, _ = plain(counts)
@@ -188,7 +198,12 @@ def test_states_that_look_alike_are_moved_apart(own: bool) -> None:
     network, prepared = mixture(3, 6, 1500)
     uniform = {name: np.full(network.shape(name), 1 / network.shape(name)[-1]) for name in network.names}
     start = network.with_cpts(uniform) if own else network.without_cpts()
-    result = run_em(start, prepared, counting_step(prepared, NOTHING), starts=1, max_iterations=400)
+    result = run_em(
+        start,
+        prepared,
+        counting_step(prepared.layout, prior_vector(NOTHING, prepared.layout)),
+        EMOptions(starts=1, max_iterations=400),
+    )
     table = result.cpts["f0"]
     assert len(np.unique(table.round(3), axis=0)) == 3
     assert result.log_likelihood > _one_class(network, prepared)
@@ -205,9 +220,9 @@ def _one_class(network: Network, prepared: Prepared) -> float:
 
 def test_a_start_of_ones_own_is_where_it_begins() -> None:
     network, prepared = mixture(3, 6, 500)
-    step_of = counting_step(prepared, NOTHING)
-    converged = run_em(network, prepared, step_of, starts=1, max_iterations=3000, tolerance=1e-12)
-    again = run_em(network.with_cpts(converged.cpts), prepared, step_of, starts=1)
+    step_of = counting_step(prepared.layout, prior_vector(NOTHING, prepared.layout))
+    converged = run_em(network, prepared, step_of, EMOptions(starts=1, max_iterations=3000, tolerance=1e-12))
+    again = run_em(network.with_cpts(converged.cpts), prepared, step_of, EMOptions(starts=1))
     assert again.iterations <= 5
     assert again.objective == pytest.approx(converged.objective)
 
@@ -216,8 +231,8 @@ def test_tables_that_are_not_free_stay() -> None:
     network, prepared = gappy(100)
     fixed = network.names[3]
     free = tuple(name for name in network.names if name != fixed)
-    m_step = counting_step(prepared, Dirichlet(1.0), free)
-    result = run_em(network, prepared, m_step, free=free, starts=2, own_start=False, max_iterations=40)
+    m_step = counting_step(prepared.layout, prior_vector(Dirichlet(1.0), prepared.layout, free))
+    result = run_em(network, prepared, m_step, EMOptions(starts=2, max_iterations=40), free=free, own_start=False)
     assert np.array_equal(result.cpts[fixed], network.cpt_array(fixed))
     network.with_cpts(result.cpts)  # all rows sum to one
 
@@ -232,7 +247,7 @@ def test_complete_data_need_one_step() -> None:
 
 def test_progress_is_told_with_the_likelihood() -> None:
     network, prepared = gappy(100)
-    told: list[Progress] = []
+    told: list[Iteration] = []
     result = learn(network, prepared, Dirichlet(1.0), starts=2, progress=told.append)
     assert {each.start for each in told} == {0, 1}
     assert told[-1].iteration == result.starts[1].iterations
@@ -241,7 +256,7 @@ def test_progress_is_told_with_the_likelihood() -> None:
 
 def test_an_m_step_that_lowers_the_objective_stops_the_run() -> None:
     network, prepared = gappy(100)
-    plain = counting_step(prepared, Dirichlet(1.0))
+    plain = counting_step(prepared.layout, prior_vector(Dirichlet(1.0), prepared.layout))
     calls = 0
 
     def worse(counts: Counts) -> tuple[Any, float]:
@@ -250,7 +265,7 @@ def test_an_m_step_that_lowers_the_objective_stops_the_run() -> None:
         tables, penalty = plain(counts)
         return tables, penalty - 100 * calls
 
-    result = run_em(network, prepared, worse, starts=1)
+    result = run_em(network, prepared, worse, EMOptions(starts=1))
     assert result.ended is Ended.FELL
     assert not result.converged
     assert_never_falls(result.history)
@@ -258,13 +273,16 @@ def test_an_m_step_that_lowers_the_objective_stops_the_run() -> None:
 
 def test_an_m_step_that_is_exact_to_some_digits_converges_all_the_same() -> None:
     network, prepared = gappy(100)
-    plain, noise = counting_step(prepared, Dirichlet(1.0)), np.random.default_rng(1)
+    plain, noise = (
+        counting_step(prepared.layout, prior_vector(Dirichlet(1.0), prepared.layout)),
+        np.random.default_rng(1),
+    )
 
     def rounded(counts: Counts) -> tuple[Any, float]:
         tables, penalty = plain(counts)
         return tables, penalty + 1e-6 * noise.standard_normal()
 
-    result = run_em(network, prepared, rounded, starts=1, tolerance=1e-8)
+    result = run_em(network, prepared, rounded, EMOptions(starts=1, tolerance=1e-8))
     assert result.ended is Ended.CONVERGED
     assert_never_falls(result.history)
 
@@ -276,10 +294,10 @@ class Killed(Exception):
     pass
 
 
-def killed_after(steps: int) -> Callable[[Progress], None]:
+def killed_after(steps: int) -> Callable[[Iteration], None]:
     left = steps
 
-    def progress(_: Progress) -> None:
+    def progress(_: Iteration) -> None:
         nonlocal left
         left -= 1
         if left < 0:
@@ -303,7 +321,7 @@ def test_a_killed_run_goes_on_to_the_same_result(tmp_path: Path, steps: int, acc
     assert resumed.starts == whole.starts
     for name in network.names:
         assert np.array_equal(resumed.cpts[name], whole.cpts[name])
-    told: list[Progress] = []
+    told: list[Iteration] = []
     finished = learn(network, prepared, checkpoint=path, progress=told.append, **options)
     assert finished.starts == whole.starts
     assert not told
@@ -339,7 +357,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="belongs to another run"):
         learn(network, mixture(3, 5, 200, seed=2)[1], starts=1, max_iterations=5, checkpoint=path)
     with pytest.raises(OptionError, match="belongs to another run"):
-        learn(network, prepared, starts=1, max_iterations=5, checkpoint=path, label="another M-step")
+        learn(network, prepared, starts=1, max_iterations=5, checkpoint=path, identity=("another M-step",))
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense", pickle.dumps({"state": 1})])
@@ -367,7 +385,7 @@ def test_gaps_that_a_reader_should_know_of() -> None:
     sizes = {"hidden": 2, "seen": 2, "leaf": 3, "constant": 1}
     network = random_network(sizes, {"seen": ("hidden", "constant"), "leaf": ("seen",)}, 1)
     prepared = prepared_of(network, [[-1, 0, -1, -1], [-1, 1, -1, -1], [-1, 1, -1, -1]])
-    findings = {finding.variable: finding.message for finding in gap_findings(prepared)}
+    findings = {finding.variable: finding.message for finding in hidden_variable_findings(prepared)}
     assert "found by EM" in findings["hidden"]
     assert "no data speak of its table" in findings["leaf"]
     assert "one state" in findings["constant"]

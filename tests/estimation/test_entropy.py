@@ -13,11 +13,12 @@ from scipy.optimize import linprog
 import credo
 from credo.constraints.blocks import Block
 from credo.errors import OptionError
-from credo.estimation.entropy import Interval, entropy_task, estimate, kept_shares, water_level, with_lower_ends
+from credo.estimation.entropy import Interval, entropy_task, estimate, feasible_shares, water_level, with_lower_ends
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective
 from credo.knowledge import Knowledge
 from credo.model.network import Network
+from credo.options import EntropyOptions
 from tests.helpers.block_tasks import at_most, general_task, make_block
 from tests.helpers.cvxpy_oracle import solve
 from tests.helpers.problems import known_network, problem_of
@@ -59,7 +60,7 @@ def test_cme_against_cvxpy() -> None:
     while compared < 40:
         task = general_task(generator, largest=4)
         interval = Interval.of(task.block, task.weights, 1.0)
-        (share,) = kept_shares([task.block], [interval])
+        (share,) = feasible_shares([task.block], [interval])
         if (share < 1.0).any():
             continue
         upper = (task.weights + 1.0) / (interval.draws + 1.0)[task.block.distribution_of]
@@ -105,7 +106,7 @@ def test_s_is_widened_to_what_a_linear_program_allows_and_no_further() -> None:
         block = make_block([states], rows)
         counts = generator.multinomial(30, generator.dirichlet(np.ones(states))).astype(float)
         interval = Interval.of(block, counts, 1.0)
-        (share,) = kept_shares([block], [interval])
+        (share,) = feasible_shares([block], [interval])
         widened = float(interval.hidden_draws(share, 1.0)[0])
         assert feasible(block, counts, widened)
         if share[0] < 1.0:
@@ -118,7 +119,7 @@ def test_a_clash_leaves_other_distributions_alone() -> None:
     """Two coins tied by nothing but a row that both can hold: only the one that clashes is widened."""
     block = make_block([2, 2], [at_most([0], [1.0], 0.2), at_most([0, 2], [1.0, -1.0], 0.0)])
     interval = Interval.of(block, np.array([9.0, 1.0, 5.0, 5.0]), 1.0)
-    (share,) = kept_shares([block], [interval])
+    (share,) = feasible_shares([block], [interval])
     assert share[1] == 1.0
     assert interval.hidden_draws(share, 1.0)[0] == pytest.approx(35.0, rel=2e-3)  # 9 / (10 + s) = 0.2
 
@@ -183,7 +184,7 @@ def test_s_must_be_a_number_above_zero() -> None:
 @pytest.mark.parametrize("hidden", [0, -1.0, float("nan"), float("inf"), "many", True])
 def test_fit_refuses_what_is_no_s(hidden: object) -> None:
     with pytest.raises(OptionError, match="above zero"):
-        credo.fit(DIE, pl.DataFrame({"die": ["low"]}), method="cml", hidden_draws=hidden)  # type: ignore[arg-type]
+        credo.fit(DIE, pl.DataFrame({"die": ["low"]}), method="cml", entropy=EntropyOptions(hidden_draws=hidden))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", ["me", "cme"])
@@ -191,6 +192,6 @@ def test_more_hidden_draws_make_more_even_tables(method: str) -> None:
     """Eight of nine low: the lower end is 8 / (9 + s), and the others share what is left."""
     frame = pl.DataFrame({"die": ["low"] * 8 + ["middle"]})
     for hidden in (1.0, 3.0):
-        fit = credo.fit(DIE, frame, "P(die=high) <= 0.9", method=method, hidden_draws=hidden)
+        fit = credo.fit(DIE, frame, "P(die=high) <= 0.9", method=method, entropy=EntropyOptions(hidden_draws=hidden))
         low = 8.0 / (9.0 + hidden)
         assert fit.network.cpt_array("die") == pytest.approx([low, (1.0 - low) / 2.0, (1.0 - low) / 2.0], abs=1e-6)

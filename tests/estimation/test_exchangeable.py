@@ -12,6 +12,7 @@ import pytest
 import credo
 from credo.estimation.exchangeable import exchangeable_states
 from credo.model.network import Network
+from credo.options import EMOptions
 from credo.statistics.prior import NetworkPrior
 from tests.helpers.problems import problem_of
 
@@ -78,6 +79,6 @@ def test_priors_and_kept_tables_tell_states_apart() -> None:
 )
 def test_a_fit_says_which_order_means_nothing(method: str, text: str, told: str | None) -> None:
     orders = "order cause: low < mid < high\n"
-    fit = credo.fit(CAUSE, ROWS, orders + text, method=method, starts=1)
+    fit = credo.fit(CAUSE, ROWS, orders + text, method=method, em=EMOptions(starts=1))
     found = [each.message for each in fit.findings if each.kind == "exchangeable"]
     assert [told in message for message in found] == [True] if told else not found

@@ -12,13 +12,14 @@ import credo
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
 from credo.errors import OptionError, Status
-from credo.estimation.em.driver import Progress
-from credo.estimation.gradient import Climb
+from credo.estimation.em.driver import Iteration
+from credo.estimation.gradient_trainer import Objective
 from credo.estimation.problem import Problem
 from credo.io.dataset import concatenate, extended
 from credo.knowledge import Knowledge
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.options import EMOptions
 from credo.statistics.counts import count_all, layout_for_counts
 from credo.statistics.inference.expected_counts import prepare
 from credo.statistics.known_columns import read_for
@@ -37,7 +38,7 @@ def made_up(seed: int, rows: int = 80) -> tuple[Network, pl.DataFrame]:
     return network, with_gaps(network, rows, 0.2, seed).drop("h")
 
 
-def climb_of(network: Network, frame: Any, text: str, prior: float = 0.0, soft_weight: float = 50.0) -> Climb:
+def objective_of(network: Network, frame: Any, text: str, prior: float = 0.0, soft_weight: float = 50.0) -> Objective:
     knowledge = Knowledge(text, network)
     whole = expand(network).network
     constraints = lower(knowledge)
@@ -48,7 +49,7 @@ def climb_of(network: Network, frame: Any, text: str, prior: float = 0.0, soft_w
         whole, names, count_all(families, parts), as_prior(prior, whole), constraints, blocks_of(constraints),
         soft_weight=soft_weight,
     )  # fmt: skip
-    return Climb.of(problem, prepare(families, concatenate(parts)))
+    return Objective.of(problem, prepare(families, concatenate(parts)))
 
 
 STATEMENTS = {
@@ -66,31 +67,33 @@ STATEMENTS = {
 def test_the_whole_gradient_is_that_of_differences(text: str, prior: float) -> None:
     for seed in range(3):
         network, frame = made_up(seed)
-        climb = climb_of(network, frame, text, prior)
-        assert_slope(climb, network, seed)
+        objective = objective_of(network, frame, text, prior)
+        assert_slope(objective, network, seed)
 
 
 @pytest.mark.parametrize("kind", ["noisy-or", "noisy-max", "noisy-min"])
 def test_the_gradient_of_noisy_families_is_that_of_differences(kind: str) -> None:
     network = noisy_network(np.random.default_rng(5), kind, leak=True)
-    climb = climb_of(
+    objective = objective_of(
         network,
         with_gaps(network, 50, 0.2, 1),
         f"order y: {' < '.join(network.forms['y'].order)}\nx0 raises y by at least 0.2\nx1 lowers y",
         1.0,
     )
-    assert_slope(climb, network, 0)
+    assert_slope(objective, network, 0)
 
 
-def assert_slope(climb: Climb, network: Network, seed: int) -> None:
-    around = np.concatenate([np.ravel(expand(network).network.cpt_array(name)) for name in climb.problem.network.names])
+def assert_slope(objective: Objective, network: Network, seed: int) -> None:
+    around = np.concatenate(
+        [np.ravel(expand(network).network.cpt_array(name)) for name in objective.problem.network.names]
+    )
     generator = np.random.default_rng(seed)
-    beta, step = generator.normal(size=len(climb.cells)), 1e-6
+    beta, step = generator.normal(size=len(objective.cells)), 1e-6
     for omega in (0.0, 3.0):
-        _, slope = climb.cost(beta, around, omega)
+        _, slope = objective.cost(beta, around, omega)
         for i in range(len(beta)):
             ahead, behind = (
-                climb.cost(beta + sign * step * np.eye(len(beta))[i], around, omega)[0] for sign in (1, -1)
+                objective.cost(beta + sign * step * np.eye(len(beta))[i], around, omega)[0] for sign in (1, -1)
             )
             assert slope[i] == pytest.approx((ahead - behind) / (2 * step), abs=2e-7, rel=1e-5)
 
@@ -106,7 +109,7 @@ def test_both_trainers_end_at_one_optimum(method: str, seed: int) -> None:
     said = METHODS[method]
     options: dict[str, Any] = {"method": method, "starts": 5, "tolerance": 1e-11, "max_iterations": 2000}
     em = credo.fit(structure, frame, said, **options)
-    gradient = credo.fit(structure, frame, said, trainer="gradient", **options)
+    gradient = credo.fit(structure, frame, said, **options, em=EMOptions(trainer="gradient"))
     assert gradient.status in (Status.CONVERGED, Status.NOT_CONVERGED)
     assert gradient.history[-1] == pytest.approx(em.history[-1], rel=1e-4)
     assert em.history[-1] >= gradient.history[-1] - 1e-6 * abs(gradient.history[-1])
@@ -122,7 +125,13 @@ def test_both_trainers_agree_on_noisy_families(kind: str, seed: int) -> None:
     bare = Network(truth.variables, truth.parents)
     frame = truth.sample(200, seed=seed)
     em, gradient = (
-        credo.fit(bare, frame, text, method="cmap", trainer=trainer, starts=2, tolerance=1e-11, max_iterations=1000)
+        credo.fit(
+            bare,
+            frame,
+            text,
+            method="cmap",
+            em=EMOptions(trainer=trainer, starts=2, tolerance=1e-11, max_iterations=1000),
+        )
         for trainer in ("em", "gradient")
     )
     assert em.history[-1] >= gradient.history[-1] - 1e-6 * abs(gradient.history[-1])
@@ -135,7 +144,7 @@ def test_prices_are_those_of_em() -> None:
     network, frame = made_up(1, rows=150)
     text = "P(a=s0) >= 0.9"
     em, gradient = (
-        credo.fit(network, frame, text, method="cml", trainer=trainer, starts=1, tolerance=1e-12)
+        credo.fit(network, frame, text, method="cml", em=EMOptions(trainer=trainer, starts=1, tolerance=1e-12))
         for trainer in ("em", "gradient")
     )
     assert [each.statement for each in em.binding()] == [each.statement for each in gradient.binding()]
@@ -147,36 +156,45 @@ def test_complete_data_are_trained_too() -> None:
     network, knowledge = random_network({"a": 2, "b": 3}, {"b": ("a",)}, seed=2), "a raises b by at least 0.2"
     frame = network.sample(100, seed=1)
     exact = credo.fit(network, frame, knowledge, method="cml")
-    trained = credo.fit(network, frame, knowledge, method="cml", trainer="gradient")
+    trained = credo.fit(network, frame, knowledge, method="cml", em=EMOptions(trainer="gradient"))
     assert trained.log_likelihood == pytest.approx(exact.log_likelihood, rel=1e-6)
-    assert credo.fit(network, frame, knowledge, trainer="gradient").method == "cmap"
+    assert credo.fit(network, frame, knowledge, em=EMOptions(trainer="gradient")).method == "cmap"
 
 
 def test_rows_without_data_are_named_and_uniform() -> None:
     network = Network({"a": BINARY, "b": ("x", "y", "z"), "c": BINARY}, {"b": ["a"], "c": ["b"]})
     frame = pl.DataFrame({"a": ["no"] * 4, "b": ["x", None, "z", "x"], "c": ["no", "yes", "yes", None]})
-    fit = credo.fit(network, frame, method="ml", trainer="gradient", starts=3)
+    fit = credo.fit(network, frame, method="ml", em=EMOptions(trainer="gradient", starts=3))
     assert fit.network.cpt_array("b")[1] == pytest.approx([1 / 3] * 3)
     assert any(each.kind == "no data" and each.variable == "b" for each in fit.findings)
 
 
 def test_a_kept_table_stays() -> None:
     network, frame = made_up(3)
-    fit = credo.fit(network, frame, "h raises b", method="cmap", trainer="gradient", fixed=["c"], starts=2)
+    fit = credo.fit(
+        network, frame, "h raises b", method="cmap", fixed=["c"], em=EMOptions(trainer="gradient", starts=2)
+    )
     assert np.array_equal(fit.network.cpt_array("c"), network.cpt_array("c"))
 
 
 def test_statements_that_cannot_hold_clash() -> None:
     network, frame = made_up(0)
     with pytest.raises(credo.CredoError, match="cannot"):
-        credo.fit(network, frame, "P(a=s0) >= 0.8\nP(a=s0) <= 0.2", method="cml", trainer="gradient", starts=1)
+        credo.fit(
+            network, frame, "P(a=s0) >= 0.8\nP(a=s0) <= 0.2", method="cml", em=EMOptions(trainer="gradient", starts=1)
+        )
 
 
 def test_each_round_is_reported() -> None:
-    told: list[Progress] = []
+    told: list[Iteration] = []
     network, frame = made_up(0)
     credo.fit(
-        network, frame, "h raises b by at least 0.3", method="cml", trainer="gradient", starts=2, report=told.append
+        network,
+        frame,
+        "h raises b by at least 0.3",
+        method="cml",
+        report=told.append,
+        em=EMOptions(trainer="gradient", starts=2),
     )
     assert {each.start for each in told} == {0, 1}
     assert all(each.starts == 2 and np.isfinite(each.log_likelihood) for each in told)

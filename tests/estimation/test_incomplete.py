@@ -11,6 +11,7 @@ import pytest
 import credo
 from credo.errors import DataError, ImpossibleRowError, TooLargeError
 from credo.model.network import Network
+from credo.options import EMOptions
 
 BINARY = ("no", "yes")
 HIDDEN = Network({"cause": BINARY, "one": BINARY, "two": BINARY}, {"one": ["cause"], "two": ["cause"]})
@@ -20,7 +21,7 @@ SAID = {"ml": "", "map": "", "cmap": "cause raises one", "cem": "cause raises on
 
 @pytest.mark.parametrize("method", SAID)
 def test_a_variable_that_no_row_holds(method: str) -> None:
-    fit = credo.fit(HIDDEN, ROWS, SAID[method], method=method, starts=2)
+    fit = credo.fit(HIDDEN, ROWS, SAID[method], method=method, em=EMOptions(starts=2))
     assert any("cause is missing in every row" in each.message for each in fit.findings)
     assert_finite(fit)
 
@@ -50,7 +51,7 @@ def test_a_start_that_makes_a_row_impossible_names_the_row() -> None:
 def test_knowledge_that_makes_a_row_impossible_is_not_certified() -> None:
     """EM stands still there, but no solver proves what it ends with."""
     text = "P(one=yes | cause=no) = 0\nP(one=yes | cause=yes) = 0"
-    fit = credo.fit(HIDDEN, ROWS, text, method="cml", starts=1)
+    fit = credo.fit(HIDDEN, ROWS, text, method="cml", em=EMOptions(starts=1))
     assert fit.status is credo.Status.NOT_CERTIFIED
     assert any("not proved optimal" in each.message for each in fit.findings)
     assert_finite(fit)

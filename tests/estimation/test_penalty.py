@@ -10,8 +10,8 @@ from scipy.optimize import approx_fprime
 import credo
 from credo.constraints.conflicts import ConflictError
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
-from credo.estimation import penalty
-from credo.estimation.penalty import FEASIBLE, Penalised, train
+from credo.estimation import penalised as penalty
+from credo.estimation.penalised import FEASIBLE, PenalisedObjective, train
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective
 from credo.estimation.solvers.interior_point import Task
@@ -43,7 +43,7 @@ def everything_task(generator: np.random.Generator) -> Task:
 def test_the_gradient_against_finite_differences() -> None:
     generator = np.random.default_rng(1)
     for omega in (0.5, 20.0, 1e3):
-        penalised = Penalised.of(everything_task(generator))
+        penalised = PenalisedObjective.of(everything_task(generator))
         for _ in range(5):
             beta = generator.normal(size=6)
             _, gradient = penalised.cost(beta, omega)
@@ -54,7 +54,7 @@ def test_the_gradient_against_finite_differences() -> None:
 def test_without_rows_the_gradient_is_counts_less_expected_counts() -> None:
     """∂/∂β_k Σ w log θ = N_k − θ_k N: the full Jacobian, not its diagonal."""
     weights = np.array([3.0, 1.0, 0.0])
-    penalised = Penalised.of(Task(make_block([3], []), weights))
+    penalised = PenalisedObjective.of(Task(make_block([3], []), weights))
     beta = np.array([0.3, -0.2, 0.1])
     theta = penalised.distributions(beta)
     assert -4.0 * penalised.cost(beta, 1.0)[1] == pytest.approx(weights - theta * 4.0, abs=1e-5)
@@ -64,10 +64,10 @@ def test_newton_finds_what_l_bfgs_finds() -> None:
     generator = np.random.default_rng(4)
     for number in range(40):
         task = everything_task(generator) if number % 2 else general_task(generator, largest=4)
-        penalised = Penalised.of(task)
+        penalised = PenalisedObjective.of(task)
         for omega in (1.0, 100.0):
             start = np.zeros(task.block.size)
-            reached, _ = penalised.descend(start, omega)
+            reached, _ = penalised.minimise(start, omega)
             slow = minimise(lambda x, of=penalised, w=omega: of.cost(x, w), start, 5_000, 1e-10)
             value, slope = penalised.cost(reached, omega)
             assert np.abs(slope).max() <= 1e-8

@@ -7,7 +7,8 @@ import pytest
 
 import credo
 from credo.errors import Status
-from credo.estimation.pinned import statements_that_pin
+from credo.estimation.constrained import statements_that_pin
+from credo.options import EMOptions
 from tests.helpers.blocks import at_most, block_of
 
 NETWORK = credo.Network({"a": ["0", "1"], "x": ["l", "m", "h"]}, parents={"x": ["a"]})
@@ -52,7 +53,7 @@ def test_only_statements_that_matter_are_named() -> None:
 
 def test_gaps_and_pinned_numbers() -> None:
     frame = pl.concat([table(), pl.DataFrame({"a": ["0", None], "x": [None, "m"]})])
-    fit = credo.fit(NETWORK, frame, PINNED[0], method="cmap", starts=1)
+    fit = credo.fit(NETWORK, frame, PINNED[0], method="cmap", em=EMOptions(starts=1))
     assert fit.network.cpt_array("x")[0, 2] == pytest.approx(0.0, abs=1e-6)
     assert all(value > float("-inf") for value in fit.history)
 

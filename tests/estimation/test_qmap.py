@@ -7,10 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credo.estimation.qmap import SIZES, equivalent_sample_size, least_correction, qmap_table, qmapc_table
+from credo.estimation.interpolation import SIZES, equivalent_sample_size, interpolated_cpt, least_correction
 from credo.sampling.centroid import uniform_means
 from credo.sampling.polytope import sample_block
 from tests.helpers.blocks import at_most, block_of, random_block
+
+
+def qmap_table(counts: np.ndarray, alpha: np.ndarray, folds: np.ndarray) -> tuple[np.ndarray, int]:
+    return interpolated_cpt(counts, alpha, counts - folds, folds)
+
+
+def qmapc_table(
+    counts: np.ndarray, constrained: np.ndarray, alpha: np.ndarray, folds: np.ndarray
+) -> tuple[np.ndarray, int]:
+    return interpolated_cpt(counts, alpha, counts - folds, folds, constrained)
 
 
 def folds_of(rows: np.ndarray, shape: tuple[int, int], folds: int = 10) -> np.ndarray:
@@ -48,7 +58,7 @@ def test_the_size_is_that_of_algorithm_2_written_out() -> None:
                     score += folds[m, j, k] * np.log(theta)
         if score > best:
             best, best_size = score, size
-    assert equivalent_sample_size(folds.sum(axis=0), alpha, folds) == best_size
+    assert equivalent_sample_size(folds.sum(axis=0) - folds, alpha, folds) == best_size
 
 
 def test_data_that_agree_with_alpha_ask_for_more_of_it() -> None:
@@ -58,7 +68,7 @@ def test_data_that_agree_with_alpha_ask_for_more_of_it() -> None:
     sizes = []
     for rows in (agree, differ):
         folds = folds_of(np.random.default_rng(0).permutation(rows), (1, 2))
-        sizes.append(equivalent_sample_size(folds.sum(axis=0), alpha, folds))
+        sizes.append(equivalent_sample_size(folds.sum(axis=0) - folds, alpha, folds))
     assert sizes[0] > sizes[1]
 
 

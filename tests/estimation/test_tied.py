@@ -12,14 +12,15 @@ import pytest
 
 import credo
 from credo.constraints.constraint_set import RowTie
-from credo.estimation.em.count_step import counting_step
-from credo.estimation.em.driver import EMResult, Progress, run_em
+from credo.estimation.counting import counting_step
+from credo.estimation.em.driver import EMResult, Iteration, run_em
 from credo.estimation.em.steps import ROUNDING
-from credo.estimation.tied import Tied, countable, tied_step
+from credo.estimation.tied import TiedEStep, countable, tied_e_step
 from credo.io.dataset import Dataset
 from credo.model.network import Network
+from credo.options import EMOptions
 from credo.statistics.counts import layout_for_counts
-from credo.statistics.prior import Dirichlet
+from credo.statistics.prior import Dirichlet, prior_vector
 from credo.statistics.sample import sample_codes
 from credo.statistics.ties.likelihood import Reading
 from credo.statistics.ties.relaxation import TIGHT
@@ -40,12 +41,12 @@ def some_ties(generator: np.random.Generator, network: Network, codes: np.ndarra
     return ties
 
 
-def a_step(seed: int, rows: int = 30, ties: int = 12) -> tuple[Network, np.ndarray, list[RowTie], Tied]:
+def a_step(seed: int, rows: int = 30, ties: int = 12) -> tuple[Network, np.ndarray, list[RowTie], TiedEStep]:
     generator = np.random.default_rng(seed)
     network = random_network(generator, most=5)
     codes = random_rows(generator, network, rows, 0.4)
     said = some_ties(generator, network, codes, ties)
-    step = tied_step(layout_for_counts(network), said, Dataset(network.names, codes), Reading.CLL, None)
+    step = tied_e_step(layout_for_counts(network), said, Dataset(network.names, codes), Reading.CLL, None)
     return network, codes, said, step
 
 
@@ -54,11 +55,15 @@ def test_the_objective_never_falls_and_ends_where_it_is_stationary(seed: int) ->
     network, _, _, step = a_step(seed)
     step = replace(step, tolerance=TIGHT)
     prior = Dirichlet(0.5)
-    m_step = counting_step(step.prepared, prior)
+    m_step = counting_step(step.prepared.layout, prior_vector(prior, step.prepared.layout))
     result = run_em(
-        network, step.prepared, m_step, e_step=step, starts=1, max_iterations=3000, tolerance=1e-13,
+        network,
+        step.prepared,
+        m_step,
+        EMOptions(starts=1, max_iterations=3000, tolerance=1e-13),
+        e_step=step,
         parameter_tolerance=1e-7,
-    )  # fmt: skip
+    )
     steps = np.diff(result.history)
     assert (steps >= -ROUNDING * (1 + abs(result.objective))).all()
     assert result.converged
@@ -84,9 +89,9 @@ def test_more_is_gained_than_by_em(seed: int) -> None:
     network, codes, ties, step = a_step(seed, rows=8, ties=2)
     if not step.rows.is_exact:
         pytest.skip("the oracle is exact, the ties are not")
-    m_step = counting_step(step.prepared, Dirichlet(1.0))
-    one = run_em(network, step.prepared, m_step, e_step=step, starts=3)
-    other = run_em(network, step.prepared, m_step, starts=3)
+    m_step = counting_step(step.prepared.layout, prior_vector(Dirichlet(1.0), step.prepared.layout))
+    one = run_em(network, step.prepared, m_step, EMOptions(starts=3), e_step=step)
+    other = run_em(network, step.prepared, m_step, EMOptions(starts=3))
 
     def objective(tables: dict[str, np.ndarray]) -> float:
         prior = sum(float(np.log(table).sum()) for table in tables.values())
@@ -96,7 +101,7 @@ def test_more_is_gained_than_by_em(seed: int) -> None:
     assert objective(dict(one.cpts)) >= objective(dict(other.cpts)) - 1e-6
 
 
-def a_crowded_step(seed: int, variables: int = 15, rows: int = 80) -> tuple[Network, Tied]:
+def a_crowded_step(seed: int, variables: int = 15, rows: int = 80) -> tuple[Network, TiedEStep]:
     """A chain of which most values are hidden, and nearly all of those tied in pairs that agree."""
     generator = np.random.default_rng(seed)
     names = [f"x{i}" for i in range(variables)]
@@ -114,14 +119,14 @@ def a_crowded_step(seed: int, variables: int = 15, rows: int = 80) -> tuple[Netw
             same = hidden[truth[hidden, position] == state]
             for pair in zip(same[::2].tolist(), same[1::2].tolist(), strict=False):
                 ties.append(RowTie((name,), None, tuple(row + 1 for row in pair), 0))
-    return network, tied_step(layout_for_counts(network), ties, Dataset(network.names, codes), Reading.CLL, None)
+    return network, tied_e_step(layout_for_counts(network), ties, Dataset(network.names, codes), Reading.CLL, None)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_messages_that_settle_in_several_places_do_not_make_the_likelihood_too_good(seed: int) -> None:
     network, step = a_crowded_step(seed)
-    m_step = counting_step(step.prepared, Dirichlet(1.0))
-    result = run_em(network.without_cpts(), step.prepared, m_step, e_step=step, starts=1)
+    m_step = counting_step(step.prepared.layout, prior_vector(Dirichlet(1.0), step.prepared.layout))
+    result = run_em(network.without_cpts(), step.prepared, m_step, EMOptions(starts=1), e_step=step)
     theta = step.prepared.layout.pack(result.cpts)
     anew = step.rows.expected(theta, step.start(), step.tolerance)
     assert result.log_likelihood == pytest.approx(anew.log_likelihood, rel=1e-4)
@@ -132,14 +137,14 @@ def test_a_crowded_run_that_was_killed_goes_on_to_the_same_end(calls: int, tmp_p
     network, step = a_crowded_step(1)
     told = []
 
-    def killed(progress: Progress) -> None:
+    def killed(progress: Iteration) -> None:
         told.append(progress)
         if len(told) == calls:
             raise KeyboardInterrupt
 
     def run(**options: Any) -> EMResult:
-        m_step = counting_step(step.prepared, Dirichlet(1.0))
-        return run_em(network.without_cpts(), step.prepared, m_step, e_step=step, starts=1, **options)
+        m_step = counting_step(step.prepared.layout, prior_vector(Dirichlet(1.0), step.prepared.layout))
+        return run_em(network.without_cpts(), step.prepared, m_step, EMOptions(starts=1), e_step=step, **options)
 
     whole = run()
     with pytest.raises(KeyboardInterrupt):
@@ -233,11 +238,11 @@ def test_no_step_that_a_convex_statement_allows_rises_from_where_tied_learning_e
     rows = rows.with_columns(pair=pl.when(hidden).then(pl.col("pair")))
     structure = PARENTS.without_cpts()
     said = f"rows with equal pair share b\n{CONVEX[kind]}"
-    fit = credo.fit(structure, rows, said, method="cmap", prior=1, starts=3, tolerance=1e-14)
+    fit = credo.fit(structure, rows, said, method="cmap", prior=1, em=EMOptions(starts=3, tolerance=1e-14))
     assert fit.tied is not None
     assert fit.tied.is_exact
     assert not fit.violations()
-    free = credo.fit(structure, rows, "rows with equal pair share b", method="cmap", prior=1, starts=3)
+    free = credo.fit(structure, rows, "rows with equal pair share b", method="cmap", prior=1, em=EMOptions(starts=3))
     assert any(np.abs(free.network.cpts[n] - fit.network.cpts[n]).max() > 1e-3 for n in structure.names)  # it binds
 
     codes = np.column_stack(
@@ -275,14 +280,14 @@ def test_merged_ties_are_chosen_by_name() -> None:
 
 def test_every_method_takes_ties(tmp_path) -> None:
     for method in ("cml", "cmap", "cme", "qmapc", "posterior", "cem"):
-        fit = credo.fit(NETWORK.without_cpts(), twins(20), TWINS, method=method, starts=2)
+        fit = credo.fit(NETWORK.without_cpts(), twins(20), TWINS, method=method, em=EMOptions(starts=2))
         assert fit.cll is not None
         assert np.isfinite(fit.cll)
 
 
 def test_a_killed_run_goes_on_to_the_same_tables(tmp_path) -> None:
     rows = twins(50)
-    whole = credo.fit(NETWORK.without_cpts(), rows, TWINS, starts=2)
+    whole = credo.fit(NETWORK.without_cpts(), rows, TWINS, em=EMOptions(starts=2))
 
     class Killed(Exception):
         pass
@@ -293,8 +298,8 @@ def test_a_killed_run_goes_on_to_the_same_tables(tmp_path) -> None:
 
     path = tmp_path / "run.npz"
     with pytest.raises(Killed):
-        credo.fit(NETWORK.without_cpts(), rows, TWINS, starts=2, checkpoint=path, report=kill)
-    again = credo.fit(NETWORK.without_cpts(), rows, TWINS, starts=2, checkpoint=path)
+        credo.fit(NETWORK.without_cpts(), rows, TWINS, report=kill, em=EMOptions(starts=2, checkpoint=path))
+    again = credo.fit(NETWORK.without_cpts(), rows, TWINS, em=EMOptions(starts=2, checkpoint=path))
     for name in NETWORK.names:
         np.testing.assert_array_equal(again.network.cpt_array(name), whole.network.cpt_array(name))
 

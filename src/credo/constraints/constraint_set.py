@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from credo.arrays import Flags, Indices, Numbers
+from credo.model.expansion import Expansion
 from credo.model.layout import Layout
 
 if TYPE_CHECKING:
@@ -185,3 +186,4 @@ class Constraints:
     forms: tuple[FamilyForm, ...] = ()
     unlowered: tuple[SetAside, ...] = ()
     always_true: Mapping[int, int] = field(default_factory=dict)  # statement → rows that hold whatever the numbers are
+    expansion: Expansion | None = None  # of the network's noisy families, whose effects have the CPTs

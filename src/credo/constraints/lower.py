@@ -7,6 +7,7 @@ it out: `P(a=x | b=1) <= P(a=x | b=2)` with a third parent c means one row for e
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def lower(knowledge: KnowledgeLike, *, row_limit: int = ROW_LIMIT) -> Constraint
         if number not in aside:
             RULES[type(statement)](context, number, statement)
     collector.unlowered.extend(said.set_aside)
-    return collected(collector)
+    return replace(collected(collector), expansion=expansion)
 
 
 def lower_comparison(context: Context, number: int, statement: Comparison) -> None:

@@ -1,66 +1,132 @@
-"""The most probable tables under the knowledge: max Σ w log θ s.t. Aθ ≤ b, exactly and certified.
+"""The methods cml and cmap: the most probable CPTs under the knowledge, exactly and certified.
 
-With counts alone as weights this is constrained maximum likelihood (cml), with a prior's pseudo-counts added it is
-cmap [guo, eqs. 8 and 9]. Rows of tables that no statement speaks of are solved by counting.
+    max Σ w log θ   s.t.  A θ ≤ b                                                               [guo, eqs. 8 and 9]
+
+With counts as weights w this is constrained maximum likelihood (cml); with a prior's pseudo-counts added it is cmap.
+Configurations that no constraint refers to are solved by counting.
+
+Numbers that hard statements pin at zero need care. Where such a number has a weight, the objective is −∞ for all CPTs
+that the knowledge allows, and there is no optimum. A prior's pseudo-counts are spread over all states whatever the
+knowledge says, so there they are dropped. Data are not: they contradict the knowledge, and a finding names the number,
+how often it was observed, and the statements.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from credo.arrays import Indices, Numbers
+from credo.constraints.blocks import Block
+from credo.constraints.feasibility import NO_SLACK, NONE, interior_of
+from credo.constraints.program import Program
 from credo.errors import Status
-from credo.estimation.counting import counted
-from credo.estimation.pinned import contradictions, without_beliefs
+from credo.estimation.counting import counting_m_step, relative_frequencies
+from credo.estimation.em.steps import MStep
+from credo.estimation.method import Method
 from credo.estimation.problem import Problem
-from credo.estimation.soft import choose_soft_weight
-from credo.estimation.solution import Solution, rows_without_data
+from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
+from credo.estimation.solution import Solution, no_data_findings
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
-from credo.estimation.solvers.certificate import Certificate
+from credo.estimation.solvers.certificate import Certificate, soft_cost
+from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.products import LIMIT as PRODUCT_LIMIT
 from credo.estimation.solvers.products import with_products
 from credo.findings import Finding
+from credo.statistics.counts import Counts
 
-MOST_ENTROPIC = "the point of maximum entropy that the knowledge allows"
+MAX_ENTROPY = "the point of maximum entropy that the knowledge allows"
+CONTRADICTED = "impossible data"
+NEGLIGIBLE = 1e-6  # expected counts shrink towards zero; from here on they are no data
 
 
 def estimate(problem: Problem) -> Solution:
-    """Solve every block, count the rest, and say what was done."""
-    vector = problem.vector()
-    soft_weight, findings = choose_soft_weight(problem, vector)
-    solved = without_beliefs(problem, vector, estimate_blocks(problem.blocks, vector, soft_weight), soft_weight)
-    estimates = with_products(solved, problem.seed)
-    theta, unseen = counted(problem, vector)
+    """Solve every block, count the rest, and report how each was solved."""
+    weights = problem.vector()
+    soft_weight, findings = choose_soft_weight(problem, weights)
+    estimates = solve_blocks(problem, weights, soft_weight)
+    theta, unseen = relative_frequencies(problem, weights)
     for each in estimates:
         theta[each.block.parameters] = each.theta
-    findings = [
-        *findings,
-        *no_data_findings(problem, unseen, estimates),
-        *contradictions(problem, estimates),
-        *solver_findings(estimates),
-    ]
-    certificate = worst_certificate(estimates)
-    return Solution(problem.cpts(theta), status_of(estimates), tuple(findings), certificate, prices(estimates))
-
-
-def no_data_findings(
-    problem: Problem, unseen: dict[str, list[int]], estimates: Sequence[BlockEstimate]
-) -> Iterable[Finding]:
-    """Which rows of which tables had no data, and what was taken instead; only tables that are learned."""
-    entropic: dict[str, list[int]] = {}
+    by_entropy: dict[str, list[int]] = {}
     for each in estimates:
         for d in each.without_data.tolist():
-            name, row = each.block.configurations[d]
-            entropic.setdefault(name, []).append(row)
-    for name in problem.names:
-        by_entropy = entropic.get(name, [])
-        uniform = sorted(set(unseen.get(name, [])) - set(by_entropy))
-        if uniform:
-            yield rows_without_data(problem.network, name, np.array(uniform), "the uniform distribution")
-        if by_entropy:
-            yield rows_without_data(problem.network, name, np.array(sorted(by_entropy)), MOST_ENTROPIC)
+            name, configuration = each.block.configurations[d]
+            by_entropy.setdefault(name, []).append(configuration)
+    return Solution(
+        problem.cpts(theta),
+        status_of(estimates),
+        (
+            *findings,
+            *no_data_findings(problem.network, problem.names, unseen, by_entropy, MAX_ENTROPY),
+            *contradictions(problem, ((each.block, pinned_at_zero(each)) for each in estimates)),
+            *solver_findings(estimates),
+        ),
+        worst_certificate(estimates),
+        statement_multipliers(estimates),
+    )
+
+
+def solve_blocks(problem: Problem, weights: Numbers, soft_weight: float) -> list[BlockEstimate]:
+    """The optimum of every block."""
+    estimates = estimate_blocks(problem.blocks, weights, soft_weight)
+    return with_products(without_pinned_prior(problem, weights, estimates, soft_weight), problem.seed)
+
+
+def without_pinned_prior(
+    problem: Problem, weights: Numbers, estimates: Sequence[BlockEstimate], soft_weight: float
+) -> list[BlockEstimate]:
+    """The estimates, solved again without the pseudo-counts of numbers that are pinned at zero."""
+    data = problem.vector(with_prior=False)
+    weights, again = weights.copy(), []
+    for k, each in enumerate(estimates):
+        zeros = pinned_at_zero(each)
+        dropped = zeros[(weights[zeros] > 0.0) & (data[zeros] == 0.0)]
+        weights[dropped] = 0.0
+        again += [k] if len(dropped) else []
+    solved = list(estimates)
+    blocks = [estimates[k].block for k in again]
+    for k, other in zip(again, estimate_blocks(blocks, weights, soft_weight), strict=True):
+        solved[k] = other
+    return solved
+
+
+def multipliers_of(problem: Problem) -> Mapping[int, float]:
+    """The multiplier of each statement at the most probable CPTs, for methods that have none of their own."""
+    weights = problem.vector()
+    soft_weight, _ = choose_soft_weight(problem, weights)
+    return statement_multipliers(solve_blocks(problem, weights, soft_weight))
+
+
+def constrained_m_step(problem: Problem) -> MStep:
+    """The M-step of cml and cmap; its term of the objective is Σ α log θ less the cost of violated soft statements."""
+    if not problem.blocks:
+        return counting_m_step(problem)
+    prior = problem.pseudo_counts()
+    soft_weight = DEFAULT_WEIGHT if problem.soft_weight is None else problem.soft_weight
+
+    def m_step(counts: Counts) -> tuple[Mapping[str, Numbers], float]:
+        cpts = estimate(replace(problem, counts=counts, folds=(), soft_weight=soft_weight)).cpts
+        theta = problem.layout.pack(cpts, missing=0.0)
+        counted = (prior > 0) & (theta > 0)  # only numbers that the knowledge pins are at zero
+        term = float(prior[counted] @ np.log(theta[counted]))
+        return cpts, term - _soft_cost(problem.blocks, theta, soft_weight)
+
+    return m_step
+
+
+def _soft_cost(blocks: Sequence[Block], theta: Numbers, soft_weight: float) -> float:
+    return sum(
+        soft_cost(Task(block, np.zeros(block.size), None, soft_weight), theta[block.parameters])
+        for block in blocks
+        if not block.linear.hard.all()
+    )
+
+
+# Reporting ------------------------------------------------------------------------------------------------------------
 
 
 def solver_findings(estimates: Sequence[BlockEstimate]) -> Iterable[Finding]:
@@ -70,32 +136,30 @@ def solver_findings(estimates: Sequence[BlockEstimate]) -> Iterable[Finding]:
         how = solver if count == 1 else solver.replace("because its", "because their")
         yield Finding("solver", f"{blocks} solved by {how}.")
     for each in estimates:
-        name, row = each.block.configurations[0]
+        name, configuration = each.block.configurations[0]
+        block = f"The block of {name} (configuration {configuration + 1})"
         if each.product_violation > PRODUCT_LIMIT:
-            yield Finding(
-                "violated",
-                f"The block of {name} (row {row + 1}): no tables were found at which its statements about products "
-                f"hold; the logarithm of one is off by {each.product_violation:.1e}.",
-                name,
+            message = (
+                f"{block}: no CPTs were found at which its statements about products hold; the logarithm of one "
+                f"is off by {each.product_violation:.1e}."
             )
+            yield Finding("violated", message, name)
         elif each.local:
-            yield Finding(
-                "local optimum",
-                f"The block of {name} (row {row + 1}) is a local optimum, the best of several starts; relatively, "
-                f"no tables can be better by more than {each.certificate.gap:.1e}.",
-                name,
+            message = (
+                f"{block} is a local optimum, the best of several starts; relatively, no CPTs can be better by more "
+                f"than {each.certificate.gap:.1e}."
             )
+            yield Finding("local optimum", message, name)
         elif not each.certificate.holds:
-            yield Finding(
-                "not certified",
-                f"The block of {name} (row {row + 1}) is not proved optimal: rows are violated by up to "
-                f"{each.certificate.violation:.1e}, the relative gap is {each.certificate.gap:.1e}.",
-                name,
+            message = (
+                f"{block} is not proved optimal: constraints are violated by up to {each.certificate.violation:.1e}, "
+                f"the relative duality gap is {each.certificate.gap:.1e}."
             )
+            yield Finding("not certified", message, name)
 
 
 def status_of(estimates: Sequence[BlockEstimate]) -> Status:
-    """How well all blocks together ended."""
+    """The status of all blocks together."""
     if any(each.product_violation > PRODUCT_LIMIT for each in estimates):
         return Status.VIOLATED
     if any(each.local for each in estimates):
@@ -111,8 +175,8 @@ def worst_certificate(estimates: Sequence[BlockEstimate]) -> Certificate:
     )
 
 
-def prices(estimates: Sequence[BlockEstimate]) -> dict[int, float]:
-    """What the log-likelihood would gain per unit if the bounds of a statement moved: the sum of its multipliers.
+def statement_multipliers(estimates: Sequence[BlockEstimate]) -> dict[int, float]:
+    """The sum of the multipliers of each statement: the gain in log-likelihood per unit of its bound.
 
     The unit of a statement about products is one of the logarithm of its bound.
     """
@@ -120,6 +184,75 @@ def prices(estimates: Sequence[BlockEstimate]) -> dict[int, float]:
     for each in estimates:
         for statement, multiplier in zip(each.block.linear.statements.tolist(), np.abs(each.multipliers), strict=True):
             found[statement] = found.get(statement, 0.0) + float(multiplier)
-        for statement, price in each.product_multipliers:
-            found[statement] = found.get(statement, 0.0) + price
+        for statement, multiplier in each.product_multipliers:
+            found[statement] = found.get(statement, 0.0) + multiplier
     return found
+
+
+# Numbers that statements pin at zero ----------------------------------------------------------------------------------
+
+
+def contradictions(problem: Problem, pinned: Iterable[tuple[Block, Indices]]) -> Iterator[Finding]:
+    """What the data contain although the knowledge leaves it no probability, block by block."""
+    data = problem.vector(with_prior=False)
+    for block, zeros in pinned:
+        for index in zeros[data[zeros] > NEGLIGIBLE].tolist():
+            name = problem.layout.locate(index)[0]
+            statements = statements_that_pin(block, index)
+            numbers = ", ".join(str(statement + 1) for statement in statements)
+            yield Finding(
+                CONTRADICTED,
+                f"{name}: {problem.layout.describe(index)} can only be zero by "
+                f"{'statement' if len(statements) == 1 else 'statements'} {numbers}, but the data contain it "
+                f"{data[index]:g} times. No CPT can satisfy both; a confidence would let the data speak.",
+                name,
+            )
+
+
+def pinned_at_zero(estimate: BlockEstimate) -> Indices:
+    """The parameters of a block without a certificate that can only be zero, as indices into all parameters."""
+    interior = None if estimate.certificate.holds else interior_of(estimate.block)
+    return estimate.block.parameters[NONE if interior is None else interior.zero_parameters]
+
+
+def statements_that_pin(block: Block, index: int) -> tuple[int, ...]:
+    """A minimal set of hard statements that together force a parameter to zero."""
+    program, objective = Program(block), (block.parameters == index).astype(np.float64)
+
+    def active(statements: Sequence[int]) -> list[int]:
+        """Those with a multiplier where the parameter is largest; none where it can be above zero."""
+        program.switch_statements(statements)
+        found = program.maximise(objective)
+        if found is None or found.value > NO_SLACK:
+            return []
+        with_multiplier = set(block.linear.statements[found.duals > NO_SLACK].tolist())
+        return [statement for statement in statements if statement in with_multiplier] or list(statements)
+
+    members = sorted(set(block.linear.statements[block.linear.hard].tolist()))
+    fewer = active(members)
+    members = fewer if active(fewer) else members
+    for candidate in reversed(members):  # later lines are dropped first, so that earlier ones are reported
+        rest = [member for member in members if member != candidate]
+        if rest and active(rest):
+            members = rest
+    return tuple(members)
+
+
+CML = Method(
+    "cml",
+    "maximum likelihood under the knowledge",
+    "the data should decide wherever the knowledge lets them",
+    estimate,
+    constrained_m_step,
+    maximises_likelihood=True,
+)
+CMAP = Method(
+    "cmap",
+    "the same with a prior's pseudo-counts",
+    "few data and knowledge: exact, certified, quick",
+    estimate,
+    constrained_m_step,
+    default_prior=1.0,
+    takes_prior=True,
+    maximises_likelihood=True,
+)

@@ -1,12 +1,12 @@
-"""The most entropic tables that data and knowledge allow: max −Σ θ log θ within the imprecise Dirichlet interval.
+"""The methods me and cme: the CPTs of maximum entropy within the data's imprecise Dirichlet intervals.
 
 N draws from a distribution, N_k of them in state k, leave the interval
 
     N_k / (N + s) ≤ θ_k ≤ (N_k + s) / (N + s)
 
 with s hidden draws [walley 1996], s = 1 unless something else is said. The lower ends alone leave s / (N + s) to share,
-so that the upper ends follow from them. Without knowledge this is `me`, under the knowledge's rows `cme`
-[campos & ji 2008; guo, section 2].
+so that the upper ends follow from them. Without knowledge this is `me`, under the knowledge `cme` [campos & ji 2008;
+guo, section 2].
 """
 
 from __future__ import annotations
@@ -21,23 +21,22 @@ from credo.constraints.append import with_rows
 from credo.constraints.blocks import Block
 from credo.errors import Status
 from credo.estimation.constrained import solver_findings, status_of, worst_certificate
+from credo.estimation.method import Method
 from credo.estimation.problem import Problem
-from credo.estimation.soft import choose_soft_weight
+from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.products import with_products
 from credo.findings import Finding
-from credo.options import checked_hidden_draws
 
-HIDDEN_DRAWS = 1.0  # s [walley 1996]
-KEPT = 1e-6  # a share of the interval's lower ends this near to one is one
-ROOM = 1e-3  # clashing intervals are widened by so much more, relatively, than would just do
+NEARLY_ONE = 1e-6  # a share of the interval's lower ends this close to one is one
+MARGIN = 1e-3  # conflicting intervals are widened by so much more, relatively, than is just enough
 
 
 def estimate_without_knowledge(problem: Problem) -> Solution:
-    """`me`: the water level of every row of every table; no statement is used, and that is said."""
-    theta = _levelled(problem)
+    """`me`: every conditional distribution at its water level; the knowledge is not used, and a finding says so."""
+    theta = _water_levels(problem)
     findings = []
     if problem.blocks:
         message = "This method looks at the data alone: the knowledge had no influence on the estimate."
@@ -46,13 +45,13 @@ def estimate_without_knowledge(problem: Problem) -> Solution:
 
 
 def estimate(problem: Problem) -> Solution:
-    """`cme`: the same under the knowledge; intervals that no statement allows are widened, and that is said."""
-    hidden = _hidden_draws(problem)
+    """`cme`: the same under the knowledge; intervals that it rules out are widened, and a finding says so."""
+    hidden = problem.options.entropy.hidden_draws
     counts = problem.vector(with_prior=False)
     soft_weight, findings = choose_soft_weight(problem, problem.vector())
-    theta = _levelled(problem)
+    theta = _water_levels(problem)
     intervals = [Interval.of(block, counts[block.parameters], hidden) for block in problem.blocks]
-    shares = kept_shares(problem.blocks, intervals, problem.seed)
+    shares = feasible_shares(problem.blocks, intervals, problem.seed)
     blocks = [
         with_lower_ends(block, each.lower * share[block.distribution_of])
         for block, each, share in zip(problem.blocks, intervals, shares, strict=True)
@@ -69,8 +68,8 @@ def estimate(problem: Problem) -> Solution:
     return Solution(problem.cpts(theta), status_of(estimates), tuple(findings), certificate)
 
 
-def water_level(counts: Numbers, hidden: float = HIDDEN_DRAWS) -> Numbers:
-    """max −Σ θ log θ s.t. θ_k ≥ N_k / (N + s), for rows of counts (rows, states): θ_k = max(N_k / (N + s), level).
+def water_level(counts: Numbers, hidden: float = 1.0) -> Numbers:
+    """max −Σ θ log θ s.t. θ_k ≥ N_k / (N + s), for counts (distributions, states): θ_k = max(N_k / (N + s), level).
 
     With the states from the rarest to the commonest, the first j states stand at the level
     (1 − the other lower ends) / j; the right j is the last for which that level reaches the j-th lower end.
@@ -101,36 +100,36 @@ class Interval:
         return np.asarray((self.draws + hidden) / share - self.draws, dtype=np.float64)
 
 
-def kept_shares(blocks: Sequence[Block], intervals: Sequence[Interval], seed: int = 0) -> list[Numbers]:
-    """The shares ρ of the lower ends that the hard rows leave room for, one a distribution, all one without a clash.
+def feasible_shares(blocks: Sequence[Block], intervals: Sequence[Interval], seed: int = 0) -> list[Numbers]:
+    """The shares ρ of the lower ends that the hard constraints allow, one a distribution; all one without a conflict.
 
     max Σ_d log ρ_d s.t. θ_k ≥ ρ_d · lower_k, 0 < ρ_d ≤ 1, Aθ ≤ b. It is the least widening of the s_d together,
-    min Σ log (N_d + s_d); it exists wherever the rows can hold, is unique, and has the form of every other block:
-    each ρ_d is one state of a distribution with two.
+    min Σ log (N_d + s_d); it exists wherever the constraints are feasible, is unique, and has the form of every other
+    block: each ρ_d is one state of a distribution with two.
     """
     tasks = [_share_task(block, each.lower) for block, each in zip(blocks, intervals, strict=True)]
     shares = []
     for block, solved in zip(blocks, with_products(solve_certified(tasks), seed), strict=True):
         share = np.minimum(solved.theta[block.size :: 2], 1.0)
-        shares.append(np.where(share > 1.0 - KEPT, 1.0, share * (1.0 - ROOM)))
+        shares.append(np.where(share > 1.0 - NEARLY_ONE, 1.0, share * (1.0 - MARGIN)))
     return shares
 
 
 def with_lower_ends(block: Block, lower: Numbers) -> Block:
-    """The block with the rows θ_k ≥ lower_k added; ends of zero need none."""
+    """The block with the constraints θ_k ≥ lower_k added; ends of zero need none."""
     own = np.flatnonzero(lower > 0)
     return with_rows(block, np.arange(len(own)), own, np.full(len(own), -1.0), -lower[own])
 
 
 def entropy_task(block: Block, soft_weight: float) -> Task:
-    """max −Σ θ log θ under the block's rows."""
+    """max −Σ θ log θ under the block's constraints."""
     return Task(block, np.zeros(block.size), np.ones(block.size), soft_weight)
 
 
 def widening_findings(
     blocks: Sequence[Block], intervals: Sequence[Interval], shares: Sequence[Numbers], hidden: float
 ) -> list[Finding]:
-    """Which tables had rows that the data's interval and the knowledge could not share, and how far s went."""
+    """Which CPTs have intervals that the knowledge ruled out, and how far s was raised."""
     widest: dict[str, float] = {}
     rows: dict[str, int] = {}
     for block, interval, share in zip(blocks, intervals, shares, strict=True):
@@ -142,30 +141,26 @@ def widening_findings(
     return [
         Finding(
             "interval widened",
-            f"{name}: the knowledge leaves no room for what {count} of its distributions showed; s = {hidden:g} hidden "
-            f"draws became up to {widest[name]:.3g}, the least that would do (to one in a thousand).",
+            f"{name}: the knowledge rules out the data's interval for {count} of its distributions; s = {hidden:g} "
+            f"hidden draws were raised to up to {widest[name]:.3g}, the least that is feasible (to one in a thousand).",
             name,
         )
         for name, count in rows.items()
     ]
 
 
-def _levelled(problem: Problem) -> Numbers:
-    """Every row of every table at its water level, in one vector."""
+def _water_levels(problem: Problem) -> Numbers:
+    """Every conditional distribution at its water level, in one vector."""
     theta = problem.vector(with_prior=False)
-    hidden = _hidden_draws(problem)
+    hidden = problem.options.entropy.hidden_draws
     for name in problem.layout.names:
         rows = problem.layout.view(theta, name)
         rows[:] = water_level(rows, hidden)
     return theta
 
 
-def _hidden_draws(problem: Problem) -> float:
-    return checked_hidden_draws(problem.options.get("hidden_draws", HIDDEN_DRAWS))
-
-
 def _share_task(block: Block, lower: Numbers) -> Task:
-    """The block with a distribution (ρ_d, 1 − ρ_d) for each of its own, and rows ρ_d · lower_k − θ_k ≤ 0."""
+    """The block with a distribution (ρ_d, 1 − ρ_d) for each of its own, and constraints ρ_d · lower_k − θ_k ≤ 0."""
     count = len(block.distributions) - 1
     hard = replace(
         block,
@@ -183,3 +178,18 @@ def _share_task(block: Block, lower: Numbers) -> Task:
     weights = np.concatenate((np.zeros(block.size), np.tile([1.0, 0.0], count)))
     rows = np.repeat(np.arange(len(own)), 2)
     return Task(with_rows(hard, rows, entries.ravel(), coefficients.ravel(), np.zeros(len(own))), weights)
+
+
+ME = Method(
+    "me",
+    "maximum entropy within the data's interval",
+    "few data, no knowledge; a cautious baseline",
+    estimate_without_knowledge,
+    uses_knowledge=False,
+)
+CME = Method(
+    "cme",
+    "maximum entropy within the data's interval, under the knowledge",
+    "few data and much knowledge, and nothing beyond them is to be assumed",
+    estimate,
+)

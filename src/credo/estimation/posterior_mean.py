@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from itertools import pairwise
 
+import numpy as np
+
+from credo.arrays import Indices
+from credo.constraints.blocks import Block
 from credo.errors import Status
-from credo.estimation import constrained
-from credo.estimation.pinned import IMPOSSIBLE
+from credo.estimation.constrained import contradictions
+from credo.estimation.method import Method
 from credo.estimation.problem import Problem
-from credo.estimation.soft import choose_soft_weight
+from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution
-from credo.sampling.posterior import posterior
+from credo.sampling.posterior import PosteriorResult, posterior
 
-UNMIXED = "not mixed"
+NOT_MIXED = "not mixed"
 
 
 def estimate(problem: Problem) -> Solution:
-    """Sample, average, and say whether the draws can be trusted."""
+    """Sample, average, and report whether the draws can be trusted."""
     soft_weight, findings = choose_soft_weight(problem, problem.vector())
     result = posterior(
         problem.network,
@@ -27,10 +32,24 @@ def estimate(problem: Problem) -> Solution:
         seed=problem.seed,
         soft_weight=soft_weight or None,
     )
-    # A mean leans on no bound; what each statement costs, and what data contradict, is told at the most likely tables.
-    likely = constrained.estimate(replace(problem, soft_weight=soft_weight))
-    impossible = [finding for finding in likely.findings if finding.kind == IMPOSSIBLE]
-    mixed = all(finding.kind != UNMIXED for finding in result.findings)
+    mixed = all(finding.kind != NOT_MIXED for finding in result.findings)
     status = Status.AVERAGED if mixed else Status.NOT_MIXED
-    told = (*findings, *impossible, *result.findings)
-    return Solution(result.means, status, told, multipliers=likely.multipliers, posterior=result)
+    contradicted = contradictions(problem, _pinned_at_zero(problem, result))
+    return Solution(result.means, status, (*findings, *contradicted, *result.findings), posterior=result)
+
+
+def _pinned_at_zero(problem: Problem, result: PosteriorResult) -> Iterator[tuple[Block, Indices]]:
+    """The parameters of each block that are zero in every draw: the knowledge leaves them nothing else."""
+    zero = np.logical_not(result.draws.any(axis=(0, 1)))
+    ends = np.cumsum([0, *(block.size for block in problem.blocks)])
+    for block, (start, stop) in zip(problem.blocks, pairwise(ends.tolist()), strict=True):
+        yield block, block.parameters[zero[start:stop]]
+
+
+POSTERIOR = Method(
+    "posterior",
+    "the mean of all that data and knowledge leave, with intervals",
+    "few data and knowledge: the most accurate, and it says how sure each number is",
+    estimate,
+    takes_prior=True,
+)

@@ -1,40 +1,70 @@
-"""What an estimator is given: counts, what is believed, and the rows of the knowledge, block by block."""
+"""One estimation, prepared once: what every estimator, check and explanation is given."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from credo.arrays import Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import Constraints
+from credo.io.dataset import Dataset
 from credo.model.layout import Layout
 from credo.model.network import Network
+from credo.options import Options
 from credo.statistics.counts import Counts
-from credo.statistics.prior import Priors, pseudo_counts
+from credo.statistics.prior import Priors, prior_vector, pseudo_counts
+from credo.statistics.ties.likelihood import Reading
+
+if TYPE_CHECKING:
+    from credo.estimation.method import Method
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fold:
+    """One fold of cross-validation: the counts to estimate from, and those to predict."""
+
+    training: Counts
+    held_out: Counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """One estimation. All numbers of all learned tables also stand in one vector, at `constraints.layout`."""
+    """Counts, prior and constraints over the parameters of one vector, whose addresses are in `layout`.
+
+    Noisy families are expanded: `network` has ordinary CPTs only. In `constraints`, the numbers of CPTs that are kept
+    are substituted.
+    """
 
     network: Network
-    names: tuple[str, ...]  # the variables whose tables are learned
-    counts: Counts
+    names: tuple[str, ...]  # the variables whose CPTs are learned
+    counts: Counts  # of complete families; after EM, expected counts
     prior: Priors
-    constraints: Constraints  # fixed tables already put in
+    constraints: Constraints
     blocks: tuple[Block, ...]
-    folds: tuple[Counts, ...] = ()  # the same rows in parts, for methods that cross-validate
+    folds: tuple[Fold, ...] = ()  # for methods that cross-validate
     soft_weight: float | None = None  # W of soft statements; None lets cross-validation choose
     seed: int = 0
-    options: Mapping[str, object] = field(default_factory=dict)
+    options: Options = field(default_factory=Options)
+    method: Method | None = None
+    kept: tuple[str, ...] = ()  # the variables whose CPTs stay as they are
+    dataset: Dataset | None = None  # the rows themselves, where some are incomplete or tied
+    reading: Reading = Reading.CLL  # how tied rows came about
+    memory_limit: int | None = None
 
     @property
     def layout(self) -> Layout:
         """Where each parameter is in one vector."""
         return self.constraints.layout
+
+    @property
+    def has_soft_statements(self) -> bool:
+        """Whether a statement carries a confidence."""
+        products = any(product.confidence is not None for product in self.constraints.products)
+        return products or not bool(self.constraints.linear.hard.all())
 
     def vector(self, counts: Counts | None = None, with_prior: bool = True) -> Numbers:
         """Counts, plus the prior's pseudo-counts, of every parameter in one vector."""
@@ -47,14 +77,18 @@ class Problem:
                 weights += pseudo_counts(self.prior, self.network, name)
         return vector
 
-    def cpts(self, vector: Numbers) -> dict[str, Numbers]:
-        """The learned tables out of such a vector of parameters."""
+    def pseudo_counts(self) -> Numbers:
+        """The prior's pseudo-counts of the learned CPTs in one vector, zero elsewhere."""
+        return prior_vector(self.prior, self.layout, self.names)
+
+    def cpts(self, vector: Numbers) -> Mapping[str, Numbers]:
+        """The learned CPTs out of a vector of parameters."""
         return self.layout.unpack(vector, self.names)
 
-    def rows_in_blocks(self) -> dict[str, list[int]]:
-        """The rows of each table that the knowledge speaks of."""
-        rows: dict[str, list[int]] = {}
+    def constrained_configurations(self) -> dict[str, list[int]]:
+        """The configurations of each variable that constraints refer to."""
+        found: dict[str, list[int]] = {}
         for block in self.blocks:
-            for name, row in block.configurations:
-                rows.setdefault(name, []).append(row)
-        return rows
+            for name, configuration in block.configurations:
+                found.setdefault(name, []).append(configuration)
+        return found

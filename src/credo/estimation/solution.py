@@ -1,13 +1,12 @@
-"""What every estimator returns: tables, how it ended, and what a reader should know about it."""
+"""What every estimator returns: CPTs, how the estimation ended, and what a user should know about it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from credo.arrays import Numbers
 from credo.errors import Status, closest
@@ -16,6 +15,8 @@ from credo.findings import Finding
 from credo.io.dataset import Dataset
 from credo.model.network import Network
 from credo.statistics.counts import Counts
+
+UNIFORM = "the uniform distribution"
 
 
 class Uncertainty(Protocol):
@@ -40,7 +41,7 @@ class TiedLikelihood:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """Tables (parents…, child), the status, and what is to be said about one estimation."""
+    """CPTs with axes (parents…, child), the status, and what a user should know about one estimation."""
 
     cpts: Mapping[str, Numbers]
     status: Status
@@ -48,33 +49,50 @@ class Solution:
     certificate: Certificate | None = None
     multipliers: Mapping[int, float] = field(default_factory=dict)  # statement → log-likelihood per unit of its bound
     posterior: Uncertainty | None = None
-    log_likelihood: float | None = None  # of what was observed, where rows have gaps
+    log_likelihood: float | None = None  # of what was observed, where rows are incomplete
     history: tuple[float, ...] = ()  # the objective after each iteration
     tied: TiedLikelihood | None = None
-    expected: Counts | None = None  # what EM counted last, where rows have gaps or ties
+    expected: Counts | None = None  # of EM's last E-step, where rows are incomplete or tied
 
 
-def rows_without_data(network: Network, name: str, rows: NDArray[np.int64], instead: str) -> Finding:
-    """The finding that some parent configurations were never seen, each by name."""
-    configurations = tuple(network.configuration(name, int(row)) for row in rows)
+def no_data_finding(network: Network, name: str, configurations: Iterable[int], instead: str) -> Finding:
+    """The finding that some configurations of a variable's parents were never seen, each by name."""
+    unseen = tuple(network.configuration(name, int(number)) for number in configurations)
     if not network.parents[name]:
-        return Finding("no data", f"{name}: there are no data; {instead} was taken.", name, configurations)
+        return Finding("no data", f"{name}: there are no data; {instead} was taken.", name, unseen)
     message = (
-        f"{name}: {len(rows)} of {network.configurations(name)} configurations of its parents have no data; "
+        f"{name}: {len(unseen)} of {network.configurations(name)} configurations of its parents have no data; "
         f"{instead} was taken for:"
     )
-    return Finding("no data", message, name, configurations)
+    return Finding("no data", message, name, unseen)
 
 
-def rows_without_probability(network: Network, counts: Counts, names: Iterable[str]) -> list[Finding]:
-    """The findings that tables give probability zero to what the data hold; only tables that were kept can do so."""
+def no_data_findings(
+    network: Network,
+    names: Iterable[str],
+    unseen: Mapping[str, Collection[int]],
+    constrained: Mapping[str, Collection[int]],
+    instead: str,
+) -> Iterator[Finding]:
+    """The same for several variables: the uniform distribution, or something else where constraints refer to them."""
+    for name in names:
+        inside = set(constrained.get(name, ()))
+        outside = set(unseen.get(name, ())) - inside
+        if outside:
+            yield no_data_finding(network, name, sorted(outside), UNIFORM)
+        if inside:
+            yield no_data_finding(network, name, sorted(inside), instead)
+
+
+def impossible_data_findings(network: Network, counts: Counts, names: Iterable[str]) -> list[Finding]:
+    """The findings that CPTs which were kept give probability zero to data."""
     findings = []
     for name in names:
         seen = counts.of(name)
         impossible = (seen > 0) & (network.cpt_array(name).reshape(seen.shape) == 0)
         if impossible.any():
-            cells = ", ".join(network.describe(name, int(row), int(state)) for row, state in np.argwhere(impossible))
-            message = f"{name}: the table that was kept gives probability zero to what the data hold: {cells} = 0."
+            cells = ", ".join(network.describe(name, int(at), int(state)) for at, state in np.argwhere(impossible))
+            message = f"{name}: the CPT that was kept gives probability zero to what the data contain: {cells} = 0."
             findings.append(Finding("impossible data", message, name))
     return findings
 

@@ -1,18 +1,18 @@
-"""Learning from rows that are tied together: what an M-step should count, so that it climbs log P(data | ties).
+"""Learning from tied rows: the counts with which an M-step increases log P(data | ties).
 
 With N1 expected of data and ties and N2 of the ties alone, the derivative for log θ is N1 − N2 [yao, eq. 5].
 An M-step on the counts
 
-    N1 − N2 + κ·θ        (κ a number for each row of a table, large enough that no count is negative)
+    N1 − N2 + κ·θ        (κ a number for each distribution, large enough that no count is negative)
 
-has its fixed points just where that derivative vanishes, under a prior and under any linear statements too: κ·θ pulls a
-row towards where it is, and nowhere else. With κ = N2 of the row it keeps the row's own count, and without ties it is
-EM [yao, eq. 7]. The paper's own iteration [yao, eq. 6] has the same fixed points, but leaves rows that do not sum to
-one on its way and knows no statements.
+has its fixed points exactly where that derivative vanishes, under a prior and under any linear statements too: κ·θ
+pulls a distribution towards its present value, and nowhere else. With κ = N2 of the distribution it keeps its own
+count, and without ties it is EM [yao, eq. 7]. The paper's own iteration [yao, eq. 6] has the same fixed points, but its
+intermediate distributions do not sum to one, and it has no statements.
 
-Messages begin where those of the last tables settled. Where ties form many cycles they can settle in several places,
-and following the tables they may stay in one where log P(ties) is far too low, which N1 − N2 climbs towards. Without
-memory they begin with nothing.
+Messages start from the fixed point of the last CPTs. Where ties form many cycles there can be several fixed points, and
+messages may stay at one where log P(ties) is far too low, which N1 − N2 then moves towards. Without memory they start
+uninformative.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from credo.statistics.ties.relaxation import TOLERANCE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tied:
-    """The E-step of tied rows; it remembers the messages between them."""
+class TiedEStep:
+    """The E-step of tied rows; its memory is the messages between them."""
 
     rows: TiedData
-    configurations: Indices  # where the rows of tables begin
+    distributions: Indices  # where each conditional distribution begins
     tolerance: float = TOLERANCE  # of the messages
 
     @property
@@ -53,32 +53,32 @@ class Tied:
         return self.rows.chance is None and self.rows.is_exact
 
     def start(self) -> Numbers:
-        """Messages that say nothing."""
+        """Uninformative messages."""
         return self.rows.start()
 
     def __call__(self, theta: Numbers, memory: Numbers) -> tuple[Numbers, float, Numbers]:
-        """What an M-step should count, log P(data | ties), and the messages."""
+        """The counts for the M-step, log P(data | ties), and the messages."""
         found = self.rows.expected(theta, memory if len(memory) else self.start(), self.tolerance)
-        counts = countable(found.seen, found.chance, theta, self.configurations)
+        counts = countable(found.seen, found.chance, theta, self.distributions)
         return counts, found.log_likelihood, found.evidence if len(memory) else NO_MEMORY
 
 
-def tied_step(
+def tied_e_step(
     count_layout: Layout, ties: Sequence[RowTie], dataset: Dataset, reading: Reading, memory_limit: int | None
-) -> Tied:
-    """The E-step for rows with these ties, read in one way."""
+) -> TiedEStep:
+    """The E-step for rows with these ties, under one reading of them."""
     rows = tie_rows(count_layout, ties, dataset, reading=reading, memory_limit=memory_limit)
-    return Tied(rows, rows.prepared.layout.distribution_starts())
+    return TiedEStep(rows, rows.prepared.layout.distribution_starts())
 
 
-def likelihood_of(rows: TiedData, theta: Numbers) -> TiedLikelihood:
-    """log P(data | ties) under tables, and how far it can be trusted."""
+def tied_likelihood(rows: TiedData, theta: Numbers) -> TiedLikelihood:
+    """log P(data | ties) under CPTs, and whether it is exact."""
     found = rows.expected(theta, rows.start())
     return TiedLikelihood(found.log_likelihood, rows.is_exact and found.converged, found.converged)
 
 
-def story(rows: TiedData, likelihood: TiedLikelihood) -> Finding:
-    """What a reader should know about the ties."""
+def tie_finding(rows: TiedData, likelihood: TiedLikelihood) -> Finding:
+    """What a user should know about the ties."""
     factors = rows.factors
     pairs = int(factors.differ.sum())
     shared = len(factors) - pairs
@@ -91,17 +91,17 @@ def story(rows: TiedData, likelihood: TiedLikelihood) -> Finding:
     if likelihood.is_exact:
         quality = "The likelihood of the tied rows is exact."
     elif likelihood.settled:
-        quality = "Some ties form cycles: the likelihood of the tied rows is an approximation; its messages settled."
+        quality = "Some ties form cycles: the likelihood of the tied rows is an approximation; its messages converged."
     else:
         quality = (
-            "Some ties form cycles, and the messages between them did not settle: the likelihood of the tied rows is "
+            "Some ties form cycles, and the messages between them did not converge: the likelihood of the tied rows is "
             "a rough approximation. Tie fewer variables of a row."
         )
     return Finding("ties", f"{' and '.join(parts) or 'No two rows are tied'}. {quality}")
 
 
 def countable(seen: Numbers, chance: Numbers, theta: Numbers, starts: Indices) -> Numbers:
-    """N1 − N2 + κ·θ with the least κ that is no less than the row's N2 and leaves no count negative."""
+    """N1 − N2 + κ·θ with the least κ that is no less than the distribution's N2 and leaves no count negative."""
     lengths = np.diff(starts, append=len(theta))
     with np.errstate(divide="ignore", invalid="ignore"):
         needed = np.where(chance > seen, (chance - seen) / theta, 0.0)

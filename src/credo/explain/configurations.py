@@ -25,7 +25,7 @@ def tell_rows(
     effects: Mapping[int, LeftOut],
 ) -> dict[str, tuple[RowStory, ...]]:
     """The rows of every learned table; of a huge one, those that the knowledge speaks of or the data show."""
-    moved, layout, bound = by_row(effects), problem.constraints.layout, problem.rows_in_blocks()
+    moved, layout, bound = by_row(effects), problem.constraints.layout, problem.constrained_configurations()
     stories = {}
     for name in problem.names:
         counts = problem.counts.of(name)

@@ -9,7 +9,8 @@ import numpy as np
 
 from credo.estimation.methods import METHODS
 from credo.estimation.problem import Problem
-from credo.estimation.soft import DEFAULT, choose_soft_weight
+from credo.estimation.soft_weight import DEFAULT_WEIGHT as DEFAULT
+from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Uncertainty
 from credo.explain.allowed_ranges import allowed
 from credo.explain.configurations import MOST_ROWS, tell_rows

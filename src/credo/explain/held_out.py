@@ -16,7 +16,7 @@ import numpy as np
 from credo.arrays import Numbers
 from credo.constraints.blocks import Block
 from credo.estimation.problem import Problem
-from credo.estimation.soft import DEFAULT
+from credo.estimation.soft_weight import DEFAULT_WEIGHT as DEFAULT
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
 from credo.explain.left_out import without
 
@@ -74,7 +74,7 @@ def leave_one_out(problem: Problem) -> HeldOut | None:
 def cross_validated(problem: Problem) -> HeldOut:
     """The score in ten folds: those of the fit, or each observation of a cell in a fold at random."""
     counts, prior = _counts_and_prior(problem)
-    given = [problem.vector(fold, with_prior=False) for fold in problem.folds]
+    given = [problem.vector(fold.held_out, with_prior=False) for fold in problem.folds]
     rng = np.random.default_rng([problem.seed, FOLDS])
     tasks = []
     for k, block in enumerate(problem.blocks):

@@ -13,9 +13,9 @@ import numpy as np
 
 from credo.arrays import Numbers
 from credo.constraints.blocks import Block
-from credo.estimation.pinned import without_beliefs
+from credo.estimation.constrained import without_pinned_prior
 from credo.estimation.problem import Problem
-from credo.estimation.soft import DEFAULT
+from credo.estimation.soft_weight import DEFAULT_WEIGHT as DEFAULT
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
 from credo.estimation.solvers.products import with_products
 
@@ -50,7 +50,7 @@ def leave_out(problem: Problem) -> dict[int, LeftOut]:
     weight = DEFAULT if problem.soft_weight is None else problem.soft_weight
 
     def solved(blocks: Sequence[Block]) -> list[BlockEstimate]:
-        estimates = without_beliefs(problem, vector, estimate_blocks(blocks, vector, weight), weight)
+        estimates = without_pinned_prior(problem, vector, estimate_blocks(blocks, vector, weight), weight)
         return with_products(estimates, problem.seed)
 
     with_all = solved(problem.blocks)

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from credo.estimation.methods import AUTO, METHODS
+from credo.estimation.methods import METHODS, choose_method
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.results import Fit
@@ -27,7 +27,7 @@ def methods_table() -> RenderableType:
     for heading in ("method", "what it is", "when to take it"):
         table.add_column(heading)
     for method in METHODS.values():
-        name = f"{method.name} (auto)" if method.name == AUTO else method.name
+        name = f"{method.name} (auto)" if method is choose_method("auto") else method.name
         table.add_row(name, method.title, method.when)
     return table
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import prod
 from os import cpu_count
@@ -137,6 +137,24 @@ def merge(left: Counts, right: Counts) -> Counts:
         left.incomplete + right.incomplete,
         left.total + right.total,
         left.rows + right.rows,
+    )
+
+
+def less(counts: Counts, held_out: Counts) -> Counts:
+    """The counts of all rows but those that are held out."""
+    sparse = {}
+    for name, (keys, values) in counts.sparse.items():
+        values = values.copy()
+        own_keys, own_values = held_out.sparse[name]
+        values[np.searchsorted(keys, own_keys)] -= own_values
+        sparse[name] = keys, values
+    return replace(
+        counts,
+        dense=counts.dense - held_out.dense,
+        sparse=sparse,
+        incomplete=counts.incomplete - held_out.incomplete,
+        total=counts.total - held_out.total,
+        rows=counts.rows - held_out.rows,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from credo.arrays import Numbers
 from credo.errors import NetworkError, PriorError, suggestion
 from credo.model.expansion import Expansion, expand
+from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.statistics.align import aligned_table
 
@@ -99,6 +100,14 @@ def _prior_from_text(text: str) -> Prior:
         return Dirichlet(float(text))
     except ValueError:
         raise PriorError(f'"{text}" is no prior. Known: k2, bdeu:SIZE, dirichlet:NUMBER, or a number.') from None
+
+
+def prior_vector(prior: Priors, layout: Layout, names: Iterable[str] | None = None) -> Numbers:
+    """The pseudo-counts of all CPTs, or of some, in one vector; zero elsewhere."""
+    vector = np.zeros(layout.size)
+    for name in layout.names if names is None else names:
+        layout.view(vector, name)[:] = pseudo_counts(prior, layout.network, name)
+    return vector
 
 
 def pseudo_counts(prior: Priors, network: Network, name: str) -> Numbers:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from credo.errors import OptionError
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.options import checked_seed
+from credo.options import resolve_seed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +24,7 @@ def sample(network: Network, rows: int, seed: int = 0) -> pl.DataFrame:
         raise OptionError(f"The number of rows to draw is a whole number; it is {rows!r}.")
     if rows < 0:
         raise OptionError(f"The number of rows to draw cannot be negative; it is {rows}.")
-    codes = sample_codes(expand(network).network, rows, checked_seed(seed))
+    codes = sample_codes(expand(network).network, rows, resolve_seed(seed))
     labels = {
         variable.name: pl.Series(variable.states, dtype=pl.Enum(variable.states)) for variable in network.variables
     }

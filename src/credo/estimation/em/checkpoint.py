@@ -1,4 +1,7 @@
-"""A run that can be killed: what it needs to go on is kept in a file, which is always whole."""
+"""A run that can be killed: what it needs to continue is kept in a file, which is always whole.
+
+A checkpoint carries a fingerprint of everything that shapes the result, so that no other run continues from it.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,9 @@ import hashlib
 import json
 import time
 import zipfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +21,19 @@ from numpy.typing import NDArray
 from credo.errors import OptionError
 from credo.io.atomic import replacing
 
-SHARE = 0.05  # of the time that saving may take
+SAVING_SHARE = 0.05  # of the time that saving may take
 
 
 @dataclass(slots=True)
 class Checkpoint:
-    """Where a run is kept. `fingerprint` says which run it is: another one may not go on from it."""
+    """Where a run is kept. `fingerprint` identifies it: another one may not continue from this file."""
 
     path: Path
     fingerprint: str
     due: float = field(default=0.0)  # when the next save is worth its time
 
     def save(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], force: bool = False) -> None:
-        """Replace the file, unless the last time was just now."""
+        """Replace the file, unless it was saved just now."""
         started = time.monotonic()
         if started < self.due and not force:
             return
@@ -37,10 +41,10 @@ class Checkpoint:
         with replacing(self.path, ".npz") as draft:
             np.savez(draft, allow_pickle=False, state=np.array(text), **dict(arrays))
         now = time.monotonic()
-        self.due = now + (now - started) / SHARE
+        self.due = now + (now - started) / SAVING_SHARE
 
     def load(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
-        """What was saved last; nothing where there is no file yet."""
+        """What was saved last; None where there is no file yet."""
         if not self.path.exists():
             return None
         try:
@@ -51,19 +55,51 @@ class Checkpoint:
             raise OptionError(f"{self.path} is no checkpoint. Remove it, or choose another file.") from None
         if state.pop("fingerprint", None) != self.fingerprint:
             raise OptionError(
-                f"The checkpoint {self.path} belongs to another run: the network, the data or an option differ. "
-                "Remove it, or choose another file."
+                f"The checkpoint {self.path} belongs to another run: the network, the knowledge, the data or an "
+                "option differs. Remove it, or choose another file."
             )
         return state, arrays
 
 
-def fingerprint(*parts: Any) -> str:
-    """One text for arrays, texts and numbers: the same where all of them are."""
+def fingerprint(*values: Any) -> str:
+    """A digest of values of any depth: the same where all of them are.
+
+    Dataclasses are walked field by field, so that a new field is part of it without anybody remembering; a value of a
+    kind that is not known here is an error, never left out.
+    """
     digest = hashlib.sha256()
-    for part in parts:
-        if isinstance(part, np.ndarray):
-            digest.update(repr((part.shape, part.dtype.str)).encode())
-            digest.update(np.ascontiguousarray(part).tobytes())
-        else:
-            digest.update(repr(part).encode("utf-8", "surrogatepass"))
+    for value in values:
+        _add(digest, value)
     return digest.hexdigest()
+
+
+def _add(digest: Any, value: Any) -> None:
+    digest.update(type(value).__name__.encode())
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | Path | np.generic):
+        digest.update(repr(value).encode("utf-8", "surrogatepass"))
+    elif isinstance(value, np.ndarray):
+        digest.update(repr((value.shape, value.dtype.str)).encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, Enum):
+        digest.update(value.name.encode())
+    elif is_dataclass(value) and not isinstance(value, type):
+        for each in fields(value):
+            digest.update(each.name.encode())
+            _add(digest, getattr(value, each.name))
+    elif isinstance(value, Mapping):
+        for key in sorted(value, key=repr):
+            _add(digest, key)
+            _add(digest, value[key])
+    elif isinstance(value, Set):
+        for member in sorted(value, key=repr):
+            _add(digest, member)
+    elif isinstance(value, Sequence):
+        digest.update(repr(len(value)).encode())
+        for member in value:
+            _add(digest, member)
+    elif hasattr(value, "to_list"):  # a column of a table
+        _add(digest, value.to_list())
+    elif callable(value):
+        digest.update(f"{value.__module__}.{value.__qualname__}".encode())
+    else:
+        raise TypeError(f"A fingerprint of {type(value).__name__} is not defined.")

@@ -1,4 +1,4 @@
-"""Tables to start EM from: the network's own or what complete families say, then random ones around them."""
+"""CPTs to start EM from: the network's own or those of complete families, then random ones around them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,30 @@ from credo.arrays import Numbers
 from credo.model.network import Network
 from credo.statistics.inference.expected_counts import Prepared
 
-# A start never rules out a state: it could not come back.
+# A start gives every state some probability: EM cannot leave zero.
 LEAST = 1e-3
-# How far states of a hidden variable that look alike are moved apart, as a share.
+# By how much equal states of a hidden variable are moved apart, as a share.
 SPREAD = 0.5
 
 
 def first_start(network: Network, prepared: Prepared, free: Iterable[str], own: bool) -> Numbers:
-    """The network's own tables where it has them and they are wanted; else what complete families say, plus one."""
-    tables = {}
+    """The network's own CPTs where it has them and they are wanted; else those of complete families, plus one.
+
+    A learned CPT is smoothed: zeros in the network's file are where learning starts, not what it must keep.
+    """
+    cpts = {}
     learned = set(free)
     for name in network.names:
-        if name in network.cpts and (own or name not in learned):
-            tables[name] = network.cpt_array(name)
+        if name not in learned and name in network.cpts:
+            cpts[name] = network.cpt_array(name)
             continue
-        counts = prepared.observed.of(name) + 1.0
-        tables[name] = counts / counts.sum(axis=1, keepdims=True)
-    return prepared.layout.pack(tables)
+        if own and name in network.cpts:
+            start = network.cpt_array(name)
+            start = np.maximum(start, LEAST) if start.min() < LEAST else start
+        else:
+            start = prepared.observed.of(name) + 1.0
+        cpts[name] = start / start.sum(axis=-1, keepdims=True)
+    return prepared.layout.pack(cpts)
 
 
 def nth_start(
@@ -42,7 +49,7 @@ def nth_start(
 
 
 def random_start(prepared: Prepared, around: Numbers, free: Iterable[str], generator: np.random.Generator) -> Numbers:
-    """Each row of the learned tables from a Dirichlet distribution whose mean is the row of `around`.
+    """Each distribution of the learned CPTs from a Dirichlet distribution whose mean is that of `around`.
 
     Its concentration is the number of states, so that around the uniform every distribution is equally likely.
     """
@@ -59,12 +66,12 @@ def random_start(prepared: Prepared, around: Numbers, free: Iterable[str], gener
 def break_symmetry(
     network: Network, prepared: Prepared, theta: Numbers, free: Iterable[str], generator: np.random.Generator
 ) -> Numbers:
-    """Move apart the states of hidden variables that no child tells apart: EM would keep them alike for ever."""
+    """Move apart states of hidden variables that are equal for all children: EM would keep them equal."""
     learned = set(free)
     theta = theta.copy()
-    for name in never_seen(prepared):
+    for name in never_observed(prepared):
         children = [child for child in network.names if name in network.parents[child]]
-        if not children or not _has_twins(network, prepared, theta, name, children):
+        if not children or not _has_equal_states(network, prepared, theta, name, children):
             continue
         for child in children:
             if child in learned:
@@ -72,20 +79,20 @@ def break_symmetry(
                 theta[cells] *= 1 + SPREAD * (generator.random(cells.stop - cells.start) - 0.5)
     starts = prepared.layout.distribution_starts()
     sums = np.repeat(np.add.reduceat(theta, starts), np.diff(starts, append=len(theta)))
-    # Tables that are not learned stay as they are, to the last bit.
+    # CPTs that are not learned stay as they are, to the last bit.
     for name in learned:
         cells = prepared.layout.slice_of(name)
         theta[cells] /= sums[cells]
     return theta
 
 
-def never_seen(prepared: Prepared) -> list[str]:
-    """The variables that no row has a value of."""
+def never_observed(prepared: Prepared) -> list[str]:
+    """The variables that no row observes."""
     seen = np.any(prepared.dataset.codes >= 0, axis=0)
     return [name for i, name in enumerate(prepared.layout.network.names) if not seen[i]]
 
 
-def _has_twins(network: Network, prepared: Prepared, theta: Numbers, name: str, children: list[str]) -> bool:
+def _has_equal_states(network: Network, prepared: Prepared, theta: Numbers, name: str, children: list[str]) -> bool:
     """Whether two states of a variable are the same to all its children."""
     views = []
     for child in children:

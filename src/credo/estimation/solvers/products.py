@@ -26,7 +26,7 @@ from credo.constraints.blocks import Block
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
 from credo.constraints.product_feasibility import product_finding
 from credo.constraints.program import Program
-from credo.estimation.penalty import train
+from credo.estimation.penalised import train
 from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified
 from credo.estimation.solvers.certificate import Certificate, certify, lower_bound, objective
 from credo.estimation.solvers.interior_point import Task

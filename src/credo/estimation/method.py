@@ -1,0 +1,55 @@
+"""A method of estimation as an object: its estimator, its M-step, its documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from credo.estimation.em.steps import MStep
+    from credo.estimation.problem import Problem
+    from credo.estimation.solution import Solution
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One method of `credo methods`.
+
+    Attributes
+    ----------
+    name
+        What users write.
+    title, when
+        Its documentation: what it computes, and what it is for.
+    estimate
+        From a prepared problem to a solution.
+    m_step
+        The exact M-step of a method that maximises an objective: from a problem to a function of expected counts.
+        Without one, EM runs the M-step of cmap (of map, where the knowledge is not used), and `estimate` is given the
+        expected counts that it ends with.
+    default_prior
+        The pseudo-count that is added where the user gives no prior.
+    takes_prior
+        Whether the user may give one.
+    uses_knowledge
+        Whether statements influence the estimate.
+    cross_validates
+        Whether it always needs folds of the data, not only for the weight of soft statements.
+    maximises_likelihood
+        Whether it maximises likelihood times prior, so that the gradient trainer can do it too.
+    weighs_all_statements
+        Whether every statement is a penalty with a weight of its own, so that no weight for soft ones is chosen.
+    """
+
+    name: str
+    title: str
+    when: str
+    estimate: Callable[[Problem], Solution]
+    m_step: Callable[[Problem], MStep] | None = None
+    default_prior: float = 0.0
+    takes_prior: bool = False
+    uses_knowledge: bool = True
+    cross_validates: bool = False
+    maximises_likelihood: bool = False
+    weighs_all_statements: bool = False

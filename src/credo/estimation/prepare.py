@@ -1,0 +1,196 @@
+"""From a network, a table and knowledge to the prepared problem, in one pass: nothing here is computed twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from credo.constraints.blocks import blocks_of
+from credo.constraints.constraint_set import Constraints
+from credo.constraints.fixed import with_fixed
+from credo.constraints.lower import lower
+from credo.errors import NetworkError, OptionError
+from credo.estimation.method import Method
+from credo.estimation.methods import METHODS, choose_method
+from credo.estimation.problem import Fold, Problem
+from credo.io.dataset import Dataset, concatenate, extended
+from credo.knowledge import Knowledge
+from credo.model.expansion import Expansion
+from credo.model.layout import check_size
+from credo.options import Options
+from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
+from credo.statistics.known_columns import read_for
+from credo.statistics.prior import Priors, as_prior, taken_apart
+from credo.statistics.ties.likelihood import Reading
+
+FOLDS = 10  # of cross-validation, as in [guo, algorithm 2]
+# Rows are kept while a table is read, in case a value turns out to be missing; complete ones are dropped from here on.
+KEPT_BYTES = 2**26
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedModel:
+    """What does not depend on data: the expanded network, the constraints, and what is to be learned."""
+
+    knowledge: Knowledge
+    expansion: Expansion
+    stated: Constraints  # as the statements have them
+    constraints: Constraints  # with the numbers of kept CPTs substituted
+    kept: tuple[str, ...]  # variables whose CPTs stay as they are
+    names: tuple[str, ...]  # variables whose CPTs are learned
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedData:
+    """What was read of a table."""
+
+    counts: Counts
+    fold_counts: tuple[Counts, ...]
+    dataset: Dataset | None  # the rows, where some are incomplete or all were asked for
+    columns: Dataset  # the first part, for what it says of columns
+
+
+def prepare_model(knowledge: Knowledge, fixed: Sequence[str] = (), memory_limit: int | None = None) -> PreparedModel:
+    """Lower the knowledge, and find out which CPTs are learned."""
+    stated = lower(knowledge)
+    expansion = stated.expansion
+    assert expansion is not None
+    kept, names = _kept_and_learned(expansion, fixed)
+    check_size(expansion.network, memory_limit)
+    constraints = with_fixed(stated, {name: expansion.network.cpt_array(name) for name in kept})
+    return PreparedModel(knowledge, expansion, stated, constraints, kept, names)
+
+
+def prepare(
+    model: PreparedModel,
+    data: Any,
+    *,
+    method: str = "auto",
+    prior: Any = None,
+    weights: Any = None,
+    seed: int = 0,
+    soft_weight: float | None = None,
+    options: Options | None = None,
+    ties: str = "cll",
+    memory_limit: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[Problem, PreparedData]:
+    """Read and count the table, choose the method, and put everything together."""
+    options, reading = Options() if options is None else options, tie_reading(ties)
+    named = None if method == "auto" else choose_method(method)
+    _prior_for(named or choose_method("auto", prior is not None), prior, model.expansion)  # an error before reading
+    constraints = model.constraints
+    soft = not constraints.linear.hard.all()
+    uses_knowledge = named is None or named.uses_knowledge
+    folds = FOLDS if (named and named.cross_validates) or (soft and uses_knowledge and soft_weight is None) else 0
+    needs_rows = bool(constraints.ties and uses_knowledge) or options.em.trainer != "em"
+    table = read_table_once(model, data, weights, folds, seed, needs_rows, progress)
+    incomplete = table.dataset is not None
+    chosen = named or choose_method("auto", prior is not None, incomplete)
+    problem = Problem(
+        model.expansion.network,
+        model.names,
+        table.counts,
+        _prior_for(chosen, prior, model.expansion),
+        constraints,
+        blocks_of(constraints),
+        _complete_folds(table.counts, table.fold_counts),
+        soft_weight,
+        seed,
+        options,
+        chosen,
+        model.kept,
+        table.dataset,
+        reading,
+        memory_limit,
+    )
+    return problem, table
+
+
+def read_table_once(
+    model: PreparedModel,
+    data: Any,
+    weights: Any = None,
+    folds: int = 0,
+    seed: int = 0,
+    needs_rows: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> PreparedData:
+    """Count a table while it is read, and keep its rows where they will be needed."""
+    layout = layout_for_counts(model.expansion.network)
+    generator = np.random.default_rng(seed)
+    parts: list[Dataset] = []
+    first: Dataset | None = None
+    counts = [empty(layout) for _ in range(max(1, folds))]
+    incomplete, dropped, kept_bytes = needs_rows, False, 0
+    for part in _read(model, data, weights, progress):
+        first = part if first is None else first
+        for own, rows in enumerate(_split(part, folds, generator)):
+            counts[own] = merge(counts[own], count(layout, rows))
+        incomplete = incomplete or any(each.missing() for each in counts)
+        if not dropped:
+            parts.append(part)
+            kept_bytes += part.codes.nbytes
+            if kept_bytes > KEPT_BYTES and not incomplete:
+                parts, dropped = [], True
+    assert first is not None
+    if incomplete and dropped:
+        parts = list(_read(model, data, weights, None))
+    dataset = concatenate(parts) if incomplete else None
+    return PreparedData(merge_all(counts), tuple(counts) if folds else (), dataset, first)
+
+
+def tie_reading(ties: str) -> Reading:
+    """How tied rows came about, by its name."""
+    try:
+        return Reading(ties)
+    except ValueError:
+        raise OptionError(
+            "ties is cll (rows were drawn until they agreed), joint (rows were drawn, and found to agree) or merged "
+            f"(one draw for all tied rows), not {ties!r}."
+        ) from None
+
+
+def _split(part: Dataset, folds: int, generator: np.random.Generator) -> Iterator[Dataset]:
+    """A random division of the rows into folds of about equal size."""
+    if not folds:
+        yield part
+        return
+    number = generator.permutation(np.arange(len(part)) % folds)
+    for fold in range(folds):
+        yield part.rows(number == fold)
+
+
+def _complete_folds(counts: Counts, fold_counts: Sequence[Counts]) -> tuple[Fold, ...]:
+    return tuple(Fold(less(counts, held_out), held_out) for held_out in fold_counts)
+
+
+def _read(model: PreparedModel, data: Any, weights: Any, progress: Callable[[float], None] | None) -> Iterator[Dataset]:
+    """The table in parts, with a column for each variable of the expanded network."""
+    for part in read_for(model.knowledge, data, weights, progress):
+        yield extended(part, model.expansion.network)
+
+
+def _prior_for(method: Method, prior: Any, expansion: Expansion) -> Priors:
+    if prior is not None and not method.takes_prior:
+        takers = [each.name for each in METHODS.values() if each.takes_prior]
+        raise OptionError(f"The method {method.name} takes no prior. Use {', '.join(takers)}, or give none.")
+    return taken_apart(as_prior(method.default_prior if prior is None else prior, expansion.original), expansion)
+
+
+def _kept_and_learned(expansion: Expansion, fixed: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The variables whose CPTs stay as they are, and those whose CPTs are learned."""
+    if isinstance(fixed, str):
+        raise OptionError(f"fixed is a list of names, not the text {fixed!r}.")
+    kept: dict[str, None] = {}
+    for name in fixed:
+        expansion.original.variable(name)
+        for own in expansion.effects.get(name, (name,)):
+            if own not in expansion.network.cpts:
+                raise NetworkError(f"The CPT of {name} is to stay as it is, but the network has none for it.")
+            kept[own] = None
+    learned = tuple(name for name in expansion.network.names if name not in kept and name not in expansion.winners)
+    return tuple(kept), learned

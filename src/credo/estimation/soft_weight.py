@@ -1,0 +1,56 @@
+"""How much soft statements weigh: W of (W/2)·C·violation² [liao, eq. 5], given or chosen by cross-validation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from credo.arrays import Numbers
+from credo.constraints.blocks import Block
+from credo.estimation.problem import Problem
+from credo.estimation.solvers.block_estimates import estimate_blocks
+from credo.findings import Finding
+from credo.options import check_weight
+
+CANDIDATES = (0.0, 1.0, 10.0, 100.0, 1_000.0, 10_000.0)  # W · C · violation²/2 is compared with log-likelihoods
+DEFAULT_WEIGHT = 100.0  # where there are no data to choose by: a violation of 0.1 with full confidence costs 0.5
+
+
+def choose_soft_weight(problem: Problem, weights: Numbers) -> tuple[float, list[Finding]]:
+    """W, and a finding that says how it was chosen; 0 where nothing is soft."""
+    if not problem.has_soft_statements:
+        return 0.0, []
+    if problem.soft_weight is not None:
+        return check_weight("soft_weight", problem.soft_weight), []
+    blocks = tuple(block for block in problem.blocks if not block.linear.hard.all())
+    if not blocks:
+        message = f"Soft statements weigh W = {DEFAULT_WEIGHT:g}: all of them compare products, and none was tried out."
+        return DEFAULT_WEIGHT, [Finding("soft weight", message)]
+    if len(problem.folds) < 2:
+        message = f"Soft statements weigh W = {DEFAULT_WEIGHT:g}: there were no data to choose by."
+        return DEFAULT_WEIGHT, [Finding("soft weight", message)]
+    prior = weights - problem.vector(with_prior=False)
+    scores = {weight: _held_out_log_likelihood(problem, blocks, prior, weight) for weight in CANDIDATES}
+    best = max(scores, key=lambda weight: scores[weight])
+    message = f"Soft statements weigh W = {best:g}, which predicted held-out data best in {len(problem.folds)} folds."
+    return best, [Finding("soft weight", message)]
+
+
+def _held_out_log_likelihood(problem: Problem, blocks: tuple[Block, ...], prior: Numbers, weight: float) -> float:
+    """The log-likelihood of each fold under the estimate from the others, in the blocks with soft constraints."""
+    total = 0.0
+    for fold in problem.folds:
+        held_out = problem.vector(fold.held_out, with_prior=False)
+        # Half a pseudo-count a state: without it, one unseen state in a fold would decide everything.
+        training = problem.vector(fold.training, with_prior=False) + prior + 0.5
+        for estimate in estimate_blocks(blocks, training, weight):
+            seen = held_out[estimate.block.parameters]
+            total += float(seen @ np.log(np.maximum(estimate.theta, 1e-12)))
+    return total
+
+
+def soft_statements_ignored(problem: Problem) -> list[Finding]:
+    """The finding of methods that handle hard statements only."""
+    if problem.constraints.linear.hard.all():
+        return []
+    message = "Statements with a confidence had no influence: this method handles hard statements only."
+    return [Finding("soft statements ignored", message)]
