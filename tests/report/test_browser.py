@@ -30,6 +30,7 @@ WINDOWS = [
     for width in (DESKTOP, PHONE)
     for scheme in ("light", "dark")
 ]
+ELSEWHERE = "http://elsewhere.invalid"
 SCROLL_WIDTH = "document.documentElement.scrollWidth"
 VISIBLE = "all => all.filter(each => each.checkVisibility())"
 NAMES = f"all => ({VISIBLE})(all).map(each => each.dataset.name)"
@@ -111,3 +112,42 @@ def test_a_report_can_be_printed(page: Page, folder: Path) -> None:
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
+
+
+@pytest.mark.parametrize(
+    ("fragment", "complaint", "address"),
+    [
+        ("<script>console.log('spoken')</script>", "log: spoken", None),
+        ("<script>console.error('wrong')</script>", "error: wrong", None),
+        ("<script>throw new Error('thrown')</script>", "uncaught: thrown", None),
+        (f"<img src={ELSEWHERE}/a.png>", "ERR_FAILED", f"{ELSEWHERE}/a.png"),
+        (f"<link rel=stylesheet href={ELSEWHERE}/a.css>", "ERR_FAILED", f"{ELSEWHERE}/a.css"),
+        (f"<script>fetch('{ELSEWHERE}/a.json')</script>", "uncaught: Failed to fetch", f"{ELSEWHERE}/a.json"),
+    ],
+)
+def test_a_page_that_misbehaves_is_noticed(
+    page: Page,
+    complaints: list[str],
+    requested: list[str],
+    tmp_path: Path,
+    fragment: str,
+    complaint: str,
+    address: str | None,
+) -> None:
+    """The tests above look at these lists alone, so the lists must fill."""
+    path = tmp_path / "page.html"
+    path.write_text(f"<!DOCTYPE html><title>Misbehaves</title>{fragment}", encoding="utf-8")
+    page.goto(path.as_uri(), wait_until="networkidle")
+    assert any(complaint in each for each in complaints), complaints
+    assert requested == [path.as_uri(), *([address] if address else [])]
+
+
+@pytest.mark.parametrize(
+    "page", [window(DESKTOP, "light"), window(PHONE, "light")], ids=["desktop", "phone"], indirect=True
+)
+def test_a_page_that_is_too_wide_is_noticed(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    viewport = "<meta name=viewport content='width=device-width, initial-scale=1'>"
+    path.write_text(f"<!DOCTYPE html>{viewport}<div style='width: 1300px'>wide</div>", encoding="utf-8")
+    page.goto(path.as_uri())
+    assert page.evaluate(SCROLL_WIDTH) == pytest.approx(1300, abs=20)  # with the margin of the body
