@@ -9,8 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from PIL import Image
+from playwright.sync_api import Page
 from tests.helpers.pages import demo
-from tests.report.browser import browser, find_browser
+from tests.report.conftest import find_chromium, launch_chromium
 
 IMAGES = Path("docs/images")
 WIDTH = 1180
@@ -20,12 +21,13 @@ COLOURS = 160  # so that the files stay small
 
 def main() -> None:
     """Learn the example, open its report, and save parts of it."""
-    command = find_browser()
-    assert command is not None, "this needs Chromium"
-    with TemporaryDirectory() as folder, browser(command) as page:
-        page.open(demo().report(Path(folder) / "report.html"), WIDTH)
+    executable = find_chromium()
+    assert executable is not None, "this needs Chromium"
+    with TemporaryDirectory() as folder, launch_chromium(executable) as browser:
+        page = browser.new_page(viewport={"width": WIDTH, "height": 900})
+        page.goto(demo().report(Path(folder) / "report.html").as_uri())
         shot = Path(folder) / "shot.png"
-        page.picture(shot)
+        page.screenshot(path=shot, full_page=True)
         with Image.open(shot) as whole:
             for name, (first, last) in SHOWN.items():
                 top, _ = _ends(page, first)
@@ -34,10 +36,11 @@ def main() -> None:
                 part.quantize(COLOURS).save(IMAGES / f"{name}.png", optimize=True)
 
 
-def _ends(page: object, selector: str) -> tuple[float, float]:
-    box = f"document.querySelector('{selector}').getBoundingClientRect()"
-    top, bottom = page.run(f"[{box}.top + scrollY, {box}.bottom + scrollY]")  # type: ignore[attr-defined]
-    return top, bottom
+def _ends(page: Page, selector: str) -> tuple[float, float]:
+    """Where an element begins and ends, in pixels from the top of the page."""
+    box = page.locator(selector).first.bounding_box()
+    assert box is not None, f"{selector} is not shown"
+    return box["y"], box["y"] + box["height"]
 
 
 if __name__ == "__main__":

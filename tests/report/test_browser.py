@@ -1,26 +1,41 @@
-"""Pages in a browser: nothing complains, nothing is wider than the window, and searching finds."""
+"""Reports in a browser: no error, no horizontal scrolling, nothing fetched from elsewhere, and the search works."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 
 import credo
 from tests.helpers.pages import demo, large_page
-from tests.report.browser import Page, browser, find_browser
+from tests.report.conftest import DESKTOP
 
-CLASH = "brain_tumour raises ct_scan by at least 0.5\nP(ct_scan=positive | brain_tumour=yes) <= 0.4"
-COMMAND = find_browser()
-pytestmark = pytest.mark.skipif(COMMAND is None, reason="no Chromium here: `make browser` installs it where it may")
-SHOWN = "[...document.querySelectorAll('.node')].filter(each => each.checkVisibility()).map(each => each.dataset.name)"
+CONFLICT = "brain_tumour raises ct_scan by at least 0.5\nP(ct_scan=positive | brain_tumour=yes) <= 0.4"
+PHONE = 400  # pixels
 
 
-@pytest.fixture(scope="module")
-def tab() -> Iterator[Page]:
-    with browser(str(COMMAND)) as page:
-        yield page
+def window(width: int, scheme: str) -> dict[str, Any]:
+    """Options of `Browser.new_context` for a window of this width; a narrow one is a phone's."""
+    return {
+        "viewport": {"width": width, "height": 900},
+        "color_scheme": scheme,
+        "is_mobile": width == PHONE,
+    }
+
+
+WINDOWS = [
+    pytest.param(window(width, scheme), width, scheme, id=f"{width}-{scheme}")
+    for width in (DESKTOP, PHONE)
+    for scheme in ("light", "dark")
+]
+ELSEWHERE = "http://elsewhere.invalid"
+SCROLL_WIDTH = "document.documentElement.scrollWidth"
+VISIBLE = "all => all.filter(each => each.checkVisibility())"
+NAMES = f"all => ({VISIBLE})(all).map(each => each.dataset.name)"
+STATEMENTS = f"all => ({VISIBLE})(all).map(each => each.cells[0].textContent.toLowerCase())"
+ON_SCREEN = "each => each.checkVisibility() && each.getBoundingClientRect().top < innerHeight"
 
 
 @pytest.fixture(scope="module")
@@ -29,69 +44,112 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def written(name: str, folder: Path) -> Path:
-    """The page of that name, made where it is needed first."""
+    """The report of that name, written when it is first needed."""
     path = folder / f"{name}.html"
     if not path.exists():
         if name == "demo":
             demo().report(path)
         elif name == "check":
-            credo.check(demo().network, CLASH).report(path)
+            credo.check(demo().network, CONFLICT).report(path)
         else:
             path.write_text(large_page(), encoding="utf-8")
     return path
 
 
+@pytest.mark.parametrize(("page", "width", "scheme"), WINDOWS, indirect=["page"])
 @pytest.mark.parametrize("name", ["demo", "large", "check"])
-def test_a_page_is_shown_without_complaint(tab: Page, folder: Path, name: str) -> None:
+def test_a_report_is_shown_without_complaint(
+    page: Page, complaints: list[str], requested: list[str], folder: Path, name: str, width: int, scheme: str
+) -> None:
     path = written(name, folder)
-    for width, dark in ((1280, False), (1280, True), (400, False), (400, True)):
-        tab.open(path, width, dark=dark)
-        assert tab.run("document.querySelectorAll('h2').length") > 1
-        assert tab.said == []
-        assert tab.asked_for == [path.as_uri()]
-        assert tab.run("document.documentElement.scrollWidth <= window.innerWidth"), (width, dark)
-        red, green, blue = tab.run("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
-        assert (red + green + blue < 200) is dark
+    page.goto(path.as_uri(), wait_until="networkidle")
+    assert page.locator("h2").count() > 1
+    assert page.evaluate(SCROLL_WIDTH) <= width
+    red, green, blue = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+    assert (red + green + blue < 200) is (scheme == "dark")
+    assert complaints == []
+    assert requested == [path.as_uri()]
 
 
 @pytest.mark.parametrize(("name", "typed", "found"), [("demo", "COMA", ["coma"]), ("large", "n222", ["n222"])])
-def test_searching_finds_a_variable(tab: Page, folder: Path, name: str, typed: str, found: list[str]) -> None:
-    tab.open(written(name, folder), 1280)
-    everything = tab.run(SHOWN)
-    tab.run("document.getElementById('search').focus()")
-    tab.type(typed)
-    assert tab.run(SHOWN) == found
-    assert tab.run("document.getElementById('found').textContent") == f"1 of {len(everything)} variables"
-    statements = "[...document.querySelectorAll('.statements tbody tr')].filter(each => each.checkVisibility())"
-    texts = tab.run(f"{statements}.map(each => each.cells[0].textContent.toLowerCase())")
-    assert texts
-    assert all(typed.lower() in text for text in texts)
-    tab.run("document.getElementById('search').select()")
-    tab.type("no such thing")
-    assert tab.run(SHOWN) == []
-    tab.run("(box => { box.value = ''; box.dispatchEvent(new Event('input')); })(document.getElementById('search'))")
-    assert tab.run(SHOWN) == everything
-    assert tab.said == []
+def test_searching_finds_a_variable(
+    page: Page, complaints: list[str], folder: Path, name: str, typed: str, found: list[str]
+) -> None:
+    page.goto(written(name, folder).as_uri())
+    nodes, search = page.locator(".node"), page.locator("#search")
+    everything = nodes.evaluate_all(NAMES)
+    search.press_sequentially(typed)
+    assert nodes.evaluate_all(NAMES) == found
+    assert page.locator("#found").text_content() == f"1 of {len(everything)} variables"
+    statements = page.locator(".statements tbody tr").evaluate_all(STATEMENTS)
+    assert statements
+    assert all(typed.lower() in statement for statement in statements)
+    search.fill("no such thing")
+    assert nodes.evaluate_all(NAMES) == []
+    search.fill("")
+    assert nodes.evaluate_all(NAMES) == everything
+    assert complaints == []
 
 
-def test_a_statement_leads_to_its_rows_and_a_row_to_a_statement_that_is_folded_away(tab: Page, folder: Path) -> None:
-    tab.open(written("large", folder), 1280)
-    last = "[...document.querySelectorAll('.statements tbody tr')].at(-1)"
-    assert tab.run(f"!{last}.checkVisibility()")
-    tab.run(f"location.hash = {last}.id; new Promise(done => setTimeout(done, 50))")
-    assert tab.run(f"{last}.checkVisibility() && {last}.getBoundingClientRect().top < innerHeight")
-    tab.run(f"{last}.querySelector('a').click(); new Promise(done => setTimeout(done, 50))")
-    target = tab.run("location.hash.slice(1)")
+def test_links_between_statements_and_rows_lead_to_what_is_folded_away(page: Page, folder: Path) -> None:
+    page.goto(written("large", folder).as_uri())
+    last = page.locator(".statements tbody tr").last
+    assert not last.is_visible()
+    page.evaluate("id => { location.hash = id }", last.get_attribute("id"))
+    page.wait_for_function(ON_SCREEN, arg=last.element_handle())
+    last.locator("a").first.click()
+    target = page.evaluate("location.hash.slice(1)")
     assert target.startswith("t")
-    assert tab.run(f"document.getElementById('{target}').getBoundingClientRect().top < innerHeight")
+    page.wait_for_function(ON_SCREEN, arg=page.locator(f"#{target}").element_handle())
 
 
-def test_a_page_can_be_printed(tab: Page, folder: Path) -> None:
-    tab.open(written("demo", folder), 1280, dark=True)
-    printed = tab.pdf()
+@pytest.mark.parametrize("page", [window(DESKTOP, "dark")], indirect=True)
+def test_a_report_can_be_printed(page: Page, folder: Path) -> None:
+    page.goto(written("demo", folder).as_uri())
+    printed = page.pdf(print_background=True, margin=dict.fromkeys(("top", "right", "bottom", "left"), "1cm"))
     assert printed.startswith(b"%PDF")
     assert 2 <= printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page ") <= 8
-    tab.send("Emulation.setEmulatedMedia", media="print")
-    assert tab.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert tab.run("getComputedStyle(document.querySelector('nav')).display") == "none"
-    tab.send("Emulation.setEmulatedMedia", media="")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
+
+
+@pytest.mark.parametrize(
+    ("fragment", "complaint", "address"),
+    [
+        ("<script>console.log('spoken')</script>", "log: spoken", None),
+        ("<script>console.error('wrong')</script>", "error: wrong", None),
+        ("<script>throw new Error('thrown')</script>", "uncaught: thrown", None),
+        (f"<img src={ELSEWHERE}/a.png>", "ERR_FAILED", f"{ELSEWHERE}/a.png"),
+        (f"<link rel=stylesheet href={ELSEWHERE}/a.css>", "ERR_FAILED", f"{ELSEWHERE}/a.css"),
+        (f"<script>fetch('{ELSEWHERE}/a.json')</script>", "uncaught: Failed to fetch", f"{ELSEWHERE}/a.json"),
+        ("<script>new WebSocket('ws://elsewhere.invalid/a')</script>", None, "ws://elsewhere.invalid/a"),
+    ],
+)
+def test_a_page_that_misbehaves_is_noticed(
+    page: Page,
+    complaints: list[str],
+    requested: list[str],
+    tmp_path: Path,
+    fragment: str,
+    complaint: str | None,
+    address: str | None,
+) -> None:
+    """The tests above look at these lists alone, so the lists must fill."""
+    path = tmp_path / "page.html"
+    path.write_text(f"<!DOCTYPE html><title>Misbehaves</title>{fragment}", encoding="utf-8")
+    page.goto(path.as_uri(), wait_until="networkidle")
+    if complaint:
+        assert any(complaint in each for each in complaints), complaints
+    assert requested == [path.as_uri(), *([address] if address else [])]
+
+
+@pytest.mark.parametrize(
+    "page", [window(DESKTOP, "light"), window(PHONE, "light")], ids=["desktop", "phone"], indirect=True
+)
+def test_a_page_that_is_too_wide_is_noticed(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    viewport = "<meta name=viewport content='width=device-width, initial-scale=1'>"
+    path.write_text(f"<!DOCTYPE html>{viewport}<div style='width: 1300px'>wide</div>", encoding="utf-8")
+    page.goto(path.as_uri())
+    assert page.evaluate(SCROLL_WIDTH) == pytest.approx(1300, abs=20)  # with the margin of the body
