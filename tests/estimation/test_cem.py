@@ -20,8 +20,9 @@ from credo.estimation.em.driver import run_em
 from credo.estimation.penalised import PenaltyWeights, joined_block, soft_block
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import solve_certified
+from credo.estimation.solvers.certificate import objective as cost_of
 from credo.model.network import Network
-from credo.options import EMOptions
+from credo.options import EMOptions, Options, PenaltyOptions
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_counts, prepare
 from credo.statistics.known_columns import read_for
@@ -61,7 +62,7 @@ def soft_objective(seed: int) -> tuple[cem.SoftObjective, np.ndarray]:
 @pytest.mark.parametrize("seed", range(5))
 def test_the_gradient_against_finite_differences(seed: int) -> None:
     objective, counts = soft_objective(seed)
-    penalised, generator = objective.at(counts), np.random.default_rng(seed)
+    penalised, generator = objective.with_weights(counts), np.random.default_rng(seed)
     for _ in range(5):
         beta = generator.normal(size=6)
         numeric = approx_fprime(beta, lambda x: penalised.cost(x, 0.0)[0], 1e-7)
@@ -81,7 +82,7 @@ def test_the_gradient_of_the_observed_likelihood_is_that_of_the_expected_counts(
         return expected_counts(prepared, {**truth.cpts, "one": table})[1]
 
     numeric = approx_fprime(np.log(row), likelihood, 1e-6)
-    counts = expected_counts(prepared, truth.cpts)[0].cpt_array("one")[1]
+    counts = expected_counts(prepared, truth.cpts)[0].of("one")[1]
     np.testing.assert_allclose(counts - row * counts.sum(), numeric, atol=1e-4)
     assert not np.allclose(counts * (1 - row), numeric, atol=0.1)
 
@@ -101,10 +102,10 @@ def test_it_reaches_the_exact_optimum(weight: float) -> None:
     for seed in range(4):
         truth, knowledge = known_network(seed, statements=8)
         problem = problem_of(truth.without_cpts(), truth.sample(60, seed), knowledge, soft_weight=weight)
-        objective = cem.SoftObjective.of(soft_block(problem, PenaltyWeights.of(problem)))
-        task, optimum = objective.at(problem.vector()).task, objective.maximise(problem.vector())
+        soft = cem.SoftObjective.of(soft_block(problem, PenaltyWeights.of(problem)))
+        task, optimum = soft.with_weights(problem.vector()).task, soft.maximise(problem.vector())
         (exact,) = solve_certified([task])
-        best, reached = objective(task, exact.theta), objective(task, optimum.theta)
+        best, reached = cost_of(task, exact.theta), cost_of(task, optimum.theta)
         assert best - 1e-9 * abs(best) <= reached <= best + 1e-4
 
 
@@ -198,13 +199,13 @@ def test_ranges_and_relations_weigh_by_their_own() -> None:
     problem = problem_of(truth.without_cpts(), truth.sample(100, 1), knowledge, soft_weight=0.0)
     assert PenaltyWeights.of(replace(problem, soft_weight=5.0)) == PenaltyWeights(5.0, 5.0)
     assert PenaltyWeights.of(replace(problem, soft_weight=None)) == PenaltyWeights(1000.0, 1000.0)
-    ranges = replace(problem, options={"range_weight": 1e5})
+    ranges = replace(problem, options=Options(penalty=PenaltyOptions(range_weight=1e5)))
     assert PenaltyWeights.of(ranges) == PenaltyWeights(1e5, 0.0)
     free, ranged = cem.estimate_cem(problem).cpts, cem.estimate_cem(ranges).cpts
     assert ranged["b"][0, 0] < free["b"][0, 0]
     np.testing.assert_allclose(ranged["d"], free["d"], atol=1e-6)
     with pytest.raises(OptionError, match="range_weight"):
-        PenaltyWeights.of(replace(problem, options={"range_weight": -1}))
+        PenaltyOptions(range_weight=-1)
 
 
 def test_products_are_measured_in_logarithms() -> None:

@@ -387,7 +387,7 @@ def test_gaps_that_a_reader_should_know_of() -> None:
     prepared = prepared_of(network, [[-1, 0, -1, -1], [-1, 1, -1, -1], [-1, 1, -1, -1]])
     findings = {finding.variable: finding.message for finding in hidden_variable_findings(prepared)}
     assert "found by EM" in findings["hidden"]
-    assert "no data speak of its table" in findings["leaf"]
+    assert "no data inform its CPT" in findings["leaf"]
     assert "one state" in findings["constant"]
     assert set(findings) == {"hidden", "leaf", "constant"}
     result = learn(network, prepared, starts=2)
@@ -402,7 +402,7 @@ def test_gaps_that_a_reader_should_know_of() -> None:
         ({"starts": 0}, "At least one start"),
         ({"max_iterations": 0}, "At least one iteration"),
         ({"tolerance": -1.0}, "tolerance is -1.0"),
-        ({"parameter_tolerance": float("nan")}, "parameter_tolerance is nan"),
+        ({"tolerance": float("nan")}, "tolerance is nan"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:

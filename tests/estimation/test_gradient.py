@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ import credo
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
 from credo.errors import OptionError, Status
-from credo.estimation.em.driver import Iteration
 from credo.estimation.gradient_trainer import Objective
 from credo.estimation.problem import Problem
 from credo.io.dataset import concatenate, extended
@@ -20,6 +20,7 @@ from credo.knowledge import Knowledge
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.options import EMOptions
+from credo.progress import ProgressEvent
 from credo.statistics.counts import count_all, layout_for_counts
 from credo.statistics.inference.expected_counts import prepare
 from credo.statistics.known_columns import read_for
@@ -107,9 +108,9 @@ def test_both_trainers_end_at_one_optimum(method: str, seed: int) -> None:
     network, frame = made_up(seed, rows=150)
     structure = network.without_cpts()
     said = METHODS[method]
-    options: dict[str, Any] = {"method": method, "starts": 5, "tolerance": 1e-11, "max_iterations": 2000}
-    em = credo.fit(structure, frame, said, **options)
-    gradient = credo.fit(structure, frame, said, **options, em=EMOptions(trainer="gradient"))
+    options = EMOptions(starts=5, tolerance=1e-11, max_iterations=2000)
+    em = credo.fit(structure, frame, said, method=method, em=options)
+    gradient = credo.fit(structure, frame, said, method=method, em=replace(options, trainer="gradient"))
     assert gradient.status in (Status.CONVERGED, Status.NOT_CONVERGED)
     assert gradient.history[-1] == pytest.approx(em.history[-1], rel=1e-4)
     assert em.history[-1] >= gradient.history[-1] - 1e-6 * abs(gradient.history[-1])
@@ -186,31 +187,33 @@ def test_statements_that_cannot_hold_clash() -> None:
 
 
 def test_each_round_is_reported() -> None:
-    told: list[Iteration] = []
+    events: list[ProgressEvent] = []
     network, frame = made_up(0)
     credo.fit(
         network,
         frame,
         "h raises b by at least 0.3",
         method="cml",
-        report=told.append,
+        progress=events.append,
         em=EMOptions(trainer="gradient", starts=2),
     )
-    assert {each.start for each in told} == {0, 1}
-    assert all(each.starts == 2 and np.isfinite(each.log_likelihood) for each in told)
+    details = [event.detail.split(",")[0] for event in events if event.detail]
+    assert set(details) == {"start 1 of 2", "start 2 of 2"}
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"trainer": "gradien"}, 'There is no trainer "gradien". Did you mean "gradient"'),
-        ({"trainer": "gradient", "method": "posterior"}, "The gradient trains ml, map, cml, cmap, not posterior"),
-        ({"trainer": "gradient", "method": "cml", "checkpoint": "x.npz"}, "keeps no checkpoint"),
+        ({"trainer": "gradient", "method": "posterior"}, "works for ml, map, cml and cmap, not for posterior"),
+        ({"trainer": "gradient", "method": "cml", "checkpoint": "x.npz"}, "writes no checkpoint"),
         ({"trainer": "gradient", "method": "cml", "starts": 0}, "At least one start"),
-        ({"trainer": "gradient", "method": "cml", "knowledge": "rows 1, 2 share a"}, "tied together .* EM alone"),
+        ({"trainer": "gradient", "method": "cml", "knowledge": "rows 1, 2 share a"}, "Tied rows .* EM only"),
     ],
 )
 def test_what_the_gradient_cannot_do_is_said(options: dict[str, Any], message: str) -> None:
     network, frame = made_up(0)
+    own = {key: value for key, value in options.items() if key in ("trainer", "checkpoint", "starts")}
+    others = {key: value for key, value in options.items() if key not in own}
     with pytest.raises(OptionError, match=message):
-        credo.fit(network, frame, **options)
+        credo.fit(network, frame, em=EMOptions(**own), **others)

@@ -41,11 +41,18 @@ def test_rows_that_say_nothing(method: str) -> None:
         credo.fit(HIDDEN, nothing, SAID[method], method=method)
 
 
-def test_a_start_that_makes_a_row_impossible_names_the_row() -> None:
+def test_a_zero_in_the_networks_own_cpts_is_a_start_and_no_constraint() -> None:
     tables = {"cause": [0.5, 0.5], "one": [[1.0, 0.0], [1.0, 0.0]], "two": [[0.5, 0.5], [0.2, 0.8]]}
     start = HIDDEN.with_cpts({name: np.array(table) for name, table in tables.items()})
+    fit = credo.fit(start, ROWS, method="ml")
+    without = credo.fit(HIDDEN, ROWS, method="ml")
+    assert fit.log_likelihood == pytest.approx(without.log_likelihood, abs=1e-4)
+
+
+def test_a_kept_cpt_that_makes_a_row_impossible_names_the_row() -> None:
+    start = HIDDEN.with_cpts({"one": np.array([[1.0, 0.0], [1.0, 0.0]])})
     with pytest.raises(ImpossibleRowError, match="Row 3 is impossible: .* one=yes, two=no"):
-        credo.fit(start, ROWS, method="ml")
+        credo.fit(start, ROWS, method="ml", fixed=["one"])
 
 
 def test_knowledge_that_makes_a_row_impossible_is_not_certified() -> None:

@@ -47,8 +47,8 @@ def test_only_statements_that_matter_are_named() -> None:
     text = "P(x=l | a=0) >= 0.1\nP(x=h | a=0) <= P(x=h | a=1)\nP(x=m | a=1) <= 0.9\nP(x=h | a=1) = 0"
     fit = credo.fit(NETWORK, table(("0", "h")), text, method="cml")
     first, second = contradictions(fit)
-    assert "P(x=h | a=0) can only be zero by statements 2, 4, but the data hold it 1 times" in first
-    assert "P(x=h | a=1) can only be zero by statement 4, but the data hold it 2 times" in second
+    assert "P(x=h | a=0) can only be zero by statements 2, 4, but the data contain it 1 times" in first
+    assert "P(x=h | a=1) can only be zero by statement 4, but the data contain it 2 times" in second
 
 
 def test_gaps_and_pinned_numbers() -> None:

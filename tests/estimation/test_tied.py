@@ -19,6 +19,7 @@ from credo.estimation.tied import TiedEStep, countable, tied_e_step
 from credo.io.dataset import Dataset
 from credo.model.network import Network
 from credo.options import EMOptions
+from credo.progress import ProgressEvent
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.prior import Dirichlet, prior_vector
 from credo.statistics.sample import sample_codes
@@ -142,9 +143,16 @@ def test_a_crowded_run_that_was_killed_goes_on_to_the_same_end(calls: int, tmp_p
         if len(told) == calls:
             raise KeyboardInterrupt
 
-    def run(**options: Any) -> EMResult:
+    def run(checkpoint: Path | None = None, **options: Any) -> EMResult:
         m_step = counting_step(step.prepared.layout, prior_vector(Dirichlet(1.0), step.prepared.layout))
-        return run_em(network.without_cpts(), step.prepared, m_step, EMOptions(starts=1), e_step=step, **options)
+        return run_em(
+            network.without_cpts(),
+            step.prepared,
+            m_step,
+            EMOptions(starts=1, checkpoint=checkpoint),
+            e_step=step,
+            **options,
+        )
 
     whole = run()
     with pytest.raises(KeyboardInterrupt):
@@ -292,13 +300,13 @@ def test_a_killed_run_goes_on_to_the_same_tables(tmp_path) -> None:
     class Killed(Exception):
         pass
 
-    def kill(progress) -> None:
-        if progress.start == 1 and progress.iteration > 5:
+    def kill(event: ProgressEvent) -> None:
+        if event.detail.startswith("start 2") and int(event.detail.rsplit(" ", 1)[1]) > 5:
             raise Killed
 
     path = tmp_path / "run.npz"
     with pytest.raises(Killed):
-        credo.fit(NETWORK.without_cpts(), rows, TWINS, report=kill, em=EMOptions(starts=2, checkpoint=path))
+        credo.fit(NETWORK.without_cpts(), rows, TWINS, progress=kill, em=EMOptions(starts=2, checkpoint=path))
     again = credo.fit(NETWORK.without_cpts(), rows, TWINS, em=EMOptions(starts=2, checkpoint=path))
     for name in NETWORK.names:
         np.testing.assert_array_equal(again.network.cpt_array(name), whole.network.cpt_array(name))

@@ -121,7 +121,7 @@ def test_tables_may_be_missing() -> None:
         network.cpt_array("age")
 
 
-@pytest.mark.parametrize("ask", ["variable", "states", "shape", "configurations", "table", "cpt"])
+@pytest.mark.parametrize("ask", ["variable", "states", "shape", "configurations", "cpt_array", "cpt"])
 def test_an_unknown_name_is_an_error_with_the_nearest(ask: str) -> None:
     with pytest.raises(NetworkError, match=r'no variable "lang"\. Did you mean "lung"'):
         getattr(example(), ask)("lang")

@@ -80,7 +80,7 @@ def test_counts_are_a_monoid(sizes: tuple[int, int], seed: int, weighted: bool, 
         assert other.total == together.total
         assert other.incomplete.tolist() == together.incomplete.tolist()
         for name in NET.names:
-            assert other.cpt_array(name).tolist() == together.of(name).tolist()
+            assert other.of(name).tolist() == together.of(name).tolist()
 
 
 def test_counts_of_two_networks_do_not_mix() -> None:

@@ -12,6 +12,8 @@ from credo.statistics.inference.expected_counts import Prepared
 
 # A start gives every state some probability: EM cannot leave zero.
 LEAST = 1e-3
+# The network's own CPTs are moved less: they may be where EM ended before.
+LEAST_OF_OWN = 1e-6
 # By how much equal states of a hidden variable are moved apart, as a share.
 SPREAD = 0.5
 
@@ -29,7 +31,7 @@ def first_start(network: Network, prepared: Prepared, free: Iterable[str], own: 
             continue
         if own and name in network.cpts:
             start = network.cpt_array(name)
-            start = np.maximum(start, LEAST) if start.min() < LEAST else start
+            start = np.maximum(start, LEAST_OF_OWN) if start.min() < LEAST_OF_OWN else start
         else:
             start = prepared.observed.of(name) + 1.0
         cpts[name] = start / start.sum(axis=-1, keepdims=True)
