@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help setup demo test test-all lint browser bench docs clean
+.PHONY: help setup hooks demo test test-all lint browser bench docs clean
 
 help:
 	@echo "make demo      set up, and learn an example"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench     credo against its peers"
 	@echo "make docs      the documentation as a site, in site/"
 	@echo "make setup     only set up: .venv with credo in it"
+	@echo "make hooks     check style, types and imports before every commit"
 
 setup: $(READY)
 
@@ -28,6 +29,10 @@ $(INSTALLED): pyproject.toml constraints.txt
 $(READY): $(INSTALLED)
 	$(INSTALL) --editable '.[test,bench]'
 	@touch $(READY)
+
+hooks: $(READY)
+	$(INSTALL) --editable '.[dev]'
+	$(BIN)/pre-commit install
 
 demo: $(INSTALLED)
 	$(BIN)/credo demo
