@@ -71,9 +71,9 @@ def test_priors_and_kept_tables_tell_states_apart() -> None:
 @pytest.mark.parametrize(
     ("method", "text", "told"),
     [
-        ("ml", "", "tells its states apart"),
-        ("ml", "P(sign=yes | cause=high) >= 0.6", "tells its states apart"),  # ml does not hear it
-        ("cmap", "P(sign=yes | cause=high) >= 0.6", "tells low, mid apart"),
+        ("ml", "", "distinguishes its states"),
+        ("ml", "P(sign=yes | cause=high) >= 0.6", "distinguishes its states"),  # ml does not hear it
+        ("cmap", "P(sign=yes | cause=high) >= 0.6", "distinguishes low, mid"),
         ("cem", "cause raises sign", None),
     ],
 )

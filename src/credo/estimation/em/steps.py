@@ -1,13 +1,14 @@
-"""EM: tables from rows with gaps, for any objective whose maximum is known for complete data [liao, section 3].
+"""EM: CPTs from incomplete rows, for any objective whose maximum is known for complete data [liao, section 3].
 
 The E-step gives expected counts and the log-likelihood of what was observed; the M-step is a function from counts to
-tables and to the logarithm of their prior or penalty. Their sum is the objective. Where the M-step is exact it never
+CPTs and to the logarithm of their prior or penalty. Their sum is the objective. Where the M-step is exact it never
 falls: no step that lowers it is taken.
 
-An E-step whose counts are no lower bound on the likelihood (rows that are tied together) may lead too far. Its steps
-are shortened until the objective rises: counts k·θ, added to those of each row, hold the row where it is, and with a
-growing k the step becomes one along the natural gradient. Such an E-step may also remember, and where it remembers the
-wrong thing its likelihood is wrong: now and then, and before an iteration ends, its last point is evaluated without.
+An E-step whose counts are no lower bound on the likelihood (tied rows) may overshoot. Its steps are shortened until the
+objective rises: counts k·θ, added to those of each distribution, keep it near its present value, and with a growing k
+the step becomes one along the natural gradient. Such an E-step may also carry memory (messages of the last step), and
+with the wrong memory its likelihood is wrong: now and then, and before the iterations end, the last point is evaluated
+without.
 """
 
 from __future__ import annotations
@@ -28,60 +29,60 @@ MStep = Callable[[Counts], tuple[Mapping[str, Any], float]]
 
 # Sums over many rows are exact to about this share; less is no fall.
 ROUNDING = 1e-10
-HOLDS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)  # how much of a row's own count holds it, where a step led too far
+DAMPING = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)  # k, as a share of a distribution's own count
 NO_MEMORY: Numbers = np.zeros(0)
 FIRST_CHECK = 32  # E-steps after which memory is checked; then after 64, 128, …
 SAME = 1e-5  # an objective that moves by no more than this share of itself without memory was right
 
 
 class EStep(Protocol):
-    """Expected counts and the log-likelihood under tables, all in one array."""
+    """Expected counts and the log-likelihood under CPTs, all in one array."""
 
     @property
     def is_bound(self) -> bool:
         """Whether an exact M-step on these counts can never lower the likelihood."""
 
     def start(self) -> Numbers:
-        """What the first call is given to remember."""
+        """The memory of the first call."""
 
     def __call__(self, theta: Numbers, memory: Numbers) -> tuple[Numbers, float, Numbers]:
-        """Counts, log-likelihood, and what the next call should be given: no memory, where it had none."""
+        """Counts, log-likelihood, and the memory for the next call: none, where it had none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Independent:
-    """The E-step of rows that are independent: nothing to remember."""
+    """The E-step of independent rows: no memory."""
 
     prepared: Prepared
     is_bound: bool = True
 
     def start(self) -> Numbers:
-        """Nothing."""
+        """No memory."""
         return NO_MEMORY
 
     def __call__(self, theta: Numbers, memory: Numbers) -> tuple[Numbers, float, Numbers]:
-        """What the engine expects."""
+        """Expected counts by exact inference."""
         return *expected_cells(self.prepared, theta), memory
 
 
 class Ended(Enum):
     """How the iterations of one start ended."""
 
-    CONVERGED = "The iterations converged: neither the objective nor the tables move any more."
+    CONVERGED = "The iterations converged: neither the objective nor the CPTs change any more."
     LIMIT = "The iterations stopped at their limit before they converged: raise max_iterations."
-    FELL = "The iterations stopped where the objective fell: the M-step found no better tables."
+    FELL = "The iterations stopped where the objective fell: the M-step found no better CPTs."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """What the next step needs: a point, what is expected there, and how far the last guess may lead."""
+    """What the next step needs: a point, its expected counts, and the limit of the next extrapolation."""
 
-    theta: Numbers  # (cells,) all tables
-    counts: Numbers  # (cells,) expected under these tables
+    theta: Numbers  # (cells,) all CPTs
+    counts: Numbers  # (cells,) expected under these CPTs
     log_likelihood: float
     penalty: float  # the M-step's own term
     memory: Numbers  # the E-step's
-    limit: float = FIRST_LIMIT  # of the next guess's length
+    limit: float = FIRST_LIMIT  # of the next extrapolation
     evaluations: int = 1  # E-steps so far
 
     @property
@@ -92,11 +93,11 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What a reader needs: how far the plain EM step at the start of this step led."""
+    """What a reader needs: how much the plain EM step at the start of this step changed."""
 
     rise: float  # of the objective
-    move: float  # of the most moved probability; less where less than one observation speaks of its row
-    guess: float  # the length of the guess that was taken; 1 where none was
+    change: float  # of the most changed probability; less where its distribution has less than one observation
+    extrapolation: float  # the step length that was taken; 1 where none was
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +108,7 @@ class Steps:
     e_step: EStep
     m_step: MStep
     free: tuple[str, ...]
-    rows: Any  # where the rows of tables begin
+    distributions: Any  # where each conditional distribution begins
 
     @classmethod
     def of(cls, prepared: Prepared, m_step: MStep, free: tuple[str, ...], e_step: EStep | None = None) -> Steps:
@@ -115,43 +116,45 @@ class Steps:
 
 
 def init(steps: Steps, theta: Numbers) -> State:
-    """From any tables to the first point that the M-step allows: the start itself may break the knowledge."""
+    """From any CPTs to the first point that the M-step allows: the start itself may violate the knowledge."""
     counts, _, memory = steps.e_step(theta, steps.e_step.start())
     return replace(_evaluate(steps, *_maximise(steps, theta, counts), memory), evaluations=2)
 
 
 def step(steps: Steps, state: State, accelerate: bool = True) -> tuple[State, Info]:
-    """One EM step; with acceleration a second one, and a guess that a third brings back into what is allowed.
+    """One EM step; with acceleration a second one, and an extrapolation that a third makes feasible.
 
-    The guess is kept where its objective is no lower than after the first step.
+    The extrapolation is kept where its objective is no lower than after the first step.
     """
-    row_counts = _row_counts(steps, state.counts)
+    totals = _totals(steps, state.counts)
     first = _evaluate(steps, *_maximise(steps, state.theta, state.counts), state.memory)
     tries = 1
     if not steps.e_step.is_bound:
-        for hold in HOLDS:
+        for damping in DAMPING:
             if not _fell(state, first):
                 break
-            held = state.counts + hold * row_counts * state.theta
-            first = _evaluate(steps, *_maximise(steps, state.theta, held), state.memory)
+            damped = state.counts + damping * totals * state.theta
+            first = _evaluate(steps, *_maximise(steps, state.theta, damped), state.memory)
             tries += 1
-    move = float(np.max(np.abs(first.theta - state.theta) * np.minimum(1.0, row_counts), initial=0.0))
-    info = Info(first.objective - state.objective, move, 1.0)
+    change = float(np.max(np.abs(first.theta - state.theta) * np.minimum(1.0, totals), initial=0.0))
+    info = Info(first.objective - state.objective, change, 1.0)
     first = replace(first, limit=state.limit, evaluations=state.evaluations + tries)
     if not accelerate or tries > 1 or _fell(state, first):
         return first, info
 
     theta, penalty = _maximise(steps, first.theta, first.counts)
-    guess, length = extrapolate((state.theta, first.theta, theta), row_counts, steps.rows, state.limit)
+    point, length = extrapolate((state.theta, first.theta, theta), totals, steps.distributions, state.limit)
     used = 0
-    if guess is not None:
-        counts, _, memory = steps.e_step(guess, first.memory)
-        guessed = _evaluate(steps, *_maximise(steps, first.theta, counts), memory)
+    if point is not None:
+        counts, _, memory = steps.e_step(point, first.memory)
+        extrapolated = _evaluate(steps, *_maximise(steps, first.theta, counts), memory)
         used = 2
-        if guessed.objective >= first.objective:
-            limit = next_limit(state.limit, length, served=True)
-            return replace(guessed, limit=limit, evaluations=first.evaluations + used), replace(info, guess=length)
-    limit = next_limit(state.limit, length, served=guess is None)
+        if extrapolated.objective >= first.objective:
+            limit = next_limit(state.limit, length, accepted=True)
+            return replace(extrapolated, limit=limit, evaluations=first.evaluations + used), replace(
+                info, extrapolation=length
+            )
+    limit = next_limit(state.limit, length, accepted=point is None)
     second = _evaluate(steps, theta, penalty, first.memory)
     if _fell(first, second):
         return first, info
@@ -169,22 +172,22 @@ def iterate(
     accelerate: bool,
     after: Callable[[State, list[float]], None],
 ) -> tuple[State, Ended]:
-    """Step until both the objective and the tables stand still, or the limit of E-steps is reached.
+    """Step until neither the objective nor the CPTs change, or the limit of E-steps is reached.
 
-    `after` is called with each new state and the history so far. Where the objective proves to be another without
-    memory, the history begins anew.
+    `after` is called with each new state and the history so far. Where the objective turns out different without
+    memory, the history starts again.
     """
     while state.evaluations < max_iterations:
         new, info = step(steps, state, accelerate)
         slack, fell = tolerance * (1 + abs(state.objective)), _fell(state, new)
         ended, due = None, _is_due(state.evaluations, new.evaluations)
         if fell:
-            # An M-step that is exact only to some digits falls by less than anybody asked for once it has arrived.
+            # An M-step that is exact only to some digits may lower the objective by less than the tolerance at the end.
             ended = Ended.CONVERGED if state.objective - new.objective <= slack else Ended.FELL
         else:
             state = new
             history.append(state.objective)
-            if info.rise <= slack and info.move <= parameter_tolerance:
+            if info.rise <= slack and info.change <= parameter_tolerance:
                 ended = Ended.CONVERGED
         anew = _without_memory(steps, state) if due or ended else None
         if anew is not None:
@@ -200,11 +203,11 @@ def iterate(
 
 
 def _maximise(steps: Steps, theta: Numbers, counts: Numbers) -> tuple[Numbers, float]:
-    """The M-step's tables, with those of `theta` where they are not learned; and its term of the objective."""
-    tables, penalty = steps.m_step(as_counts(steps.prepared, counts))
+    """The M-step's CPTs, with those of `theta` where they are not learned; and its term of the objective."""
+    cpts, penalty = steps.m_step(as_counts(steps.prepared, counts))
     new = theta.copy()
     for name in steps.free:
-        new[steps.prepared.layout.slice_of(name)] = np.ravel(tables[name])
+        new[steps.prepared.layout.slice_of(name)] = np.ravel(cpts[name])
     return new, float(penalty)
 
 
@@ -214,12 +217,12 @@ def _evaluate(steps: Steps, theta: Numbers, penalty: float, memory: Numbers) -> 
 
 
 def _is_due(before: int, after: int) -> bool:
-    """Whether a power of two was passed: a rule that a run which goes on from a checkpoint keeps."""
+    """Whether a power of two was passed: a rule that a run which continues from a checkpoint keeps."""
     return after >= FIRST_CHECK and before.bit_length() < after.bit_length()
 
 
 def _without_memory(steps: Steps, state: State) -> State | None:
-    """The same point where the E-step remembers nothing; none where the objective is the same."""
+    """The same point evaluated without memory; None where the objective is the same."""
     if not len(state.memory):
         return None
     anew = _evaluate(steps, state.theta, state.penalty, NO_MEMORY)
@@ -228,10 +231,10 @@ def _without_memory(steps: Steps, state: State) -> State | None:
     return replace(anew, evaluations=state.evaluations + 1)
 
 
-def _row_counts(steps: Steps, counts: Numbers) -> Numbers:
-    """The count of the row that each cell belongs to."""
-    sums = np.add.reduceat(counts, steps.rows)
-    return np.repeat(sums, np.diff(steps.rows, append=len(counts)))
+def _totals(steps: Steps, counts: Numbers) -> Numbers:
+    """The count of the distribution that each cell belongs to."""
+    sums = np.add.reduceat(counts, steps.distributions)
+    return np.repeat(sums, np.diff(steps.distributions, append=len(counts)))
 
 
 def _fell(before: State, after: State) -> bool:
