@@ -1,8 +1,8 @@
 """SQUAREM: extrapolation from three points of an iteration [varadhan and roland, 2008].
 
 With r = θ1 − θ0 and v = (θ2 − θ1) − r, the extrapolation is θ0 + 2s·r + s²·v for a step s = ‖r‖/‖v‖. A step of one
-gives θ2. Norms are those of the Fisher information, Σ N·Δ²/θ: a distribution with few observations changes freely without
-changing the likelihood, and must not decide the step.
+gives θ2. Norms are those of the Fisher information, Σ N·Δ²/θ: a distribution with few observations changes freely
+without changing the likelihood, and must not decide the step.
 """
 
 from __future__ import annotations
