@@ -54,7 +54,7 @@ class NoisyForm:
             raise NetworkError(f"The parent {twice} of a noisy family is in two sets.")
         if self.kind in ("noisy-or", "noisy-and") and len(self.order) != 2:
             raise NetworkError(f"{self.kind} needs a child of two states; this one has {len(self.order)}.")
-        object.__setattr__(self, "tables", tuple(_checked(table) for table in self.cpts))
+        object.__setattr__(self, "cpts", tuple(_checked(table) for table in self.cpts))
         if self.cpts and len(self.cpts) != len(self.causes):
             raise NetworkError(f"There are {len(self.causes)} causes but {len(self.cpts)} small tables.")
 

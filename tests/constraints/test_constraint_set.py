@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from credo.constraints.blocks import blocks_of
-from credo.constraints.constraint_set import NO_CONSTRAINTS, LinearConstraint, LinearConstraints, Parameters
+from credo.constraints.constraint_set import NO_CONSTRAINTS, LinearConstraint, LinearConstraints
 from credo.constraints.lower import lower
 from credo.knowledge.syntax import Comparison, Probability, Product
+from credo.model.layout import Layout
 from credo.model.network import Network
 from tests.helpers.lowering_oracle import HandMade
 
@@ -41,11 +42,11 @@ def test_values_are_sums_of_products() -> None:
 
 def test_address_book_leads_there_and_back_and_leaves_families_out() -> None:
     net = Network({"a": list("xyz"), "b": list("uv"), "c": list("uv")}, parents={"b": ["a"], "c": ["a", "b"]})
-    whole = Parameters.of(net)
+    whole = Layout.of(net)
     assert whole.size == 3 + 6 + 12
     assert all(whole.index(*whole.locate(index)) == index for index in range(whole.size))
     assert whole.describe(3 + 4 + 1) == "P(b=v | a=z)"
-    less = Parameters.of(net, without={"b"})
+    less = Layout.of(net, without={"b"})
     assert less.size == 15
     assert less.describe(3) == "P(c=u | a=x, b=u)"
 
