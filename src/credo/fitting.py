@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from credo.checking import check, require_consistent
 from credo.constraints.blocks import blocks_of
-from credo.constraints.constraint_set import Constraints
+from credo.constraints.constraint_set import Constraints, with_fixed
 from credo.constraints.feasibility import InfeasibleError
-from credo.constraints.fixed import with_fixed
 from credo.constraints.lower import lower
-from credo.constraints.noisy_families import collapsed, formed
+from credo.constraints.noisy_families import collapsed, with_noisy_families
 from credo.errors import NetworkError, OptionError
 from credo.estimation.em.driver import Progress as StepReport
 from credo.estimation.incomplete import Iterations, checked_trainer, estimate_incomplete
@@ -89,7 +88,7 @@ def fit(
     started = perf_counter()
     structure = read_network(network)
     known = knowledge_for(structure, knowledge)
-    whole = expand(formed(known))  # noisy families as small tables; the structure itself where there is none
+    whole = expand(with_noisy_families(known))  # the structure itself where no family is noisy
     chosen = choose_method(method, with_prior=prior is not None)
     believed = _prior_for(chosen, prior, whole)
     kept, free = _kept_and_free(whole, fixed)
