@@ -22,7 +22,7 @@ from credo.io.categories import read_frame, variables_of
 from credo.io.dataset import Dataset
 from credo.io.tables import read_table
 from credo.knowledge import Knowledge
-from credo.knowledge.syntax import TiedRows
+from credo.knowledge.statements import TiedRows
 from credo.model.graphs import parts
 from credo.model.network import Network, Variable
 from credo.options import EMOptions
@@ -119,7 +119,7 @@ def cluster(
         dataset = replace(dataset, others={column: _column(column, _row_lists("ties", ties, len(frame)), len(frame))})
     differ = _row_lists("apart", apart, len(frame), least=2)
     statements = [TiedRows((hidden,), by=column)] if column is not None else []
-    knowledge = Knowledge([*statements, *(TiedRows((hidden,), rows=rows, differ=True) for rows in differ)], network)
+    knowledge = Knowledge(network, [*statements, *(TiedRows((hidden,), rows=rows, differ=True) for rows in differ)])
 
     groups = _groups(dataset, column)
     pairs = _pairs(groups, differ)

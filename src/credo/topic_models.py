@@ -19,7 +19,7 @@ from credo.fitting import fit as learn
 from credo.io.corpus import STOP_WORDS, Corpus, read_corpus
 from credo.io.dataset import Dataset, code_type
 from credo.knowledge import Knowledge
-from credo.knowledge.syntax import TiedRows
+from credo.knowledge.statements import TiedRows
 from credo.model.network import Network
 from credo.options import EMOptions
 from credo.progress import ProgressListener
@@ -128,7 +128,7 @@ def topics(
     )
     groups = _checked_groups(together, corpus)
     network = topic_network(corpus, int(k.__index__()))
-    knowledge = Knowledge([TiedRows(("topic",), by=column) for column in _columns(groups)], network)
+    knowledge = Knowledge(network, [TiedRows(("topic",), by=column) for column in _columns(groups)])
     fit = learn(
         network, topic_rows(corpus, network, groups), knowledge, method="cmap", prior=PRIOR if prior is None else prior,
         seed=seed, em=EMOptions(starts, max_iterations, tolerance), progress=progress,
