@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
@@ -19,6 +20,7 @@ from credo.knowledge.syntax import Order, Statement
 from credo.knowledge.text import expression_text, to_text
 from credo.model.network import Network
 
+MAX_SHOWN = 50  # statements that a notebook shows
 MAX_BYTES = 10_000_000  # about a hundred thousand statements; a larger file is most likely the data
 
 
@@ -68,6 +70,12 @@ class Knowledge:
 
     def __str__(self) -> str:
         return "\n".join(to_text(statement) for statement in self.statements)
+
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li><code>{escape(to_text(each))}</code></li>" for each in self.statements[:MAX_SHOWN])
+        more = len(self) - MAX_SHOWN
+        rest = f"<p>and {more:,} more</p>" if more > 0 else ""
+        return f"<p>{len(self):,} statement{'' if len(self) == 1 else 's'}:</p><ul>{items}</ul>{rest}"
 
 
 def knowledge_for(network: Network, knowledge: Any) -> Knowledge:
