@@ -31,7 +31,18 @@ _HOMES = {
         "synergize",
     ),
     "credo.checking": ("check",),
-    "credo.check_results": ("Conflict", "StatementCheck"),
+    "credo.check_results": (
+        "Conflict",
+        "DataUse",
+        "DeterminedProbability",
+        "ExcludedStatement",
+        "ForcedEquality",
+        "OrderUsed",
+        "RedundantStatement",
+        "Resolution",
+        "StatementCheck",
+        "VacuousStatement",
+    ),
     "credo.constraints.conflicts": ("ConflictError",),
     "credo.fitting": ("fit",),
     "credo.clustering": ("Clustering", "cluster"),
@@ -43,8 +54,9 @@ _HOMES = {
         "Explanation",
         "StatementExplanation",
     ),
+    "credo.explain.held_out": ("HeldOutComparison", "HeldOutScore"),
     "credo.explain.next_observation": ("NextObservation",),
-    "credo.explain.plausibility": ("Plausibility", "Verdict"),
+    "credo.explain.plausibility": ("Plausibility", "ProbabilityEstimate", "Verdict"),
     "credo.explain.statement_references": ("StatementReference",),
     "credo.findings": ("Finding",),
     "credo.progress": ("ProgressEvent",),
@@ -70,7 +82,18 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME_OF)]
 
 if TYPE_CHECKING:
-    from credo.check_results import Conflict, StatementCheck
+    from credo.check_results import (
+        Conflict,
+        DataUse,
+        DeterminedProbability,
+        ExcludedStatement,
+        ForcedEquality,
+        OrderUsed,
+        RedundantStatement,
+        Resolution,
+        StatementCheck,
+        VacuousStatement,
+    )
     from credo.checking import check
     from credo.clustering import Clustering, cluster
     from credo.constraints.conflicts import ConflictError
@@ -89,8 +112,9 @@ if TYPE_CHECKING:
         UnknownStateError,
     )
     from credo.explain.explanation import ConfigurationExplanation, Effect, Explanation, StatementExplanation
+    from credo.explain.held_out import HeldOutComparison, HeldOutScore
     from credo.explain.next_observation import NextObservation
-    from credo.explain.plausibility import Plausibility, Verdict
+    from credo.explain.plausibility import Plausibility, ProbabilityEstimate, Verdict
     from credo.explain.statement_references import StatementReference
     from credo.findings import Finding
     from credo.fitting import fit

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from credo.arrays import Numbers
 from credo.errors import OptionError, Status
+from credo.estimation import constrained
 from credo.estimation.problem import Problem
 from credo.estimation.solution import TiedLikelihood, Uncertainty
 from credo.estimation.solvers.certificate import Certificate
@@ -326,8 +327,13 @@ def has_multipliers(fit: FitResult) -> bool:
 
 
 def multipliers_of(fit: FitResult) -> Mapping[int, float]:
-    """The multiplier of each statement: the gain in log-likelihood per unit of its bound."""
-    return fit.multipliers
+    """The multiplier of each statement: the gain in log-likelihood per unit of its bound.
+
+    A posterior mean has none of its own: those at the most probable CPTs are computed here, when they are asked for.
+    """
+    if has_multipliers(fit) or fit.problem is None:
+        return fit.multipliers
+    return constrained.multipliers_of(fit.problem)
 
 
 def binding_statements(fit: FitResult) -> tuple[BindingStatement, ...]:

@@ -92,7 +92,7 @@ def test_five_sentences_and_no_statements() -> None:
         assert none.statements == ()
         assert (
             none.summary[0]
-            == "clinic: The probabilities of 4 variables were learned from 100 rows of data and no statements."
+            == "clinic: the probabilities of 4 variables were learned from 100 rows of data and no statements."
         )
         assert len(none.summary) == 2
         assert all(row.largest_change == 0.0 for own in none.configurations.values() for row in own)
@@ -149,7 +149,7 @@ def test_noisy_families_are_explained_by_their_small_cpts() -> None:
     fit = credo.fit(network, data, "c is noisy-or of {a}, {b}\nP(a=yes) <= 0.3")
     explanation = fit.explain()
     assert not_available(explanation)
-    assert explanation.summary[0].startswith("noisy: The probabilities of 3 variables")
+    assert explanation.summary[0].startswith("noisy: the probabilities of 3 variables")
     assert {"c by a", "c by b"} <= set(explanation.configurations)
     assert "c" not in explanation.configurations
     assert {each.statement.line: each.effect for each in explanation.statements} == {

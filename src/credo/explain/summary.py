@@ -29,12 +29,7 @@ def summarise(
 
     `is_used` says whether the method uses the knowledge; `harmful` is the number of the statement that did most harm.
     """
-    subject = f"{name}: " if name not in UNNAMED else ""
-    amount = counted(len(statements), "statement") if statements else "no statements"
-    sentences = [
-        f"{subject}The probabilities of {counted(variables, 'variable')} were learned from "
-        f"{counted(rows, 'row')} of data and {amount}."
-    ]
+    sentences = [what_was_learned(name, variables, rows, len(statements))]
     if statements:
         sentences += [_what_shaped_it(statements, is_used), _what_is_contradicted(statements)]
     if comparison is not None and comparison.scores:
@@ -44,6 +39,15 @@ def summarise(
         so_far = times_observed(best.observations)
         sentences.append(f"One more observation would be most informative for {best.label}, {so_far} so far.")
     return tuple(sentence for sentence in sentences if sentence)
+
+
+def what_was_learned(name: str, variables: int, rows: int, statements: int) -> str:
+    """The first sentence about a result: of what, from what."""
+    subject = "The probabilities" if name in UNNAMED else f"{name}: the probabilities"
+    amount = counted(statements, "statement") if statements else "no statements"
+    return (
+        f"{subject} of {counted(variables, 'variable')} were learned from {counted(rows, 'row')} of data and {amount}."
+    )
 
 
 def _what_shaped_it(statements: Sequence[StatementExplanation], is_used: bool) -> str:

@@ -25,10 +25,10 @@ FEW_CONFLICTS = 20
 FEW_LINES = 200
 CLASSES = {Verdict.CONTRADICTED: "contradicted", Verdict.DOUBTED: "binding", Verdict.INCONCLUSIVE: "no_effect"}
 
-_KEY = (
-    "<b>Before</b>: the probability of the statement before any data: the share of all possible CPTs that it allows. "
-    "<b>After</b>: its probability by the data alone. <b>Ratio</b>: after divided by before, the Bayes factor."
+_BEFORE = (
+    "<b>Before</b>: the probability of the statement before any data: the share of all possible CPTs that it allows."
 )
+_AFTER = " <b>After</b>: its probability by the data alone. <b>Ratio</b>: after divided by before, the Bayes factor."
 
 
 def check_page(check: CheckResult) -> str:
@@ -71,7 +71,8 @@ def _statements(check: CheckResult) -> str:
     )
     rest = ordered[FEW_STATEMENTS:MAX_STATEMENTS]
     more = folded(f"{len(rest):,} more", _statement_table(rest, check)) if rest else ""
-    title = f'<h2>Each statement</h2><p class="soft">{_KEY}</p>'
+    key = _BEFORE + (_AFTER if check.with_data else "")
+    title = f'<h2>Each statement</h2><p class="soft">{key}</p>'
     return f"{title}{_statement_table(ordered[:FEW_STATEMENTS], check)}{more}"
 
 
@@ -86,13 +87,16 @@ def _statement_table(statements: Sequence[StatementCheck], check: CheckResult) -
         remarks = ["in conflict"] if in_conflict else []
         remarks += [f"the data {verdict.value}"] if verdict is not None else []
         place = f"<i>{as_text(each.statement.place)}</i> " if each.statement.place else ""
-        before = "–" if found is None else estimate_text(found.before_data)
-        after = "–" if found is None or found.after_data is None else estimate_text(found.after_data)
-        ratio = "–" if found is None else factor_text(found)
+        cells = ["–" if found is None else estimate_text(found.before_data)]
+        if check.with_data:
+            cells.append("–" if found is None or found.after_data is None else estimate_text(found.after_data))
+            cells.append("–" if found is None else factor_text(found))
         rows.append(
             f"<tr id=s{each.statement.number} class={kind}><td>{place}{as_text(each.statement.text)}"
-            f"<td>{as_text(', '.join(remarks) or 'consistent')}<td>{as_text(before)}<td>{as_text(after)}"
-            f"<td>{as_text(ratio)}<td>{as_text(each.kind)}"
+            f"<td>{as_text(', '.join(remarks) or 'consistent')}{''.join(f'<td>{as_text(cell)}' for cell in cells)}"
+            f"<td>{as_text(each.kind)}"
         )
+    if not check.with_data:
+        return table("statements checked without-data", ("statement", "result", "before", "kind"), "".join(rows))
     headings = ("statement", "result", "before", "after", "ratio", "kind")
     return table("statements checked", headings, "".join(rows))

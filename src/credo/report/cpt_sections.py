@@ -133,7 +133,7 @@ def _row(
     anchors: Anchors,
 ) -> str:
     configuration = anchors.network.configuration(each.variable, each.index)
-    given = ", ".join(f"{parent}={state}" for parent, state in configuration.items()) or "–"
+    given = ", ".join(f"{parent}={state}" for parent, state in configuration.items())
     states = anchors.network.states(each.variable)
     labels = (f' data-h="{escape(states[k])}"' if len(columns) > 1 else "" for k in columns)
     cells = "".join(

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from credo.explain.summary import UNNAMED, counted
+from credo.explain.summary import what_was_learned
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.report.check_text import plain_text
@@ -45,13 +45,7 @@ def fit_plain_text(fit: FitResult, width: int = 110) -> str:
 
 def first_sentence(fit: FitResult) -> str:
     """What was learned, from what."""
-    name = "" if fit.network.name in UNNAMED else f"{fit.network.name}: "
-    amount = len(fit.knowledge.statements)
-    statements = counted(amount, "statement") if amount else "no statements"
-    return (
-        f"{name}The probabilities of {counted(len(fit.network), 'variable')} were learned from "
-        f"{counted(fit.rows, 'row')} of data and {statements}."
-    )
+    return what_was_learned(fit.network.name, len(fit.network), fit.rows, len(fit.knowledge.statements))
 
 
 def _opening(fit: FitResult) -> Sequence[RenderableType]:
