@@ -42,7 +42,7 @@ def test_learn_writes_a_network_and_prints_json(files: Path) -> None:
 def test_learn_says_what_it_did(files: Path) -> None:
     done = run("learn", "net.bif", "data.csv", "-m", "ml", folder=files)
     assert done.returncode == 0
-    assert "The probabilities of 2 variables were learned from 3 rows of data" in done.stdout
+    assert "the probabilities of 2 variables were learned from 3 rows of data" in done.stdout
     assert "P(lung | smoke)" in done.stdout
     assert "\x1b" not in done.stdout  # no colours where the output is no terminal
 
