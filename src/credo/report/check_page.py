@@ -43,8 +43,7 @@ def check_page(check: CheckResult) -> str:
         if lines:
             more = f"<p>{len(lines) - FEW_LINES:,} more.</p>" if len(lines) > FEW_LINES else ""
             parts.append(f"<h2>{escape(title)}</h2>{bullets(lines[:FEW_LINES])}{more}")
-    title = "The knowledge is consistent" if check.feasible else "The knowledge contradicts itself"
-    return document(title, parts)
+    return document("Check of the knowledge", parts)
 
 
 def conflict_picture(conflict: Conflict) -> str:
