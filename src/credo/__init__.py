@@ -169,4 +169,4 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "plot"]

@@ -12,6 +12,7 @@ import typer
 
 from credo import __version__
 from credo.errors import CredoError
+from credo.progress import reporting
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -111,45 +112,46 @@ def learn(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Learn the probabilities of NETWORK from DATA and knowledge. Exit code 3: the knowledge contradicts itself."""
-    from credo.checking import check as check_knowledge
-    from credo.constraints.conflicts import ConflictError
-    from credo.fitting import fit
-    from credo.io.network_files import check_target, read_network, write_network
-    from credo.knowledge import read_knowledge
-    from credo.options import EMOptions, EntropyOptions, checked_page
+    with reporting(_verbose(as_json)) as notify:  # from the first import on, which may take a second
+        from credo.checking import check as check_knowledge
+        from credo.constraints.conflicts import ConflictError
+        from credo.fitting import fit
+        from credo.io.network_files import check_target, read_network, write_network
+        from credo.knowledge import read_knowledge
+        from credo.options import EMOptions, EntropyOptions, checked_page
 
-    if out is not None:
-        check_target(out)  # before the work, not after it
-    if report is not None:
-        checked_page(report)
-    given = read_network(network)
-    known = None if knowledge is None else read_knowledge(knowledge, given)
-    chosen_prior = _prior(prior, prior_network, prior_weight)
-    try:
-        result = fit(
-            given,
-            data,
-            known,
-            method=method,
-            prior=chosen_prior,
-            fixed=tuple(fixed or ()),
-            weights=weights,
-            seed=seed,
-            soft_weight=soft_weight,
-            ties=ties,
-            em=EMOptions(starts=starts, max_iterations=max_iterations, trainer=trainer, checkpoint=checkpoint),
-            entropy=EntropyOptions() if hidden_draws is None else EntropyOptions(hidden_draws),
-            verbose=_verbose(as_json),
-        )
-    except ConflictError as error:
-        if report is None or known is None:
-            raise
-        check_knowledge(given, known, verbose=False).report(report)
-        raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
+        if out is not None:
+            check_target(out)  # before the work, not after it
+        if report is not None:
+            checked_page(report)
+        given = read_network(network)
+        known = None if knowledge is None else read_knowledge(knowledge, given)
+        chosen_prior = _prior(prior, prior_network, prior_weight)
+        try:
+            result = fit(
+                given,
+                data,
+                known,
+                method=method,
+                prior=chosen_prior,
+                fixed=tuple(fixed or ()),
+                weights=weights,
+                seed=seed,
+                soft_weight=soft_weight,
+                ties=ties,
+                em=EMOptions(starts=starts, max_iterations=max_iterations, trainer=trainer, checkpoint=checkpoint),
+                entropy=EntropyOptions() if hidden_draws is None else EntropyOptions(hidden_draws),
+                progress=notify,
+            )
+        except ConflictError as error:
+            if report is None or known is None:
+                raise
+            check_knowledge(given, known, progress=notify).report(report)
+            raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
+        if report is not None:
+            result.report(report, progress=notify)
     if out is not None:
         write_network(result.network, out)
-    if report is not None:
-        result.report(report, verbose=_verbose(as_json))
     _show(result, out, as_json, report)
 
 
@@ -163,18 +165,19 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Check whether KNOWLEDGE can hold, what follows from it, and what data say about it. Exit code 3: it cannot."""
-    from credo.checking import check as check_knowledge
-    from credo.io.network_files import read_network
-    from credo.knowledge import read_knowledge
-    from credo.options import checked_page
+    with reporting(_verbose(as_json)) as notify:
+        from credo.checking import check as check_knowledge
+        from credo.io.network_files import read_network
+        from credo.knowledge import read_knowledge
+        from credo.options import checked_page
 
-    if report is not None:
-        checked_page(report)  # before the work, not after it
-    given = read_network(network)
-    known = read_knowledge(knowledge, given)
-    found = check_knowledge(given, known, data=data, seed=seed, verbose=_verbose(as_json))
-    if report is not None:
-        found.report(report)
+        if report is not None:
+            checked_page(report)  # before the work, not after it
+        given = read_network(network)
+        known = read_knowledge(knowledge, given)
+        found = check_knowledge(given, known, data=data, seed=seed, progress=notify)
+        if report is not None:
+            found.report(report)
     if as_json:
         _print_json(found.to_dict())
     else:
@@ -207,24 +210,28 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for what the demo writes.")] = Path("demo"),
 ) -> None:
     """Learn an example that ships with the package: a network of six from thirty patients and an expert's notes."""
-    from credo.checking import check as check_knowledge
-    from credo.fitting import fit
-    from credo.io.network_files import read_network, write_network
-    from credo.knowledge import read_knowledge
-    from credo.report.check_text import check_summary
-    from credo.shipped import example
+    with reporting() as notify:
+        from credo.checking import check as check_knowledge
+        from credo.fitting import fit
+        from credo.io.network_files import read_network, write_network
+        from credo.knowledge import read_knowledge
+        from credo.report.check_text import check_summary
+        from credo.shipped import example
 
-    folder = example("brain-tumour")
-    network = read_network(folder / "brain-tumour.bif").without_cpts()
-    knowledge = read_knowledge(folder / "brain-tumour.credo", network)
-    data = folder / "patients.csv"
+        folder = example("brain-tumour")
+        network = read_network(folder / "brain-tumour.bif").without_cpts()
+        knowledge = read_knowledge(folder / "brain-tumour.credo", network)
+        data = folder / "patients.csv"
+        found = check_knowledge(network, knowledge, data=data, progress=notify)
     print(f"An oncologist's notes ({folder / 'brain-tumour.credo'}), compared with thirty patients:\n")
-    _console().print(check_summary(check_knowledge(network, knowledge, data=data)))
+    _console().print(check_summary(found))
     print("\nWhat is learned from both:\n")
-    result = fit(network, data, knowledge)
-    out.mkdir(parents=True, exist_ok=True)
+    with reporting() as notify:
+        result = fit(network, data, knowledge, progress=notify)
+        out.mkdir(parents=True, exist_ok=True)
+        report = result.report(out / "report.html", progress=notify)
     write_network(result.network, out / "learned.bif")
-    _show(result, out / "learned.bif", as_json=False, report=result.report(out / "report.html"))
+    _show(result, out / "learned.bif", as_json=False, report=report)
 
 
 def _prior(text: str | None, network: Path | None, weight: float | None) -> object:
