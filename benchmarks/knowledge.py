@@ -60,7 +60,7 @@ def measure(network: Network, count: int, per_node: int, rows: int) -> None:
     found, checking = timed(lambda: check(network, knowledge))
     report("check", checking, len(knowledge), f"{found.blocks:,} blocks, {len(found.redundant):,} statements follow")
     data = network.sample(rows, seed=3)
-    found, with_data = timed(lambda: check(network, knowledge, data))
+    found, with_data = timed(lambda: check(network, knowledge, data=data))
     report("check with data", with_data, len(knowledge), "feasible" if found.feasible else "in conflict")
 
 

@@ -65,9 +65,9 @@ def run(truth: Network, draw: int, share: int, rows: int) -> Iterable[dict[str, 
     structure, frame = truth.without_cpts(), truth.sample(rows, seed=1000 + draw)
     statements = with_wrong_ones(true_statements(truth, STATEMENTS, seed=draw), share, seed=draw)
     given = consistent(structure, statements)
-    verdicts = credo.check(structure, credo.Knowledge(structure, statements), frame).statements
+    verdicts = credo.check(structure, credo.Knowledge(structure, statements), data=frame).statements
     doubtful = {
-        each.said.number
+        each.statement.number
         for each in verdicts
         if each.plausibility is not None and each.plausibility.verdict is Verdict.CONTRADICTED
     }
@@ -99,8 +99,7 @@ def consistent(network: Network, statements: list[Statement]) -> list[Statement]
         check = credo.check(network, credo.Knowledge(network, statements))
         if check.feasible:
             return statements
-        clashing = {said.number for conflict in check.conflicts for said in conflict.statements}
-        statements = [each for i, each in enumerate(statements) if i not in clashing]
+        statements = [each for i, each in enumerate(statements) if i not in check.conflicting]
 
 
 def story(results: pl.DataFrame, rows: int) -> str:

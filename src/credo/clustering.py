@@ -26,11 +26,11 @@ from credo.knowledge.statements import TiedRows
 from credo.model.graphs import parts
 from credo.model.network import Network, Variable
 from credo.options import EMOptions
-from credo.results import Fit
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.ties.assign import NoAssignment, assign
 from credo.statistics.ties.likelihood import Reading, tie_rows
 from credo.statistics.ties.posterior import tied_posterior
+from credo.user_results import Fit
 
 if TYPE_CHECKING:
     import polars as pl

@@ -23,7 +23,7 @@ from credo.knowledge.statements import TiedRows
 from credo.model.network import Network
 from credo.options import EMOptions
 from credo.progress import ProgressListener
-from credo.results import Fit
+from credo.user_results import Fit
 
 # Pseudo-counts, small against the tokens of a text and of a topic: few topics a text, few words a topic.
 PRIOR = {"topic": 0.1, "word": 0.01}

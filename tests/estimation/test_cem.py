@@ -93,7 +93,7 @@ def test_by_hand() -> None:
     heads = fit.network.cpt_array("coin")[0]
     assert 9 / heads - 1 / (1 - heads) == pytest.approx(100 * (heads - 0.6), abs=1e-3)
     assert fit.status is credo.Status.CONVERGED
-    assert fit.violations()[0].amount == pytest.approx(heads - 0.6)
+    assert fit.violations()["amount"][0] == pytest.approx(heads - 0.6)
     assert any(each.kind == "missed" and "statement 1" in str(each) for each in fit.findings)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Union
@@ -27,6 +28,7 @@ from credo.knowledge.state_order import Order, StateOrder, state_order
 from credo.knowledge.statements import STATEMENTS, Statement, check_statements, place_of, to_text, words_of
 from credo.model.network import Network
 
+MAX_SHOWN = 50  # statements that a notebook shows
 MAX_BYTES = 10_000_000  # about a hundred thousand statements; a larger file is most likely the data
 FILE_ENDING = ".credo"
 _MAX_PATH = 4_096  # characters; a longer text names no file
@@ -130,8 +132,11 @@ class Knowledge:
         """
         return "\n".join(to_text(statement) for statement in self.statements)
 
-    def __repr__(self) -> str:
-        return f"<Knowledge: {_counted(self)}>"
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li><code>{escape(to_text(each))}</code></li>" for each in self.statements[:MAX_SHOWN])
+        more = len(self) - MAX_SHOWN
+        rest = f"<p>and {more:,} more</p>" if more > 0 else ""
+        return f"<p>{len(self):,} statement{'' if len(self) == 1 else 's'}:</p><ul>{items}</ul>{rest}"
 
     def __str__(self) -> str:
         lines = [(words_of(statement), place_of(statement) or "Python") for statement in self.statements]

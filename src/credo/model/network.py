@@ -182,7 +182,7 @@ class Network:
         return f"<Network {self.name!r}: {len(self)} variables, {arcs} arcs, {len(self.cpts)} tables>"
 
     def _repr_html_(self) -> str:
-        from credo.report.notebook import network_html
+        from credo.drawing.network_html import network_html
 
         return network_html(self)
 

@@ -30,7 +30,7 @@ from credo.sklearn.tabular import TabularMixin
 if TYPE_CHECKING:
     import polars as pl
 
-    from credo.results import Fit
+    from credo.user_results import Fit
 
 MOST_CELLS = 2**22  # of the target's table where it is not noisy: 32 MB, and far more than any rows can fill
 LEAST_CHANCE = 1e-12  # of a declared state that no training row held, so that a row can hold it later

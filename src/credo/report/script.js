@@ -1,5 +1,5 @@
 const nodes = [...document.querySelectorAll(".node")];
-const said = [...document.querySelectorAll(".statements tbody tr")].map((row) => [row, row.cells[0].textContent.toLowerCase()]);
+const statements = [...document.querySelectorAll(".statements tbody tr")].map((row) => [row, row.cells[0].textContent.toLowerCase()]);
 const folds = [...document.querySelectorAll("details")];
 const box = document.getElementById("search");
 const count = document.getElementById("found");
@@ -11,12 +11,12 @@ function show(wanted) {
     node.classList.toggle("hidden", !fits);
     shown += fits ? 1 : 0;
   }
-  for (const [row, text] of said) row.classList.toggle("hidden", !text.includes(wanted));
+  for (const [row, text] of statements) row.classList.toggle("hidden", !text.includes(wanted));
   for (const fold of folds) fold.open = wanted !== "" && fold.querySelector("tbody tr:not(.hidden)") !== null;
   count.textContent = wanted ? `${shown} of ${nodes.length} variables` : "";
 }
 
-// What a link leads to may be folded away, or hidden by a search.
+// The target of a link may be folded, or hidden by a search.
 function reveal() {
   const target = location.hash && document.getElementById(location.hash.slice(1));
   if (!target) return;
@@ -27,7 +27,7 @@ function reveal() {
   target.scrollIntoView();
 }
 
-// The words of a statement beside each link to it.
+// Each link to a statement shows its words.
 document.addEventListener("pointerover", (event) => {
   const link = event.target.closest?.("a[href^='#s']");
   const row = link && document.getElementById(link.hash.slice(1));
