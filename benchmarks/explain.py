@@ -52,7 +52,7 @@ def network_of(name: str) -> Network:
 
 def measure(name: str, network: Network, method: str, per_node: int = PER_NODE) -> tuple[float, float, int]:
     """Print a line; seconds of the explanation and of the page, and the bytes of the page."""
-    knowledge = Knowledge(true_statements(network, per_node, seed=2), network)
+    knowledge = Knowledge(network, true_statements(network, per_node, seed=2))
     learned = fit(network, network.sample(ROWS, seed=3), knowledge, method=method)
     started, busy = perf_counter(), process_time()
     story = learned.explain()

@@ -43,10 +43,10 @@ def measure(network: Network, count: int, per_node: int, rows: int) -> None:
     """Time `count` statements up to blocks, and the check of `per_node` statements a variable, with `rows` of data."""
     drawn = true_statements(network, -(-count // len(network)), seed=1)[:count]
     text = "\n".join(to_text(statement) for statement in drawn)
-    Knowledge("\n".join(text.splitlines()[:100]), network)  # what is loaded once is not counted
+    Knowledge(network, "\n".join(text.splitlines()[:100]))  # what is loaded once is not counted
     statements, parsing = timed(lambda: parse(text, "")[0])
     _, resolving = timed(lambda: resolve(statements, network))
-    knowledge, whole = timed(lambda: Knowledge(text, network))
+    knowledge, whole = timed(lambda: Knowledge(network, text))
     constraints, lowering = timed(lambda: lower(knowledge))
     blocks, blocking = timed(lambda: blocks_of(constraints))
     report("parse", parsing, len(statements), "")
@@ -56,7 +56,7 @@ def measure(network: Network, count: int, per_node: int, rows: int) -> None:
     report("blocks", blocking, len(knowledge), f"{len(blocks):,} blocks")
     report("Knowledge and lower", whole + lowering, len(knowledge), "")
 
-    knowledge = Knowledge("\n".join(to_text(each) for each in true_statements(network, per_node, seed=2)), network)
+    knowledge = Knowledge(network, "\n".join(to_text(each) for each in true_statements(network, per_node, seed=2)))
     found, checking = timed(lambda: check(network, knowledge))
     report("check", checking, len(knowledge), f"{found.blocks:,} blocks, {len(found.redundant):,} statements follow")
     data = network.sample(rows, seed=3)

@@ -27,7 +27,7 @@ def main() -> None:
     """Learn the example and write the picture."""
     folder = Path("examples/brain-tumour")
     network = credo.read_network(folder / "brain-tumour.bif").without_cpts()
-    knowledge = credo.read_knowledge(folder / "brain-tumour.credo", network)
+    knowledge = credo.read_knowledge(network, folder / "brain-tumour.credo")
     fit = credo.fit(network, folder / "patients.csv", knowledge)
     rows = fit.explain().rows
     lines = [_row(network, rows[name][row], TOP + STEP * place) for place, (name, row) in enumerate(SHOWN)]

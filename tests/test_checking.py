@@ -232,12 +232,12 @@ def test_what_does_not_parse_is_bad_input(clinic: Network) -> None:
 
 
 def test_statements_made_in_python_are_quoted_without_a_line(clinic: Network) -> None:
-    statements = Knowledge("P(smoke=yes) >= 0.7\nP(smoke=no) >= 0.7", clinic).statements
+    statements = Knowledge(clinic, "P(smoke=yes) >= 0.7\nP(smoke=no) >= 0.7").statements
     bare = [
         type(each)(*(getattr(each, name) for name in each.__dataclass_fields__ if name != "span"))
         for each in statements
     ]
-    found = check(clinic, Knowledge(bare, clinic))
+    found = check(clinic, Knowledge(clinic, bare))
     assert not found.feasible
     assert "P(smoke=no) >= 0.7" in str(found)
 
@@ -247,7 +247,7 @@ def test_true_statements_are_consistent_whatever_is_drawn() -> None:
     net = random_network(rng, 12)
     for seed in range(3):
         drawn = true_statements(net, 8, seed, across_nodes=0.1)
-        found = check(net, Knowledge(drawn, net))
+        found = check(net, Knowledge(net, drawn))
         assert found.feasible, str(found)
 
 
@@ -277,11 +277,11 @@ def test_andes_takes_seconds() -> None:
 
 def assert_quick(net: Network) -> None:
     drawn = true_statements(net, 45, 0)
-    knowledge = Knowledge("\n".join(to_text(each) for each in drawn), net)
+    knowledge = Knowledge(net, "\n".join(to_text(each) for each in drawn))
     started = perf_counter()
     lower(knowledge)
     assert perf_counter() - started < 1.5
-    fewer = Knowledge("\n".join(to_text(each) for each in true_statements(net, 30, 1)), net)
+    fewer = Knowledge(net, "\n".join(to_text(each) for each in true_statements(net, 30, 1)))
     found = check(net, fewer)
     assert found.feasible
     assert found.seconds < 30
@@ -361,8 +361,8 @@ def test_what_cannot_be_compared_is_not_said_to_agree(clinic: Network) -> None:
 
 
 def test_statements_of_two_files_are_told_with_their_files(clinic: Network) -> None:
-    first = Knowledge("P(lung=yes | smoke=no) >= 0.5", clinic, "doctor.txt")
-    second = Knowledge("P(lung=yes | smoke=no) <= 0.2", clinic, "textbook.txt")
+    first = Knowledge(clinic, "P(lung=yes | smoke=no) >= 0.5", "doctor.txt")
+    second = Knowledge(clinic, "P(lung=yes | smoke=no) <= 0.2", "textbook.txt")
     found = check(clinic, first + second)
     assert "doctor.txt:1" in str(found)
     assert "textbook.txt:1  P(lung=yes" in str(found)

@@ -213,12 +213,12 @@ def test_a_dataset_made_by_hand_is_checked(codes: np.ndarray) -> None:
 
 def test_knowledge_of_another_network_keeps_its_meaning() -> None:
     one, other = Network({"lung": ["no", "yes"]}), Network({"lung": ["yes", "no"]})
-    knowledge = credo.Knowledge("P(lung=yes) <= 0.1", one)
+    knowledge = credo.Knowledge(one, "P(lung=yes) <= 0.1")
     fit = credo.fit(other, pl.DataFrame({"lung": ["yes"] * 9 + ["no"]}), knowledge, method="cml")
     assert fit.network.cpt_array("lung")[0] == pytest.approx(0.1)
     with pytest.raises(credo.KnowledgeError, match="lung"):
         credo.check(Network({"heart": ["no", "yes"]}), knowledge)
-    assert len(knowledge + credo.Knowledge("P(lung=yes) >= 0.01", one.with_cpts({"lung": [0.5, 0.5]}))) == 2
+    assert len(knowledge + credo.Knowledge(one.with_cpts({"lung": [0.5, 0.5]}), "P(lung=yes) >= 0.01")) == 2
 
 
 @pytest.mark.parametrize("seed", [-1, "a", 1.5, True])

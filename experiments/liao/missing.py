@@ -78,7 +78,7 @@ def compare(
     structure = truth.without_cpts()
     for share in (0, *SHARES):
         kept = [each for i, each in enumerate(statements) if i % STATEMENTS < STATEMENTS * share / 100]
-        knowledge = credo.Knowledge(kept, structure)
+        knowledge = credo.Knowledge(structure, kept)
         start = time.perf_counter()
         fit = credo.fit(
             structure, frame, knowledge, method="cmap" if kept else "map", seed=seed, em=EMOptions(starts=starts)

@@ -110,7 +110,7 @@ def learn(
     if page is not None:
         checked_page(page)
     given = read_network(network)
-    known = None if knowledge is None else read_knowledge(knowledge, given)
+    known = None if knowledge is None else read_knowledge(given, knowledge)
     believed = _prior(prior, prior_network, prior_weight)
     try:
         result = fit(
@@ -158,7 +158,7 @@ def check(
     if page is not None:
         checked_page(page)  # before the work, not after it
     given = read_network(network)
-    known = read_knowledge(knowledge, given)
+    known = read_knowledge(given, knowledge)
     found = check_knowledge(given, known, data, seed=seed)
     if page is not None:
         found.report(page)
@@ -195,7 +195,7 @@ def demo(
 
     folder = example("brain-tumour")
     network = read_network(folder / "brain-tumour.bif").without_cpts()
-    knowledge = read_knowledge(folder / "brain-tumour.credo", network)
+    knowledge = read_knowledge(network, folder / "brain-tumour.credo")
     data = folder / "patients.csv"
     print(f"An oncologist's notes ({folder / 'brain-tumour.credo'}), held against thirty patients:\n")
     _console().print(check_summary(check_knowledge(network, knowledge, data)))

@@ -119,7 +119,7 @@ def cluster(
         dataset = replace(dataset, others={column: _column(column, _row_lists("ties", ties, len(frame)), len(frame))})
     differ = _row_lists("apart", apart, len(frame), least=2)
     statements = [TiedRows((hidden,), by=column)] if column is not None else []
-    knowledge = Knowledge([*statements, *(TiedRows((hidden,), rows=rows, differ=True) for rows in differ)], network)
+    knowledge = Knowledge(network, [*statements, *(TiedRows((hidden,), rows=rows, differ=True) for rows in differ)])
 
     groups = _groups(dataset, column)
     pairs = _pairs(groups, differ)

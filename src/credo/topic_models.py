@@ -128,7 +128,7 @@ def topics(
     )
     groups = _checked_groups(together, corpus)
     network = topic_network(corpus, int(k.__index__()))
-    knowledge = Knowledge([TiedRows(("topic",), by=column) for column in _columns(groups)], network)
+    knowledge = Knowledge(network, [TiedRows(("topic",), by=column) for column in _columns(groups)])
     fit = learn(
         network, topic_rows(corpus, network, groups), knowledge, method="cmap", prior=PRIOR if prior is None else prior,
         seed=seed, em=EMOptions(starts, max_iterations, tolerance), progress=progress,

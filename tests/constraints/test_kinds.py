@@ -38,7 +38,7 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "name", "guo_type"), CASES)
 def test_names(text: str, name: str, guo_type: int | None) -> None:
-    (statement,) = Knowledge(text, NET).statements
+    (statement,) = Knowledge(NET, text).statements
     kind = kind_of(statement, NET)
     assert (kind.name, kind.guo_type) == (name, guo_type)
 

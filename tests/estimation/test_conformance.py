@@ -62,7 +62,7 @@ def test_the_order_of_variables_parents_and_states_changes_nothing(method: str) 
     frame = truth.sample(60, 1)
     other = turned(truth)
     one = credo.fit(truth.without_cpts(), frame, knowledge, method=method)
-    two = credo.fit(other, frame, Knowledge(knowledge.statements, other), method=method)
+    two = credo.fit(other, frame, Knowledge(other, knowledge.statements), method=method)
     for name in truth.names:
         expected = turned_table(one.network.cpt_array(name))
         np.testing.assert_allclose(two.network.cpt_array(name), expected, atol=CLOSE.get(method, SAMPLED))

@@ -277,5 +277,5 @@ def test_knowledge_of_another_form_is_the_same_knowledge() -> None:
     frame = patients(6, 4, 8, 2)
     text = "smoke raises lung"
     one = credo.fit(SMOKING, frame, text, method="cml")
-    other = credo.fit(SMOKING, frame, Knowledge(text, SMOKING), method="cml")
+    other = credo.fit(SMOKING, frame, Knowledge(SMOKING, text), method="cml")
     assert one.network == other.network

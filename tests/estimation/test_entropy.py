@@ -158,7 +158,7 @@ def test_more_data_bring_cme_to_the_truth() -> None:
 def test_fixed_tables_stay_and_statements_hold() -> None:
     truth, _ = known_network()
     text = "P(b=s0 | a=s0) <= P(b=s0 | a=s1)"
-    knowledge = Knowledge(text, truth)
+    knowledge = Knowledge(truth, text)
     fit = credo.fit(truth, truth.sample(10, 1), knowledge, method="cme", fixed=["d"])
     np.testing.assert_array_equal(fit.network.cpt_array("d"), truth.cpt_array("d"))
     assert fit.violations() == ()

@@ -40,7 +40,7 @@ def made_up(seed: int, rows: int = 80) -> tuple[Network, pl.DataFrame]:
 
 
 def objective_of(network: Network, frame: Any, text: str, prior: float = 0.0, soft_weight: float = 50.0) -> Objective:
-    knowledge = Knowledge(text, network)
+    knowledge = Knowledge(network, text)
     whole = expand(network).network
     constraints = lower(knowledge)
     families = layout_for_counts(whole)

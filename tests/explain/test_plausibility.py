@@ -30,7 +30,7 @@ def row_counts(name: str, row: int) -> np.ndarray:
 
 
 def found(text: str, draws: int = 40_000, seed: int = 1) -> list[Plausibility]:
-    constraints = lower(Knowledge(text, NET))
+    constraints = lower(Knowledge(NET, text))
     return list(plausibilities(constraints, row_counts, draws=draws, seed=seed).values())
 
 
@@ -135,7 +135,7 @@ def test_what_no_draw_fulfils_is_below_one_in_so_many() -> None:
 
 
 def test_without_data_there_is_the_volume_and_the_seed_decides() -> None:
-    constraints = lower(Knowledge("b raises a\nP(c=no) <= 0.2", NET))
+    constraints = lower(Knowledge(NET, "b raises a\nP(c=no) <= 0.2"))
     one, two = (plausibilities(constraints, seed=3) for _ in range(2))
     assert one == two
     assert one[0].probability is None

@@ -19,14 +19,14 @@ def demo() -> credo.Fit:
     """What `credo demo` learns."""
     folder = example("brain-tumour")
     network = credo.read_network(folder / "brain-tumour.bif").without_cpts()
-    return credo.fit(network, folder / "patients.csv", credo.read_knowledge(folder / "brain-tumour.credo", network))
+    return credo.fit(network, folder / "patients.csv", credo.read_knowledge(network, folder / "brain-tumour.credo"))
 
 
 def large_page() -> str:
     """A page as large as that of Andes with thirty statements a variable: a few are explained, and listed often."""
     network = network_like_andes()
     drawn = true_statements(network, 2, seed=2)
-    fit = credo.fit(network, network.sample(300, seed=3), credo.Knowledge(drawn, network), method="cmap")
+    fit = credo.fit(network, network.sample(300, seed=3), credo.Knowledge(network, drawn), method="cmap")
     story = fit.explain()
     times = -(-STATEMENTS // len(story.statements))
     said = [

@@ -78,10 +78,10 @@ def test_python_and_text_build_the_same(text, build):
 
 def test_text_and_python_can_be_mixed(asia):
     mixed = Knowledge(
-        ["smoke raises lung\nasia raises tub", P("lung=yes | smoke=yes") >= 0.05, "smoke raises bronc"], asia
+        asia, ["smoke raises lung\nasia raises tub", P("lung=yes | smoke=yes") >= 0.05, "smoke raises bronc"]
     )
     text = "smoke raises lung\nasia raises tub\nP(lung=yes|smoke=yes) >= 0.05\nsmoke raises bronc"
-    assert mixed == Knowledge(text, asia)
+    assert mixed == Knowledge(asia, text)
     assert all(type(statement) is not type(P("a=x") >= 0) for statement in mixed)
 
 
@@ -211,7 +211,7 @@ def loses_with_and_over_lines():
 
 
 def loses_with_or(network):
-    return Knowledge((P("lung=yes") >= 0.1) or (P("lung=yes") <= 0.3), network)
+    return Knowledge(network, (P("lung=yes") >= 0.1) or (P("lung=yes") <= 0.3))
 
 
 def loses_to_a_function():
@@ -219,7 +219,7 @@ def loses_to_a_function():
 
 
 def loses_to_text(network):
-    return Knowledge((P("lung=yes") >= 0.1) and "smoke raises lung", network)
+    return Knowledge(network, (P("lung=yes") >= 0.1) and "smoke raises lung")
 
 
 def loses_when_values_are_computed_before_truth(network):
@@ -250,7 +250,7 @@ def test_a_half_is_never_lost_in_silence(lose, asia):
 def test_after_such_an_error_all_is_forgotten(asia):
     with pytest.raises(KnowledgeError):
         loses_with_and()
-    assert len(Knowledge([0.1 <= P("lung=yes") <= 0.3], asia)) == 1
+    assert len(Knowledge(asia, [0.1 <= P("lung=yes") <= 0.3])) == 1
 
 
 def test_an_unused_truth_value_elsewhere_does_no_harm(asia):
@@ -259,7 +259,7 @@ def test_an_unused_truth_value_elsewhere_does_no_harm(asia):
 
     assert ask()
     assert ask()
-    assert len(Knowledge([P("lung=yes") >= 0.1], asia)) == 1
+    assert len(Knowledge(asia, [P("lung=yes") >= 0.1])) == 1
 
 
 # Bad input ------------------------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ def test_an_unused_truth_value_elsewhere_does_no_harm(asia):
 
 def test_a_mistake_in_python_shows_the_text_form(asia):
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge(P("lung=yes | smok=yes") >= 0.1, asia)
+        Knowledge(asia, P("lung=yes | smok=yes") >= 0.1)
     (mistake,) = caught.value.mistakes
     assert (mistake.kind, mistake.line, mistake.column, mistake.source) == (
         "unknown-variable",

@@ -44,14 +44,14 @@ def test_every_type_of_statement_has_a_heading_and_an_example(statement):
     section = re.search(rf"^## {statement.__name__}\n(.*?)(?=^## )", GUIDE, re.DOTALL | re.MULTILINE)
     assert section, f"docs/language.md has no heading {statement.__name__}"
     (network, text), *_ = re.findall(r"```credo (\w+)\n(.*?)```", section[1], re.DOTALL)
-    assert any(isinstance(made, statement) for made in Knowledge(text, OF_GUIDE[network]))
+    assert any(isinstance(made, statement) for made in Knowledge(OF_GUIDE[network], text))
 
 
 @pytest.mark.parametrize(("network", "text"), EXAMPLES)
 def test_every_example_of_the_guide_is_read(network, text):
-    knowledge = Knowledge(text, OF_GUIDE[network])
+    knowledge = Knowledge(OF_GUIDE[network], text)
     assert len(knowledge) == sum(bool(line.split("#")[0].strip()) for line in text.splitlines())
-    assert Knowledge(str(knowledge), OF_GUIDE[network]) == knowledge
+    assert Knowledge(OF_GUIDE[network], str(knowledge)) == knowledge
 
 
 def test_the_python_of_the_guide_runs():
@@ -66,7 +66,7 @@ def test_the_message_in_the_guide_is_the_one_that_is_shown(tmp_path):
     path = tmp_path / "asia.credo"
     path.write_text("\nP(lung=yes | smok=yes) >= 0.1\n", encoding="utf-8")
     with pytest.raises(KnowledgeError) as caught:
-        read_knowledge(path, NETWORKS["asia"])
+        read_knowledge(NETWORKS["asia"], path)
     assert str(caught.value) == message.rstrip("\n")
 
 
@@ -74,11 +74,11 @@ def test_the_message_in_the_guide_is_the_one_that_is_shown(tmp_path):
     ("path", "network"), [("asia/asia.credo", NETWORKS["asia"]), ("brain-tumour/brain-tumour.credo", BRAIN_TUMOUR)]
 )
 def test_the_example_files_are_read(path, network):
-    knowledge = read_knowledge(ROOT / "examples" / path, network)
+    knowledge = read_knowledge(network, ROOT / "examples" / path)
     assert len(knowledge) >= 10
     assert len({type(statement) for statement in knowledge}) >= 4
     assert any(getattr(statement, "confidence", None) for statement in knowledge)
-    assert Knowledge(str(knowledge), network) == knowledge
+    assert Knowledge(network, str(knowledge)) == knowledge
 
 
 def test_no_kind_of_mistake_is_without_words():

@@ -37,29 +37,29 @@ LINES = [
 @given(st.lists(st.sampled_from(LINES), unique=True))
 def test_knowledge_prints_as_text_that_reads_back_equal(lines):
     asia = NETWORKS["asia"]
-    knowledge = Knowledge("\n".join(lines), asia)
-    assert Knowledge(str(knowledge), asia) == knowledge
+    knowledge = Knowledge(asia, "\n".join(lines))
+    assert Knowledge(asia, str(knowledge)) == knowledge
     assert [str(knowledge)] == ["\n".join(lines)]
     assert len(knowledge) == len(lines) == len(list(knowledge))
 
 
 def test_addition_keeps_places_and_checks_anew(asia, clinic):
-    first, second = Knowledge("smoke raises lung", asia), Knowledge("\nbronc and either synergize on dysp", asia)
+    first, second = Knowledge(asia, "smoke raises lung"), Knowledge(asia, "\nbronc and either synergize on dysp")
     both = first + second
     assert both.statements == first.statements + second.statements
     assert [statement.span.line for statement in both] == [1, 2]
     with pytest.raises(KnowledgeError) as caught:
-        both + Knowledge("bronc lowers dysp\neither raises dysp", asia)
+        both + Knowledge(asia, "bronc lowers dysp\neither raises dysp")
     assert [mistake.kind for mistake in caught.value.mistakes] == ["synergy-directions"]
     with pytest.raises(KnowledgeError):
-        first + Knowledge("ward raises severity", clinic)
+        first + Knowledge(clinic, "ward raises severity")
     with pytest.raises(TypeError):
         first + "smoke raises lung"
-    assert first + Knowledge((), asia) == first
+    assert first + Knowledge(asia, ()) == first
 
 
 def test_knowledge_is_frozen_and_can_be_pickled(asia):
-    knowledge = Knowledge("\n".join(LINES), asia)
+    knowledge = Knowledge(asia, "\n".join(LINES))
     with pytest.raises(AttributeError):
         knowledge.statements = ()
     copy = pickle.loads(pickle.dumps(knowledge))
@@ -70,7 +70,7 @@ def test_knowledge_is_frozen_and_can_be_pickled(asia):
 def test_a_file_may_have_a_mark_at_its_beginning_and_any_line_ends(asia, tmp_path):
     path = tmp_path / "asia.credo"
     path.write_bytes(b"\xef\xbb\xbfsmoke raises lung\r\n# note\r\nasia raises tub\r\n")
-    knowledge = read_knowledge(str(path), asia)
+    knowledge = read_knowledge(asia, str(path))
     assert len(knowledge) == 2
     assert knowledge.statements[1].span.line == 3
     assert knowledge.statements[1].span.source == "asia.credo"
@@ -78,15 +78,15 @@ def test_a_file_may_have_a_mark_at_its_beginning_and_any_line_ends(asia, tmp_pat
 
 def test_a_folder_is_no_file(asia, tmp_path):
     with pytest.raises(KnowledgeError, match="cannot be read"):
-        read_knowledge(tmp_path, asia)
+        read_knowledge(asia, tmp_path)
 
 
 def test_nothing_said_is_knowledge_too(asia):
-    assert len(Knowledge("", asia)) == len(Knowledge([], asia)) == len(Knowledge("# nothing\n", asia)) == 0
+    assert len(Knowledge(asia, "")) == len(Knowledge(asia, [])) == len(Knowledge(asia, "# nothing\n")) == 0
 
 
 def test_opposite_influences_are_left_to_the_feasibility_check(asia):
-    assert len(Knowledge("smoke raises lung\nsmoke lowers lung", asia)) == 2
+    assert len(Knowledge(asia, "smoke raises lung\nsmoke lowers lung")) == 2
 
 
 def test_every_type_of_statement_has_its_rules():
@@ -97,7 +97,7 @@ def test_every_type_of_statement_has_its_rules():
 
 
 def direction(text: str) -> str:
-    knowledge = Knowledge(text, NETWORKS["asia"])
+    knowledge = Knowledge(NETWORKS["asia"], text)
     synergy = next(statement for statement in knowledge if isinstance(statement, Synergy))
     return synergy_direction(knowledge, synergy)
 
@@ -116,12 +116,12 @@ def test_linked_synergies_have_one_direction():
 
     network = Network(dict.fromkeys("abcdy", ("no", "yes")), {"y": list("abcd")})
     text = "a and b synergize on y\nb and c sub-synergize on y\na lowers y\n"
-    knowledge = Knowledge(text, network)
+    knowledge = Knowledge(network, text)
     assert synergy_directions(knowledge) == {("y", parent): "lowers" for parent in "abc"}
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge(text + "c raises y", network)
+        Knowledge(network, text + "c raises y")
     assert [mistake.line for mistake in caught.value.mistakes] == [1, 2]
-    assert len(Knowledge(text + "d raises y", network)) == 4
+    assert len(Knowledge(network, text + "d raises y")) == 4
 
 
 def test_a_direction_goes_through_many_synergies():
@@ -129,7 +129,7 @@ def test_a_direction_goes_through_many_synergies():
 
     network = Network(dict.fromkeys("abcdey", ("no", "yes")), {"y": list("abcde")})
     pairs = "".join(f"{later} and {before} synergize on y\n" for before, later in pairwise("abcde"))
-    knowledge = Knowledge(pairs + "e lowers y", network)
+    knowledge = Knowledge(network, pairs + "e lowers y")
     assert synergy_directions(knowledge) == {("y", parent): "lowers" for parent in "abcde"}
 
 
@@ -143,7 +143,7 @@ def test_rows_that_differ_may_share_other_things_and_with_other_rows(clinic):
         "rows with equal match differ in ward",
         "rows with equal twin differ in age",
     ]
-    assert len(Knowledge(lines + more, clinic)) == 7
+    assert len(Knowledge(clinic, lines + more)) == 7
 
 
 @pytest.mark.parametrize(
@@ -159,16 +159,16 @@ def test_rows_that_differ_may_share_other_things_and_with_other_rows(clinic):
 )
 def test_rows_that_share_a_variable_cannot_differ_in_it(clinic, lines, message):
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge("\n".join(lines), clinic)
+        Knowledge(clinic, "\n".join(lines))
     (mistake,) = caught.value.mistakes
     assert (mistake.kind, "differ" in mistake.text) == ("share-and-differ", True)
     assert message in mistake.message
 
 
 def test_no_more_rows_can_differ_than_there_are_states(clinic):
-    assert len(Knowledge("rows 1, 2, 3 differ in age\nrows 1, 2 differ in ward", clinic)) == 2
+    assert len(Knowledge(clinic, "rows 1, 2, 3 differ in age\nrows 1, 2 differ in ward")) == 2
     with pytest.raises(KnowledgeError, match='3 rows cannot all differ in "ward", which has 2 states'):
-        Knowledge("rows 1, 2, 3 differ in age, ward", clinic)
+        Knowledge(clinic, "rows 1, 2, 3 differ in age, ward")
 
 
 def test_lark_is_imported_only_to_parse():

@@ -185,4 +185,4 @@ def test_the_parser_is_made_once():
 
 
 def test_numbers_as_states_match_the_label_by_its_text(clinic):
-    assert len(Knowledge("P(severity=mild | dose=1.0) <= P(severity=mild | dose=0.5)", clinic)) == 1
+    assert len(Knowledge(clinic, "P(severity=mild | dose=1.0) <= P(severity=mild | dose=0.5)")) == 1

@@ -71,7 +71,7 @@ def test_every_kind_that_the_code_names_is_in_the_table():
 def test_text(kind: str, network: str, example: str):
     text, *place = marked(example)
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge(text, NETWORKS[network])
+        Knowledge(NETWORKS[network], text)
     (mistake,) = caught.value.mistakes
     assert mistake.kind == kind
     assert [mistake.line, mistake.column, mistake.end_column] == place
@@ -87,7 +87,7 @@ def test_text(kind: str, network: str, example: str):
 @pytest.mark.parametrize(("kind", "network", "example"), cases("python"))
 def test_python(kind: str, network: str, example: str):
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge(eval(example, dict(PYTHON_NAMES)), NETWORKS[network])
+        Knowledge(NETWORKS[network], eval(example, dict(PYTHON_NAMES)))
     assert caught.value.mistakes[-1].kind == kind
     assert len(str(caught.value)) < 30_000
 
@@ -97,7 +97,7 @@ def test_file(kind: str, network: str, example: dict[str, Any], tmp_path: Path):
     path = tmp_path / "notes.credo"
     path.write_bytes((example["text"] * example.get("repeat", 1)).encode(example.get("encoding", "utf-8")))
     with pytest.raises(KnowledgeError) as caught:
-        read_knowledge(path, NETWORKS[network])
+        read_knowledge(NETWORKS[network], path)
     (mistake,) = caught.value.mistakes
     assert mistake.kind == kind
     assert "notes.credo" in str(caught.value)
@@ -106,7 +106,7 @@ def test_file(kind: str, network: str, example: dict[str, Any], tmp_path: Path):
 @pytest.mark.parametrize(("kind", "network", "example"), cases("columns"))
 def test_columns(kind: str, network: str, example: list[str]):
     text, *place = marked(example[0])
-    knowledge = Knowledge(text, NETWORKS[network])
+    knowledge = Knowledge(NETWORKS[network], text)
     (mistake,) = check_columns(knowledge, example[1:], rows=100)
     assert mistake.kind == kind
     assert [mistake.line, mistake.column, mistake.end_column] == place
@@ -116,7 +116,7 @@ def test_columns(kind: str, network: str, example: list[str]):
 def test_all_mistakes_are_reported_at_once_in_the_order_of_the_file(asia):
     text = "smok raises lung\nP(lung=ye | smok=y) >= 1.2\n\nsmoke raises lung\n  P(lung=yes >= 0.3\nasia raises lung"
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge(text, asia)
+        Knowledge(asia, text)
     found = [(mistake.line, mistake.kind) for mistake in caught.value.mistakes]
     assert found == [
         (1, "unknown-variable"),
@@ -132,7 +132,7 @@ def test_the_message_of_a_file_reads_well(asia, tmp_path):
     path = tmp_path / "asia.credo"
     path.write_text("# notes\n\tP(lung=yes | smok=yes) >= 0.1\n", encoding="utf-8")
     with pytest.raises(KnowledgeError) as caught:
-        read_knowledge(path, asia)
+        read_knowledge(asia, path)
     assert str(caught.value) == (
         'asia.credo:2:15: The network has no variable "smok".\n'
         "    \tP(lung=yes | smok=yes) >= 0.1\n"
@@ -144,7 +144,7 @@ def test_the_message_of_a_file_reads_well(asia, tmp_path):
 
 def test_a_long_list_is_cut_and_counted(asia):
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge("smok raises lung\n" * 300, asia)
+        Knowledge(asia, "smok raises lung\n" * 300)
     assert len(caught.value.mistakes) == 300
     assert str(caught.value).count("smok raises lung") == SHOWN
     assert str(caught.value).endswith("… and 280 more mistakes.")
@@ -174,7 +174,7 @@ def test_a_long_line_is_shown_around_the_caret():
 
 def test_the_error_is_typed_and_survives_pickling(asia):
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge("smok raises lung", asia)
+        Knowledge(asia, "smok raises lung")
     assert isinstance(caught.value, CredoError)
     assert caught.value.exit_code == 2
     copy = pickle.loads(pickle.dumps(caught.value))

@@ -75,7 +75,7 @@ def test_spaces_are_read_like_dashes_and_underscores():
 
 
 def test_an_order_statement_comes_first_and_says_its_line(clinic):
-    knowledge = Knowledge("# notes\n\norder severity: severe < moderate < mild", clinic)
+    knowledge = Knowledge(clinic, "# notes\n\norder severity: severe < moderate < mild")
     assert knowledge.orders["severity"].states == ("severe", "moderate", "mild")
     assert knowledge.orders["severity"].reason == "order statement, line 3"
     assert knowledge.orders["age"].states == ("<5", "5-12", "12+")
@@ -85,14 +85,14 @@ def test_an_order_statement_comes_first_and_says_its_line(clinic):
 
 
 def test_yes_before_no_in_the_file_is_turned_round(asia):
-    assert Knowledge("", asia).orders["lung"].states == ("no", "yes")
+    assert Knowledge(asia, "").orders["lung"].states == ("no", "yes")
 
 
 def test_one_state_is_trivial():
     network = Network({"x": ["only"]})
-    order = Knowledge("order x: only", network).orders["x"]
+    order = Knowledge(network, "order x: only").orders["x"]
     assert order.states == ("only",)
-    assert Knowledge("", network).orders["x"].reason == ONE_STATE
+    assert Knowledge(network, "").orders["x"].reason == ONE_STATE
 
 
 def test_no_word_stands_twice_on_a_scale():

@@ -76,7 +76,7 @@ def test_names_and_states_are_escaped(tmp_path: object) -> None:
     states = {name: [f"no {EVIL}", 'yes "&<b>'] for name in names}
     network = Network(states, {names[1]: [names[0]], names[2]: [names[0], names[1]]}, name=f"net {EVIL}")
     data = pl.DataFrame({name: [own[k % 2] for k in range(12)] for name, own in states.items()})
-    know = credo.Knowledge([credo.raises(names[0], names[1])], network)
+    know = credo.Knowledge(network, [credo.raises(names[0], names[1])])
     result = credo.fit(network, data, know)
     check = credo.check(network, [credo.raises(names[0], names[1]), credo.lowers(names[0], names[1])])
     for text in (page(result), _check_page(check), result._repr_html_(), network._repr_html_(), check._repr_html_()):
@@ -165,7 +165,7 @@ def test_the_page_of_andes_with_thirty_statements_a_variable() -> None:
     if not path.exists():
         pytest.skip("Andes is not beside the project")
     network = credo.read_network(path)
-    know = credo.Knowledge(true_statements(network, 30, seed=2), network)
+    know = credo.Knowledge(network, true_statements(network, 30, seed=2))
     text = page(credo.fit(network, network.sample(1_000, seed=3), know))
     assert len(text.encode()) < LIMIT
     places, links = anchors(text)

@@ -50,7 +50,7 @@ def amount_on_full_tables(network: Network, knowledge: Knowledge, number: int) -
         return None
     plain = Network(network.variables, network.parents, network.cpts)
     orders = [each for each in knowledge.statements if isinstance(each, Order)]
-    alone = Knowledge((*orders, knowledge.statements[number]), plain)
+    alone = Knowledge(plain, (*orders, knowledge.statements[number]))
     return amounts_of(lower(alone), plain).get(len(orders), 0.0)
 
 

@@ -29,7 +29,7 @@ class Knowledge:
     `source` is text with one statement a line, a statement made in Python, or an iterable that mixes both.
 
         >>> net = Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, parents={"lung": ["smoke"]})
-        >>> len(Knowledge("smoke raises lung", net))
+        >>> len(Knowledge(net, "smoke raises lung"))
         1
     """
 
@@ -37,7 +37,7 @@ class Knowledge:
     network: Network = field(repr=False)
     orders: Mapping[str, StateOrder] = field(repr=False, compare=False)
 
-    def __init__(self, source: str | Statement | Iterable[str | Statement], network: Network, name: str = "") -> None:
+    def __init__(self, network: Network, source: str | Statement | Iterable[str | Statement], name: str = "") -> None:
         items = _items(source)
         check_nothing_lost(sys._getframe(1), items)
         statements, mistakes = _read(items, name)
@@ -61,10 +61,10 @@ class Knowledge:
         if not self.network.same_structure(other.network):
             facts = {"left": self.network.name, "right": other.network.name}
             raise KnowledgeError([describe(Fault("two-networks", 1, 1, facts), 0, "", PYTHON)])
-        return Knowledge((*self.statements, *other.statements), self.network)
+        return Knowledge(self.network, (*self.statements, *other.statements))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Knowledge, (self.statements, self.network)
+        return Knowledge, (self.network, self.statements)
 
     def __str__(self) -> str:
         return "\n".join(to_text(statement) for statement in self.statements)
@@ -73,13 +73,13 @@ class Knowledge:
 def knowledge_for(network: Network, knowledge: Any) -> Knowledge:
     """Knowledge about this very network: made of text or statements, or read anew if it was made for another one."""
     if not isinstance(knowledge, Knowledge):
-        return Knowledge(knowledge if knowledge is not None else (), network)
+        return Knowledge(network, knowledge if knowledge is not None else ())
     if knowledge.network.same_structure(network):
         return knowledge
-    return Knowledge(knowledge.statements, network)
+    return Knowledge(network, knowledge.statements)
 
 
-def read_knowledge(path: str | Path, network: Network) -> Knowledge:
+def read_knowledge(network: Network, path: str | Path) -> Knowledge:
     """The knowledge in a file: UTF-8, one statement a line."""
     path = Path(path)
     try:
@@ -91,7 +91,7 @@ def read_knowledge(path: str | Path, network: Network) -> Knowledge:
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise _file_error(path, "file-not-utf8", byte=f"0x{error.object[error.start]:02x}", line=line) from None
-    knowledge = Knowledge(text, network, path.name)
+    knowledge = Knowledge(network, text, path.name)
     if not knowledge.statements:
         raise _file_error(path, "file-empty")
     return knowledge
