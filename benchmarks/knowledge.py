@@ -21,7 +21,7 @@ from credo.constraints.lower import lower
 from credo.io.bif_read import read_bif
 from credo.knowledge import Knowledge, to_text
 from credo.knowledge.parse import parse
-from credo.knowledge.resolve import resolve
+from credo.knowledge.statements import check_statements
 from credo.model.network import Network
 
 ANDES = Path(__file__).resolve().parents[2] / "shared" / "networks" / "andes.bif"
@@ -45,12 +45,12 @@ def measure(network: Network, count: int, per_node: int, rows: int) -> None:
     text = "\n".join(to_text(statement) for statement in drawn)
     Knowledge(network, "\n".join(text.splitlines()[:100]))  # what is loaded once is not counted
     statements, parsing = timed(lambda: parse(text, "")[0])
-    _, resolving = timed(lambda: resolve(statements, network))
+    _, checking_names = timed(lambda: check_statements(statements, network))
     knowledge, whole = timed(lambda: Knowledge(network, text))
     constraints, lowering = timed(lambda: lower(knowledge))
     blocks, blocking = timed(lambda: blocks_of(constraints))
     report("parse", parsing, len(statements), "")
-    report("resolve", resolving, len(statements), "")
+    report("check against network", checking_names, len(statements), "")
     report("Knowledge (both, and orders)", whole, len(knowledge), "")
     report("lower", lowering, len(knowledge), f"{len(constraints.linear):,} rows")
     report("blocks", blocking, len(knowledge), f"{len(blocks):,} blocks")

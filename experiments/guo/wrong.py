@@ -22,7 +22,8 @@ from benchmarks.statements import true_statements
 import credo
 from credo.estimation.methods import METHODS
 from credo.explain.plausibility import Verdict
-from credo.knowledge.syntax import Comparison, Relation, Statement
+from credo.knowledge.comparison import Relation
+from credo.knowledge.statements import Comparison, Statement
 from credo.model.network import Network
 from experiments.guo.draws import NETWORKS, STATEMENTS
 from experiments.guo.measure import mean_row_divergence

@@ -19,7 +19,7 @@ import polars as pl
 from benchmarks.statements import true_statements
 
 import credo
-from credo.knowledge.syntax import Statement
+from credo.knowledge.statements import Statement
 from credo.model.network import Network
 from credo.options import EMOptions
 from experiments.liao.missing_story import write_missing

@@ -16,7 +16,7 @@ import polars as pl
 
 import credo
 from credo.clustering import Clustering, cluster
-from credo.knowledge.build import same
+from credo.knowledge import same
 from credo.options import EMOptions
 from credo.statistics.ties.posterior import tied_posterior
 from experiments.running import SHARED, Job, Line, add_options, require, run_jobs

@@ -31,15 +31,14 @@ from credo.constraints.consequences import ForcedEqual, Pinned
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.context import words
 from credo.constraints.equations import equation
-from credo.constraints.kinds import kind_of
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import formed
 from credo.explain.plausibility import plausibilities
 from credo.explain.usable import partly_used
 from credo.io.dataset import extended
 from credo.io.network_files import read_network
-from credo.knowledge import Knowledge, knowledge_for
-from credo.knowledge.syntax import Influence, NoisyFamily, Statement, Synergy
+from credo.knowledge import Knowledge, kind_of, knowledge_for
+from credo.knowledge.statements import Influence, NoisyFamily, Statement, Synergy
 from credo.model.expansion import expand
 from credo.options import resolve_seed
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, merge

@@ -22,7 +22,7 @@ from credo.io.categories import read_frame, variables_of
 from credo.io.dataset import Dataset
 from credo.io.tables import read_table
 from credo.knowledge import Knowledge
-from credo.knowledge.syntax import TiedRows
+from credo.knowledge.statements import TiedRows
 from credo.model.graphs import parts
 from credo.model.network import Network, Variable
 from credo.options import EMOptions

@@ -19,7 +19,7 @@ from credo.fitting import fit as learn
 from credo.io.corpus import STOP_WORDS, Corpus, read_corpus
 from credo.io.dataset import Dataset, code_type
 from credo.knowledge import Knowledge
-from credo.knowledge.syntax import TiedRows
+from credo.knowledge.statements import TiedRows
 from credo.model.network import Network
 from credo.options import EMOptions
 from credo.progress import ProgressListener

@@ -13,7 +13,8 @@ from credo.constraints.feasibility import interior_of, satisfied
 from credo.constraints.lower import lower
 from credo.constraints.program import Program
 from credo.constraints.redundancy import followers
-from credo.knowledge.syntax import Comparison, Influence, Linear, Probability
+from credo.knowledge.expressions import Linear, Probability
+from credo.knowledge.statements import Comparison, Influence
 from credo.model.network import Network
 from tests.helpers.linprog_oracle import feasible, follows, largest
 from tests.helpers.lowering_oracle import HandMade

@@ -8,18 +8,16 @@ import numpy as np
 import pytest
 
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint, RowTie
-from credo.constraints.lower import RULES, lower
+from credo.constraints.lower import LOWERING_RULES, lower
 from credo.errors import TooLargeError
-from credo.knowledge.syntax import (
-    STATEMENT_TYPES,
+from credo.knowledge.expressions import Linear, Probability, Product
+from credo.knowledge.statements import (
+    STATEMENTS,
     Approximation,
     Comparison,
     Influence,
-    Linear,
     NoisyFamily,
     Order,
-    Probability,
-    Product,
     Synergy,
     TiedRows,
 )
@@ -57,8 +55,8 @@ def rows(net: Network, *statements: object, orders: dict[str, Ordered] | None = 
 
 
 def test_every_kind_of_statement_has_its_rule() -> None:
-    assert set(RULES) == set(STATEMENT_TYPES)
-    assert all(rule.__doc__ for rule in RULES.values())
+    assert set(LOWERING_RULES) == set(STATEMENTS)
+    assert all(rule.__doc__ for rule in LOWERING_RULES.values())
 
 
 def test_range_gives_two_rows_a_configuration(net: Network) -> None:

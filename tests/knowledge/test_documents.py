@@ -9,7 +9,7 @@ import pytest
 
 from credo.knowledge import Knowledge, KnowledgeError, read_knowledge
 from credo.knowledge.mistakes import kinds
-from credo.knowledge.syntax import STATEMENT_TYPES
+from credo.knowledge.statements import STATEMENTS
 from credo.model.network import Network
 from tests.knowledge.conftest import NETWORKS
 
@@ -39,7 +39,7 @@ BRAIN_TUMOUR = Network(
 )
 
 
-@pytest.mark.parametrize("statement", STATEMENT_TYPES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda kind: kind.__name__)
 def test_every_type_of_statement_has_a_heading_and_an_example(statement):
     section = re.search(rf"^## {statement.__name__}\n(.*?)(?=^## )", GUIDE, re.DOTALL | re.MULTILINE)
     assert section, f"docs/language.md has no heading {statement.__name__}"
@@ -51,14 +51,14 @@ def test_every_type_of_statement_has_a_heading_and_an_example(statement):
 def test_every_example_of_the_guide_is_read(network, text):
     knowledge = Knowledge(OF_GUIDE[network], text)
     assert len(knowledge) == sum(bool(line.split("#")[0].strip()) for line in text.splitlines())
-    assert Knowledge(OF_GUIDE[network], str(knowledge)) == knowledge
+    assert Knowledge(OF_GUIDE[network], knowledge.to_text()) == knowledge
 
 
 def test_the_python_of_the_guide_runs():
     (code,) = (text for language, _, text in BLOCKS if language == "python")
     names = {"asia": NETWORKS["asia"]}
     exec(compile(code, "language.md", "exec"), names)
-    assert len(names["know"]) == 18
+    assert len(names["know"]) == 17
 
 
 def test_the_message_in_the_guide_is_the_one_that_is_shown(tmp_path):
@@ -78,7 +78,7 @@ def test_the_example_files_are_read(path, network):
     assert len(knowledge) >= 10
     assert len({type(statement) for statement in knowledge}) >= 4
     assert any(getattr(statement, "confidence", None) for statement in knowledge)
-    assert Knowledge(network, str(knowledge)) == knowledge
+    assert Knowledge(network, knowledge.to_text()) == knowledge
 
 
 def test_no_kind_of_mistake_is_without_words():

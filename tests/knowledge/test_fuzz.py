@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import credo.knowledge
 from credo.knowledge import Knowledge, KnowledgeError, P, different, order, raises, read_knowledge, same
+from credo.knowledge.expressions import Linear, Probability, Product
 from credo.knowledge.mistakes import kinds
-from credo.knowledge.syntax import Comparison, Influence, Linear, NoisyFamily, Order, Probability, Product
+from credo.knowledge.statements import Comparison, Influence, NoisyFamily, Order
 from tests.helpers.statement_strategies import ODD, nasty_names, statements
 from tests.knowledge.conftest import NETWORKS
 from tests.knowledge.test_knowledge import LINES
@@ -57,7 +58,7 @@ def test_any_text(text):
 def test_pieces_of_the_language_in_any_order(pieces, glue):
     knowledge = result(glue.join(pieces))
     if knowledge:
-        assert Knowledge(NETWORKS["asia"], str(knowledge)) == knowledge
+        assert Knowledge(NETWORKS["asia"], knowledge.to_text()) == knowledge
 
 
 @settings(max_examples=600, deadline=None)
@@ -125,7 +126,7 @@ def test_sentences_of_the_grammar(seed):
     read = [sentence for sentence in sentences if result(sentence)]
     for sentence in read:
         knowledge = Knowledge(NETWORKS["asia"], sentence)
-        assert Knowledge(NETWORKS["asia"], str(knowledge)) == knowledge
+        assert Knowledge(NETWORKS["asia"], knowledge.to_text()) == knowledge
     result("\n".join(sentences))
 
 

@@ -6,15 +6,26 @@ import pickle
 import subprocess
 import sys
 from itertools import pairwise
+from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credo.knowledge import Knowledge, KnowledgeError, read_knowledge, synergy_direction, synergy_directions
-from credo.knowledge.form_checks import ENDINGS
-from credo.knowledge.resolve import RULES
-from credo.knowledge.syntax import STATEMENT_TYPES, Synergy
+from credo.constraints.lower import LOWERING_RULES
+from credo.knowledge import (
+    Knowledge,
+    KnowledgeError,
+    KnowledgeFileError,
+    KnowledgeTypeError,
+    P,
+    raises,
+    read_knowledge,
+    synergy_direction,
+    synergy_directions,
+)
+from credo.knowledge.statements import STATEMENTS, Statement, Synergy
 from tests.knowledge.conftest import NETWORKS
 
 LINES = [
@@ -38,8 +49,8 @@ LINES = [
 def test_knowledge_prints_as_text_that_reads_back_equal(lines):
     asia = NETWORKS["asia"]
     knowledge = Knowledge(asia, "\n".join(lines))
-    assert Knowledge(asia, str(knowledge)) == knowledge
-    assert [str(knowledge)] == ["\n".join(lines)]
+    assert Knowledge(asia, knowledge.to_text()) == knowledge
+    assert knowledge.to_text() == "\n".join(lines)
     assert len(knowledge) == len(lines) == len(list(knowledge))
 
 
@@ -81,7 +92,73 @@ def test_a_folder_is_no_file(asia, tmp_path):
         read_knowledge(asia, tmp_path)
 
 
-def test_nothing_said_is_knowledge_too(asia):
+def test_printing_numbers_the_statements_and_names_their_places(asia, tmp_path):
+    path = tmp_path / "notes.credo"
+    path.write_text("# notes\nsmoke   raises lung  # sure\n", encoding="utf-8")
+    knowledge = Knowledge(asia, [path, P("smoke=yes").between(0.1, 0.6), "asia raises tub"])
+    assert str(knowledge) == (
+        "3 statements about asia\n"
+        "1. smoke   raises lung        (notes.credo, line 2)\n"
+        "2. 0.1 <= P(smoke=yes) <= 0.6 (Python)\n"
+        "3. asia raises tub            (line 1)"
+    )
+    assert repr(knowledge) == "<Knowledge: 3 statements about asia>"
+    assert str(Knowledge(asia, ())) == "0 statements about asia"
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def notes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("notes.credo").write_text("smoke raises lung\n", encoding="utf-8")
+    Path("notes.txt").write_text("asia raises tub\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("source", ["notes.credo", Path("notes.credo"), ["notes.credo"], "./notes.credo"])
+def test_a_path_or_a_name_with_the_ending_is_read_as_a_file(asia, notes, source):
+    (statement,) = Knowledge(asia, source)
+    assert statement == raises("smoke", "lung")
+    assert statement.span.source == "notes.credo"
+
+
+def test_a_name_of_an_existing_file_is_read_unless_it_is_a_statement(asia, notes):
+    Path("asia raises tub").write_text("smoke raises lung", encoding="utf-8")
+    assert Knowledge(asia, "notes.txt") == Knowledge(asia, ["asia raises tub"])
+    assert Knowledge(asia, ["notes.txt", Path("asia raises tub")]).to_text() == "asia raises tub\nsmoke raises lung"
+
+
+def test_a_file_can_be_given_wherever_knowledge_is(asia, notes):
+    from credo.knowledge import knowledge_for
+
+    assert knowledge_for(asia, "notes.credo") == knowledge_for(asia, Path("notes.credo"))
+
+
+@pytest.mark.parametrize("source", ["note.credo", Path("note.credo"), ["smoke raises lung", "note.credo"]])
+def test_a_file_that_does_not_exist_is_named_with_the_closest_one(asia, notes, source):
+    with pytest.raises(KnowledgeFileError, match="There is no file note.credo") as caught:
+        Knowledge(asia, source)
+    assert isinstance(caught.value, FileNotFoundError)
+    assert caught.value.mistakes[0].suggestion == 'Did you mean "notes.credo"?'
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_text_that_mentions_a_file_at_its_end_stays_text(asia):
+    assert len(Knowledge(asia, "smoke raises lung\n# see notes.credo")) == 1
+
+
+@pytest.mark.parametrize("call", [Knowledge, read_knowledge])
+def test_arguments_in_the_wrong_order_are_named(asia, call):
+    with pytest.raises(KnowledgeTypeError, match="The network comes first") as caught:
+        call("smoke raises lung", asia)
+    assert isinstance(caught.value, TypeError)
+    with pytest.raises(KnowledgeTypeError, match="is no network"):
+        call("asia.bif", "smoke raises lung")
+
+
+def test_no_statements_are_knowledge_too(asia):
     assert len(Knowledge(asia, "")) == len(Knowledge(asia, [])) == len(Knowledge(asia, "# nothing\n")) == 0
 
 
@@ -90,7 +167,7 @@ def test_opposite_influences_are_left_to_the_feasibility_check(asia):
 
 
 def test_every_type_of_statement_has_its_rules():
-    assert set(RULES) == set(ENDINGS) == set(STATEMENT_TYPES)
+    assert set(STATEMENTS) == set(get_args(Statement)) == set(LOWERING_RULES)
 
 
 # The directions of synergies ------------------------------------------------------------------------------------------

@@ -13,10 +13,10 @@ import credo.knowledge
 from credo.errors import CredoError
 from credo.knowledge import Knowledge, KnowledgeError, check_columns, read_knowledge
 from credo.knowledge.mistakes import SHOWN, caret_lines, kinds
-from credo.knowledge.syntax import Influence
+from credo.knowledge.statements import Influence
 from tests.knowledge.conftest import NETWORKS
 
-PYTHON_NAMES = {**vars(credo.knowledge), **NETWORKS, "Influence": Influence}
+PYTHON_NAMES = {**vars(credo.knowledge), **NETWORKS, "Influence": Influence, "Path": Path, "__file__": __file__}
 
 
 class Example(NamedTuple):
@@ -58,11 +58,10 @@ def test_there_are_many_kinds_and_each_has_an_example():
 def test_every_kind_that_the_code_names_is_in_the_table():
     folder = Path(credo.knowledge.__file__).parent
     named = set()
+    makers = "LineMistake|mistake_at|mistake_between|repeated_names|python_error|_file_error|Diagnosis"
     for path in folder.glob("*.py"):
         text = path.read_text(encoding="utf-8")
-        named |= set(
-            re.findall(r'(?:Fault|_at|_twice|_error|_file_error|Diagnosis)\((?:\w+, )*\s*"([a-z0-9-]+)"', text)
-        )
+        named |= set(re.findall(rf'(?:{makers})\((?:\w+, )*\s*"([a-z0-9-]+)"', text))
     assert len(named) > 60
     assert named - set(kinds()) == set()
 

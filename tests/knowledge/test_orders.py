@@ -7,7 +7,7 @@ import random
 import pytest
 
 from credo.knowledge import Knowledge
-from credo.knowledge.orders import FILE, NATURAL, ONE_STATE, SCALES, StateOrder, natural_order, state_order
+from credo.knowledge.state_order import LISTED, NATURAL, ONE_STATE, SCALES, StateOrder, natural_order, state_order
 from credo.model.network import Network, Variable
 
 ORDERED = [
@@ -66,7 +66,7 @@ def test_other_labels_keep_the_order_of_the_file(labels):
     states = tuple(labels.split())
     assert natural_order(states) is None
     assert state_order(Variable("x", states)).states == states
-    assert state_order(Variable("x", states)).reason == FILE
+    assert state_order(Variable("x", states)).reason == LISTED
 
 
 def test_spaces_are_read_like_dashes_and_underscores():
@@ -80,7 +80,7 @@ def test_an_order_statement_comes_first_and_says_its_line(clinic):
     assert knowledge.orders["severity"].reason == "order statement, line 3"
     assert knowledge.orders["age"].states == ("<5", "5-12", "12+")
     assert knowledge.orders["age"].reason == NATURAL
-    assert knowledge.orders["ward"].reason == FILE
+    assert knowledge.orders["ward"].reason == LISTED
     assert set(knowledge.orders) == set(clinic.names)
 
 

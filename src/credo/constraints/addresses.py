@@ -8,7 +8,7 @@ import numpy as np
 
 from credo.arrays import Indices
 from credo.constraints.constraint_set import TRUE_TOLERANCE
-from credo.knowledge.syntax import Probability
+from credo.knowledge.expressions import Probability
 from credo.model.layout import Family
 
 

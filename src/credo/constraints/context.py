@@ -12,9 +12,9 @@ import numpy as np
 from credo.arrays import Indices
 from credo.constraints.addresses import grid
 from credo.constraints.collect import Collector, reserve
-from credo.knowledge.cross_checks import Direction
-from credo.knowledge.syntax import Probability, Statement
-from credo.knowledge.text import to_text
+from credo.knowledge.expressions import Probability
+from credo.knowledge.influence import Direction
+from credo.knowledge.statements import Statement, to_text
 from credo.model.layout import Family
 from credo.model.network import Network
 

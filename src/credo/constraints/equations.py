@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from credo.constraints.consequences import ForcedEqual
-from credo.knowledge.orders import StateOrder
+from credo.knowledge.state_order import StateOrder
 from credo.model.layout import Layout
 
 

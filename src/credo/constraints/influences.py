@@ -12,7 +12,7 @@ from credo.arrays import Indices
 from credo.constraints.addresses import grid
 from credo.constraints.collect import add_piece, reserve
 from credo.constraints.context import Context, spoken
-from credo.knowledge.syntax import Influence, Synergy
+from credo.knowledge.statements import Influence, Synergy
 
 
 def lower_influence(context: Context, number: int, statement: Influence) -> None:

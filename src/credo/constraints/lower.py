@@ -20,18 +20,9 @@ from credo.constraints.context import Context, KnowledgeLike, term_indices
 from credo.constraints.influences import lower_influence, lower_synergy
 from credo.constraints.noisy_families import reword
 from credo.constraints.products import lower_product
-from credo.knowledge.cross_checks import synergy_directions
-from credo.knowledge.syntax import (
-    Approximation,
-    Comparison,
-    Influence,
-    Linear,
-    NoisyFamily,
-    Order,
-    Product,
-    Synergy,
-    TiedRows,
-)
+from credo.knowledge.expressions import Linear, Product
+from credo.knowledge.influence import synergy_directions
+from credo.knowledge.statements import Approximation, Comparison, Influence, NoisyFamily, Order, Synergy, TiedRows
 from credo.model.layout import Layout
 
 
@@ -46,7 +37,7 @@ def lower(knowledge: KnowledgeLike, *, row_limit: int = ROW_LIMIT) -> Constraint
     aside = {each.statement for each in said.set_aside}
     for number, statement in enumerate(said.statements):
         if number not in aside:
-            RULES[type(statement)](context, number, statement)
+            LOWERING_RULES[type(statement)](context, number, statement)
     collector.unlowered.extend(said.set_aside)
     return replace(collected(collector), expansion=expansion)
 
@@ -131,7 +122,7 @@ def _add(
 
 Rule = Callable[[Context, int, Any], None]
 
-RULES: dict[type, Rule] = {
+LOWERING_RULES: dict[type, Rule] = {
     Comparison: lower_comparison,
     Approximation: lower_approximation,
     Influence: lower_influence,

@@ -15,18 +15,8 @@ import numpy as np
 from credo.constraints.constraint_set import Constraints, SetAside
 from credo.constraints.context import KnowledgeLike, StateOrderLike
 from credo.errors import NetworkError
-from credo.knowledge.syntax import (
-    Approximation,
-    Comparison,
-    Expression,
-    Influence,
-    Linear,
-    NoisyFamily,
-    Probability,
-    Product,
-    Statement,
-    Synergy,
-)
+from credo.knowledge.expressions import Expression, Linear, Probability, Product
+from credo.knowledge.statements import Approximation, Comparison, Influence, NoisyFamily, Statement, Synergy
 from credo.model.expansion import Expansion, expand
 from credo.model.network import Network, Table
 from credo.model.noisy import NoisyForm

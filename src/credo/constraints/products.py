@@ -11,7 +11,8 @@ from credo.constraints.collect import add_constant, add_piece
 from credo.constraints.constraint_set import ProductConstraint
 from credo.constraints.context import Context, spoken, term_indices
 from credo.errors import CredoError
-from credo.knowledge.syntax import Comparison, Expression, Probability, Product
+from credo.knowledge.expressions import Expression, Probability, Product
+from credo.knowledge.statements import Comparison
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.knowledge.orders import state_order
+from credo.knowledge.state_order import state_order
 from credo.model.network import Network
 
 LARGE = 1_000_000  # numbers of a table that is not looked at

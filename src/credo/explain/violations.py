@@ -11,7 +11,7 @@ from credo.constraints.context import words
 from credo.constraints.lower import lower
 from credo.findings import Finding
 from credo.knowledge import Knowledge
-from credo.knowledge.syntax import Order, Statement
+from credo.knowledge.statements import Order, Statement
 from credo.model.expansion import expand
 from credo.model.network import Network
 

@@ -22,7 +22,7 @@ from credo.io.dataset import Dataset, code_type
 from credo.io.network_files import read_network
 from credo.io.states import MISSING, Lexicon, text_of
 from credo.knowledge import Knowledge, knowledge_for
-from credo.knowledge.syntax import NoisyFamily
+from credo.knowledge.statements import NoisyFamily
 from credo.model.network import Network, Variable
 from credo.sklearn.columns import Column, declared_categories, learn_column, plain, with_thresholds
 from credo.sklearn.tabular import TabularMixin

@@ -9,7 +9,7 @@ from credo.errors import MissingColumnError
 from credo.io.dataset import Dataset
 from credo.io.tables import stream_table
 from credo.knowledge import Knowledge, KnowledgeError, check_columns
-from credo.knowledge.syntax import TiedRows
+from credo.knowledge.statements import TiedRows
 
 if TYPE_CHECKING:
     from credo.io.csv import Progress

@@ -1,4 +1,5 @@
-"""From the parser's refusal to a kind of mistake: a table of what stands before, what was found, what was expected."""
+"""What the mistake probably is where the parser stopped: a table over the text before, the text found and what was
+expected."""
 
 from __future__ import annotations
 
@@ -7,10 +8,10 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from credo.errors import closest
-from credo.knowledge.mistakes import Fault
+from credo.knowledge.mistakes import LineMistake
 from credo.knowledge.names import quoted, without_comment
 
-# What the terminals of the grammar are called in messages; several may share a name.
+# The terminals of the grammar in messages; several may share a name, and an empty one is not mentioned.
 WORDS = {
     "NAME": "a variable",
     "LABEL": "a state",
@@ -49,20 +50,21 @@ WORDS = {
     "$END": "the end of the line",
 }
 
-# Verbs that people write, and what they are called here.
+# Verbs that people write, and the word of the language.
 SYNONYMS = {
     "raises": "increases increase causes cause promotes favours favors elevates boosts worsens up rises raising raised",
     "lowers": "decreases decrease reduces reduce prevents prevent inhibits protects lessens down lowering lowered",
     "synergize on": "interact synergy reinforce amplify cooperate synergistically",
 }
-_MEANT = {word: verb for verb, words in SYNONYMS.items() for word in words.split()}
+_VERB_OF_SYNONYM = {word: verb for verb, words in SYNONYMS.items() for word in words.split()}
 _VERBS = ("raises", "lowers", "synergize", "sub-synergize", "is")
 
 
 class Diagnosis(NamedTuple):
-    """A kind, and when it is the one: `before` and `found` must match, one of `accepts` be accepted, none of `refuses`.
+    """A kind of mistake and its conditions: `before` and `found` match, the parser accepts one of `accepts` and none of
+    `refuses`.
 
-    The caret stands under what `found` matched, or from the group `mark` of `before` on.
+    The caret marks what `found` matched, or starts at the group `mark` of `before`.
     """
 
     kind: str
@@ -144,15 +146,21 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("state-missing", accepts="LABEL"),
     Diagnosis("trailing-text", found=r".+?(?=\s*$)", accepts="$END"),
 )
-_TABLE = tuple(
-    (each, re.compile(each.before), re.compile(each.found), each.accepts.split(), each.refuses.split())
-    for each in DIAGNOSES
+_COMPILED = tuple(
+    (
+        diagnosis,
+        re.compile(diagnosis.before),
+        re.compile(diagnosis.found),
+        diagnosis.accepts.split(),
+        diagnosis.refuses.split(),
+    )
+    for diagnosis in DIAGNOSES
 )
 _FOUND = re.compile(r"[\w.\-/]+|[<>=~!≤≥≈]+|.|$")
 
 
-def diagnose(error: Any, line: str) -> Fault:
-    """The fault at the place where the parser stopped."""
+def diagnose(error: Any, line: str) -> LineMistake:
+    """The mistake at the place where the parser stopped."""
     code = without_comment(line).rstrip()
     token = getattr(error, "token", None)
     at_end = (token is None and not hasattr(error, "allowed")) or getattr(token, "type", "") == "$END"
@@ -160,20 +168,20 @@ def diagnose(error: Any, line: str) -> Fault:
     before, found = line[:position], "" if at_end else line[position:]
     accepted = _accepted(error)
     facts = {"expectation": expectation(accepted), **_word_facts(before, found)}
-    for diagnosis, before_pattern, found_pattern, accepts, refuses in _TABLE:
+    for diagnosis, before_pattern, found_pattern, accepts, refuses in _COMPILED:
         if (accepts and accepted.isdisjoint(accepts)) or not accepted.isdisjoint(refuses):
             continue
         head, tail = before_pattern.search(before), found_pattern.match(found)
         if head and tail:
             start = head.start("mark") if "mark" in before_pattern.groupindex else position
             end = position + (tail.end() if diagnosis.found else _FOUND.match(found).end())  # type: ignore[union-attr]
-            return Fault(diagnosis.kind, start + 1, max(end, start + 1) + 1, facts)
+            return LineMistake(diagnosis.kind, start + 1, max(end, start + 1) + 1, facts)
     end = position + _FOUND.match(found).end()  # type: ignore[union-attr]
-    return Fault("unexpected", position + 1, end + 1, facts)
+    return LineMistake("unexpected", position + 1, end + 1, facts)
 
 
 def expectation(accepted: Iterable[str]) -> str:
-    """The accepted terminals in words, in the order of the table."""
+    """The accepted terminals in words, in the order of `WORDS`."""
     words = dict.fromkeys(WORDS[name] for name in WORDS if name in set(accepted))
     *most, last = [word for word in words if word] or [""]
     return f"{', '.join(most)} or {last}" if most else last
@@ -188,6 +196,6 @@ def _word_facts(before: str, found: str) -> dict[str, str]:
     word = _FOUND.match(found)[0]  # type: ignore[index]
     last = re.search(rf"({_NAME})\s*$", before)
     both = quoted(f"{last[1]} {word}") if last else quoted(word)
-    meant = _MEANT.get(word.lower()) or closest(word, _VERBS)
+    meant = _VERB_OF_SYNONYM.get(word.lower()) or closest(word, _VERBS)
     hint = f"Write {meant}." if meant else f"If this is one name, put it in quotes: {both}."
     return {"word": word, "quoted": both, "hint": hint}

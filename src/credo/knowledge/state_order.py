@@ -1,19 +1,133 @@
-"""The order of states that influences use, and where it comes from."""
+"""Order: the states of a variable from low to high, as stated, as the labels suggest, or as the network lists them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from math import inf
+from typing import Any
 
-from credo.knowledge.syntax import Order, Statement
+from credo.errors import listing
+from credo.knowledge.mistakes import LineMistake
+from credo.knowledge.names import (
+    Part,
+    checked_name,
+    checked_names,
+    joined,
+    mistake_at,
+    mistake_between,
+    name_text,
+    repeated_names,
+    state_text,
+    token_part,
+)
+from credo.knowledge.network_names import NetworkNames, unknown_state, unknown_variable
+from credo.knowledge.statement_base import Kind, Reported, Span, StatementBase, StatementRules, line_text
 from credo.model.network import Variable
 
-# Words whose order nobody doubts, from low to high; words of one rank stand together. A variable follows a scale when
-# all its states are on it, at different ranks; only ranks matter, so low < high and low < very high both follow.
+
+@dataclass(frozen=True, slots=True)
+class Order(StatementBase):
+    """`order severity: mild < moderate < severe`."""
+
+    variable: str
+    states: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return f"order {name_text(self.variable)}: {' < '.join(state_text(state) for state in self.states)}"
+
+
+def order(variable: str, states: Iterable[str]) -> Order:
+    """State the order of a variable's states, from low to high: `order variable: low < … < high`.
+
+    Parameters
+    ----------
+    variable : str
+        The variable.
+    states : iterable of str
+        All its states, the lowest first.
+
+    Returns
+    -------
+    Order
+        The statement.
+
+    Raises
+    ------
+    KnowledgeError
+        If a name is no text, or `states` is no list.
+
+    Examples
+    --------
+    >>> import credo
+    >>> print(credo.order("severity", ["mild", "moderate", "severe"]))
+    order severity: mild < moderate < severe
+    """
+    return Order(checked_name(variable), checked_names(states))
+
+
+# Reading a line -------------------------------------------------------------------------------------------------------
+
+
+def parse_order(children: list[Any]) -> Part:
+    """`ORDER name COLON label < label …`; with `>` all the way, from high to low."""
+    variable, states, relations = children[1], children[3::2], [token_part(token) for token in children[4::2]]
+    names = tuple(part.value for part in states)
+    mistakes = [
+        LineMistake("order-relation", part.column, part.end) for part in relations if part.value not in ("<", ">")
+    ]
+    if not mistakes and len({part.value for part in relations}) > 1:
+        turn = next(part for part in relations if part.value != relations[0].value)
+        mistakes.append(LineMistake("order-turns", turn.column, turn.end, {"first": relations[0].value}))
+    mistakes.extend(repeated_names(names, "order-state-twice"))
+    ascending = names[::-1] if relations and relations[0].value == ">" else names
+    return joined(Order(variable.value, ascending), [variable, *states], tuple(mistakes))
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_order(statement: Order, names: NetworkNames) -> Iterator[LineMistake]:
+    variable, states = statement.variable, statement.states
+    known = names.states.get(variable)
+    if known is None:
+        yield unknown_variable(variable, names)
+        return
+    unknown = [state for state in states if state not in known]
+    yield from (unknown_state(variable, state, names) for state in unknown)
+    missing = [state for state in names.network.states(variable) if state not in states]
+    if missing and not unknown:
+        yield mistake_between(states[0], states[-1], "order-misses-state", name=variable, missing=listing(missing))
+
+
+def _check_orders(statements: Sequence[Any]) -> Iterator[Reported]:
+    """Two different orders of one variable."""
+    first: dict[str, Order] = {}
+    for statement in statements:
+        if isinstance(statement, Order):
+            before = first.setdefault(statement.variable, statement)
+            if before.states != statement.states:
+                name, stated = statement.variable, " < ".join(before.states)
+                yield statement, mistake_at(name, "order-disagrees", name=name, before=stated, place=line_text(before))
+
+
+ORDER = StatementRules(
+    "an order of states",
+    {"order": parse_order},
+    _check_order,
+    lambda statement, network: Kind("order of states"),
+    check_together=_check_orders,
+)
+
+
+# The order that influences use ----------------------------------------------------------------------------------------
+
+# Labels with an obvious order, from low to high; labels of one rank share a text. A variable follows a scale when
+# all its states are on it, at different ranks; only ranks matter, so low < high and low < very high both follow it.
 SCALES: tuple[tuple[str, ...], ...] = (
     ("no n", "yes y"),
     ("false f", "true t"),
@@ -67,21 +181,21 @@ SCALES: tuple[tuple[str, ...], ...] = (
 )
 
 NATURAL = "natural order of the labels"
-FILE = "order of the file"
+LISTED = "order in the network"
 ONE_STATE = "only one state"
 
 
 @dataclass(frozen=True, slots=True)
 class StateOrder:
-    """The states of a variable from low to high, and why they stand so, as a fragment of a sentence."""
+    """The states of a variable from low to high, and where this order comes from."""
 
     variable: str
     states: tuple[str, ...]
     reason: str
 
 
-def state_order(variable: Variable, statements: Iterable[Statement] = ()) -> StateOrder:
-    """From an order statement; else from labels whose order nobody doubts; else from the file."""
+def state_order(variable: Variable, statements: Iterable[object] = ()) -> StateOrder:
+    """From an order statement; else from labels with an obvious order; else as the network lists the states."""
     for statement in statements:
         if isinstance(statement, Order) and statement.variable == variable.name:
             span = statement.span
@@ -92,12 +206,12 @@ def state_order(variable: Variable, statements: Iterable[Statement] = ()) -> Sta
     natural = natural_order(variable.states)
     if natural is not None:
         return StateOrder(variable.name, natural, NATURAL)
-    return StateOrder(variable.name, variable.states, FILE)
+    return StateOrder(variable.name, variable.states, LISTED)
 
 
 @lru_cache(maxsize=4096)
 def natural_order(states: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The states from low to high, if their labels say so: numbers and intervals, or words of one scale."""
+    """The states from low to high, if their labels show it: numbers and intervals, or words of one scale."""
     for ranks in (_numeric_ranks(states), *(_scale_ranks(states, scale) for scale in _RANKS)):
         if ranks is not None and len(set(ranks)) == len(states):
             return tuple(state for _, state in sorted(zip(ranks, states, strict=True)))
