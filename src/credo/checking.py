@@ -24,20 +24,18 @@ from credo.check_results import (
     WithoutOne,
     starting,
 )
-from credo.constraints.block_findings import Finding, Findings
+from credo.constraints.block_findings import BlockFinding, BlockFindings
 from credo.constraints.blocks import Block, blocks_of
-from credo.constraints.conflicts import Clash, ConflictError, false_statements
-from credo.constraints.consequences import ForcedEqual, Pinned
+from credo.constraints.conflicts import ConflictError, MinimalConflict, false_statements
+from credo.constraints.consequences import ForcedEqual, Pinned, equation
 from credo.constraints.constraint_set import Constraints
-from credo.constraints.context import words
-from credo.constraints.equations import equation
 from credo.constraints.lower import lower
-from credo.constraints.noisy_families import formed
+from credo.constraints.noisy_families import with_noisy_families
 from credo.explain.plausibility import plausibilities
 from credo.explain.usable import partly_used
 from credo.io.dataset import extended
 from credo.io.network_files import read_network
-from credo.knowledge import Knowledge, kind_of, knowledge_for
+from credo.knowledge import Knowledge, kind_of, knowledge_for, words_of
 from credo.knowledge.statements import Influence, NoisyFamily, Statement, Synergy
 from credo.model.expansion import expand
 from credo.options import resolve_seed
@@ -67,7 +65,7 @@ def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, prog
     story = _Story()
     for clash in false_statements(constraints):
         story.add_clash(clash)
-    findings = Findings()
+    findings = BlockFindings()
     for done, block in enumerate(blocks):
         if progress is not None and done % _PROGRESS_EVERY == 0:
             progress(done / len(blocks))
@@ -142,7 +140,7 @@ def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, prog
 
 def _counts_of(knowledge: Knowledge, data: Any) -> tuple[Counts, tuple[str, ...]]:
     """The counts of the rows of tables, where rows with a gap count for the families that have none; and the hidden."""
-    whole = expand(formed(knowledge))
+    whole = expand(with_noisy_families(knowledge))
     families = layout_for_counts(whole.network)
     counts, hidden = empty(families), tuple[str, ...]()
     for part in read_for(knowledge, data):
@@ -177,7 +175,7 @@ def require_consistent(found: Check) -> None:
 class _Story:
     """What the blocks tell, one after the other."""
 
-    clashes: list[Clash] = field(default_factory=list)
+    clashes: list[MinimalConflict] = field(default_factory=list)
     clashing: set[int] = field(default_factory=set)
     follows: dict[int, set[tuple[int, ...]]] = field(default_factory=dict)
     needed: set[int] = field(default_factory=set)  # statements with a row that does not follow, or was not decided
@@ -190,7 +188,7 @@ class _Story:
     notes: dict[tuple[int, str], None] = field(default_factory=dict)
     open_products: set[int] = field(default_factory=set)
 
-    def add_clash(self, clash: Clash) -> None:
+    def add_clash(self, clash: MinimalConflict) -> None:
         self.clashes.append(clash)
         self.clashing |= set(clash.statements)
 
@@ -201,9 +199,9 @@ class _Story:
         return {number: set().union(*parts) for number, parts in self.follows.items() if number not in closed}
 
 
-def _add_block(story: _Story, block: Block, found: Finding) -> None:
+def _add_block(story: _Story, block: Block, found: BlockFinding) -> None:
     members = set(block.statements)
-    for clash in found.clashes:
+    for clash in found.conflicts:
         story.add_clash(clash)
     if not found.feasible:
         if not story.clashing & members:
@@ -225,7 +223,7 @@ def _add_block(story: _Story, block: Block, found: Finding) -> None:
     if found.products_hold:
         sentence = "compares products, which is not convex: tables were found where it holds with all the others."
         story.notes.update(dict.fromkeys((number, sentence) for number in found.product_statements))
-    elif not found.clashes:
+    elif not found.conflicts:
         story.open_products |= set(found.product_statements)
 
 
@@ -236,12 +234,12 @@ def _all_said(statements: Sequence[Statement]) -> tuple[Said, ...]:
     for number, (statement, span) in enumerate(zip(statements, spans, strict=True)):
         line, source = (0, "") if span is None else (span.line, span.source)
         place = f"{source}:{line}" if several and source else f"line {line}"
-        found.append(Said(number, line, words(statement), source, place if line else ""))
+        found.append(Said(number, line, words_of(statement), source, place if line else ""))
     return tuple(found)
 
 
 def _conflict(
-    clash: Clash, all_said: Callable[[Iterable[int]], tuple[Said, ...]], constraints: Constraints
+    clash: MinimalConflict, all_said: Callable[[Iterable[int]], tuple[Said, ...]], constraints: Constraints
 ) -> Conflict:
     linear = constraints.linear
     named = np.unique(linear.take(np.isin(linear.statements, clash.statements)).indices)

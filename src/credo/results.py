@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from credo.arrays import Numbers
-from credo.constraints.context import words
 from credo.errors import OptionError, Status
 from credo.estimation.problem import Problem
 from credo.estimation.solution import TiedLikelihood, Uncertainty
 from credo.estimation.solvers.certificate import Certificate
 from credo.explain.violations import Violation, line_of, violations_of
 from credo.findings import Finding
-from credo.knowledge import Knowledge
+from credo.knowledge import Knowledge, words_of
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.options import checked_page
@@ -107,7 +106,7 @@ class Fit:
         """
         least = LEAST_PRICE * max(1.0, self.rows)
         found = [
-            Binding(words(self.knowledge.statements[number]), line_of(self.knowledge.statements[number]), price)
+            Binding(words_of(self.knowledge.statements[number]), line_of(self.knowledge.statements[number]), price)
             for number, price in self.multipliers.items()
             if price > least
         ]

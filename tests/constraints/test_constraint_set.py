@@ -1,4 +1,4 @@
-"""Rows in columns give back the rows they were made of; the address book leads there and back."""
+"""Constraints in columns give back the constraints they were made of."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from credo.model.layout import Layout
 from credo.model.network import Network
 from tests.helpers.lowering_oracle import HandMade
 
-ROWS = (
+CONSTRAINTS = (
     LinearConstraint((0, 2), (1.0, -1.0), 0.5, 0),
     LinearConstraint((), (), -0.1, 1, confidence=0.3),
     LinearConstraint((1,), (2.0,), 0.0, 2, equality=True),
 )
 
 
-def test_columns_hold_the_same_rows() -> None:
-    columns = LinearConstraints.of(ROWS)
-    assert tuple(columns) == ROWS
-    assert columns[-1] == ROWS[-1]
-    assert columns[:2] == ROWS[:2]
-    assert tuple(columns.take(np.array([2, 0]))) == (ROWS[2], ROWS[0])
-    assert tuple(columns.take(columns.hard)) == (ROWS[0], ROWS[2])
+def test_columns_hold_the_same_constraints() -> None:
+    columns = LinearConstraints.of(CONSTRAINTS)
+    assert tuple(columns) == CONSTRAINTS
+    assert columns[-1] == CONSTRAINTS[-1]
+    assert columns[:2] == CONSTRAINTS[:2]
+    assert tuple(columns.take(np.array([2, 0]))) == (CONSTRAINTS[2], CONSTRAINTS[0])
+    assert tuple(columns.take(columns.hard)) == (CONSTRAINTS[0], CONSTRAINTS[2])
     assert len(NO_CONSTRAINTS) == 0
     with pytest.raises(IndexError):
         columns[3]
 
 
 def test_values_are_sums_of_products() -> None:
-    columns = LinearConstraints.of(ROWS)
+    columns = LinearConstraints.of(CONSTRAINTS)
     theta = np.array([0.2, 0.3, 0.5])
     np.testing.assert_allclose(columns.values(theta), [-0.3, 0.0, 0.6])
     np.testing.assert_allclose(columns.values(np.stack([theta, theta])), [[-0.3, 0.0, 0.6]] * 2)
     np.testing.assert_allclose(columns.matrix(3).toarray(), [[1, 0, -1], [0, 0, 0], [0, 2, 0]])
 
 
-def test_address_book_leads_there_and_back_and_leaves_families_out() -> None:
+def test_the_layout_numbers_parameters_and_leaves_families_out() -> None:
     net = Network({"a": list("xyz"), "b": list("uv"), "c": list("uv")}, parents={"b": ["a"], "c": ["a", "b"]})
     whole = Layout.of(net)
     assert whole.size == 3 + 6 + 12
@@ -58,6 +58,6 @@ def test_products_tie_blocks_together() -> None:
     constraints = lower(HandMade(net, (Comparison((pair, Product((Probability("b", ("u",)),) * 2)), ("<=",)),)))
     (block,) = blocks_of(constraints)
     assert block.configurations == (("a", 0), ("b", 0), ("c", 0))
-    (row,) = block.products
-    assert block.parameters[list(row.indices)].tolist() == list(constraints.products[0].indices)
-    assert dict(zip(row.indices, row.exponents, strict=True)) == {0: 1.0, 4: 1.0, 2: -2.0}
+    (product,) = block.products
+    assert block.parameters[list(product.indices)].tolist() == list(constraints.products[0].indices)
+    assert dict(zip(product.indices, product.exponents, strict=True)) == {0: 1.0, 4: 1.0, 2: -2.0}

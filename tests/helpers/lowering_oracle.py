@@ -1,4 +1,4 @@
-"""What statements mean, by plain loops and dictionaries: no strides, no arrays, no rows."""
+"""What statements mean, by plain loops and dictionaries: no strides, no arrays, no constraints."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from credo.arrays import Numbers
-from credo.constraints.block_cache import shape_of
-from credo.constraints.blocks import Block
+from credo.constraints.blocks import Block, shape_of
 from credo.constraints.program import Program
 from credo.estimation.problem import Problem
 from credo.explain.plausibility import dirichlet

@@ -16,10 +16,9 @@ from math import inf, nan, prod, sqrt
 import numpy as np
 
 from credo.arrays import Flags, Indices, Numbers
-from credo.constraints.block_cache import shape_of
-from credo.constraints.blocks import Block, blocks_of
+from credo.constraints.blocks import Block, blocks_of, shape_of
 from credo.constraints.constraint_set import Constraints, ProductConstraint
-from credo.constraints.program import rows_of_statements
+from credo.constraints.program import constraints_of_statements
 from credo.explain.beta_probabilities import Beta, difference_chance, interval_chance
 
 RowCounts = Callable[[str, int], Numbers]
@@ -163,7 +162,7 @@ def _shares_of_all(
 
 def shares(block: Block, concentration: Numbers, draws: int, seed: int) -> dict[int, Share]:
     """The probability of each of a block's statements under independent Dirichlet distributions."""
-    rows = rows_of_statements(block.linear)
+    rows = constraints_of_statements(block.linear)
     with_products = {row.statement for row in block.products}
     found: dict[int, Share] = {}
     for statement, own in rows.items():

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.constraints.context import words
 from credo.estimation.problem import Problem
 from credo.explain.left_out import LeftOut
 from credo.explain.parts import Effect, StatementStory
 from credo.explain.plausibility import Plausibility
 from credo.explain.violations import LEAST, amounts_of, line_of
-from credo.knowledge import Knowledge
+from credo.knowledge import Knowledge, words_of
 from credo.model.network import Network
 
 LEAST_PRICE = 1e-6  # per data row; below it a price is rounding
@@ -49,7 +48,7 @@ def tell_statements(
             StatementStory(
                 number,
                 line_of(statement),
-                words(statement),
+                words_of(statement),
                 effect,
                 0.01 * price if effect in (Effect.BOUND, Effect.VIOLATED) else 0.0,
                 float(amount),

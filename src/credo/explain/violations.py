@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from credo.constraints.constraint_set import Constraints
-from credo.constraints.context import words
 from credo.constraints.lower import lower
 from credo.findings import Finding
-from credo.knowledge import Knowledge
+from credo.knowledge import Knowledge, words_of
 from credo.knowledge.statements import Order, Statement
 from credo.model.expansion import expand
 from credo.model.network import Network
@@ -40,7 +39,7 @@ def violations_of(network: Network, knowledge: Knowledge) -> tuple[Violation, ..
         if amount > LEAST:
             statement = knowledge.statements[number]
             confidence = getattr(statement, "confidence", None)
-            found.append(Violation(words(statement), line_of(statement), amount, confidence))
+            found.append(Violation(words_of(statement), line_of(statement), amount, confidence))
     return tuple(sorted(found, key=lambda each: -each.amount))
 
 
@@ -63,7 +62,7 @@ def only_checked(network: Network, knowledge: Knowledge) -> list[Finding]:
             what = "the full table is too large to see whether it holds"
         else:
             what = "it holds" if amount <= LEAST else f"it is missed by {amount:.3g}"
-        said = words(knowledge.statements[each.statement])
+        said = words_of(knowledge.statements[each.statement])
         found.append(Finding("only checked", f"“{said}” bound nothing: {each.reason}. In the result, {what}."))
     return found
 
