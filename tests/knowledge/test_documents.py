@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 
+import credo
+import credo.knowledge
 from credo.knowledge import Knowledge, KnowledgeError, read_knowledge
 from credo.knowledge.mistakes import kinds
 from credo.knowledge.statements import STATEMENTS
@@ -59,6 +63,27 @@ def test_the_python_of_the_guide_runs():
     names = {"asia": NETWORKS["asia"]}
     exec(compile(code, "language.md", "exec"), names)
     assert len(names["know"]) == 17
+
+
+@pytest.mark.parametrize("name", [*credo.knowledge.__all__, "quantity.Quantity", "statement_base.ComparingStatement"])
+def test_the_examples_of_docstrings_run(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    value = credo.knowledge
+    for part in name.split("."):
+        value = getattr(value, part)
+    if isinstance(value, type) or inspect.isfunction(value):
+        for example in doctest.DocTestFinder(recurse=True).find(value, name, globs={}):
+            failures: list[str] = []
+            doctest.DocTestRunner().run(example, out=failures.append)
+            assert not failures, "".join(failures)
+
+
+def test_public_functions_have_all_sections():
+    for name in (name for name in credo.__all__ if name in credo.knowledge.__all__):
+        value = getattr(credo, name)
+        sections = ["Examples"] if inspect.isclass(value) else ["Parameters", "Returns", "Raises", "Examples"]
+        for section in sections:
+            assert f"    {section}\n    ---" in (value.__doc__ or ""), (name, section)
 
 
 def test_the_message_in_the_guide_is_the_one_that_is_shown(tmp_path):

@@ -154,7 +154,7 @@ def test_arguments_in_the_wrong_order_are_named(asia, call):
     with pytest.raises(KnowledgeTypeError, match="The network comes first") as caught:
         call("smoke raises lung", asia)
     assert isinstance(caught.value, TypeError)
-    with pytest.raises(KnowledgeTypeError, match="is no network"):
+    with pytest.raises(KnowledgeTypeError, match="is not a network"):
         call("asia.bif", "smoke raises lung")
 
 

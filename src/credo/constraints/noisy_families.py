@@ -151,5 +151,5 @@ def _effect(child: str, named: Sequence[str], expansion: Expansion) -> str:
         return effects[holding.pop()]
     if not holding and len(form.causes) == 1:
         return effects[0]
-    which = "names no parent of it" if not holding else "names parents of several of its sets of causes"
+    which = "names no parent of it" if not holding else "spans several of its sets of causes"
     raise _NoSingleCPT(f"{child} is {form.kind}, and the statement {which}: it is not used in learning, only checked")

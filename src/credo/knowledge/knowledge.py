@@ -70,10 +70,11 @@ class Knowledge:
     Examples
     --------
     >>> import credo
-    >>> network = credo.Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, {"lung": ["smoke"]})
+    >>> states = {"smoke": ["no", "yes"], "lung": ["no", "yes"]}
+    >>> network = credo.Network(states, {"lung": ["smoke"]}, name="clinic")
     >>> knowledge = credo.Knowledge(network, ["smoke raises lung", credo.P("smoke=yes").between(0.2, 0.4)])
     >>> print(knowledge)
-    2 statements
+    2 statements about clinic
     1. smoke raises lung          (line 1)
     2. 0.2 <= P(smoke=yes) <= 0.4 (Python)
     >>> len(knowledge + credo.Knowledge(network, "P(lung=yes | smoke=no) <= 0.1"))
