@@ -16,6 +16,8 @@ _HOMES = {
     "credo.knowledge": (
         "Knowledge",
         "KnowledgeError",
+        "KnowledgeFileError",
+        "KnowledgeTypeError",
         "P",
         "different",
         "lowers",
@@ -85,6 +87,8 @@ if TYPE_CHECKING:
     from credo.knowledge import (
         Knowledge,
         KnowledgeError,
+        KnowledgeFileError,
+        KnowledgeTypeError,
         P,
         different,
         lowers,

@@ -23,7 +23,7 @@ NO_STATEMENT = -1  # of constraints that come from no statement
 class Block:
     """Conditional distributions, their parameters numbered locally from 0, and the constraints between them.
 
-    Parameters stand distribution after distribution: local parameters distributions[d] to distributions[d + 1] sum
+    Parameters are sorted by distribution: local parameters distributions[d] to distributions[d + 1] sum
     to one. `linear` and `products` use local numbers; `parameters` maps them to the network's numbers.
     """
 
