@@ -21,7 +21,7 @@ from credo.constraints.conflicts import ConflictError
 from credo.constraints.feasibility import interior_of
 from credo.constraints.lower import lower
 from credo.explain.plausibility import Share
-from credo.io.bif_read import read_bif
+from credo.io.bif import read_bif
 from credo.knowledge import Knowledge, KnowledgeError, to_text
 from credo.model.network import Network
 from credo.report.check_text import _estimate, check_summary, share_text

@@ -43,7 +43,7 @@ from credo.knowledge.syntax import Influence, NoisyFamily, Statement, Synergy
 from credo.model.expansion import expand
 from credo.options import resolve_seed
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, merge
-from credo.statistics.known_columns import read_for
+from credo.statistics.tied_columns import read_for
 
 Progress = Callable[[float], None]
 

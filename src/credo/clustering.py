@@ -23,13 +23,13 @@ from credo.io.dataset import Dataset
 from credo.io.tables import read_table
 from credo.knowledge import Knowledge
 from credo.knowledge.syntax import TiedRows
-from credo.model.graphs import parts
+from credo.model.graphs import connected_components
 from credo.model.network import Network, Variable
-from credo.options import EMOptions
+from credo.options import EMOptions, TieReading
 from credo.results import Fit
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.ties.assign import NoAssignment, assign
-from credo.statistics.ties.likelihood import Reading, tie_rows
+from credo.statistics.ties.likelihood import tie_rows
 from credo.statistics.ties.posterior import tied_posterior
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def cluster(
         {variable.name: [hidden] for variable in features},
         name="clusters",
     )
-    dataset = read_table(frame, network, others=() if column is None else (column,))
+    dataset = read_table(network, frame, others=() if column is None else (column,))
     if ties is not None and column is None:
         column = unused("tie", frame.columns)
         dataset = replace(dataset, others={column: _column(column, _row_lists("ties", ties, len(frame)), len(frame))})
@@ -127,14 +127,14 @@ def cluster(
 
     def learned(start: Network, kind: str) -> Fit:
         return learn(
-            start, dataset, knowledge, method="cmap", prior=prior, seed=seed, ties=kind,
+            start, dataset, knowledge, method="cmap", prior=prior, seed=seed, tie_reading=kind,
             em=EMOptions(starts, max_iterations, tolerance),
         )  # fmt: skip
 
     # Large ties hold a random start where it is; where merged ties end is a start that follows them all.
     start = learned(network, "merged").network if statements and not differ and not merged else network
     fit = learned(start, _kind(merged))
-    tied = tie_rows(layout_for_counts(fit.network), lower(knowledge).ties, dataset, reading=Reading(_kind(merged)))
+    tied = tie_rows(layout_for_counts(fit.network), lower(knowledge).ties, dataset, reading=TieReading(_kind(merged)))
     shared = _shared(tied_posterior(fit.network, tied, hidden), groups)
     labels, kept = assign(shared, pairs)
     findings = fit.findings if kept else (*fit.findings, Finding("apart", "Not all rows could be labelled apart."))
@@ -193,7 +193,7 @@ def _linked(rows: int, lists: Sequence[Sequence[int]]) -> Indices:
     """The number of each row's group, where rows of one list are in one group."""
     here = np.array([row - 1 for each in lists for row in each[1:]], dtype=np.int64)
     there = np.array([each[0] - 1 for each in lists for _ in each[1:]], dtype=np.int64)
-    return parts(here, there, rows)
+    return connected_components(here, there, rows)
 
 
 def _groups(dataset: Dataset, column: str | None) -> Indices:

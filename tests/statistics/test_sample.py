@@ -12,7 +12,7 @@ from credo.model.network import Network
 
 def test_frequencies_are_those_of_the_joint(mixed: Network) -> None:
     rows = 200_000
-    codes = read_table(mixed.sample(rows, seed=1), mixed).codes
+    codes = read_table(mixed, mixed.sample(rows, seed=1)).codes
     joint = np.einsum("a,ab,bac->abc", mixed.cpt_array("a"), mixed.cpt_array("b"), mixed.cpt_array("c"))
     seen = np.zeros(joint.shape)
     np.add.at(seen, tuple(codes.T), 1)

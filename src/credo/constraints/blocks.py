@@ -13,7 +13,7 @@ import numpy as np
 
 from credo.arrays import Indices
 from credo.constraints.constraint_set import Constraints, LinearConstraints, ProductConstraint
-from credo.model.graphs import parts
+from credo.model.graphs import connected_components
 from credo.model.layout import Layout
 
 
@@ -60,7 +60,8 @@ def blocks_of(constraints: Constraints) -> tuple[Block, ...]:
         layout.distribution_of(np.concatenate((linear.indices, product_indices))), return_inverse=True
     )
     # Entries connect table rows with the rows of statements, which come after them.
-    label = parts(entry_nodes, len(touched) + entry_constraints, len(touched) + len(linear) + len(products))
+    size = len(touched) + len(linear) + len(products)
+    label = connected_components(entry_nodes, len(touched) + entry_constraints, size)
 
     node_groups = _grouped(label[: len(touched)])
     row_label = label[len(touched) :]

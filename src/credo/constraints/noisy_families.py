@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from credo.arrays import Numbers as Table
 from credo.constraints.constraint_set import Constraints, SetAside
 from credo.constraints.context import KnowledgeLike, StateOrderLike
 from credo.errors import NetworkError
@@ -28,7 +29,7 @@ from credo.knowledge.syntax import (
     Synergy,
 )
 from credo.model.expansion import Expansion, expand
-from credo.model.network import Network, Table
+from credo.model.network import Network
 from credo.model.noisy import NoisyForm
 
 SCALE_TOLERANCE = 1e-9

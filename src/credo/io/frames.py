@@ -1,7 +1,7 @@
-"""A frame becomes state numbers. Texts are looked up inside polars' own plan, so that what streams is small.
+"""Frames as state numbers. Texts are looked up inside the query of polars, so that little has to be streamed.
 
-Whatever that look-up does not know (`1.0` for `1`, numbers, mixed values, mistakes) is read again as it is, and each
-distinct value of a column is then looked up once.
+Whatever that look-up does not know (`1.0` for `1`, numbers, mixed values, mistakes) is read again, and each distinct
+value of a column is then looked up once.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def looked_up(frame: pl.LazyFrame, columns: Columns, network: Network) -> tuple[pl.LazyFrame, frozenset[str]]:
-    """The frame with its text columns as places in a list: states, then texts that mean missing; null where unknown.
+    """The frame with its text columns as places in a list of states, then texts for missing values; null if unknown.
 
-    Returns the frame and the names of those columns.
+    The second result are the names of those columns.
     """
     import polars as pl
 
@@ -35,7 +35,7 @@ def looked_up(frame: pl.LazyFrame, columns: Columns, network: Network) -> tuple[
     def place(name: str) -> pl.Expr:
         states = network.states(name)
         missing = [text for text in sorted(MISSING_TEXTS) if text not in states]
-        # The empty text is no state, so it can stand for null; null is then left for what is unknown.
+        # The empty text is not a state, so it can represent null; null is then free for what is unknown.
         filled = pl.col(name).fill_null("")
         return filled.cast(pl.Enum([*states, *missing]), strict=False).to_physical().alias(name)
 
@@ -45,7 +45,7 @@ def looked_up(frame: pl.LazyFrame, columns: Columns, network: Network) -> tuple[
 def encode_looked_up(
     frame: pl.DataFrame, texts: frozenset[str], columns: Columns, network: Network, first_row: int
 ) -> Dataset | None:
-    """The rows of such a frame as a dataset; None where one of them holds a text that was not known."""
+    """The rows of such a frame as a dataset; None if one of them holds an unknown text."""
     if any(frame[name].null_count() for name in texts):
         return None
     dataset = encode(frame, replace(columns, variables=tuple(set(columns.variables) - texts)), network, first_row)
@@ -72,7 +72,7 @@ def encode(frame: pl.DataFrame, columns: Columns, network: Network, first_row: i
 def _encode_column(
     column: pl.Series, variable: Variable, first_row: int, unknown: list[tuple[Variable, object, int]]
 ) -> NDArray[np.int32]:
-    """State numbers of one column; values that are no state are added to `unknown`."""
+    """State numbers of one column; values that are not states are added to `unknown`."""
     import polars as pl
 
     lexicon = Lexicon.of(variable)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.arrays import Indices, Numbers
-from credo.model.graphs import parts
+from credo.model.graphs import connected_components
 
 MOST_TRIES = 100_000  # of one set of groups that differ, before the search gives up
 
@@ -51,7 +51,7 @@ def assign(probabilities: Numbers, pairs: Indices) -> tuple[Indices, bool]:
 
 def _parts(pairs: Indices, groups: int) -> list[list[int]]:
     """Groups that hang together through pairs that differ."""
-    label = parts(pairs[:, 0], pairs[:, 1], groups)
+    label = connected_components(pairs[:, 0], pairs[:, 1], groups)
     inside: NDArray[np.int64] = np.unique(pairs)
     order = inside[np.argsort(label[inside], kind="stable")]
     return [part.tolist() for part in np.split(order, np.flatnonzero(np.diff(label[order])) + 1)]

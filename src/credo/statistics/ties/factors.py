@@ -16,7 +16,7 @@ from credo.arrays import Codes, Indices, Numbers
 from credo.constraints.constraint_set import RowTie
 from credo.errors import DataError
 from credo.io.dataset import Dataset
-from credo.model.graphs import parts
+from credo.model.graphs import connected_components
 from credo.model.network import Network
 
 
@@ -107,7 +107,7 @@ def _shared(ties: Sequence[RowTie], dataset: Dataset, counted: NDArray[np.bool_]
     if not count:
         return np.full(len(dataset), -1, dtype=np.int64)
     here, there = np.concatenate(rows), np.concatenate(nodes) + len(dataset)
-    label = parts(here, there, len(dataset) + count)
+    label = connected_components(here, there, len(dataset) + count)
     tied = np.zeros(len(dataset), dtype=bool)
     tied[here] = True
     return np.where(tied, label[: len(dataset)], -1)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
@@ -19,20 +18,13 @@ from credo.arrays import Indices, Numbers
 from credo.constraints.constraint_set import RowTie
 from credo.errors import OptionError
 from credo.io.dataset import Dataset
-from credo.model.graphs import parts
+from credo.model.graphs import connected_components
 from credo.model.layout import Layout
 from credo.model.network import Network
+from credo.options import TieReading
 from credo.statistics.inference.expected_counts import Prepared, prepare
 from credo.statistics.ties.factors import Factors, factors_of
 from credo.statistics.ties.relaxation import TIGHT, Members, Relaxation, relax
-
-
-class Reading(Enum):
-    """How tied rows came about; the value is what a user says."""
-
-    CLL = "cll"  # drawn until they agreed: log P(data | ties)
-    JOINT = "joint"  # drawn, and found to agree: log P(data, ties)
-    MERGED = "merged"  # one draw of the tied value for all of them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +47,7 @@ class TiedData:
     factors: Factors
     seen: Relaxation
     chance: Relaxation | None  # only where rows are conditioned on their ties
-    reading: Reading = Reading.CLL
+    reading: TieReading = TieReading.CLL
 
     @property
     def is_exact(self) -> bool:
@@ -69,7 +61,7 @@ class TiedData:
 
     def expected(self, theta: Numbers, evidence: Numbers, tolerance: float = TIGHT) -> Expected:
         """Expected counts and the constrained log-likelihood under tables; messages start from `evidence`."""
-        if self.reading is Reading.MERGED:
+        if self.reading is TieReading.MERGED:
             return self._merged(theta, evidence, tolerance)
         cut = int(self.seen.offsets[-1])
         seen, _ = self.seen.settle(theta, evidence[:cut], tolerance)
@@ -123,19 +115,19 @@ def tie_rows(
     ties: Sequence[RowTie],
     dataset: Dataset,
     *,
-    reading: Reading = Reading.CLL,
+    reading: TieReading = TieReading.CLL,
     memory_limit: int | None = None,
 ) -> TiedData:
     """Work out once what ties between the rows of a table mean for its likelihood."""
-    network, reading = count_layout.network, Reading(reading)
+    network, reading = count_layout.network, TieReading(reading)
     factors, revealed = factors_of(network, ties, dataset)
-    if reading is Reading.MERGED:
+    if reading is TieReading.MERGED:
         _refuse_to_merge(network, factors)
     weights = np.ones(len(revealed)) if revealed.weights is None else revealed.weights
     prepared = prepare(count_layout, revealed, memory_limit)
     seen = relax(count_layout, revealed.codes, weights, _own_columns(factors, revealed), memory_limit)
     chance = None
-    if reading is Reading.CLL:
+    if reading is TieReading.CLL:
         members, rows, row_weights = _chance_columns(network, factors)
         nothing = np.full((rows, len(network)), -1, dtype=revealed.codes.dtype)
         chance = relax(count_layout, nothing, row_weights, members, memory_limit)
@@ -200,7 +192,7 @@ def _clusters(network: Network, factors: Factors) -> Indices:
     _, meeting = np.unique(np.concatenate(node), return_inverse=True)
     member = np.concatenate(at)
     size = len(variable) + int(meeting.max()) + 1
-    return parts(member, len(variable) + meeting, size)[: len(variable)]
+    return connected_components(member, len(variable) + meeting, size)[: len(variable)]
 
 
 def _ancestors(network: Network) -> list[list[int]]:
@@ -218,7 +210,7 @@ def _refuse_to_merge(network: Network, factors: Factors) -> None:
         if network.parents[name]:
             raise OptionError(
                 f"Merged ties are one draw for several rows, which has no meaning where {name} depends on "
-                f"{', '.join(network.parents[name])}: the rows may differ in them. Leave ties=merged out."
+                f"{', '.join(network.parents[name])}: the rows may differ in them. Choose another tie_reading."
             )
     if factors.differ.any():
-        raise OptionError("Rows that differ cannot be merged. Leave ties=merged out.")
+        raise OptionError("Rows that differ cannot be merged. Choose another tie_reading.")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from credo.arrays import Codes, Indices, Numbers
 from credo.io.dataset import Dataset
-from credo.model.graphs import parts
+from credo.model.graphs import connected_components
 from credo.model.layout import Layout, Sensor
 from credo.statistics.inference.execute import cut_pieces, execute
 from credo.statistics.inference.expected_counts import Prepared, expected_cells, impossible_evaluation, prepare
@@ -262,7 +262,7 @@ def _shape(prepared: Prepared, members: Members, home: Indices) -> tuple[bool, b
     edges[hidden] = ~shared[members.columns[hidden]]  # members that share a column are rows of their own, each a leaf
     rows, ties = home[members.columns[edges]], members.factors.factor[edges] + len(groups.component)
     size = len(groups.component) + len(members.factors)
-    trees = int(parts(rows, ties, size).max(initial=-1)) + 1
+    trees = int(connected_components(rows, ties, size).max(initial=-1)) + 1
     return direct, size - trees == len(rows)
 
 
