@@ -106,7 +106,7 @@ def test_what_cannot_be_used_is_said() -> None:
     for together in ("rose", ["rose"], 3, [[1, 2]]):
         with pytest.raises(OptionError, match="together is a list of lists"):
             credo.topics(texts, 2, together=together)
-    with pytest.raises(OptionError, match="no two words"):
+    with pytest.raises(OptionError, match="does not name two words"):
         credo.topics(texts, 2, together=[["rose", "rose"]])
     with pytest.raises(OptionError, match="min_length"):
         credo.topics(texts, 2, min_length=0)

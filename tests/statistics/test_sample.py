@@ -34,5 +34,5 @@ def test_no_rows_and_fewer_than_none(mixed: Network) -> None:
     assert mixed.sample(0).shape == (0, 3)
     with pytest.raises(OptionError):
         mixed.sample(-1)
-    with pytest.raises(NetworkError, match="no table"):
+    with pytest.raises(NetworkError, match="no CPT"):
         mixed.without_cpts().sample(1)
