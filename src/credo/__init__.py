@@ -19,6 +19,7 @@ _HOMES = {
     "credo.knowledge": (
         "Knowledge",
         "KnowledgeError",
+        "Mistake",
         "P",
         "different",
         "lowers",
@@ -44,7 +45,8 @@ _HOMES = {
     "credo.findings": ("Finding",),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
     "credo.statistics.ties.factors": ("TieError",),
-    "credo.options": ("TieReading",),
+    "credo.options": ("EMOptions", "EntropyOptions", "PenaltyOptions", "TieReading"),
+    "credo.progress": ("ProgressEvent",),
     "credo.errors": (
         "CredoError",
         "DataError",
@@ -100,6 +102,7 @@ if TYPE_CHECKING:
     from credo.knowledge import (
         Knowledge,
         KnowledgeError,
+        Mistake,
         P,
         different,
         lowers,
@@ -116,7 +119,8 @@ if TYPE_CHECKING:
     )
     from credo.model.network import Network, Variable
     from credo.model.noisy import NoisyForm
-    from credo.options import TieReading
+    from credo.options import EMOptions, EntropyOptions, PenaltyOptions, TieReading
+    from credo.progress import ProgressEvent
     from credo.results import Fit
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
     from credo.statistics.ties.factors import TieError

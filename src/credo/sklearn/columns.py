@@ -172,9 +172,7 @@ def _distinct(values: pl.Series) -> tuple[list[object], Indices]:
     if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object):
         raise DataError(f"Column {values.name} holds values of the type {values.dtype}: texts or numbers are expected.")
     if values.dtype.is_numeric():
-        numbers, which = np.unique(
-            values.to_numpy(), return_inverse=True
-        )  # NaN, a missing value, is one of them
+        numbers, which = np.unique(values.to_numpy(), return_inverse=True)  # NaN, a missing value, is one of them
         return numbers.tolist(), which.astype(np.int64)
     places: dict[object, int] = {}
     found = np.array([places.setdefault(value, len(places)) for value in values.to_list()], dtype=np.int64)
