@@ -14,7 +14,7 @@ from typing import Any
 
 
 class CredoError(Exception):
-    """The base of all errors that credo raises: the message says what is wrong, where, and what to do about it.
+    """The base of all errors that credo raises: the message describes what is wrong, where, and what to do.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ class Status(Enum):
     LOCAL = "The estimate satisfies the knowledge, but with products in it only a local optimum is certain."
     VIOLATED = "The estimate does not satisfy every statement; the findings say which, and by how much."
     AVERAGED = "The estimate is the mean of draws from the distribution that data and knowledge leave."
-    CONVERGED = "The iterations converged: neither the objective nor the tables move any more."
+    CONVERGED = "The iterations converged: neither the objective nor the CPTs change any more."
     NOT_CONVERGED = "The iterations stopped before they converged: raise max_iterations, or read the findings first."
     NOT_MIXED = "The draws did not mix well everywhere: take more of them, or read the findings first."
 

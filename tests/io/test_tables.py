@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from credo.errors import DataError, MissingFileError, NetworkError, UnknownStateError
+from credo.errors import DataError, FileError, MissingFileError, NetworkError, UnknownStateError
 from credo.io import tables
 from credo.io.tables import read_table, stream_table
 from credo.model.network import Network
@@ -196,3 +196,18 @@ def test_the_network_comes_first() -> None:
     frame = pl.DataFrame({"smoke": ["yes"]})
     with pytest.raises(NetworkError, match="The network comes first, then the data: here the network is a DataFrame"):
         read_table(frame, NET)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_a_file_that_may_not_be_read_is_a_file_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / name).write_text("smoke\nno\n")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(pl, "scan_parquet", refuse)
+    with pytest.raises(FileError, match=f"{name}: This file cannot be read: Permission denied"):
+        read_table(NET, tmp_path / name)

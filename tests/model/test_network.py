@@ -103,7 +103,20 @@ def test_configurations_are_counted_with_the_last_parent_fastest() -> None:
         assert table[at].tolist() == table.reshape(6, 2)[row].tolist()
 
 
-def test_rows_are_described_as_people_write_them() -> None:
+def test_a_network_prints_its_variables_states_and_parents() -> None:
+    network = example()
+    assert repr(network) == "<Network 'example': 3 variables, 2 arcs, 2 CPTs>"
+    assert str(network).splitlines() == [
+        "Network 'example': 3 variables, 2 arcs, 2 CPTs",
+        "  smoke: no, yes",
+        "  age: young, mid, old",
+        "  lung: no, yes; parents: smoke, age",
+    ]
+    many = Network({"word": [f"w{i}" for i in range(1000)]})
+    assert str(many).splitlines()[1] == "  word: w0, w1, w2, w3, w4, w5, w6, w7, … (992 more)"
+
+
+def test_distributions_are_described_as_people_write_them() -> None:
     network = example()
     assert network.describe("lung", 4) == "P(lung | smoke=yes, age=mid)"
     assert network.describe("lung", 4, 1) == "P(lung=yes | smoke=yes, age=mid)"

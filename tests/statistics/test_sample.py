@@ -36,3 +36,13 @@ def test_no_rows_and_fewer_than_none(mixed: Network) -> None:
         mixed.sample(-1)
     with pytest.raises(NetworkError, match="no CPT"):
         mixed.without_cpts().sample(1)
+
+
+def test_a_seed_may_be_a_generator(mixed: Network) -> None:
+    generator = np.random.default_rng(3)
+    first, second = mixed.sample(50, generator), mixed.sample(50, generator)
+    assert not first.equals(second)
+    assert first.equals(mixed.sample(50, np.random.default_rng(3)))
+    for seed in (-1, 0.5, "one", True, None):
+        with pytest.raises(OptionError, match="seed"):
+            mixed.sample(5, seed)

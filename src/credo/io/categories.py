@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from gzip import BadGzipFile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from credo.errors import DataError, MissingColumnError
 from credo.io.columns import no_rows, require_distinct
 from credo.io.csv import read_header, unpacked
-from credo.io.files import require_file
+from credo.io.files import require_file, unreadable
 from credo.io.states import MISSING_TEXTS, number_of, text_of
 from credo.io.tables import (
     CSV_ENDINGS,
@@ -96,6 +97,8 @@ def _frame_of_path(path: Path) -> pl.DataFrame:
             require_distinct(header)
             frame = pl.read_csv(path, separator=separator, infer_schema=False, encoding="utf8-lossy")
             return frame.rename(dict(zip(frame.columns, header, strict=True)))
-    except (pl.exceptions.PolarsError, OSError, EOFError) as error:
+    except (pl.exceptions.PolarsError, BadGzipFile, EOFError) as error:
         raise DataError(f"{path} cannot be read: {error}") from None
+    except OSError as error:
+        raise unreadable(path, error) from None
     raise unknown_ending(path)

@@ -6,12 +6,13 @@ value of a column is then looked up once.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Set
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Codes
 from credo.errors import DataError
 from credo.io.columns import Columns, unknown_states
 from credo.io.dataset import Dataset, code_type
@@ -48,25 +49,34 @@ def encode_looked_up(
     """The rows of such a frame as a dataset; None if one of them holds an unknown text."""
     if any(frame[name].null_count() for name in texts):
         return None
-    dataset = encode(frame, replace(columns, variables=tuple(set(columns.variables) - texts)), network, first_row)
+    codes = _encode_columns(frame, set(columns.variables) - texts, network, first_row)
     for position, variable in enumerate(network.variables):
         if variable.name in texts:
             places = frame[variable.name].to_numpy().astype(np.int64)
-            dataset.codes[:, position] = np.where(places < len(variable.states), places, MISSING)
-    return dataset
+            codes[:, position] = np.where(places < len(variable.states), places, MISSING)
+    return _dataset(frame, codes, columns, network)
 
 
 def encode(frame: pl.DataFrame, columns: Columns, network: Network, first_row: int = 0) -> Dataset:
     """The rows of a frame as a dataset; `first_row` is how many rows of the table came before, for messages."""
-    codes = np.full((len(frame), len(network)), MISSING, dtype=code_type(network))
+    return _dataset(frame, _encode_columns(frame, set(columns.variables), network, first_row), columns, network)
+
+
+def _dataset(frame: pl.DataFrame, codes: Codes, columns: Columns, network: Network) -> Dataset:
+    others = {name: frame[name] for name in columns.others}
+    return Dataset(network.names, codes, None, columns.hidden, others, columns.ignored, network.variables)
+
+
+def _encode_columns(frame: pl.DataFrame, names: Set[str], network: Network, first_row: int) -> Codes:
+    """State numbers of some of the columns, (rows, variables); all other values are missing."""
+    codes: Codes = np.full((len(frame), len(network)), MISSING, dtype=code_type(network))
     unknown: list[tuple[Variable, object, int]] = []
     for position, variable in enumerate(network.variables):
-        if variable.name in columns.variables:
+        if variable.name in names:
             codes[:, position] = _encode_column(frame[variable.name], variable, first_row, unknown)
     if unknown:
         raise unknown_states(unknown)
-    others = {name: frame[name] for name in columns.others}
-    return Dataset(network.names, codes, None, columns.hidden, others, columns.ignored, network.variables)
+    return codes
 
 
 def _encode_column(

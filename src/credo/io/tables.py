@@ -14,7 +14,7 @@ from credo.arrays import Numbers
 from credo.errors import DataError, NetworkError
 from credo.io.columns import match_columns, no_rows
 from credo.io.dataset import Dataset, checked_weights, concatenate, fitting
-from credo.io.files import require_file
+from credo.io.files import require_file, unreadable
 from credo.io.frames import encode, encode_looked_up, looked_up
 from credo.io.states import text_of
 from credo.model.network import Network
@@ -139,14 +139,17 @@ def _checked_dataset(network: Network, dataset: Dataset, others: Sequence[str]) 
 def _parts_of_path(network: Network, path: Path, others: Sequence[str], progress: Progress | None) -> Iterator[Dataset]:
     require_file(path, "table", folder_allowed=True)
     name = path.name.lower()
-    if path.is_dir() or name.endswith(PARQUET_ENDINGS):
-        yield from _parts_of_parquet(network, path, others, progress)
-    elif name.endswith(CSV_ENDINGS):
-        from credo.io.csv import stream_csv
+    try:
+        if path.is_dir() or name.endswith(PARQUET_ENDINGS):
+            yield from _parts_of_parquet(network, path, others, progress)
+        elif name.endswith(CSV_ENDINGS):
+            from credo.io.csv import stream_csv
 
-        yield from stream_csv(path, network, others, progress)
-    else:
-        raise unknown_ending(path)
+            yield from stream_csv(path, network, others, progress)
+        else:
+            raise unknown_ending(path)
+    except OSError as error:
+        raise unreadable(path, error) from None
 
 
 def unknown_ending(path: Path) -> DataError:

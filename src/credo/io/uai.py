@@ -68,7 +68,7 @@ def write_uai(network: Network, path: PathLike) -> None:
         cpt = network.cpt_array(name)
         lines += ["", str(cpt.size), number_text(cpt)]
     with replacing(path) as draft:
-        draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        draft.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
     unnamed = [(f"x{i}", tuple(map(str, range(len(own.states))))) for i, own in enumerate(network.variables)]
     if [(variable.name, variable.states) for variable in network.variables] != unnamed:
         warn_of_loss(path, "UAI has no names: variables come back as x0, x1, … and states as 0, 1, …, in their order.")

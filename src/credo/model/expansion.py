@@ -23,7 +23,7 @@ from credo.model.network import Network, Variable
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The expanded network, and which of its variables stand for what."""
+    """The expanded network, and what its further variables represent."""
 
     original: Network
     network: Network  # the original's variables first, in their order

@@ -90,9 +90,9 @@ class TiedData:
             # A value of probability zero stays impossible, though it is divided out more often than multiplied.
             logs = np.where(inside & (theta[cells] > 0), (1 - members)[:, None] * np.log(theta[cells]), -np.inf)
         scales = logs.max(axis=1, initial=-np.inf)
-        settled, beliefs = self.seen.settle(theta, evidence, tolerance, np.exp(logs - scales[:, None]))
+        settled, marginals = self.seen.settle(theta, evidence, tolerance, np.exp(logs - scales[:, None]))
         counts = settled.counts.copy()
-        np.add.at(counts, cells[inside], -((members - 1)[:, None] * beliefs)[inside])
+        np.add.at(counts, cells[inside], -((members - 1)[:, None] * marginals)[inside])
         revealed = self._revealed_copies(theta, counts)
         nothing = np.zeros_like(counts)
         log_likelihood = settled.log_z + float(scales.sum()) + revealed
@@ -174,7 +174,7 @@ def _chance_columns(network: Network, factors: Factors) -> tuple[Members, int, N
     first[columns[::-1]] = np.arange(len(columns))[::-1]
     row_weights = np.zeros(len(labels))
     row_weights[row] = factors.weights  # a row keeps its weight,
-    row_weights[row[alone]] = weights[columns[alone]]  # and a shared one has that of all who share it
+    row_weights[row[alone]] = weights[columns[alone]]  # and a shared one has that of all members that share it
     return Members(factors, columns, variable[first], row[first].astype(np.int64), weights), len(labels), row_weights
 
 
