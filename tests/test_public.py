@@ -6,6 +6,7 @@ import ast
 import doctest
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import credo
+import credo.sklearn
 from credo import errors
 from credo.statistics.ties.factors import TieError
 
@@ -112,10 +114,10 @@ def test_built_in_errors_are_what_programs_catch(tmp_path: Path) -> None:
 
 
 def documented() -> dict[str, object]:
-    """The public classes and functions of modules that have numpydoc sections, and their methods."""
+    """The public classes and functions, and their methods."""
     found: dict[str, object] = {}
-    for name in credo.__all__:
-        value = getattr(credo, name)
+    estimators = {name: getattr(credo.sklearn, name) for name in credo.sklearn.__all__}
+    for name, value in ({name: getattr(credo, name) for name in credo.__all__} | estimators).items():
         if not (inspect.isclass(value) or inspect.isfunction(value)):
             continue
         found[name] = value
@@ -124,6 +126,18 @@ def documented() -> dict[str, object]:
                 if not key.startswith("_") and (inspect.isfunction(member) or isinstance(member, classmethod)):
                     found[f"{name}.{key}"] = getattr(value, key)
     return found
+
+
+def test_parameters_in_the_documentation_are_those_of_the_code() -> None:
+    for name, value in documented().items():
+        text = inspect.getdoc(value) or ""
+        if "Parameters\n----------" not in text or (inspect.isclass(value) and issubclass(value, BaseException)):
+            continue
+        section = re.split(r"\n\n(?=\w+\n-+\n)", text.split("Parameters\n----------\n")[1])[0]
+        heads = [line.split(" : ")[0] for line in section.splitlines() if line and not line.startswith(" ")]
+        listed = {part.strip().lstrip("*") for head in heads for part in head.split(",")}
+        known = set(inspect.signature(value).parameters) - {"self"}
+        assert listed == known, name
 
 
 @pytest.mark.parametrize("name", documented())
