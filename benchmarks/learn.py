@@ -78,7 +78,7 @@ def credo_from_codes(folder: Path) -> Callable[[], Any]:
     from credo.io.tables import read_table
 
     network = read_network(folder / "network.bif").without_cpts()
-    dataset = read_table(folder / "data.csv", network)
+    dataset = read_table(network, folder / "data.csv")
     return lambda: fit(network, dataset, method="ml")
 
 
@@ -86,7 +86,7 @@ def bincount_from_codes(folder: Path) -> Callable[[], Any]:
     from credo.io.tables import read_table
 
     network = read_network(folder / "network.bif")
-    dataset = read_table(folder / "data.csv", network)
+    dataset = read_table(network, folder / "data.csv")
     columns = [dataset.codes[:, i].astype(np.int64) for i in range(len(network))]
 
     def count() -> list[np.ndarray]:

@@ -105,7 +105,7 @@ def example(sets: int, parents: int = PARENTS) -> tuple[Network, str]:
 def one_step(network: Network, data: Any) -> float:
     """Seconds of one E-step, the best of several."""
     whole = expand(network).network
-    table = concatenate([extended(part, whole) for part in stream_table(data, network)])
+    table = concatenate([extended(part, whole) for part in stream_table(network, data)])
     prepared = prepare(layout_for_counts(whole), table)
     theta = prepared.layout.pack(whole.cpts)
     expected_cells(prepared, theta)

@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from credo.io.agrum import load_pyagrum
-from credo.io.bif_read import read_bif
-from credo.io.bif_write import write_bif
+from credo.io.bif import read_bif, write_bif
+from credo.io.pyagrum import load_pyagrum
 from credo.model.network import Network
 
 PUBLISHED = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"

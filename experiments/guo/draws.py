@@ -84,7 +84,7 @@ def _problems(
     for cell, rows, own_share in CELLS:
         if own_share == share:
             frame = truth.sample(rows, seed=DATA_SEED + draw)
-            held_out = count_folds(families, stream_table(frame, truth), FOLDS, draw)
+            held_out = count_folds(families, stream_table(truth, frame), FOLDS, draw)
             none = as_prior(0.0, truth)
             counts = merge_all(held_out)
             folds = tuple(Fold(less(counts, each), each) for each in held_out)

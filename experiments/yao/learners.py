@@ -13,7 +13,7 @@ from credo.io.dataset import concatenate
 from credo.model.network import Network
 from credo.options import EMOptions
 from credo.statistics.counts import layout_for_counts
-from credo.statistics.known_columns import read_for
+from credo.statistics.tied_columns import read_for
 from credo.statistics.ties.likelihood import TiedData, tie_rows
 from experiments.running import Line
 from experiments.yao.tables import TiedTable
@@ -55,7 +55,14 @@ def learn_joint(structure: Network, table: TiedTable, starts: int, seed: int) ->
 def _learn_tied(structure: Network, table: TiedTable, starts: int, seed: int, ties: str) -> tuple[Network, bool, bool]:
     known = credo.Knowledge(structure, table.statements)
     fit = credo.fit(
-        structure, table.rows, known, method="cmap", prior=LAPLACE, seed=seed, ties=ties, em=EMOptions(starts=starts)
+        structure,
+        table.rows,
+        known,
+        method="cmap",
+        prior=LAPLACE,
+        seed=seed,
+        tie_reading=ties,
+        em=EMOptions(starts=starts),
     )
     return fit.network, fit.tied is None or fit.tied.settled, fit.tied is None or fit.tied.is_exact
 

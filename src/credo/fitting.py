@@ -19,7 +19,7 @@ from credo.estimation.solution import Solution, hidden_findings, impossible_data
 from credo.explain.violations import only_checked
 from credo.io.network_files import read_network
 from credo.knowledge import Knowledge, knowledge_for
-from credo.options import EMOptions, EntropyOptions, Options, PenaltyOptions, resolve_seed
+from credo.options import EMOptions, EntropyOptions, Options, PenaltyOptions, TieReading, resolve_seed
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressListener, reporting, shares_of
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.user_results import Fit
@@ -36,7 +36,7 @@ def fit(
     weights: Any = None,
     seed: Any = 0,
     soft_weight: float | None = None,
-    ties: str = "cll",
+    tie_reading: TieReading | str = "cll",
     em: EMOptions | None = None,
     penalty: PenaltyOptions | None = None,
     entropy: EntropyOptions | None = None,
@@ -67,7 +67,7 @@ def fit(
         The same integer gives the same result.
     soft_weight : float, optional
         How much statements with a confidence weigh; chosen by cross-validation if not given.
-    ties : {"cll", "joint", "merged"}
+    tie_reading : TieReading or {"cll", "joint", "merged"}
         How rows that the knowledge ties together came about: drawn until they agreed, found to agree in a sample, or
         one draw for all of them.
     em, penalty, entropy : EMOptions, PenaltyOptions, EntropyOptions, optional
@@ -108,7 +108,8 @@ def fit(
         model = prepare_model(known, fixed, memory_limit)
         problem, table = prepare(
             model, data, method=method, prior=prior, weights=weights, seed=resolve_seed(seed), soft_weight=soft_weight,
-            options=options, ties=ties, memory_limit=memory_limit, progress=shares_of(READING_DATA, report),
+            options=options, tie_reading=tie_reading, memory_limit=memory_limit,
+            progress=shares_of(READING_DATA, report),
         )  # fmt: skip
         report(ProgressEvent(ESTIMATING))
         solution = _estimate(problem, known, report)

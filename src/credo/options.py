@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
-from credo.errors import OptionError, suggestion
+from credo.errors import FileError, MissingFileError, OptionError, suggestion
 
 TRAINERS = ("em", "gradient")
+
+
+class TieReading(Enum):
+    """How rows that are tied together came about, which decides what is maximised.
+
+    A member or its text can be given: `credo.fit(…, tie_reading="joint")`.
+    """
+
+    CLL = "cll"
+    """The rows were drawn until they agreed, or selected because they agree: log P(data | ties) [yao, eq. 3]."""
+    JOINT = "joint"
+    """The rows are part of an ordinary sample and were found to agree: log P(data, ties)."""
+    MERGED = "merged"
+    """The tied value was drawn once for all rows of a tie, as with twins [shental et al., 2003]."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> TieReading:
+        raise OptionError(
+            "tie_reading is cll (rows were drawn until they agreed), joint (rows were drawn, and found to agree) or "
+            f"merged (one draw for all tied rows), not {value!r}."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +150,18 @@ def resolve_seed(seed: object) -> int:
     return int(seed.__index__())
 
 
+def checked_whole_number(value: object, what: str, least: int = 1) -> int:
+    """A whole number of any library, at least `least`; `what` starts the message of the error."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or int(value.__index__()) < least:
+        raise OptionError(f"{what} is a whole number, at least {least}; it is {value!r}.")
+    return int(value.__index__())
+
+
 def checked_page(path: str | Path) -> Path:
-    """The path of a page that is to be written; an error where writing it would fail."""
+    """The path of a report, if a file can be written there."""
     target = Path(path)
     if target.is_dir():
-        raise OptionError(f"{target} is a folder, not a file to write the report to.")
+        raise FileError("This is a folder, not a file to write the report to.", target)
     if not target.parent.is_dir():
-        raise OptionError(f"There is no folder {target.parent} to write the report to.")
+        raise MissingFileError(f"There is no folder {target.parent} to write the report to.", target)
     return target

@@ -9,9 +9,9 @@ import pytest
 from benchmarks.learn import made_up_network
 
 from credo.errors import ImpossibleRowError
-from credo.io.agrum import load_pyagrum
 from credo.io.dataset import Dataset
 from credo.io.network_files import read_network
+from credo.io.pyagrum import load_pyagrum
 from credo.model.network import Network
 from credo.statistics.counts import count, layout_for_counts, merge
 from credo.statistics.inference import execute

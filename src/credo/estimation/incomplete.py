@@ -28,7 +28,7 @@ from credo.estimation.solution import Solution
 from credo.estimation.tied import TiedEStep, tie_finding, tied_e_step, tied_likelihood
 from credo.findings import Finding
 from credo.io.dataset import Dataset
-from credo.options import EMOptions
+from credo.options import EMOptions, TieReading
 from credo.statistics.inference.expected_counts import (
     Prepared,
     as_counts,
@@ -36,7 +36,7 @@ from credo.statistics.inference.expected_counts import (
     log_likelihood_of,
     prepare,
 )
-from credo.statistics.ties.likelihood import Reading, tie_rows
+from credo.statistics.ties.likelihood import tie_rows
 
 STATUS = {Ended.CONVERGED: Status.CONVERGED, Ended.LIMIT: Status.NOT_CONVERGED, Ended.FELL: Status.NOT_CONVERGED}
 FOLDS = 10  # of cross-validation, as in [guo, algorithm 2]
@@ -74,7 +74,7 @@ def estimate_incomplete(problem: Problem, progress: Callable[[Iteration], None] 
     findings, likelihood = [_em_finding(result), *weight_findings, *fold_findings], None
     if isinstance(e_step, TiedEStep):
         conditioned = e_step.rows
-        if problem.reading is not Reading.CLL:
+        if problem.reading is not TieReading.CLL:
             conditioned = tie_rows(problem.counts.layout, ties, dataset, memory_limit=problem.memory_limit)
         likelihood = tied_likelihood(conditioned, theta)
         findings.append(tie_finding(conditioned, likelihood))

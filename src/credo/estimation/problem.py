@@ -14,10 +14,9 @@ from credo.constraints.constraint_set import Constraints
 from credo.io.dataset import Dataset
 from credo.model.layout import Layout
 from credo.model.network import Network
-from credo.options import Options
+from credo.options import Options, TieReading
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors, prior_vector, pseudo_counts
-from credo.statistics.ties.likelihood import Reading
 
 if TYPE_CHECKING:
     from credo.estimation.method import Method
@@ -52,7 +51,7 @@ class Problem:
     method: Method | None = None
     kept: tuple[str, ...] = ()  # the variables whose CPTs stay as they are
     dataset: Dataset | None = None  # the rows themselves, where some are incomplete or tied
-    reading: Reading = Reading.CLL  # how tied rows came about
+    reading: TieReading = TieReading.CLL  # how tied rows came about
     memory_limit: int | None = None
 
     @property

@@ -15,7 +15,7 @@ from credo.constraints.blocks import Block
 from credo.errors import CredoError
 from credo.kernels.joint_updates import Leaps
 from credo.kernels.posterior_gibbs import Layout, State
-from credo.model.graphs import parts
+from credo.model.graphs import connected_components
 from credo.model.network import Network
 from credo.sampling.geometry import geometry_of
 from credo.sampling.joint_updates import Ground, grounds_of, leaps_of
@@ -118,7 +118,7 @@ def _joined(blocks: Sequence[Block], names: Sequence[str]) -> Indices:
         (position[block.configurations[0][0]], position[name]) for block in blocks for name, _ in block.configurations
     }
     first, second = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
-    return parts(first, second, len(names))
+    return connected_components(first, second, len(names))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
