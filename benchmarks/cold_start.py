@@ -1,9 +1,10 @@
-"""How long first calls take, each in a new process with an empty cache of compiled code: `python -m benchmarks.cold_start`.
+"""How long first calls take, without any compiled code in the cache: `python -m benchmarks.cold_start`.
 
-Columns: seconds of processor time and of the clock until the process has ended, and how many functions were compiled.
-Each method is called on the brain tumour example (six variables, thirty patients), with its data complete and with a
-tenth of the values missing; then come reports, questions to the network, and the same with a cache that is filled. pgmpy and pyAgrum
-count the same table, where they are installed. On a busy machine, trust the processor time.
+Each case runs in a process of its own, with a cache folder of its own that is empty. Columns: seconds of processor time
+and of the clock until the process has ended, and how many functions were compiled. Methods are called on the brain
+tumour example (six variables, thirty patients), complete and with a tenth of the values missing. Commands run once more
+with what the first run has compiled. pgmpy and pyAgrum count the same table, where they are installed. On a busy
+machine, trust the processor time.
 """
 
 from __future__ import annotations
@@ -33,9 +34,8 @@ MISSING = """
 import numpy as np
 rows = pl.read_csv(complete, infer_schema=False)
 generator = np.random.default_rng(1)
-incomplete = rows.with_columns(
-    [pl.when(pl.Series(generator.random(len(rows)) < 0.1)).then(None).otherwise(pl.col(c)).alias(c) for c in rows.columns]
-)
+missing = pl.DataFrame(generator.random(rows.shape) < 0.1, schema=rows.columns)
+incomplete = rows.select(pl.when(~missing[name]).then(pl.col(name)).alias(name) for name in rows.columns)
 """
 PGMPY = """
 import pandas as pd

@@ -117,12 +117,12 @@ def test_states_and_distributions_without_weight(certified: Certified) -> None:
 def test_rows_twice_and_rows_that_follow(certified: Certified) -> None:
     """Every row twice, once scaled by a thousand, and loosened copies of each."""
     tasks = []
-    for task in random_tasks(300, 10):
+    for task in random_tasks(100, 10):
         rows = list(task.block.linear)
         scaled = [in_units(row, 1e3) for row in rows]
         loose = [replace(row, bound=row.bound + 0.3) for row in rows]
         tasks.append(with_rows(task, [*rows, *rows, *scaled, *loose]))
-    plain = certified(random_tasks(300, 10))
+    plain = certified(random_tasks(100, 10))
     for task, one, other in zip(tasks, plain, certified(tasks), strict=True):
         assert objective(task, one) == pytest.approx(objective(task, other), rel=1e-8, abs=1e-8)
 
@@ -280,10 +280,11 @@ def test_the_compiled_certificate_is_the_one_of_the_formulas() -> None:
 
 
 def test_plain_and_compiled_find_the_same_optimum() -> None:
-    """Objectives agree to 1e-8 always; θ where a constraint that is reached is also pressed against, and all is seen."""
+    """Objectives agree to 1e-8 always; θ where all is seen and a constraint that is reached is pressed against;
+    multipliers where no reached constraint follows from others."""
     generator = np.random.default_rng(25)
     tasks = [*random_tasks(3_000, 26), *(soft_task(generator) for _ in range(500))]
-    unique = 0
+    unique = priced = 0
     for task, one, other in zip(tasks, solve_plain(tasks), solve_compiled(tasks), strict=True):
         assert certify(task, one.theta, one.multipliers).holds
         assert one.shape == other.shape
@@ -294,8 +295,20 @@ def test_plain_and_compiled_find_the_same_optimum() -> None:
         if (task.weights > 0).all() and (reached == pressed)[linear.hard].all():
             unique += 1
             np.testing.assert_allclose(one.theta, other.theta, rtol=0, atol=1e-8)
-            np.testing.assert_allclose(one.multipliers, other.multipliers, rtol=1e-5, atol=1e-6 * task.weights.sum())
+            if are_independent(task, reached):
+                priced += 1
+                np.testing.assert_allclose(
+                    one.multipliers, other.multipliers, rtol=1e-5, atol=1e-6 * task.weights.sum()
+                )
     assert unique > 500
+    assert priced > 300
+
+
+def are_independent(task: Task, reached: np.ndarray) -> bool:
+    rows = task.block.linear.take(reached).matrix(task.block.size).toarray()
+    sums = np.equal.outer(np.unique(task.block.distribution_of), task.block.distribution_of)
+    both = np.vstack((rows, sums))
+    return bool(np.linalg.matrix_rank(both) == len(both))
 
 
 def test_the_size_of_the_work_decides() -> None:
