@@ -23,6 +23,7 @@ import credo
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "brain-tumour"
 README = Path(__file__).resolve().parents[1] / "README.md"
+CLI = "from credo.cli import main; main()"
 SETUP = f"""
 import credo
 import polars as pl
@@ -64,8 +65,8 @@ def cases() -> dict[str, list[str]]:
     found = {
         "import credo": ["-c", "import credo"],
         "README": ["-c", README.read_text().split("```python")[1].split("```")[0]],
-        "credo demo": ["-m", "credo.cli", "demo"],
-        "credo learn": ["-m", "credo.cli", *learn, str(EXAMPLE / "brain-tumour.credo")],
+        "credo demo": ["-c", CLI, "demo"],
+        "credo learn": ["-c", CLI, *learn, str(EXAMPLE / "brain-tumour.credo")],
         "check": code("print(credo.check(network, knowledge, data=complete))"),
     }
     for name in METHODS:
