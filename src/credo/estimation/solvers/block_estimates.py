@@ -42,9 +42,7 @@ class BlockEstimate:
     without_data: Indices  # distributions with no weight at all; they take the point of maximum entropy
     local: bool = False  # whether only a local optimum is certain; `certificate.gap` then bounds the distance from all
     product_violation: float = 0.0  # of a product constraint, in logarithms
-    product_multipliers: tuple[
-        tuple[int, float], ...
-    ] = ()  # statement, multiplier per unit of log bound
+    product_multipliers: tuple[tuple[int, float], ...] = ()  # statement, multiplier per unit of log bound
 
     @property
     def block(self) -> Block:
