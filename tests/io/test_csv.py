@@ -217,6 +217,7 @@ def test_plain_and_compiled_read_the_same(tmp_path: Path, noise: str) -> None:
     for limit in (10**9, -1):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(csv_module, "PLAIN_BYTES", limit)
+            patch.setattr(csv_module, "CHUNK_BYTES", 1000)
             try:
                 dataset = read(path, others=("id",))
                 found.append((dataset.codes.tolist(), dataset.others["id"].to_list()))
