@@ -46,11 +46,10 @@ frame = pd.read_csv(complete)
 model = DiscreteBayesianNetwork([(p, c) for c, ps in network.parents.items() for p in ps])
 model.fit(frame, estimator=DiscreteMLE())
 """
-PYAGRUM = """
+PYAGRUM = f"""
 import pyagrum
-model = network.to_agrum() if hasattr(network, "to_agrum") else None
-learner = pyagrum.BNLearner(complete, model)
-learner.learnParameters(model.dag())
+model = pyagrum.loadBN(r"{EXAMPLE / "brain-tumour.bif"}")
+pyagrum.BNLearner(complete, model).learnParameters(model.dag())
 """
 
 
