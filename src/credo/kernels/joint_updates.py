@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
+from credo.kernels.compiler import compiled
 from credo.kernels.polytope_moves import SMALLEST, Extras, extra_terms, uniform
 from credo.kernels.sweeps import NOTHING, Geometry
 
@@ -50,7 +50,7 @@ class Mixture(NamedTuple):
     density: Any  # (tables, 2, components) log of π_g/B(s_g·b_g)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def row_density(mixture: Mixture, row: int, theta: Any) -> float:
     """log Π θ^N · Σ_g π_g·Dir(θ | s_g·b_g)."""
     start, stop, table = mixture.row_starts[row], mixture.row_starts[row + 1], mixture.row_tables[row]
@@ -73,7 +73,7 @@ def row_density(mixture: Mixture, row: int, theta: Any) -> float:
     return data - plain + highest + np.log(total)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def room(geometry: Geometry, leaps: Leaps, step: int, order: Any, theta: Any) -> Any:
     """Between which values rows leave θ_number, all others of its distribution giving in proportion; and 1 − θ.
 
@@ -108,13 +108,13 @@ def room(geometry: Geometry, leaps: Leaps, step: int, order: Any, theta: Any) ->
     return low if low > NOTHING else 0.0, high if high < 1.0 - NOTHING else 1.0, rest
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def power(value: float) -> float:
     """value^POWER, at once for the ends that most rooms have."""
     return value if value == 0.0 or value == 1.0 else np.exp(POWER * np.log(value))
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def proposed(low: float, high: float, kind: int, generator: Any) -> Any:
     """θ and 1 − θ: even between the ends, or as powers of the distance from zero, or from one."""
     share = uniform(generator)
@@ -127,7 +127,7 @@ def proposed(low: float, high: float, kind: int, generator: Any) -> Any:
     return (value, 1.0 - value) if kind == 1 else (1.0 - value, value)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def add_proposal(value: float, rest: float, low: float, high: float, logs: Any) -> None:
     """Add the log density of one number to that of a leap, for each kind that the leap as a whole may have."""
     even = 1.0 / (high - low)
@@ -140,14 +140,14 @@ def add_proposal(value: float, rest: float, low: float, high: float, logs: Any) 
     logs[2] += np.log(other + more * above)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def log_mean(logs: Any) -> float:
     """The log density of a leap whose kind is drawn evenly."""
     highest = logs.max()
     return highest + np.log(np.exp(logs - highest).mean())
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def leap(
     geometry: Geometry,
     extras: Extras,
@@ -210,7 +210,7 @@ def leap(
             theta[i] = old[i]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def leap_all(
     geometry: Geometry,
     extras: Extras,

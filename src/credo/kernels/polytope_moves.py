@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
+
+from credo.kernels.compiler import compiled
 
 FARTHEST = 650.0  # in log-odds: e^-650 is still a number
 SMALLEST = 1e-290
@@ -32,7 +33,7 @@ class Extras(NamedTuple):
 # Random numbers -------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def uniform(generator: Any) -> float:
     """A number in (0, 1): xoshiro256+ [Blackman and Vigna, 2018]."""
     s0, s1, s2, s3 = generator[0], generator[1], generator[2], generator[3]
@@ -51,7 +52,7 @@ def uniform(generator: Any) -> float:
 # Moves ----------------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def extra_terms(extras: Extras, named: Any, theta: Any) -> float:
     """What these product and soft rows add to the log density: 0 or −∞, or −w/2·violation²."""
     density = 0.0
@@ -72,7 +73,7 @@ def extra_terms(extras: Extras, named: Any, theta: Any) -> float:
     return density
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def log_split(a: float, b: float, odds: float) -> float:
     """log of t^a (1 − t)^b, t = 1/(1 + e^−odds): concave, and at most min(a·odds, −b·odds)."""
     if odds > 0.0:
@@ -80,7 +81,7 @@ def log_split(a: float, b: float, odds: float) -> float:
     return a * odds - (a + b) * np.log1p(np.exp(odds))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def move_pair(
     i: int, j: int, start: int, stop: int, rows: Any, changes: Any, shape: Any, theta: Any, slack: Any, generator: Any
 ) -> None:
@@ -125,7 +126,7 @@ def move_pair(
         slack[rows[e]] -= changes[e] * step
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def place_on_line(
     exponents: Any, theta: Any, indices: Any, values: Any, gaps: Any, length: float, odds: float
 ) -> float:
@@ -146,7 +147,7 @@ def place_on_line(
     return density
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def move_line(
     indices: Any,
     values: Any,
@@ -225,7 +226,7 @@ def move_line(
         theta[indices[k]] = old[k]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def set_ray(
     raised: Any, ratios: Any, owners: Any, distributions: Any, shape: Any, theta: Any, work: Any, indices: Any
 ) -> int:

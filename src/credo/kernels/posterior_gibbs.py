@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import lgamma
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
+from credo.kernels.compiler import compiled
 from credo.kernels.joint_updates import Leaps, Mixture, leap_all
 from credo.kernels.polytope_moves import SMALLEST, Extras, uniform
 from credo.kernels.sweeps import Geometry, refresh, sweep, work_space
@@ -46,7 +46,7 @@ class State(NamedTuple):
 # Random numbers -------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def log_gamma_draw(shape: float, generator: Any) -> float:
     """The logarithm of a gamma variate [Marsaglia and Tsang, 2000], which a small shape cannot make underflow."""
     boost = 0.0
@@ -62,7 +62,7 @@ def log_gamma_draw(shape: float, generator: Any) -> float:
             return np.log(d * v) + boost
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def draw_dirichlet(shape: Any, out: Any, generator: Any) -> None:
     highest = -np.inf
     for k in range(len(shape)):
@@ -79,7 +79,7 @@ def draw_dirichlet(shape: Any, out: Any, generator: Any) -> None:
 # Updates --------------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def set_shapes(layout: Layout, state: State, active: Any, shape: Any) -> None:
     """s_z·b_z + N of every row."""
     for row in range(len(layout.row_tables)):
@@ -93,7 +93,7 @@ def set_shapes(layout: Layout, state: State, active: Any, shape: Any) -> None:
             shape[i] = strength * base + layout.counts[i]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def set_density(layout: Layout, state: State, active: Any, density: Any) -> None:
     """log π_g/B(s_g·b_g) of every table."""
     cells, strengths = layout.cells, layout.strengths
@@ -114,7 +114,7 @@ def set_density(layout: Layout, state: State, active: Any, density: Any) -> None
                 density[table, seen, g] = np.log(weights[table, g]) + value
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def choose_components(
     layout: Layout,
     state: State,
@@ -166,7 +166,7 @@ def choose_components(
                 log_sums[cell + i - start, chosen] += logs[i]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def mean_term(strengths: Any, own: int, members: Any, log_sums: Any, mean: float, evenness: float) -> float:
     """What m_k adds to the log density: its prior, and Σ s·m·log θ − log Γ(s·m) over the rows that share it."""
     value = evenness * np.log(mean)
@@ -177,7 +177,7 @@ def mean_term(strengths: Any, own: int, members: Any, log_sums: Any, mean: float
     return value
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def update_means(
     layout: Layout, state: State, active: Any, members: Any, log_sums: Any, evenness: float, generator: Any
 ) -> None:
@@ -226,7 +226,7 @@ def update_means(
                     right = odds
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def update_pool(state: State, members: Any, alikeness: float, shape: Any, generator: Any) -> None:
     """w of all tables, by counts of tables in a restaurant's sense [Teh and others, 2006, section 5]."""
     pool = state.pool
@@ -238,7 +238,7 @@ def update_pool(state: State, members: Any, alikeness: float, shape: Any, genera
     draw_dirichlet(shape, pool, generator)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def update_weights(state: State, active: Any, members: Any, alikeness: float, shape: Any, generator: Any) -> None:
     """π of each table, which is a Dirichlet(κ·w + how many of its rows took each)."""
     for table in range(len(members)):
@@ -247,7 +247,7 @@ def update_weights(state: State, active: Any, members: Any, alikeness: float, sh
             draw_dirichlet(shape, state.weights[table], generator)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def run_posterior(
     geometry: Geometry,
     extras: Extras,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
+from credo.kernels.compiler import compiled
 from credo.kernels.polytope_moves import Extras, move_line, move_pair, set_ray, uniform
 
 NOTHING = 1e-15  # a change of a row that is rounding: the row keeps its value on the ray
@@ -40,7 +40,7 @@ class Geometry(NamedTuple):
     rays: Any  # (moves,) whether its entries are states that are raised, see `set_ray`
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def refresh(geometry: Geometry, group: int, theta: Any, slack: Any) -> None:
     """Distributions summed to one again, and b − Aθ worked out anew: rounding adds up in what is only updated."""
     for d in range(geometry.group_distributions[group], geometry.group_distributions[group + 1]):
@@ -56,13 +56,13 @@ def refresh(geometry: Geometry, group: int, theta: Any, slack: Any) -> None:
         slack[row] = rest
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def work_space(parameters: int, rows: int) -> Any:
     """Room for a sweep: numbers, of which row 2 must be zero, and indices."""
     return np.zeros((6, parameters + rows)), np.empty(parameters + rows, dtype=np.int64)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def sweep(
     geometry: Geometry,
     extras: Extras,
@@ -115,7 +115,7 @@ def sweep(
         refresh(geometry, group, theta, slack)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def run_chain(
     geometry: Geometry,
     extras: Extras,
