@@ -1,6 +1,6 @@
-"""The compiled leaps of the posterior: numbers that are tied together are drawn anew, from one mode into another.
+"""The compiled updates of the posterior: numbers that are tied together are drawn anew, from one mode into another.
 
-The target is the density with the components z summed over: a row that leaps from an end to its middle also changes
+The target is the density with the components z summed over: a row that updates from an end to its middle also changes
 what it was drawn from, and neither can go first. Number after number is proposed within what rows leave it, given those
 before and what those after can still be, so that few proposals break a statement; a proposal is taken with the chance
 of Metropolis and Hastings.
@@ -8,53 +8,27 @@ of Metropolis and Hastings.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
 
-from credo.kernels.polytope_moves import SMALLEST, Extras, extra_terms, uniform
-from credo.kernels.sweeps import NOTHING, Geometry
+from credo.kernels.polytope_moves import SMALLEST, extra_terms, uniform
+from credo.kernels.sampler_arrays import Extras, Geometry, JointUpdates, Mixture
+from credo.kernels.sweeps import NOTHING
 
 POWER = 0.1  # proposals near an end: as θ^(POWER − 1), no lighter there than components of strength 0.2 and two states
 
 SAME = 0.8  # how often a number is proposed as most of its leap are: even, near zero, or near one
 
 
-class Leaps(NamedTuple):
-    """Which numbers leap together, and which rows their steps must keep; flat arrays."""
-
-    starts: Any  # (leaps + 1,) into steps
-    numbers: Any  # (steps,)
-    check_starts: Any  # (steps + 1,)
-    checks: Any  # rows that bound a step
-    reserves: Any  # (checks,) the least that numbers which are drawn after a step can add to its rows
-    lowest: Any  # (parameters,) between which values all rows together leave a number, as far as was worked out
-    highest: Any  # (parameters,)
-    extra_starts: Any  # (leaps + 1,)
-    extras: Any
-    chances: Any  # (leaps,) how likely a sweep makes each
-
-
-class Mixture(NamedTuple):
-    """What rows are drawn from, in the order of parameters, as `mixture_kernel.py` holds it."""
-
-    row_starts: Any  # (rows + 1,)
-    row_tables: Any  # (rows,)
-    counts: Any  # (parameters,)
-    cells: Any  # (tables + 1,)
-    means: Any  # (cells,)
-    seen: Any  # (rows,)
-    strengths: Any  # (2, components)
-    own: int
-    density: Any  # (tables, 2, components) log of π_g/B(s_g·b_g)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def row_density(mixture: Mixture, row: int, theta: Any) -> float:
+def log_density(mixture: Mixture, row: int, theta: Any) -> float:
     """log Π θ^N · Σ_g π_g·Dir(θ | s_g·b_g)."""
-    start, stop, table = mixture.row_starts[row], mixture.row_starts[row + 1], mixture.row_tables[row]
-    cell, seen = mixture.cells[table], mixture.seen[row]
+    start, stop, family = mixture.starts[row], mixture.starts[row + 1], mixture.families[row]
+    cell, seen = mixture.cells[family], mixture.seen[row]
     plain = mean = data = 0.0
     for i in range(start, stop):
         log = np.log(theta[i])
@@ -63,8 +37,8 @@ def row_density(mixture: Mixture, row: int, theta: Any) -> float:
         data += mixture.counts[i] * log
     highest, total = -np.inf, 0.0
     for g in range(mixture.strengths.shape[1]):
-        inner = plain / (stop - start) if g < mixture.own else mean
-        value = mixture.density[table, seen, g] + mixture.strengths[seen, g] * inner
+        inner = plain / (stop - start) if g < mixture.uniform_components else mean
+        value = mixture.density[family, seen, g] + mixture.strengths[seen, g] * inner
         if value > highest:
             total = total * np.exp(highest - value) + 1.0
             highest = value
@@ -74,22 +48,22 @@ def row_density(mixture: Mixture, row: int, theta: Any) -> float:
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def room(geometry: Geometry, leaps: Leaps, step: int, order: Any, theta: Any) -> Any:
+def allowed_interval(geometry: Geometry, updates: JointUpdates, step: int, order: Any, theta: Any) -> Any:
     """Between which values rows leave θ_number, all others of its distribution giving in proportion; and 1 − θ.
 
     `order` holds at which step a distribution is drawn: what later ones hold now is of no matter, only what they can.
     """
-    number = leaps.numbers[step]
+    number = updates.numbers[step]
     d = geometry.owners[number]
     rest = 0.0
     for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
         rest += theta[i] if i != number else 0.0
-    low, high = leaps.lowest[number], leaps.highest[number]
-    for check in range(leaps.check_starts[step], leaps.check_starts[step + 1]):
-        row = leaps.checks[check]
-        spare, slope = geometry.bounds[row] - leaps.reserves[check], 0.0
-        for e in range(geometry.row_starts[row], geometry.row_starts[row + 1]):
-            i, value = geometry.row_indices[e], geometry.row_values[e]
+    low, high = updates.lowest[number], updates.highest[number]
+    for check in range(updates.check_starts[step], updates.check_starts[step + 1]):
+        row = updates.checks[check]
+        spare, slope = geometry.bounds[row] - updates.reserves[check], 0.0
+        for e in range(geometry.constraint_starts[row], geometry.constraint_starts[row + 1]):
+            i, value = geometry.constraint_indices[e], geometry.constraint_values[e]
             if order[geometry.owners[i]] > step:
                 continue
             spare -= value * theta[i]
@@ -148,11 +122,11 @@ def log_mean(logs: Any) -> float:
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def leap(
+def joint_update(
     geometry: Geometry,
     extras: Extras,
     mixture: Mixture,
-    leaps: Leaps,
+    updates: JointUpdates,
     which: int,
     theta: Any,
     old: Any,
@@ -163,28 +137,28 @@ def leap(
 
     With others in proportion, θ_k and their shares are the coordinates, and the volume element is (1 − θ_k)^(K − 2).
     """
-    first, last = leaps.starts[which], leaps.starts[which + 1]
-    named = leaps.extras[leaps.extra_starts[which] : leaps.extra_starts[which + 1]]
+    first, last = updates.starts[which], updates.starts[which + 1]
+    named = updates.extras[updates.extra_starts[which] : updates.extra_starts[which + 1]]
     gain = -extra_terms(extras, named, theta) if len(named) else 0.0
     logs = np.zeros(3)
     for step in range(first, last):
-        order[geometry.owners[leaps.numbers[step]]] = step
+        order[geometry.owners[updates.numbers[step]]] = step
     for step in range(first, last):
-        number = leaps.numbers[step]
-        low, high, rest = room(geometry, leaps, step, order, theta)
+        number = updates.numbers[step]
+        low, high, rest = allowed_interval(geometry, updates, step, order, theta)
         if not low < high:
             return
         d = geometry.owners[number]
         add_proposal(theta[number], rest, low, high, logs)
         states = geometry.distributions[d + 1] - geometry.distributions[d]
-        gain -= row_density(mixture, d, theta) + (states - 2.0) * np.log(rest)
+        gain -= log_density(mixture, d, theta) + (states - 2.0) * np.log(rest)
     gain += log_mean(logs)
     logs[:] = 0.0
     common = int(3.0 * uniform(generator))
     moved = 0
     for step in range(first, last):
-        number = leaps.numbers[step]
-        low, high, rest = room(geometry, leaps, step, order, theta)
+        number = updates.numbers[step]
+        low, high, rest = allowed_interval(geometry, updates, step, order, theta)
         if not low < high:
             gain = -np.inf
             break
@@ -198,33 +172,33 @@ def leap(
             theta[i] = value if i == number else max(theta[i] * (left / rest), SMALLEST)
         moved += 1
         add_proposal(value, left, low, high, logs)
-        gain += row_density(mixture, d, theta) + (stop - start - 2.0) * np.log(left)
+        gain += log_density(mixture, d, theta) + (stop - start - 2.0) * np.log(left)
     gain -= log_mean(logs)
     if len(named) and gain > -np.inf:
         gain += extra_terms(extras, named, theta)
     if np.log(uniform(generator)) < gain:
         return
     for step in range(first, first + moved):
-        d = geometry.owners[leaps.numbers[step]]
+        d = geometry.owners[updates.numbers[step]]
         for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
             theta[i] = old[i]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def leap_all(
+def update_jointly(
     geometry: Geometry,
     extras: Extras,
     mixture: Mixture,
-    leaps: Leaps,
-    active: Any,  # (tables,)
+    updates: JointUpdates,
+    active: Any,  # (families,)
     theta: Any,
     old: Any,
     order: Any,
     generator: Any,
 ) -> None:
-    """Every leap of active tables once, or as often as its chance has it."""
+    """Every leap of active families once, or as often as its chance has it."""
     order[:] = -1
-    for which in range(len(leaps.chances)):
-        table = mixture.row_tables[geometry.owners[leaps.numbers[leaps.starts[which]]]]
-        if active[table] and uniform(generator) < leaps.chances[which]:
-            leap(geometry, extras, mixture, leaps, which, theta, old, order, generator)
+    for which in range(len(updates.chances)):
+        family = mixture.families[geometry.owners[updates.numbers[updates.starts[which]]]]
+        if active[family] and uniform(generator) < updates.chances[which]:
+            joint_update(geometry, extras, mixture, updates, which, theta, old, order, generator)

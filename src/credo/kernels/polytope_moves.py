@@ -6,10 +6,12 @@ each soft row. Every move keeps the target, and draws on the chain's own generat
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
+
+from credo.kernels.sampler_arrays import Extras
 
 FARTHEST = 650.0  # in log-odds: e^-650 is still a number
 SMALLEST = 1e-290
@@ -17,16 +19,6 @@ MOST_SHRINKS = 200
 MOST_STEPS_OUT = 40
 STEP_OUT = 8.0  # the width of a step out, in log-odds along a line
 
-
-class Extras(NamedTuple):
-    """Rows that are tested at a point instead of bounding a move: product rows, in logarithms, and soft rows."""
-
-    starts: Any  # (extras + 1,)
-    indices: Any
-    values: Any
-    bounds: Any  # (extras,)
-    weights: Any  # (extras,) NaN: a product row, which is hard
-    equality: Any  # (extras,)
 
 
 # Random numbers -------------------------------------------------------------------------------------------------------

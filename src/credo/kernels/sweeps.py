@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
 
-from credo.kernels.polytope_moves import Extras, move_line, move_pair, set_ray, uniform
+from credo.kernels.polytope_moves import move_line, move_pair, set_ray, uniform
+from credo.kernels.sampler_arrays import Extras, Geometry
 
 NOTHING = 1e-15  # a change of a row that is rounding: the row keeps its value on the ray
 
-
-class Geometry(NamedTuple):
-    """Groups of distributions, their rows, and the sparse directions to move in; flat arrays, as the loops take them.
-
-    A group is a block: its rows, moves and distributions are the stretches that `group_*` name. `delta_*` hold Av of
-    each move v, so that a move looks at the rows that it changes and at no other.
-    """
-
-    group_rows: Any  # (groups + 1,)
-    group_moves: Any  # (groups + 1,)
-    group_distributions: Any  # (groups + 1,)
-    distributions: Any  # (distributions + 1,)
-    owners: Any  # (parameters,) the distribution of each
-    row_starts: Any
-    row_indices: Any
-    row_values: Any
-    bounds: Any  # (rows,)
-    move_starts: Any
-    move_indices: Any
-    move_values: Any
-    delta_starts: Any
-    delta_rows: Any
-    delta_values: Any
-    extra_starts: Any  # (moves + 1,) which extras a move changes
-    extra_list: Any
-    chances: Any  # (moves,) how likely a sweep makes each
-    rays: Any  # (moves,) whether its entries are states that are raised, see `set_ray`
 
 
 @numba.njit(cache=True, nogil=True)
@@ -49,10 +23,10 @@ def refresh(geometry: Geometry, group: int, theta: Any, slack: Any) -> None:
             total += theta[i]
         for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
             theta[i] /= total
-    for row in range(geometry.group_rows[group], geometry.group_rows[group + 1]):
+    for row in range(geometry.group_constraints[group], geometry.group_constraints[group + 1]):
         rest = geometry.bounds[row]
-        for e in range(geometry.row_starts[row], geometry.row_starts[row + 1]):
-            rest -= geometry.row_values[e] * theta[geometry.row_indices[e]]
+        for e in range(geometry.constraint_starts[row], geometry.constraint_starts[row + 1]):
+            rest -= geometry.constraint_values[e] * theta[geometry.constraint_indices[e]]
         slack[row] = rest
 
 
@@ -77,12 +51,12 @@ def sweep(
     """Every move once, or as often as its chance has it, group by group."""
     # Taken out of the tuple once: in the loop each look would count references.
     move_starts, move_indices, move_values = geometry.move_starts, geometry.move_indices, geometry.move_values
-    delta_starts, delta_rows, delta_values = geometry.delta_starts, geometry.delta_rows, geometry.delta_values
+    delta_starts, delta_rows, delta_values = geometry.delta_starts, geometry.delta_constraints, geometry.delta_values
     extra_starts, extra_list, chances = geometry.extra_starts, geometry.extra_list, geometry.chances
-    row_starts, row_indices, row_values = geometry.row_starts, geometry.row_indices, geometry.row_values
+    row_starts, row_indices, row_values = geometry.constraint_starts, geometry.constraint_indices, geometry.constraint_values
     rays, owners, distributions = geometry.rays, geometry.owners, geometry.distributions
     direction, exponents, ray_changes = work[2], work[4], work[5]
-    for group in range(len(geometry.group_rows) - 1):
+    for group in range(len(geometry.group_constraints) - 1):
         if not active[group]:
             continue
         for move in range(geometry.group_moves[group], geometry.group_moves[group + 1]):
@@ -127,10 +101,10 @@ def run_chain(
 ) -> None:
     """Draws, each after `thinning` sweeps."""
     slack = np.empty(len(geometry.bounds))
-    for group in range(len(geometry.group_rows) - 1):
+    for group in range(len(geometry.group_constraints) - 1):
         refresh(geometry, group, theta, slack)
     work, indices = work_space(len(theta), len(slack))
-    active = np.ones(len(geometry.group_rows) - 1, dtype=np.bool_)
+    active = np.ones(len(geometry.group_constraints) - 1, dtype=np.bool_)
     for draw in range(len(out)):
         for _ in range(thinning):
             sweep(geometry, extras, active, shape, theta, slack, work, indices, generator)

@@ -1,7 +1,7 @@
-"""Which numbers of a block leap together: those that statements hold close, and each on its own.
+"""Which numbers of a block update together: those that statements hold close, and each on its own.
 
 Rows that are "about the same" have modes in common: all in one corner, all in the other, all near their base. Between
-modes lies next to nothing, and the more rows are tied, the less: moves that go there step by step never arrive. A leap
+modes lies next to nothing, and the more rows are tied, the less: moves that go there step by step never arrive. A update
 draws all of them anew, one after the other, each within what the statements leave it, given those before; so they end
 up in a mode together, however far away it is (`leap_kernel.py`).
 """
@@ -17,28 +17,27 @@ import numpy as np
 from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
-from credo.kernels.joint_updates import Leaps
-from credo.sampling.directions import CLOSE, Directions, close_forms
-from credo.sampling.polytope_constraints import starts_of
+from credo.kernels.sampler_arrays import JointUpdates
+from credo.sampling.directions import CLOSE, Directions, close_forms, starts_of
 
 WIDTHS = (CLOSE, 0.15)  # numbers are tied where their bounds are this close: loosely, and closely
 CORRELATIONS = (0.5, 0.9)  # and where draws show them to go together so much
-ALONE = 0.5  # how likely a sweep lets a number leap on its own
+ALONE = 0.5  # how likely a sweep lets a number update on its own
 PASSES = 4  # over all rows, when what they leave a number is worked out
 ROUNDING = 1e-12
-MOST_TIED = 12  # numbers that leap together at most: of more, one is refused nearly always
+MOST_TIED = 12  # numbers that update together at most: of more, one is refused nearly always
 
-Leap = tuple[int, ...]  # parameters in the order in which they are drawn, one of a distribution
+Update = tuple[int, ...]  # parameters in the order in which they are drawn, one of a distribution
 Pairs = list[tuple[int, int]]
 Share = dict[int, tuple[float, float]]  # of each distribution, the least and the most that it adds to a row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ground:
-    """What the statements say about leaps in one block, whatever draws show later."""
+class Support:
+    """What the statements say about updates in one block, whatever draws show later."""
 
     block: Block
-    singles: tuple[int, ...]  # the numbers that can leap: of two states the first, none beside a zero
+    singles: tuple[int, ...]  # the numbers that can update: of two states the first, none beside a zero
     ties: tuple[Pairs, ...]  # for each of `WIDTHS`
     sums: Pairs  # any two numbers of a sum that is held closely
     low: Numbers  # (parameters,)
@@ -50,45 +49,45 @@ class Ground:
     extras: int  # how many there are
 
 
-def grounds_of(blocks: Sequence[Block], parts: Sequence[Directions], start: Numbers) -> list[Ground]:
+def supports_of(blocks: Sequence[Block], parts: Sequence[Directions], start: Numbers) -> list[Support]:
     """One for each block; `start` says which parameters can be other than zero."""
     ends = np.cumsum([block.size for block in blocks], dtype=np.int64).tolist()
     return [
-        _ground(block, part, start[end - block.size : end] > 0.0)
+        _support(block, part, start[end - block.size : end] > 0.0)
         for block, part, end in zip(blocks, parts, ends, strict=True)
     ]
 
 
-def leaps_of(grounds: Sequence[Ground], draws: Numbers | None = None) -> Leaps:
-    """The leaps of all blocks in one.
+def joint_updates_of(supports: Sequence[Support], draws: Numbers | None = None) -> JointUpdates:
+    """The updates of all blocks in one.
 
     `draws`, (draws, parameters), show what goes together; without them, statements alone say it.
     """
-    found: list[Leap] = []
-    checks: list[list[tuple[int, float]]] = []  # of each step of each leap: rows, and what later steps add at least
-    extras: list[list[int]] = []  # of each leap
+    found: list[Update] = []
+    checks: list[list[tuple[int, float]]] = []  # of each step of each update: rows, and what later steps add at least
+    extras: list[list[int]] = []  # of each update
     first = first_row = first_extra = 0
-    for ground in grounds:
-        block = ground.block
-        for leap in _leaps(ground, None if draws is None else draws[:, first : first + block.size]):
-            steps = [int(block.distribution_of[i]) for i in leap]
-            checks += [[(first_row + row, least) for row, least in rows] for rows in _checks(ground, steps)]
-            extras.append(sorted({first_extra + extra for d in steps for extra in ground.touching_extras[d]}))
-            found.append(tuple(first + i for i in leap))
+    for support in supports:
+        block = support.block
+        for update in _updates(support, None if draws is None else draws[:, first : first + block.size]):
+            steps = [int(block.distribution_of[i]) for i in update]
+            checks += [[(first_row + row, least) for row, least in rows] for rows in _checks(support, steps)]
+            extras.append(sorted({first_extra + extra for d in steps for extra in support.touching_extras[d]}))
+            found.append(tuple(first + i for i in update))
         first += block.size
-        first_row += len(ground.bounds)
-        first_extra += ground.extras
-    return Leaps(
-        starts_of([len(leap) for leap in found]),
+        first_row += len(support.bounds)
+        first_extra += support.extras
+    return JointUpdates(
+        starts_of([len(update) for update in found]),
         _flat(found),
         starts_of([len(rows) for rows in checks]),
         _flat([[row for row, _ in rows] for rows in checks]),
         np.array([least for rows in checks for _, least in rows], dtype=np.float64),
-        np.concatenate([np.zeros(0), *(ground.low for ground in grounds)]),
-        np.concatenate([np.zeros(0), *(ground.high for ground in grounds)]),
+        np.concatenate([np.zeros(0), *(support.low for support in supports)]),
+        np.concatenate([np.zeros(0), *(support.high for support in supports)]),
         starts_of([len(rows) for rows in extras]),
         _flat(extras),
-        _chances(np.array([len(leap) for leap in found], dtype=np.int64)),
+        _chances(np.array([len(update) for update in found], dtype=np.int64)),
     )
 
 
@@ -146,24 +145,24 @@ def _shares(block: Block, linear: LinearConstraints, low: Numbers, high: Numbers
     return found
 
 
-def _checks(ground: Ground, steps: Sequence[int]) -> Iterator[list[tuple[int, float]]]:
+def _checks(support: Support, steps: Sequence[int]) -> Iterator[list[tuple[int, float]]]:
     """For each step the rows that can bound it, with the least that distributions drawn later add to them."""
     order = {d: step for step, d in enumerate(steps)}
     for step, d in enumerate(steps):
         found = []
-        for row in ground.touching[d]:
+        for row in support.touching[d]:
             later = most = 0.0
-            for other, (least, greatest) in ground.shares[row].items():
+            for other, (least, greatest) in support.shares[row].items():
                 if order.get(other, -1) > step:
                     later += least
                 else:
                     most += greatest
-            if later + most > ground.bounds[row]:
+            if later + most > support.bounds[row]:
                 found.append((row, later))
         yield found
 
 
-def _ground(block: Block, part: Directions, possible: Flags) -> Ground:
+def _support(block: Block, part: Directions, possible: Flags) -> Support:
     rows = part.inequalities
     sizes = np.diff(block.distributions)
     whole = np.logical_and.reduceat(possible, block.distributions[:-1])  # distributions without a zero
@@ -174,7 +173,7 @@ def _ground(block: Block, part: Directions, possible: Flags) -> Ground:
     ]
     forms = {width: [[i for i, _ in form] for form in close_forms(block, rows, width)] for width in WIDTHS}
     low, high = _ends(block, rows)
-    return Ground(
+    return Support(
         block,
         () if part.equalities.shape[0] else tuple(singles),
         tuple([(form[0], form[1]) for form in forms[width] if len(form) == 2] for width in WIDTHS),
@@ -189,22 +188,22 @@ def _ground(block: Block, part: Directions, possible: Flags) -> Ground:
     )
 
 
-def _leaps(ground: Ground, draws: Numbers | None) -> list[Leap]:
+def _updates(support: Support, draws: Numbers | None) -> list[Update]:
     """Every number on its own; then what is tied, more and more closely."""
-    leaps: dict[frozenset[int], Leap] = {frozenset((i,)): (i,) for i in ground.singles}
-    for pairs in (*ground.ties, *(_shown(draws) if draws is not None else ())):
-        tied: dict[int, list[int]] = {i: [] for i in ground.singles}
+    updates: dict[frozenset[int], Update] = {frozenset((i,)): (i,) for i in support.singles}
+    for pairs in (*support.ties, *(_shown(draws) if draws is not None else ())):
+        tied: dict[int, list[int]] = {i: [] for i in support.singles}
         for i, j in pairs:
             if i in tied and j in tied:
                 tied[i].append(j)
                 tied[j].append(i)
-        # Where a sum is held, no number can leap alone, but two of it can, with what each is tied to.
-        for numbers in (*((i,) for i in ground.singles), *ground.sums):
+        # Where a sum is held, no number can update alone, but two of it can, with what each is tied to.
+        for numbers in (*((i,) for i in support.singles), *support.sums):
             together = [j for i in numbers if i in tied for j in _connected(i, tied)]
-            leap = _one_each(ground.block, together)
-            if 1 < len(leap) <= MOST_TIED:
-                leaps.setdefault(frozenset(leap), leap)
-    return list(leaps.values())
+            update = _one_each(support.block, together)
+            if 1 < len(update) <= MOST_TIED:
+                updates.setdefault(frozenset(update), update)
+    return list(updates.values())
 
 
 def _shown(draws: Numbers) -> Iterator[Pairs]:
@@ -227,7 +226,7 @@ def _connected(start: int, tied: dict[int, list[int]]) -> list[int]:
     return list(found)
 
 
-def _one_each(block: Block, numbers: list[int]) -> Leap:
+def _one_each(block: Block, numbers: list[int]) -> Update:
     """The first number of each distribution: two of one cannot both be raised at the cost of all others."""
     first: dict[int, int] = {}
     for i in numbers:
