@@ -1,9 +1,9 @@
-"""The compiled updates of the posterior: numbers that are tied together are drawn anew, from one mode into another.
+"""The compiled joint updates of the posterior: parameters that statements hold close move from one mode to another.
 
-The target is the density with the components z summed over: a row that updates from an end to its middle also changes
-what it was drawn from, and neither can go first. Number after number is proposed within what rows leave it, given those
-before and what those after can still be, so that few proposals break a statement; a proposal is taken with the chance
-of Metropolis and Hastings.
+The target is the density with the components z summed over: a distribution that goes from a corner to its middle also
+changes what it was drawn from, and neither can go first. Parameter after parameter is proposed within what constraints
+leave it, given those before and what those after can still be, so that few proposals break a statement; a proposal is
+accepted by Metropolis and Hastings.
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from credo.kernels.sweeps import NOTHING
 
 POWER = 0.1  # proposals near an end: as θ^(POWER − 1), no lighter there than components of strength 0.2 and two states
 
-SAME = 0.8  # how often a number is proposed as most of its leap are: even, near zero, or near one
-
-
+SAME = 0.8  # how often a number is proposed as most of its update: uniformly, near zero, or near one
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def log_density(mixture: Mixture, row: int, theta: Any) -> float:
+def log_density(mixture: Mixture, d: int, theta: Any) -> float:
     """log Π θ^N · Σ_g π_g·Dir(θ | s_g·b_g)."""
-    start, stop, family = mixture.starts[row], mixture.starts[row + 1], mixture.families[row]
-    cell, seen = mixture.cells[family], mixture.seen[row]
+    start, stop, family = mixture.starts[d], mixture.starts[d + 1], mixture.families[d]
+    cell, seen = mixture.cells[family], mixture.seen[d]
     plain = mean = data = 0.0
     for i in range(start, stop):
         log = np.log(theta[i])
@@ -49,7 +47,7 @@ def log_density(mixture: Mixture, row: int, theta: Any) -> float:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def allowed_interval(geometry: Geometry, updates: JointUpdates, step: int, order: Any, theta: Any) -> Any:
-    """Between which values rows leave θ_number, all others of its distribution giving in proportion; and 1 − θ.
+    """Between which values constraints leave θ_number, all others of its distribution giving in proportion; and 1 − θ.
 
     `order` holds at which step a distribution is drawn: what later ones hold now is of no matter, only what they can.
     """
@@ -60,9 +58,9 @@ def allowed_interval(geometry: Geometry, updates: JointUpdates, step: int, order
         rest += theta[i] if i != number else 0.0
     low, high = updates.lowest[number], updates.highest[number]
     for check in range(updates.check_starts[step], updates.check_starts[step + 1]):
-        row = updates.checks[check]
-        spare, slope = geometry.bounds[row] - updates.reserves[check], 0.0
-        for e in range(geometry.constraint_starts[row], geometry.constraint_starts[row + 1]):
+        constraint = updates.checks[check]
+        spare, slope = geometry.bounds[constraint] - updates.reserves[check], 0.0
+        for e in range(geometry.constraint_starts[constraint], geometry.constraint_starts[constraint + 1]):
             i, value = geometry.constraint_indices[e], geometry.constraint_values[e]
             if order[geometry.owners[i]] > step:
                 continue
@@ -84,7 +82,7 @@ def allowed_interval(geometry: Geometry, updates: JointUpdates, step: int, order
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def power(value: float) -> float:
-    """value^POWER, at once for the ends that most rooms have."""
+    """value^POWER, without a power for the ends that most intervals have."""
     return value if value == 0.0 or value == 1.0 else np.exp(POWER * np.log(value))
 
 
@@ -103,7 +101,7 @@ def proposed(low: float, high: float, kind: int, generator: Any) -> Any:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def add_proposal(value: float, rest: float, low: float, high: float, logs: Any) -> None:
-    """Add the log density of one number to that of a leap, for each kind that the leap as a whole may have."""
+    """Add the log density of one number to that of an update, for each kind that the update as a whole may have."""
     even = 1.0 / (high - low)
     below = POWER * power(value) / value / (power(high) - power(low))
     above = POWER * power(rest) / rest / (power(1.0 - low) - power(1.0 - high))
@@ -116,7 +114,7 @@ def add_proposal(value: float, rest: float, low: float, high: float, logs: Any) 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def log_mean(logs: Any) -> float:
-    """The log density of a leap whose kind is drawn evenly."""
+    """The log density of an update whose kind is drawn uniformly."""
     highest = logs.max()
     return highest + np.log(np.exp(logs - highest).mean())
 
@@ -196,7 +194,7 @@ def update_jointly(
     order: Any,
     generator: Any,
 ) -> None:
-    """Every leap of active families once, or as often as its chance has it."""
+    """Every update of active families once, or as often as its chance has it."""
     order[:] = -1
     for which in range(len(updates.chances)):
         family = mixture.families[geometry.owners[updates.numbers[updates.starts[which]]]]

@@ -19,8 +19,6 @@ MOST_SHRINKS = 100
 FARTHEST = 300.0
 
 
-
-
 # Random numbers -------------------------------------------------------------------------------------------------------
 
 
@@ -59,13 +57,13 @@ def draw_dirichlet(shape: Any, out: Any, generator: Any) -> None:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def set_shapes(arrays: DistributionArrays, state: ChainState, active: Any, shape: Any) -> None:
-    """s_z·b_z + N of every row."""
-    for row in range(len(arrays.families)):
-        if not active[arrays.families[row]]:
+    """s_z·b_z + N of every distribution."""
+    for d in range(len(arrays.families)):
+        if not active[arrays.families[d]]:
             continue
-        start, stop = arrays.starts[row], arrays.starts[row + 1]
-        component, cell = state.component[row], arrays.cells[arrays.families[row]]
-        strength = arrays.strengths[arrays.seen[row], component]
+        start, stop = arrays.starts[d], arrays.starts[d + 1]
+        component, cell = state.component[d], arrays.cells[arrays.families[d]]
+        strength = arrays.strengths[arrays.seen[d], component]
         for i in range(start, stop):
             base = 1.0 / (stop - start) if component < arrays.uniform_components[0] else state.means[cell + i - start]
             shape[i] = strength * base + arrays.counts[i]
@@ -73,9 +71,9 @@ def set_shapes(arrays: DistributionArrays, state: ChainState, active: Any, shape
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def set_density(arrays: DistributionArrays, state: ChainState, active: Any, density: Any) -> None:
-    """log π_g/B(s_g·b_g) of every family."""
+    """log π_g/B(s_g·b_g) of every CPT."""
     cells, strengths = arrays.cells, arrays.strengths
-    means, weights, own = state.means, state.weights, arrays.uniform_components[0]
+    means, weights, first_pooled = state.means, state.weights, arrays.uniform_components[0]
     for family in range(len(cells) - 1):
         if not active[family]:
             continue
@@ -83,7 +81,7 @@ def set_density(arrays: DistributionArrays, state: ChainState, active: Any, dens
         for g in range(strengths.shape[1]):
             for seen in range(2):
                 strength = strengths[seen, g]
-                if g < own:
+                if g < first_pooled:
                     value = lgamma(strength) - states * lgamma(strength / states)
                 elif seen == 0:  # what is shared is shared by both
                     value = lgamma(strength)
@@ -104,19 +102,27 @@ def choose_components(
     chances: Any,
     generator: Any,
 ) -> None:
-    """z of each row with chances π_g·Dir(θ | s_g·b_g); how many rows of a family took g, and Σ log θ over them."""
+    """z of each distribution with chances π_g·Dir(θ | s_g·b_g).
+
+    Sets how many distributions of a CPT have component g, and Σ log θ over them.
+    """
     starts, families, cells = arrays.starts, arrays.families, arrays.cells
-    strengths, means, weights, own = arrays.strengths, state.means, state.weights, arrays.uniform_components[0]
+    strengths, means, weights, first_pooled = (
+        arrays.strengths,
+        state.means,
+        state.weights,
+        arrays.uniform_components[0],
+    )
     components = strengths.shape[1]
     for family in range(len(cells) - 1):
         if active[family]:
             members[family] = 0.0
             log_sums[cells[family] : cells[family + 1]] = 0.0
-    for row in range(len(families)):
-        if not active[families[row]]:
+    for d in range(len(families)):
+        if not active[families[d]]:
             continue
-        family, start, stop = families[row], starts[row], starts[row + 1]
-        cell, seen = cells[family], arrays.seen[row]
+        family, start, stop = families[d], starts[d], starts[d + 1]
+        cell, seen = cells[family], arrays.seen[d]
         plain = mean = 0.0  # Σ log θ, and Σ m log θ
         for i in range(start, stop):
             logs[i] = np.log(max(state.theta[i], SMALLEST))
@@ -124,10 +130,10 @@ def choose_components(
             mean += means[cell + i - start] * logs[i]
         highest = -np.inf
         for g in range(components):
-            if not arrays.informative[row]:
+            if not arrays.informative[d]:
                 chances[g] = np.log(weights[family, g])
             else:
-                inner = plain / (stop - start) if g < own else mean
+                inner = plain / (stop - start) if g < first_pooled else mean
                 chances[g] = density[family, seen, g] + strengths[seen, g] * inner - plain
             highest = max(highest, chances[g])
         total = 0.0
@@ -137,18 +143,20 @@ def choose_components(
         while chosen < components - 1 and rest > np.exp(chances[chosen] - highest):
             rest -= np.exp(chances[chosen] - highest)
             chosen += 1
-        state.component[row] = chosen
-        if arrays.informative[row]:
+        state.component[d] = chosen
+        if arrays.informative[d]:
             members[family, chosen] += 1.0
             for i in range(start, stop):
                 log_sums[cell + i - start, chosen] += logs[i]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def mean_term(strengths: Any, own: int, members: Any, log_sums: Any, mean: float, mean_concentration: float) -> float:
-    """What m_k adds to the log density: its prior, and Σ s·m·log θ − log Γ(s·m) over the rows that share it."""
+def mean_term(
+    strengths: Any, first_pooled: int, members: Any, log_sums: Any, mean: float, mean_concentration: float
+) -> float:
+    """What m_k adds to the log density: c·log m, and Σ s·m·log θ − log Γ(s·m) over distributions that share it."""
     value = mean_concentration * np.log(mean)
-    for g in range(own, len(strengths)):
+    for g in range(first_pooled, len(strengths)):
         if members[g] > 0.0:
             weight = strengths[g] * mean
             value += weight * log_sums[g] - members[g] * lgamma(weight)
@@ -157,10 +165,21 @@ def mean_term(strengths: Any, own: int, members: Any, log_sums: Any, mean: float
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def update_means(
-    arrays: DistributionArrays, state: ChainState, active: Any, members: Any, log_sums: Any, mean_concentration: float, generator: Any
+    arrays: DistributionArrays,
+    state: ChainState,
+    active: Any,
+    members: Any,
+    log_sums: Any,
+    mean_concentration: float,
+    generator: Any,
 ) -> None:
-    """m of each family, state against state, by slices in the log-odds of their split."""
-    cells, strengths, own, means = arrays.cells, arrays.strengths[0], arrays.uniform_components[0], state.means
+    """m of each CPT, state against state, by slices in the log-odds of their split."""
+    cells, strengths, first_pooled, means = (
+        arrays.cells,
+        arrays.strengths[0],
+        arrays.uniform_components[0],
+        state.means,
+    )
     for family in range(len(cells) - 1):
         if not active[family]:
             continue
@@ -172,10 +191,10 @@ def update_means(
                 continue
             total = means[i] + means[j]
             now = np.log(means[i] / means[j])
-            rows, first, second = members[family], log_sums[i], log_sums[j]
+            own, first, second = members[family], log_sums[i], log_sums[j]
             level = np.log(uniform(generator))
-            level += mean_term(strengths, own, rows, first, means[i], mean_concentration)
-            level += mean_term(strengths, own, rows, second, means[j], mean_concentration)
+            level += mean_term(strengths, first_pooled, own, first, means[i], mean_concentration)
+            level += mean_term(strengths, first_pooled, own, second, means[j], mean_concentration)
             left = now - STEP_OUT * uniform(generator)
             right = left + STEP_OUT
             steps_left = int(MOST_STEPS_OUT * uniform(generator))
@@ -187,8 +206,8 @@ def update_means(
                 )
                 odds = min(max(odds, -FARTHEST), FARTHEST)
                 one, two = total / (1.0 + np.exp(-odds)), total / (1.0 + np.exp(odds))
-                value = mean_term(strengths, own, rows, first, one, mean_concentration)
-                inside = value + mean_term(strengths, own, rows, second, two, mean_concentration) >= level
+                value = mean_term(strengths, first_pooled, own, first, one, mean_concentration)
+                inside = value + mean_term(strengths, first_pooled, own, second, two, mean_concentration) >= level
                 if steps_left > 0:
                     left -= STEP_OUT if inside else 0.0
                     steps_left = steps_left - 1 if inside else 0
@@ -206,7 +225,7 @@ def update_means(
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def update_pool(state: ChainState, members: Any, pooling_concentration: float, shape: Any, generator: Any) -> None:
-    """w of all families, by counts of families in a restaurant's sense [Teh and others, 2006, section 5]."""
+    """w, by how many tables a Chinese restaurant with these customers has [Teh and others, 2006, section 5]."""
     pool = state.pool
     shape[:] = 1.0
     for family in range(len(members)):
@@ -217,8 +236,10 @@ def update_pool(state: ChainState, members: Any, pooling_concentration: float, s
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def update_weights(state: ChainState, active: Any, members: Any, pooling_concentration: float, shape: Any, generator: Any) -> None:
-    """π of each family, which is a Dirichlet(κ·w + how many of its rows took each)."""
+def update_weights(
+    state: ChainState, active: Any, members: Any, pooling_concentration: float, shape: Any, generator: Any
+) -> None:
+    """π of each CPT, a Dirichlet(κ·w + how many of its distributions have each component)."""
     for family in range(len(members)):
         if active[family]:
             shape[:] = pooling_concentration * state.pool + members[family]
@@ -237,7 +258,7 @@ def run_posterior(
     pooling_concentration: float,
     thinning: int,
     out_theta: Any,  # (draws, parameters of blocks)
-    out_component: Any,  # (draws, rows)
+    out_component: Any,  # (draws, distributions)
     out_means: Any,  # (draws, cells)
     out_weights: Any,  # (draws, families, components)
     moments: Any,  # (2, parameters of no block) out: Σ over sweeps of E θ and E θ²
@@ -248,9 +269,9 @@ def run_posterior(
     slack = np.empty(len(geometry.bounds))
     for group in range(len(geometry.group_constraints) - 1):
         refresh(geometry, group, theta, slack)
-    families, components, rows = len(arrays.cells) - 1, arrays.strengths.shape[1], len(arrays.families)
+    families, components, count = len(arrays.cells) - 1, arrays.strengths.shape[1], len(arrays.families)
     work, indices = work_space(len(theta), len(slack))
-    shape, logs, order = np.empty(len(theta)), np.empty(len(theta)), np.empty(rows, dtype=np.int64)
+    shape, logs, order = np.empty(len(theta)), np.empty(len(theta)), np.empty(count, dtype=np.int64)
     members, density = np.zeros((families, components)), np.empty((families, 2, components))
     log_sums, chances = np.zeros((len(state.means), components)), np.empty(components)
     mixture = Mixture(
@@ -268,7 +289,7 @@ def run_posterior(
     most = effort.max() if len(effort) else 1
     for draw in range(len(out_theta)):
         for repeat in range(thinning * most):
-            # All families, then those again that need more effort; given w, a family depends on no other.
+            # All CPTs, then those again that need more effort; given w, a CPT depends on no other.
             active = effort > repeat % most
             active_groups = active[arrays.group_families]
             set_shapes(arrays, state, active, shape)
@@ -278,10 +299,10 @@ def run_posterior(
             for group in range(len(active_groups)):
                 if active_groups[group]:
                     refresh(geometry, group, theta, slack)
-            for row in range(arrays.constrained[0], rows):
-                if not active[arrays.families[row]]:
+            for d in range(arrays.constrained[0], count):
+                if not active[arrays.families[d]]:
                     continue
-                start, stop = arrays.starts[row], arrays.starts[row + 1]
+                start, stop = arrays.starts[d], arrays.starts[d + 1]
                 draw_dirichlet(shape[start:stop], theta[start:stop], generator)
                 if repeat % most:
                     continue

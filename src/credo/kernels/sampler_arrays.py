@@ -73,7 +73,7 @@ class DistributionArrays(NamedTuple):
     seen: Any  # (distributions,) 1: it has data
     strengths: Any  # (2, components) s_g, by `seen`
     uniform_components: Any  # how many of the components have the uniform base, as an array of one number
-    group_families: Any  # (groups,) the family of a group's first distribution; families that a group joins share effort
+    group_families: Any  # (groups,) the family of a group's first distribution
 
 
 class ChainState(NamedTuple):

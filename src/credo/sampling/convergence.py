@@ -65,7 +65,8 @@ def nested_r_hat(draws: Numbers, superchains: int) -> Numbers:
     At stationarity B/W is about 1/(M·n), n the effective draws of one of M chains, however short they are.
     `draws` is (chains, draws, quantities), the chains of a superchain next to each other; the result (quantities,).
     """
-    groups = (draws - draws[0, 0]).reshape(superchains, -1, *draws.shape[1:])  # (superchains, chains, draws, …)
+    chains = len(draws) // superchains
+    groups = (draws - draws[0, 0]).reshape(superchains, chains, *draws.shape[1:])
     means = groups.mean(axis=2)
     within = means.var(axis=1, ddof=1).mean(axis=0)
     if groups.shape[2] > 1:

@@ -119,9 +119,7 @@ def posterior(
     if compiled:
         found, sizes, mixed = _compiled(region, sampled, hyperparameters, options, seed, report)
     else:
-        found, sizes, mixed = sample_posterior(
-            region, sampled, hyperparameters, options, seed, LARGEST_R_HAT, report
-        )
+        found, sizes, mixed = sample_posterior(region, sampled, hyperparameters, options, seed, report)
     means, deviations = _moments(network, sampled, hyperparameters, found)
     return PosteriorResult(
         means,

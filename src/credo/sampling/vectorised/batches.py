@@ -68,7 +68,8 @@ class ExtraTerms:
         """Σ e·log θ − log bound of products, Σ c·θ − bound of soft statements, (extras + 1, chains)."""
         found = self.matrix @ theta - self.bounds
         if self.product.any():
-            found[self.product] = self.matrix[self.product] @ np.log(np.maximum(theta, SMALLEST)) - self.bounds[self.product]
+            logs = np.log(np.maximum(theta, SMALLEST))
+            found[self.product] = self.matrix[self.product] @ logs - self.bounds[self.product]
         return np.asarray(found, dtype=np.float64)
 
     def log_density(self, values: Numbers, chosen: Indices) -> Numbers:
@@ -130,8 +131,7 @@ def move_batches(geometry: Geometry, extras: ExtraTerms) -> list[MoveBatch]:
         for entry, delta, touch in zip(entries, deltas, touched, strict=True)
     ]
     kinds = [
-        (_rounded_up(entry.stop - entry.start), touch.stop > touch.start, round(chance, 6))
-        for entry, touch, chance in zip(entries, touched, geometry.chances.tolist(), strict=True)
+        (entry.stop - entry.start == 2, touch.stop > touch.start) for entry, touch in zip(entries, touched, strict=True)
     ]
     found = []
     for members in independent_batches(resources, kinds):
@@ -139,21 +139,19 @@ def move_batches(geometry: Geometry, extras: ExtraTerms) -> list[MoveBatch]:
         rows = [geometry.delta_constraints[deltas[m]] for m in members]
         changes = [geometry.delta_values[deltas[m]] for m in members]
         named = padded([geometry.extra_list[touched[m]].tolist() for m in members], no_extra)
-        sides = []
-        for sign in (1.0, -1.0):
-            own = [sign * change > TINY_CHANGE for change in changes]
-            sides += [
-                padded([row[side].tolist() for row, side in zip(rows, own, strict=True)], constraints),
-                padded_values([change[side].tolist() for change, side in zip(changes, own, strict=True)], sign),
-            ]
+        above = [change > TINY_CHANGE for change in changes]
+        below = [change < -TINY_CHANGE for change in changes]
         found.append(
             MoveBatch(
                 indices,
                 padded_values([geometry.move_values[entries[m]].tolist() for m in members], 0.0),
-                *sides,
+                padded([row[side].tolist() for row, side in zip(rows, above, strict=True)], constraints),
+                padded_values([change[side].tolist() for change, side in zip(changes, above, strict=True)], 1.0),
+                padded([row[side].tolist() for row, side in zip(rows, below, strict=True)], constraints),
+                padded_values([change[side].tolist() for change, side in zip(changes, below, strict=True)], -1.0),
                 named,
                 extras.matrix[named[:, None, :], indices[None, :, :]],
-                float(geometry.chances[members[0]]),
+                float(geometry.chances[members].mean()),
             )
         )
     return found
@@ -161,11 +159,6 @@ def move_batches(geometry: Geometry, extras: ExtraTerms) -> list[MoveBatch]:
 
 def _stretch(starts: Indices, number: int) -> slice:
     return slice(int(starts[number]), int(starts[number + 1]))
-
-
-def _rounded_up(length: int) -> int:
-    """The next power of two: moves of similar length share a batch."""
-    return 1 << max(1, (length - 1).bit_length())
 
 
 def constraint_matrix(geometry: Geometry) -> csr_array:

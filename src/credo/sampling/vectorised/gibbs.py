@@ -6,8 +6,9 @@ moves that depend on each other, whatever the number of chains. Chains are on th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -151,8 +152,8 @@ class ChainStates:
 
     def take(self, chains: Indices) -> ChainStates:
         """Copies of some chains, perhaps several of one."""
-        parts = self.theta, self.free_logs, self.shape, self.component, self.means, self.weights, self.pool
-        return ChainStates(*(np.ascontiguousarray(part[..., chains]) for part in parts))
+        parts: dict[str, Any] = {each.name: getattr(self, each.name)[..., chains] for each in fields(self)}
+        return ChainStates(**parts)
 
 
 def start(model: Model, region: Region, chains: int, rng: np.random.Generator) -> ChainStates:
@@ -222,7 +223,7 @@ def sweep(model: Model, plan: SweepPlan, state: ChainStates, rng: np.random.Gene
     arrays, edge = model.arrays, model.edge
     counts = arrays.counts if data else np.zeros_like(arrays.counts)
     _set_shapes(model, state, counts)
-    density = _component_density(model, state)
+    density = component_density(model, state)
     if edge:
         sweep_moves(plan, np.concatenate((state.shape[:edge], np.ones((1, state.chains)))), state.theta, rng)
         padded_means = np.concatenate((state.means, np.zeros((1, state.chains))))
@@ -249,7 +250,7 @@ def _set_shapes(model: Model, state: ChainStates, counts: Numbers) -> None:
     state.shape = strengths[model.owners] * base + counts[:, None]
 
 
-def _component_density(model: Model, state: ChainStates) -> Numbers:
+def component_density(model: Model, state: ChainStates) -> Numbers:
     """log π_g/B(s_g·b_g) of every CPT, (families, 2, components, chains)."""
     from scipy.special import gammaln
 
@@ -293,8 +294,9 @@ def _update_components(
         [model.sum_of_family @ (state.component == g).astype(np.float64) for g in range(components)], axis=1
     )
     of_parameter = state.component[model.owners]
-    log_sums = np.stack([model.sum_of_cell @ np.where(of_parameter == g, logs, 0.0) for g in range(uniform, components)])
-    return members, log_sums
+    pooled = range(uniform, components)
+    log_sums = [model.sum_of_cell @ np.where(of_parameter == g, logs, 0.0) for g in pooled]
+    return members, np.stack(log_sums) if log_sums else np.zeros((0, *state.means.shape))
 
 
 def _update_means(
@@ -304,8 +306,6 @@ def _update_means(
 
     The log density of m_k is c·log m_k + Σ s·m_k·log θ_k − log Γ(s·m_k) over the distributions of pooled components.
     """
-    from scipy.special import gammaln
-
     uniform, chains = model.uniform_components, state.chains
     strengths = model.arrays.strengths[0, uniform:][:, None]  # (pooled, 1)
     concentration, states = model.hyperparameters.mean_concentration, model.sampled.states
@@ -323,24 +323,34 @@ def _update_means(
         sums = log_sums[:, i, chain], log_sums[:, j, chain]
         total, now = one + two, np.log(one / two)
 
-        def log_density(
-            odds: Numbers, which: Indices, total: Numbers = total, counts: Numbers = counts, sums: object = sums
-        ) -> Numbers:
-            share, rest = split(np.clip(odds, -FARTHEST, FARTHEST))
-            value = np.zeros(len(odds))
-            for part, logs in zip((share, rest), sums, strict=True):  # type: ignore[call-overload]
-                mean = total[which] * part
-                weight = strengths * mean
-                value += concentration * np.log(mean)
-                value += (weight * logs[:, which] - counts[:, which] * gammaln(weight)).sum(axis=0)
-            return value
-
+        log_density = partial(_log_density_of_split, total, counts, sums, strengths, concentration)
         level = log_density(now, np.arange(len(now))) - rng.standard_exponential(len(now))
         left, right = step_out(log_density, now, level, MEAN_STEP_OUT, MOST_STEPS_OUT, rng)
         odds, moved = slice_within(log_density, now, level, left, right, rng)
         share, rest = split(np.clip(odds, -FARTHEST, FARTHEST))
         state.means[i, chain] = np.where(moved, np.maximum(total * share, SMALLEST), one)
         state.means[j, chain] = np.where(moved, np.maximum(total * rest, SMALLEST), two)
+
+
+def _log_density_of_split(
+    total: Numbers,  # (points,) of two states
+    counts: Numbers,  # (pooled components, points)
+    sums: tuple[Numbers, Numbers],  # of each state, (pooled components, points)
+    strengths: Numbers,  # (pooled components, 1)
+    concentration: float,
+    odds: Numbers,
+    which: Indices,
+) -> Numbers:
+    """The log density of two states of m whose sum is `total`, at the log-odds of their split."""
+    from scipy.special import gammaln
+
+    value = np.zeros(len(odds))
+    for part, logs in zip(split(np.clip(odds, -FARTHEST, FARTHEST)), sums, strict=True):
+        mean = total[which] * part
+        weight = strengths * mean
+        value += concentration * np.log(mean)
+        value += (weight * logs[:, which] - counts[:, which] * gammaln(weight)).sum(axis=0)
+    return value
 
 
 def _update_pool(model: Model, state: ChainStates, members: Numbers, rng: np.random.Generator) -> None:
@@ -363,5 +373,3 @@ def free_moments(model: Model, state: ChainStates) -> tuple[Numbers, Numbers]:
     owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     total = np.add.reduceat(shape, starts[:-1], axis=0)[owners]
     return (shape / total).mean(axis=1), (shape * (shape + 1.0) / (total * (total + 1.0))).mean(axis=1)
-
-

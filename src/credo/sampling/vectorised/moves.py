@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from credo.arrays import Flags, Numbers
+from credo.arrays import Flags, Indices, Numbers
 from credo.sampling.vectorised.batches import SMALLEST, ExtraTerms, MoveBatch
 
 FARTHEST = 650.0  # in log-odds: e^-650 is still a number
@@ -19,9 +19,11 @@ MOST_SHRINKS = 200
 MOST_STEPS_OUT = 40
 STEP_OUT = 8.0  # the width of a step out, in log-odds along a line
 
+LogDensity = Callable[[Numbers, Indices], Numbers]  # of points, and of which of all they are
+
 
 def slice_within(
-    log_density: Callable[[Numbers, Numbers], Numbers],
+    log_density: LogDensity,
     now: Numbers,
     level: Numbers,
     left: Numbers,
@@ -52,14 +54,14 @@ def slice_within(
 
 
 def step_out(
-    log_density: Callable[[Numbers, Numbers], Numbers],
+    log_density: LogDensity,
     now: Numbers,
     level: Numbers,
     width: float,
     most: int,
     rng: np.random.Generator,
 ) -> tuple[Numbers, Numbers]:
-    """Intervals around points whose ends lie below the levels, or that took `most` steps in all [Neal, 2003, figure 3]."""
+    """Intervals around points whose ends lie below the levels, or took `most` steps in all [Neal, 2003, figure 3]."""
     left = now - width * rng.random(len(now))
     right = left + width
     steps_left = np.floor(most * rng.random(len(now)))
@@ -144,71 +146,63 @@ def move_lines(
         zero = -old / values
     low = np.where(forward, zero, -np.inf).max(axis=0)
     high = np.where(forward | still, np.inf, zero).min(axis=0)
-    low, high = (
-        end.ravel() for end in _ends(batch, low.reshape(moves, chains), high.reshape(moves, chains), slack)
-    )
+    low, high = (end.ravel() for end in _ends(batch, low.reshape(moves, chains), high.reshape(moves, chains), slack))
     free = np.flatnonzero((low < 0.0) & (high > 0.0))
-    low, high, old, values, forward, still, zero = (
-        array[..., free] for array in (low, high, old, values, forward, still, zero)
-    )
     step = np.zeros(moves * chains)
     if exponents is None and not len(batch.extras):
-        step[free] = low + rng.random(len(free)) * (high - low)
-        step = step.reshape(moves, chains)
-        moved = theta[batch.indices] + step * batch.values[:, :, None]
+        step[free] = low[free] + rng.random(len(free)) * (high[free] - low[free])
+        moved = theta[batch.indices] + step.reshape(moves, chains) * batch.values[:, :, None]
         theta[batch.indices] = np.where(batch.values[:, :, None] != 0.0, np.maximum(moved, SMALLEST), moved)
-        _update_slack(batch, step, slack)
-        return
-    line = _Line(batch, low, high, old, values, forward, still, zero, exponents, theta, extras, free)
-    now = np.log(-low / high)
-    level = line.log_density(now, np.arange(len(free))) - rng.standard_exponential(len(free))
-    left, right = step_out(line.log_density, now, level, STEP_OUT, MOST_STEPS_OUT, rng)
-    odds, moved_flags = slice_within(line.log_density, now, level, left, right, rng)
-    placed, steps, _ = line.place(odds, np.arange(len(free)))
-    new = theta[batch.indices].reshape(entries, -1)
-    new[:, free] = np.where(moved_flags & ~still, placed, old)
-    theta[batch.indices] = new.reshape(entries, moves, chains)
-    step[free] = np.where(moved_flags, steps, 0.0)
+    else:
+        line = _Line(batch, low, high, zero, exponents, theta, extras, free)
+        now = np.log(-low[free] / high[free])
+        every = np.arange(len(free))
+        level = line.log_density(now, every) - rng.standard_exponential(len(free))
+        left, right = step_out(line.log_density, now, level, STEP_OUT, MOST_STEPS_OUT, rng)
+        odds, found = slice_within(line.log_density, now, level, left, right, rng)
+        placed, steps, _ = line.place(odds, every)
+        new = old.copy()
+        new[:, free] = np.where(found & ~still[:, free], placed, old[:, free])
+        theta[batch.indices] = new.reshape(entries, moves, chains)
+        step[free] = np.where(found, steps, 0.0)
     _update_slack(batch, step.reshape(moves, chains), slack)
 
 
 class _Line:
-    """The density along lines, in the log-odds of the place between their ends."""
+    """The density along lines, one for each of the `free` moves and chains, in the log-odds of the place on them."""
 
     def __init__(
         self,
         batch: MoveBatch,
         low: Numbers,
         high: Numbers,
-        old: Numbers,
-        values: Numbers,
-        forward: Flags,
-        still: Flags,
-        zero: Numbers,
+        zero: Numbers,  # (entries, moves · chains) the step at which each parameter is zero
         exponents: Numbers | None,
         theta: Numbers,
         extras: ExtraTerms,
-        free: Numbers,
+        free: Indices,
     ) -> None:
-        self.low, self.length, self.forward = low, high - low, forward
-        self.size = np.abs(values)
-        self.gaps = np.where(still, 0.0, np.where(forward, low - zero, zero - high))
+        entries, chains = len(batch.indices), theta.shape[1]
+        self.low, self.length = low[free], (high - low)[free]
+        self.move = free // chains
+        values = batch.values[:, self.move]
+        self.still = values == 0.0
+        self.forward, self.size = values > 0.0, np.abs(values)
+        zero = zero[:, free]
+        self.gaps = np.where(self.still, 0.0, np.where(self.forward, self.low - zero, zero - high[free]))
         self.exponents = None
         if exponents is not None:
-            taken = exponents[batch.indices].reshape(len(old), -1)[:, free]
-            self.exponents = np.where(still, 0.0, taken)
+            self.exponents = np.where(self.still, 0.0, exponents[batch.indices].reshape(entries, -1)[:, free])
         self.extras, self.named = extras, batch.extras
         if len(batch.extras):
-            chains = theta.shape[1]
-            moves = batch.indices.shape[1]
-            self.move = np.broadcast_to(np.arange(moves)[:, None], (moves, chains)).ravel()[free]
             self.base = extras.values(theta)[batch.extras].reshape(len(batch.extras), -1)[:, free]
             self.coefficients = batch.coefficients  # (extras, entries, moves)
             self.changes = (batch.coefficients * batch.values).sum(axis=1)  # (extras, moves)
             self.product = extras.product[batch.extras]
-            self.old_logs = np.where(still, 0.0, np.log(np.maximum(old, SMALLEST)))
+            old = theta[batch.indices].reshape(entries, -1)[:, free]
+            self.old_logs = np.where(self.still, 0.0, np.log(np.maximum(old, SMALLEST)))
 
-    def place(self, odds: Numbers, which: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    def place(self, odds: Numbers, which: Indices) -> tuple[Numbers, Numbers, Numbers]:
         """The parameters at these log-odds, (entries, points), the steps, and the log volume element."""
         small = np.exp(-np.abs(odds))
         length = self.length[which]
@@ -219,7 +213,7 @@ class _Line:
         placed = np.maximum(self.size[:, which] * distance, SMALLEST)
         return placed, self.low[which] + from_low, -np.abs(odds) - 2.0 * np.log1p(small)
 
-    def log_density(self, odds: Numbers, which: Numbers) -> Numbers:
+    def log_density(self, odds: Numbers, which: Indices) -> Numbers:
         """The log density at these log-odds."""
         placed, steps, density = self.place(odds, which)
         logs = np.log(placed)
@@ -228,8 +222,8 @@ class _Line:
         if not len(self.named):
             return density
         move = self.move[which]
-        logs = np.where(self.size[:, which] == 0.0, 0.0, logs)
         linear = self.base[:, which] + self.changes[:, move] * steps
-        change = (self.coefficients[:, :, move] * (logs - self.old_logs[:, which])).sum(axis=1)
-        values = np.where(self.product[:, move], self.base[:, which] + change, linear)
+        change = np.where(self.still[:, which], 0.0, logs - self.old_logs[:, which])
+        multiplied = self.base[:, which] + (self.coefficients[:, :, move] * change).sum(axis=1)
+        values = np.where(self.product[:, move], multiplied, linear)
         return np.asarray(density + self.extras.log_density(values, self.named[:, move]).sum(axis=0))
