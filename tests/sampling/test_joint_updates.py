@@ -14,7 +14,7 @@ from credo.sampling.compiled_chains import CompiledChains
 from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains
 from credo.sampling.distributions import Hyperparameters, SampledDistributions, arrays_of, sampled_distributions
 from credo.sampling.joint_updates import supports_of
-from credo.sampling.polytope import geometry_of, region_of, seeded
+from credo.sampling.region import geometry_of, region_of, seeded
 from credo.sampling.vectorised.gibbs import component_density, model_of, plan_of, start
 from credo.sampling.vectorised.joint_updates import MixtureDensity, update_jointly
 from tests.helpers.blocks import at_most, block_of
@@ -169,8 +169,8 @@ def test_vectorised_joint_updates_alone_keep_the_distribution(name: str) -> None
     block, sampled, theta = exact_draws(name)
     region = region_of((block,))
     model = model_of(region, sampled, Hyperparameters())
-    plan = plan_of(region, model, supports_of(region.blocks, region.parts, region.start))
-    state = start(model, region, len(theta), np.random.default_rng(0))
+    plan = plan_of(region, supports_of(region.blocks, region.parts, region.start))
+    state = start(model, theta, np.random.default_rng(0))
     state.means[:], state.weights[:] = 1.0 / len(state.means), 1.0 / state.weights.shape[1]
     means = np.concatenate((state.means, np.zeros((1, len(theta)))))
     density = component_density(model, state)

@@ -225,7 +225,7 @@ def test_chains_go_on_until_they_have_mixed() -> None:
 def test_a_table_that_mixes_badly_is_updated_more_often() -> None:
     """A block that joins tables counts for both."""
     from credo.sampling.compiled_chains import MOST_EFFORT, CompiledChains
-    from credo.sampling.polytope import region_of
+    from credo.sampling.region import region_of
 
     network = Network({"a": ["0", "1"], "b": ["0", "1"], "c": ["0", "1"]})
     one = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0)])

@@ -17,7 +17,7 @@ from credo.model.graphs import parts
 from credo.sampling.distributions import Hyperparameters, SampledDistributions
 from credo.sampling.draws import Draws, appended
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
-from credo.sampling.polytope import Region, geometry_of, seeded, with_learned
+from credo.sampling.region import Region, geometry_of, seeded, with_learned
 
 MOST_EFFORT = 8  # updates of a CPT in a round at most
 STEP_UPDATES = 100_000  # of single parameters, after which compiled code returns: a fraction of a second

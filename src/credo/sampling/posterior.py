@@ -43,7 +43,8 @@ from credo.sampling.convergence import effective_sizes, r_hat
 from credo.sampling.directions import without_rays
 from credo.sampling.distributions import Hyperparameters, SampledDistributions, arrays_of, sampled_distributions
 from credo.sampling.draws import Draws, appended
-from credo.sampling.polytope import SNAPSHOTS, Region, region_of
+from credo.sampling.polytope import SNAPSHOTS
+from credo.sampling.region import Region, region_of
 from credo.sampling.vectorised.posterior import sample_posterior
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SMALLEST = 1e-290  # below which no probability falls, so that its logarithm is a number
 UNBOUNDED = 1e300  # the slack of a constraint that never binds
 TINY_CHANGE = 1e-12
+LONGER = 0.5  # how often moves of more than two parameters are made, which share few batches
 
 
 def independent_batches(resources: Sequence[Iterable[Hashable]], kinds: Sequence[Hashable]) -> list[list[int]]:
@@ -151,7 +152,7 @@ def move_batches(geometry: Geometry, extras: ExtraTerms) -> list[MoveBatch]:
                 padded_values([change[side].tolist() for change, side in zip(changes, below, strict=True)], -1.0),
                 named,
                 extras.matrix[named[:, None, :], indices[None, :, :]],
-                float(geometry.chances[members].mean()),
+                float(geometry.chances[members].mean()) * (LONGER if len(indices) > 2 else 1.0),
             )
         )
     return found

@@ -16,7 +16,7 @@ from credo.arrays import Indices, Numbers
 from credo.kernels.sampler_arrays import DistributionArrays, Geometry
 from credo.sampling.distributions import Hyperparameters, SampledDistributions, arrays_of
 from credo.sampling.joint_updates import Support, joint_updates_of
-from credo.sampling.polytope import Region, geometry_of
+from credo.sampling.region import Region, geometry_of
 from credo.sampling.vectorised.batches import (
     SMALLEST,
     UNBOUNDED,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MEAN_STEP_OUT = 1.5  # in log-odds
-MOST_STEPS_OUT = 20
+MOST_STEPS_OUT = 8
 FARTHEST = 300.0
 
 
@@ -111,14 +111,12 @@ class SweepPlan:
             theta[:-1] /= np.add.reduceat(theta[:-1], starts, axis=0)[self.geometry.owners]
 
 
-def plan_of(
-    region: Region, model: Model | None, supports: list[Support] | None, draws: Numbers | None = None
-) -> SweepPlan:
-    """The batches of a region; `draws`, (draws, parameters), show what else to update jointly."""
+def plan_of(region: Region, supports: list[Support] | None = None, draws: Numbers | None = None) -> SweepPlan:
+    """The batches of a region; joint updates need `supports`, and `draws`, (draws, parameters), show more of them."""
     geometry, extras = geometry_of(region.blocks, region.parts)
     terms = extra_terms_of(extras, len(geometry.owners))
     updates: list[UpdateBatch] = []
-    if model is not None and supports is not None:
+    if supports is not None:
         updates = update_batches(geometry, joint_updates_of(supports, draws), terms)
     return SweepPlan(
         geometry,
@@ -156,8 +154,9 @@ class ChainStates:
         return ChainStates(**parts)
 
 
-def start(model: Model, region: Region, chains: int, rng: np.random.Generator) -> ChainStates:
-    """Chains inside of all constraints, with w, π, m and z drawn from their prior."""
+def start(model: Model, points: Numbers, rng: np.random.Generator) -> ChainStates:
+    """Chains at these points, (chains, parameters of blocks), with w, π, m and z drawn at random."""
+    chains = len(points)
     hyper, sampled = model.hyperparameters, model.sampled
     components = model.arrays.strengths.shape[1]
     pool = dirichlet_logs(np.ones((components, chains)), rng)
@@ -165,7 +164,7 @@ def start(model: Model, region: Region, chains: int, rng: np.random.Generator) -
     concentrations = np.full((int(sampled.cells[-1]), chains), hyper.mean_concentration)
     means = _normalised(log_gamma(concentrations, rng), sampled.cells)
     state = ChainStates(
-        np.repeat(np.append(region.start, 1.0)[:, None], chains, axis=1),
+        np.concatenate((points.T, np.ones((1, chains)))),
         np.repeat(np.log(model.inverse_states[model.edge :]), chains, axis=1),
         np.ones((sampled.size, chains)),
         np.zeros((len(sampled.numbers), chains), dtype=np.int64),

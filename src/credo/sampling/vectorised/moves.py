@@ -15,8 +15,10 @@ from credo.arrays import Flags, Indices, Numbers
 from credo.sampling.vectorised.batches import SMALLEST, ExtraTerms, MoveBatch
 
 FARTHEST = 650.0  # in log-odds: e^-650 is still a number
-MOST_SHRINKS = 200
-MOST_STEPS_OUT = 40
+# A slice that ends after any fixed number of steps keeps the target, since it takes the same steps back with the same
+# chance: few are enough, as a long tail of steps for few chains would hold up all others.
+MOST_SHRINKS = 12
+MOST_STEPS_OUT = 6
 STEP_OUT = 8.0  # the width of a step out, in log-odds along a line
 
 LogDensity = Callable[[Numbers, Indices], Numbers]  # of points, and of which of all they are
@@ -32,7 +34,7 @@ def slice_within(
 ) -> tuple[Numbers, Flags]:
     """Shrink each interval until a point of it lies above its level; all arrays are flat.
 
-    `log_density(points, which)` is asked for those that are still looking. What finds nothing stays where it is.
+    `log_density(points, which)` is asked for those that are still looking. What finds nothing in a fixed number of steps stays.
     """
     found, looking = now.copy(), np.arange(len(now))
     moved = np.zeros(len(now), dtype=np.bool_)

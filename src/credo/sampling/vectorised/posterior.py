@@ -1,8 +1,9 @@
 """The posterior by hundreds of short chains: overdispersed starts, a short warm-up, and draws until they agree.
 
-Chains come in superchains that start at the same point, which a few sweeps of the prior under the statements alone
-found: so far apart as the statements let the prior be. How much starting points still matter is then seen directly
-(`nested_r_hat`); where they do, all draws so far become warm-up, and twice as many sweeps follow.
+Chains come in superchains that start at the same point: near a random vertex of what the statements allow, and moved on
+by a few sweeps without data, so that starting points are as far apart as the statements let the prior be. How much
+they still matter is then seen directly (`nested_r_hat`); where they do, all draws so far become warm-up, from which
+directions are learned once more, and twice as many sweeps follow.
 """
 
 from __future__ import annotations
@@ -17,16 +18,12 @@ from credo.sampling.convergence import effective_sizes_of_short_chains, nested_r
 from credo.sampling.distributions import Hyperparameters, SampledDistributions
 from credo.sampling.draws import Draws
 from credo.sampling.joint_updates import supports_of
-from credo.sampling.polytope import Region, with_learned
+from credo.sampling.region import Region, scattered_points, with_learned
+from credo.sampling.vectorised import AGREEING, CHAINS, LEAST_DRAWS, MOST_SWEEPS, SCATTERED, SUPERCHAINS, WARMUP_SHARE
 from credo.sampling.vectorised.gibbs import ChainStates, Model, SweepPlan, free_moments, model_of, plan_of, start, sweep
 
-CHAINS = 256
-SUPERCHAINS = 16
+SNAPSHOTS = 1000  # draws at most from which directions are learned
 SPREADING = 10  # sweeps without data, in which superchains find their starting points
-WARMUP_SHARE = 0.1  # of the warm-up that a single long chain gets
-LEAST_DRAWS = 16  # of each chain
-MOST_SWEEPS = 400
-AGREEING = 1.02  # nested R-hat: starting points move the mean by less than a twentieth of a standard deviation
 
 StepDone = Callable[[int, int], None]
 
@@ -43,12 +40,13 @@ def sample_posterior(
     rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
     model = model_of(region, sampled, hyperparameters)
     supports = supports_of(region.blocks, region.parts, region.start)
-    plan = plan_of(region, model, supports)
+    scattered = scattered_points(region, SCATTERED, rng)
+    plan = plan_of(with_learned(region, scattered[None]), supports)
     warmup = max(4, round(WARMUP_SHARE * options.warmup))
     count = max(LEAST_DRAWS, -(-options.chains * options.draws // CHAINS))
     run = _Progress(progress, SPREADING + warmup + count * options.thinning)
 
-    points = start(model, region, SUPERCHAINS, rng)
+    points = start(model, scattered[:SUPERCHAINS], rng)
     for _ in range(SPREADING):
         sweep(model, plan, points, rng, data=False)
         run.step()
@@ -61,7 +59,7 @@ def sample_posterior(
             snapshots.append(state.theta[:-1].T)
         if number == warmup // 2 - 1:
             flat = np.concatenate(snapshots)
-            plan = plan_of(with_learned(region, flat[None]), model, supports, flat)
+            plan = plan_of(with_learned(region, flat[None]), supports, flat)
 
     thinning, swept = options.thinning, SPREADING + warmup
     while True:
@@ -73,6 +71,8 @@ def sample_posterior(
         worst = max(mixed.max(initial=1.0), of_means.max(initial=1.0))
         if worst <= AGREEING or swept + count * thinning > MOST_SWEEPS:
             return found, sizes, mixed
+        flat = found.theta.reshape(-1, model.edge)[-SNAPSHOTS:]
+        plan = plan_of(with_learned(region, flat[None]), supports, flat)
         run.total += count * thinning
 
 
