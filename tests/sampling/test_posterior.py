@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +19,8 @@ from credo.errors import CredoError, OptionError
 from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling.distributions import Hyperparameters, arrays_of, sampled_distributions
-from credo.sampling.posterior import PosteriorResult, posterior
+from credo.sampling.posterior import VECTORISED_PARAMETERS, PosteriorResult, is_small, posterior
+from credo.sampling.vectorised import CHAINS
 from credo.statistics.prior import Dirichlet, NetworkPrior
 from tests.helpers.blocks import at_most, block_of, random_block, rejected
 
@@ -272,6 +277,72 @@ def test_wrong_requests_are_errors() -> None:
         posterior(family(2, 2), ("a",), Given({"a": np.zeros((1, 2))}), (block,))  # type: ignore[arg-type]
 
 
+# Options, progress, interrupts, and which code runs -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"chains": 0}, "chains is a whole number, 1 or more; it is 0"),
+        ({"draws": 2.5}, "draws is a whole number"),
+        ({"warmup": -1}, "warmup is a whole number, 0 or more"),
+        ({"thinning": True}, "thinning is a whole number"),
+        ({"draws": 2000}, "max_draws is at least draws, which is 2000"),
+    ],
+)
+def test_options_are_checked(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        PosteriorOptions(**given)
+
+
+@both
+def test_progress_is_reported_in_small_steps(compiled: bool) -> None:
+    heard: list[tuple[int, int]] = []
+    block = random_block(1, (2,) * 40, 60)
+    learn(np.ones((50, 2)), (block,), compiled=compiled, progress=lambda *step: heard.append(step))
+    done, total = np.array(heard).T
+    assert len(heard) >= 8
+    assert (np.diff(done) > 0).all()
+    assert (np.diff(total) >= 0).all()
+    assert (done <= total).all()
+    assert done[-1] == total[-1]
+
+
+@both
+def test_an_interrupt_ends_the_sampling_and_leaves_no_thread(compiled: bool) -> None:
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        learn(np.ones((3, 2)), (random_block(1, (2, 2), 2),), compiled=compiled, progress=interrupt)
+    assert threading.active_count() == before
+
+
+def test_the_size_of_the_problem_decides_which_code_runs() -> None:
+    block = random_block(1, (2, 2), 2)
+    assert len(learn(np.ones((3, 2)), (block,)).draws) == CHAINS
+    sampled, options = learn(np.ones((3, 2)), (block,)).sampled, PosteriorOptions()
+    assert is_small(sampled, options)
+    assert not is_small(replace(sampled, counts=np.ones(VECTORISED_PARAMETERS + 1)), options)
+    assert not is_small(sampled, PosteriorOptions(draws=20_000, max_draws=20_000))
+
+
+def test_a_small_posterior_compiles_nothing() -> None:
+    """In a process of its own: no import of Numba, from the start to the intervals."""
+    code = (
+        "import sys, numpy as np\n"
+        "from tests.helpers.blocks import random_block\n"
+        "from tests.sampling.test_posterior import learn\n"
+        "from credo.sampling.centroid import uniform_means\n"
+        "block = random_block(1, (2, 2, 3), 3)\n"
+        "learn(np.ones((3, 2)), (random_block(1, (2, 2), 3),)).interval('x')\n"
+        "uniform_means([block])\n"
+        "assert 'numba' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 # Calibration ----------------------------------------------------------------------------------------------------------
 
 
@@ -294,7 +365,7 @@ def prior_draw(
             return theta
 
 
-def ranks(simulations: int, hyper: Hyperparameters, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def ranks(simulations: int, hyper: Hyperparameters, seed: int, compiled: bool) -> tuple[np.ndarray, np.ndarray]:
     """For each simulation the ranks of the true θ_j0 among 63 draws, and whether 80% intervals hold them."""
     block = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0)])
     seen = np.array([3, 0, 6])
@@ -303,9 +374,10 @@ def ranks(simulations: int, hyper: Hyperparameters, seed: int) -> tuple[np.ndarr
     for number in range(simulations):
         theta = prior_draw(rng, hyper, block, seen, 2)
         counts = np.stack([rng.multinomial(n, row) for n, row in zip(seen, theta, strict=True)]).astype(float)
-        options = {"draws": 63, "max_draws": 63, "chains": 1, "warmup": 60, "thinning": 12}
-        result = learn(counts, (block,), hyperparameters=hyper, seed=number, **options)
-        found[number] = (result.draws[0, :, ::2] < theta[:2, 0]).sum(axis=0)
+        options = {"draws": 63, "max_draws": 63, "chains": 1, "warmup": 60, "thinning": 12 if compiled else 1}
+        result = learn(counts, (block,), hyperparameters=hyper, seed=number, compiled=compiled, **options)
+        draws = result.draws[0] if compiled else result.draws[::4, -1][:63]  # of 63 chains that are independent
+        found[number] = (draws[:, ::2] < theta[:2, 0]).sum(axis=0)
         low, high = result.interval("x", 0.8)
         covered[number] = (low[:, 0] <= theta[:, 0]) & (theta[:, 0] <= high[:, 0])
     return found, covered
@@ -320,13 +392,18 @@ def assert_calibrated(found: np.ndarray, covered: np.ndarray) -> None:
     assert np.abs(covered.mean(axis=0) - 0.79).max() < margin
 
 
-@pytest.mark.parametrize("hyper", [Hyperparameters(), FIXED], ids=["learned", "fixed"])
-def test_it_is_calibrated(hyper: Hyperparameters) -> None:
+@pytest.mark.parametrize(
+    ("hyper", "compiled"),
+    [(Hyperparameters(), True), (FIXED, True), (Hyperparameters(), False)],
+    ids=["learned-compiled", "fixed-compiled", "learned-vectorised"],
+)
+def test_it_is_calibrated(hyper: Hyperparameters, compiled: bool) -> None:
     """Simulation-based calibration [Talts and others, 2018]: a truth from the prior has any rank with equal chance."""
-    assert_calibrated(*ranks(100, hyper, seed=8))
+    assert_calibrated(*ranks(100 if compiled else 64, hyper, 8, compiled))
 
 
 @pytest.mark.slow
+@both
 @pytest.mark.parametrize("seed", [1, 2])
-def test_it_is_calibrated_to_the_second_digit(seed: int) -> None:
-    assert_calibrated(*ranks(1500, Hyperparameters(), seed))
+def test_it_is_calibrated_to_the_second_digit(seed: int, compiled: bool) -> None:
+    assert_calibrated(*ranks(1500, Hyperparameters(), seed, compiled))

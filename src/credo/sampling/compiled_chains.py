@@ -20,7 +20,7 @@ from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
 from credo.sampling.region import Region, geometry_of, seeded, with_learned
 
 MOST_EFFORT = 8  # updates of a CPT in a round at most
-STEP_UPDATES = 100_000  # of single parameters, after which compiled code returns: a fraction of a second
+STEP_UPDATES = 25_000  # of single parameters, after which compiled code returns: about a twentieth of a second
 
 
 @dataclass(slots=True, eq=False)

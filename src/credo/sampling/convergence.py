@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.arrays import Numbers
+from credo.arrays import Flags, Numbers
 
+SIGNIFICANT = 3.0  # the ratio of two variances with 15 and 240 degrees of freedom that chance exceeds once in 5000
 _CELLS = 4_000_000  # numbers transformed at a time
 
 
@@ -65,17 +66,31 @@ def nested_r_hat(draws: Numbers, superchains: int) -> Numbers:
     At stationarity B/W is about 1/(M·n), n the effective draws of one of M chains, however short they are.
     `draws` is (chains, draws, quantities), the chains of a superchain next to each other; the result (quantities,).
     """
-    chains = len(draws) // superchains
-    groups = (draws - draws[0, 0]).reshape(superchains, chains, *draws.shape[1:])
-    means = groups.mean(axis=2)
-    within = means.var(axis=1, ddof=1).mean(axis=0)
-    if groups.shape[2] > 1:
-        within = within + groups.var(axis=2, ddof=1).mean(axis=(0, 1))
-    between = means.mean(axis=1).var(axis=0, ddof=1)
+    between, of_chains, within = _nested_variances(draws, superchains)
+    within = within + of_chains
     ratio = np.zeros_like(within)
     np.divide(between, within, out=ratio, where=within > 0)
     ratio[(within <= 0) & (between > 0)] = np.inf
     return np.asarray(np.sqrt(1.0 + ratio))
+
+
+def starts_matter(draws: Numbers, superchains: int, largest: float) -> Flags:
+    """Of which quantities the starting points still move the mean: significantly, and by more than is tolerated.
+
+    Of M stationary chains B is V/M on average, V the variance of chains' means: more than `SIGNIFICANT` times that is
+    no accident. It matters where nested R-hat is above `largest`. The result is (quantities,).
+    """
+    between, of_chains, _ = _nested_variances(draws, superchains)
+    significant = between * (len(draws) // superchains) > SIGNIFICANT * of_chains
+    return np.asarray(significant & (nested_r_hat(draws, superchains) > largest))
+
+
+def _nested_variances(draws: Numbers, superchains: int) -> tuple[Numbers, Numbers, Numbers]:
+    """The variance of superchains' means, and within superchains those of chains' means and within chains."""
+    groups = (draws - draws[0, 0]).reshape(superchains, len(draws) // superchains, *draws.shape[1:])
+    means = groups.mean(axis=2)
+    within = groups.var(axis=2, ddof=1).mean(axis=(0, 1)) if draws.shape[1] > 1 else np.zeros(draws.shape[2])
+    return means.mean(axis=1).var(axis=0, ddof=1), means.var(axis=1, ddof=1).mean(axis=0), within
 
 
 def effective_sizes_of_short_chains(draws: Numbers) -> Numbers:

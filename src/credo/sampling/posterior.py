@@ -45,6 +45,7 @@ from credo.sampling.distributions import Hyperparameters, SampledDistributions, 
 from credo.sampling.draws import Draws, appended
 from credo.sampling.polytope import SNAPSHOTS
 from credo.sampling.region import Region, region_of
+from credo.sampling.vectorised import CHAINS
 from credo.sampling.vectorised.posterior import sample_posterior
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors
@@ -55,7 +56,8 @@ SAFETY = 1.5  # by so much sizes that are estimated from few draws may be too la
 MOST_UPDATES = 5_000_000  # of single parameters, in all sweeps of all chains; about ten seconds
 KEPT_NUMBERS = 50_000_000  # draws of parameters that are kept at most, 400 MB
 VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised sampler is used …
-VECTORISED_PARAMETERS = 1200  # … and parameters in all
+VECTORISED_PARAMETERS = 1200  # … and parameters in all,
+VECTORISED_SWEEPS = 200  # and sweeps of all chains that the draws need
 Progress = Callable[[int, int], None]
 
 
@@ -107,7 +109,7 @@ def posterior(
 
     Pseudo-counts of a `prior` are added to the data's; the hierarchical prior stays on top. `progress(done, total)` is
     called after every short step; an exception that it raises, or an interrupt, ends the sampling there. Which
-    implementation runs depends on the number of parameters, unless `compiled` says it.
+    implementation runs depends on the numbers of parameters and draws, unless `compiled` says it.
     """
     began = perf_counter()
     hyperparameters, options = hyperparameters or Hyperparameters(), options or PosteriorOptions()
@@ -116,7 +118,7 @@ def posterior(
     region = replace(region, parts=tuple(without_rays(part) for part in region.parts))  # joint updates reach corners
     report = progress or (lambda done, total: None)
     if compiled is None:
-        compiled = not is_small(sampled)
+        compiled = not is_small(sampled, options)
     if compiled:
         found, sizes, mixed = _compiled(region, sampled, hyperparameters, options, seed, report)
     else:
@@ -139,9 +141,14 @@ def posterior(
     )
 
 
-def is_small(sampled: SampledDistributions) -> bool:
-    """Whether the vectorised sampler is used: it then takes a few seconds at most, less than compiling does."""
-    return sampled.constrained_size <= VECTORISED_CONSTRAINED and sampled.size <= VECTORISED_PARAMETERS
+def is_small(sampled: SampledDistributions, options: PosteriorOptions) -> bool:
+    """Whether the vectorised sampler is used: up to these sizes it takes about three seconds, compiling takes thirty."""
+    sweeps = options.chains * options.draws * options.thinning / CHAINS
+    return (
+        sampled.constrained_size <= VECTORISED_CONSTRAINED
+        and sampled.size <= VECTORISED_PARAMETERS
+        and sweeps <= VECTORISED_SWEEPS
+    )
 
 
 def _compiled(

@@ -34,7 +34,7 @@ def slice_within(
 ) -> tuple[Numbers, Flags]:
     """Shrink each interval until a point of it lies above its level; all arrays are flat.
 
-    `log_density(points, which)` is asked for those that are still looking. What finds nothing in a fixed number of steps stays.
+    `log_density(points, which)` is asked for those that are still looking; what finds nothing in `MOST_SHRINKS` stays.
     """
     found, looking = now.copy(), np.arange(len(now))
     moved = np.zeros(len(now), dtype=np.bool_)

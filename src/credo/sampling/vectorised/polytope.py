@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from credo.arrays import Numbers
-from credo.sampling.convergence import nested_r_hat
+from credo.sampling.convergence import starts_matter
 from credo.sampling.region import Region, scattered_points, with_learned
 from credo.sampling.vectorised import AGREEING, CHAINS, LEAST_DRAWS, MOST_SWEEPS, SCATTERED, SUPERCHAINS, WARMUP_SHARE
 from credo.sampling.vectorised.gibbs import SweepPlan, plan_of, sweep_moves
@@ -35,8 +35,8 @@ def run_many_chains(region: Region, shape: Numbers, draws: int, warmup: int, thi
         values = _draws(plan, shapes, theta, count, thinning, rng)
         swept += count * thinning
         thinning *= 2
-        agree = nested_r_hat(values, SUPERCHAINS).max(initial=1.0) <= AGREEING
-        if agree or swept + count * thinning > MOST_SWEEPS:
+        differ = starts_matter(values, SUPERCHAINS, AGREEING).any()
+        if not differ or swept + count * thinning > MOST_SWEEPS:
             return values
         plan = plan_of(with_learned(region, values[:, -2:]))
 

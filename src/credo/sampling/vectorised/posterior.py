@@ -2,7 +2,7 @@
 
 Chains come in superchains that start at the same point: near a random vertex of what the statements allow, and moved on
 by a few sweeps without data, so that starting points are as far apart as the statements let the prior be. How much
-they still matter is then seen directly (`nested_r_hat`); where they do, all draws so far become warm-up, from which
+they still matter is then seen directly (`starts_matter`); where they do, all draws so far become warm-up, from which
 directions are learned once more, and twice as many sweeps follow.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from credo.arrays import Numbers
 from credo.options import PosteriorOptions
-from credo.sampling.convergence import effective_sizes_of_short_chains, nested_r_hat
+from credo.sampling.convergence import effective_sizes_of_short_chains, nested_r_hat, starts_matter
 from credo.sampling.distributions import Hyperparameters, SampledDistributions
 from credo.sampling.draws import Draws
 from credo.sampling.joint_updates import supports_of
@@ -66,10 +66,10 @@ def sample_posterior(
         found = _draws(model, plan, state, count, thinning, rng, run)
         swept += count * thinning
         sizes = effective_sizes_of_short_chains(found.theta)
-        mixed, of_means = (nested_r_hat(draws, SUPERCHAINS) for draws in (found.theta, found.means))
+        mixed = nested_r_hat(found.theta, SUPERCHAINS)
         thinning *= 2
-        worst = max(mixed.max(initial=1.0), of_means.max(initial=1.0))
-        if worst <= AGREEING or swept + count * thinning > MOST_SWEEPS:
+        differ = any(starts_matter(draws, SUPERCHAINS, AGREEING).any() for draws in (found.theta, found.means))
+        if not differ or swept + count * thinning > MOST_SWEEPS:
             return found, sizes, mixed
         flat = found.theta.reshape(-1, model.edge)[-SNAPSHOTS:]
         plan = plan_of(with_learned(region, flat[None]), supports, flat)
