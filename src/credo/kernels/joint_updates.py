@@ -19,7 +19,7 @@ from credo.kernels.sweeps import NOTHING
 
 POWER = 0.1  # proposals near an end: as θ^(POWER − 1), no lighter there than components of strength 0.2 and two states
 
-SAME = 0.8  # how often a number is proposed as most of its update: uniformly, near zero, or near one
+SAME = 0.8  # how often a parameter is proposed like most of its update: uniformly, near zero, or near one
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -101,7 +101,7 @@ def proposed(low: float, high: float, kind: int, generator: Any) -> Any:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def add_proposal(value: float, rest: float, low: float, high: float, logs: Any) -> None:
-    """Add the log density of one number to that of an update, for each kind that the update as a whole may have."""
+    """Add the log density of one parameter to that of an update, for each kind that the update as a whole may have."""
     even = 1.0 / (high - low)
     below = POWER * power(value) / value / (power(high) - power(low))
     above = POWER * power(rest) / rest / (power(1.0 - low) - power(1.0 - high))

@@ -20,7 +20,7 @@ from credo.sampling.polytope import sample_block
 from credo.sampling.region import seeded
 
 STANDARD_ERROR = 0.03  # of the mean, in standard deviations
-LARGE = 1_000_000  # cells of a matrix, above which moves along few numbers at a time are cheaper
+LARGE = 1_000_000  # cells of a matrix, above which moves along few parameters at a time are cheaper
 VECTORISED_BLOCKS = 64  # that differ, up to which no compiled code is used …
 VECTORISED_CELLS = 40_000  # … nor for more cells of all their matrices
 _NOTHING = 1e-12
@@ -33,7 +33,7 @@ def uniform_means(
     standard_error: float = STANDARD_ERROR,
     compiled: bool | None = None,
 ) -> tuple[Numbers, ...]:
-    """The mean of each block; those that are alike are answered once.
+    """The mean of each block; equal blocks are answered once.
 
     Few small blocks need no compiled code (`is_small`); `compiled` overrules that.
     """

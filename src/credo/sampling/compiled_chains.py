@@ -63,7 +63,7 @@ class CompiledChains:
     def learn(self, region: Region, snapshots: Numbers) -> None:
         """Learn from draws, (chains, draws, parameters), in which directions to move, and what to update jointly."""
         self.region = with_learned(region, snapshots)
-        self.joint_updates = joint_updates_of(self.supports, snapshots.reshape(-1, snapshots.shape[2]))
+        self.joint_updates = joint_updates_of(self.supports, np.concatenate(snapshots))
 
     def share_effort(self, sizes: Numbers, wanted: float) -> None:
         """Update CPTs more often whose parameters have fewer effective draws than wanted; `sizes` is (parameters,).

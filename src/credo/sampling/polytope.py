@@ -7,7 +7,7 @@ Three kinds of moves, each of which keeps the target:
 2. Along sparse directions of null spaces, where equalities hold; along those that keep what statements tie together,
    where concentrations below one hold a chain in a corner (`directions.py`).
 3. Directions that the warm-up learns from its draws and that then stay as they are: how the block follows when one
-   number moves. They lead along a polytope that is long and narrow, where single moves are short.
+   parameter moves. They lead along a polytope that is long and narrow, where single moves are short.
 """
 
 from __future__ import annotations
@@ -117,10 +117,10 @@ def run_chains(
         return out
 
     stage(region, np.ones_like(shape), 1, SPREADING)
-    kept = -(-SNAPSHOTS // chains)
+    count = -(-SNAPSHOTS // chains)
     guided = region
     for share in (0.4, 0.6):
-        snapshots = stage(guided, shape, kept, max(1, round(share * warmup / kept)))
+        snapshots = stage(guided, shape, count, max(1, round(share * warmup / count)))
         guided = with_learned(region, snapshots)
     return stage(guided, shape, draws, thinning)
 

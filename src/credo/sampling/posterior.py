@@ -142,7 +142,7 @@ def posterior(
 
 
 def is_small(sampled: SampledDistributions, options: PosteriorOptions) -> bool:
-    """Whether the vectorised sampler is used: up to these sizes it takes about three seconds, compiling takes thirty."""
+    """Whether the vectorised sampler is used: up to these sizes it takes about three seconds, compiling thirty."""
     sweeps = options.chains * options.draws * options.thinning / CHAINS
     return (
         sampled.constrained_size <= VECTORISED_CONSTRAINED

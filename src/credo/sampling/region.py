@@ -54,7 +54,7 @@ def _prepared(block: Block, start: Numbers | None, soft_weight: float | None) ->
     if interior is None:
         raise InfeasibleError
     point = interior.point.copy() if start is None else np.array(start, dtype=np.float64)
-    if start is None and any(row.confidence is None for row in block.products):
+    if start is None and any(product.confidence is None for product in block.products):
         found = product_finding(block, interior, Program(block)).point
         if found is None:
             raise CredoError("No point was found at which all statements about products hold: give one as a start.")
@@ -69,8 +69,11 @@ def _prepared(block: Block, start: Numbers | None, soft_weight: float | None) ->
 
 def _products_hold(block: Block, point: Numbers) -> bool:
     logs = np.log(np.maximum(point, 1e-300))
-    rows = [row for row in block.products if row.confidence is None]
-    return all(float(np.dot(row.exponents, logs[list(row.indices)])) <= row.log_bound for row in rows)
+    return all(
+        float(np.dot(product.exponents, logs[list(product.indices)])) <= product.log_bound
+        for product in block.products
+        if product.confidence is None
+    )
 
 
 def scattered_points(region: Region, count: int, rng: np.random.Generator) -> Numbers:
@@ -92,6 +95,7 @@ def scattered_points(region: Region, count: int, rng: np.random.Generator) -> Nu
                 found[number] = polished(part, vertex + share * (start - vertex))
                 if _products_hold(block, found[number]):
                     break
+        found[:, start == 0.0] = 0.0  # polishing leaves rounding where only zero is possible
         points.append(found)
     return np.concatenate(points, axis=1)
 
@@ -108,7 +112,7 @@ def geometry_of(blocks: Sequence[Block], parts: Sequence[Directions]) -> tuple[G
 
     sizes = [block.size for block in blocks]
     first = starts_of(sizes)
-    rows = _diagonal([part.inequalities.matrix(size) for part, size in zip(parts, sizes, strict=True)])
+    constraints = _diagonal([part.inequalities.matrix(size) for part, size in zip(parts, sizes, strict=True)])
     moves = _diagonal([part.moves for part in parts])
     extras = _diagonal([part.extras for part in parts])
     pieces = [block.distributions[:-1] + start for block, start in zip(blocks, first, strict=False)]
@@ -119,7 +123,7 @@ def geometry_of(blocks: Sequence[Block], parts: Sequence[Directions]) -> tuple[G
         (np.ones(first[-1]), np.arange(first[-1]), distributions), shape=(len(distributions) - 1, first[-1])
     )
     reach = csr_array(on_line @ abs(moves) + on_ray @ (abs(moves) @ members.T @ members))
-    deltas = csr_array(on_line @ (moves @ rows.T) + on_ray @ (reach @ abs(rows).T))
+    deltas = csr_array(on_line @ (moves @ constraints.T) + on_ray @ (reach @ abs(constraints).T))
     deltas.data[np.abs(deltas.data) < _ZERO] = 0.0
     deltas.eliminate_zeros()
     touched = csr_array(reach @ abs(extras).T)
@@ -129,7 +133,7 @@ def geometry_of(blocks: Sequence[Block], parts: Sequence[Directions]) -> tuple[G
         starts_of([len(block.configurations) for block in blocks]),
         distributions,
         np.repeat(np.arange(len(distributions) - 1), np.diff(distributions)),
-        *_arrays(rows),
+        *_arrays(constraints),
         _joined([part.inequalities.bounds for part in parts]),
         *_arrays(moves),
         *_arrays(deltas),

@@ -71,7 +71,7 @@ def sample_posterior(
         differ = any(starts_matter(draws, SUPERCHAINS, AGREEING).any() for draws in (found.theta, found.means))
         if not differ or swept + count * thinning > MOST_SWEEPS:
             return found, sizes, mixed
-        flat = found.theta.reshape(-1, model.edge)[-SNAPSHOTS:]
+        flat = np.concatenate(found.theta)[-SNAPSHOTS:]
         plan = plan_of(with_learned(region, flat[None]), supports, flat)
         run.total += count * thinning
 
