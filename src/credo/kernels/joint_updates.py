@@ -115,8 +115,9 @@ def add_proposal(value: float, rest: float, low: float, high: float, logs: Any) 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def log_mean(logs: Any) -> float:
     """The log density of an update whose kind is drawn uniformly."""
-    highest = logs.max()
-    return highest + np.log(np.exp(logs - highest).mean())
+    highest = max(logs[0], logs[1], logs[2])
+    total = np.exp(logs[0] - highest) + np.exp(logs[1] - highest) + np.exp(logs[2] - highest)
+    return highest + np.log(total / 3.0)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -151,7 +152,8 @@ def joint_update(
         states = geometry.distributions[d + 1] - geometry.distributions[d]
         gain -= log_density(mixture, d, theta) + (states - 2.0) * np.log(rest)
     gain += log_mean(logs)
-    logs[:] = 0.0
+    for kind in range(3):
+        logs[kind] = 0.0
     common = int(3.0 * uniform(generator))
     moved = 0
     for step in range(first, last):
@@ -195,7 +197,8 @@ def update_jointly(
     generator: Any,
 ) -> None:
     """Every update of active families once, or as often as its chance has it."""
-    order[:] = -1
+    for d in range(len(order)):
+        order[d] = -1
     for which in range(len(updates.chances)):
         family = mixture.families[geometry.owners[updates.numbers[updates.starts[which]]]]
         if active[family] and uniform(generator) < updates.chances[which]:

@@ -1,4 +1,7 @@
-"""The compiled Gibbs sampler of the posterior; the model, its names and its density are in `posterior.py`."""
+"""The compiled Gibbs sampler of the posterior; the model, its names and its density are in `posterior.py`.
+
+Loops instead of expressions over whole arrays: each of those would compile a loop of its own, and messages for errors.
+"""
 
 from __future__ import annotations
 
@@ -116,8 +119,10 @@ def choose_components(
     components = strengths.shape[1]
     for family in range(len(cells) - 1):
         if active[family]:
-            members[family] = 0.0
-            log_sums[cells[family] : cells[family + 1]] = 0.0
+            for g in range(components):
+                members[family, g] = 0.0
+                for cell in range(cells[family], cells[family + 1]):
+                    log_sums[cell, g] = 0.0
     for d in range(len(families)):
         if not active[families[d]]:
             continue
@@ -227,7 +232,8 @@ def update_means(
 def update_pool(state: ChainState, members: Any, pooling_concentration: float, shape: Any, generator: Any) -> None:
     """w, by how many tables a Chinese restaurant with these customers has [Teh and others, 2006, section 5]."""
     pool = state.pool
-    shape[:] = 1.0
+    for g in range(len(pool)):
+        shape[g] = 1.0
     for family in range(len(members)):
         for g in range(len(pool)):
             for n in range(int(members[family, g])):
@@ -242,7 +248,8 @@ def update_weights(
     """π of each CPT, a Dirichlet(κ·w + how many of its distributions have each component)."""
     for family in range(len(members)):
         if active[family]:
-            shape[:] = pooling_concentration * state.pool + members[family]
+            for g in range(len(shape)):
+                shape[g] = pooling_concentration * state.pool[g] + members[family, g]
             draw_dirichlet(shape, state.weights[family], generator)
 
 
@@ -286,12 +293,18 @@ def run_posterior(
         density,
     )
     edge = arrays.starts[arrays.constrained[0]]
-    most = effort.max() if len(effort) else 1
+    most = 1
+    for family in range(families):
+        most = max(most, effort[family])
+    active = np.empty(families, dtype=np.bool_)
+    active_groups = np.empty(len(arrays.group_families), dtype=np.bool_)
     for draw in range(len(out_theta)):
         for repeat in range(thinning * most):
             # All CPTs, then those again that need more effort; given w, a CPT depends on no other.
-            active = effort > repeat % most
-            active_groups = active[arrays.group_families]
+            for family in range(families):
+                active[family] = effort[family] > repeat % most
+            for group in range(len(active_groups)):
+                active_groups[group] = active[arrays.group_families[group]]
             set_shapes(arrays, state, active, shape)
             sweep(geometry, extras, active_groups, shape, theta, slack, work, indices, generator)
             set_density(arrays, state, active, density)
@@ -306,7 +319,9 @@ def run_posterior(
                 draw_dirichlet(shape[start:stop], theta[start:stop], generator)
                 if repeat % most:
                     continue
-                total = shape[start:stop].sum()
+                total = 0.0
+                for i in range(start, stop):
+                    total += shape[i]
                 for i in range(start, stop):
                     moments[0, i - edge] += shape[i] / total
                     moments[1, i - edge] += shape[i] * (shape[i] + 1.0) / (total * (total + 1.0))
@@ -315,7 +330,12 @@ def run_posterior(
             if repeat % most == 0:
                 update_pool(state, members, pooling_concentration, chances, generator)
             update_weights(state, active, members, pooling_concentration, chances, generator)
-        out_theta[draw] = theta[:edge]
-        out_component[draw] = state.component
-        out_means[draw] = state.means
-        out_weights[draw] = state.weights
+        for i in range(edge):
+            out_theta[draw, i] = theta[i]
+        for d in range(count):
+            out_component[draw, d] = state.component[d]
+        for cell in range(len(state.means)):
+            out_means[draw, cell] = state.means[cell]
+        for family in range(families):
+            for g in range(components):
+                out_weights[draw, family, g] = state.weights[family, g]
