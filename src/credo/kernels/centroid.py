@@ -94,7 +94,7 @@ def set_axes(rows: Any, factor: Any, axes: Any, changes: Any) -> None:  # pragma
 
 @compiled
 def set_changes(rows: Any, axes: Any, changes: Any) -> None:  # pragma: no cover
-    """How a step along each axis changes every row."""
+    """How a step along each axis changes every constraint."""
     for j in range(len(axes)):
         for r in range(len(rows)):
             changes[j, r] = 0.0
@@ -104,7 +104,7 @@ def set_changes(rows: Any, axes: Any, changes: Any) -> None:  # pragma: no cover
 
 @compiled(error_model="numpy", fastmath={"nnan", "nsz", "reassoc"})
 def reach(change: Any, slack: Any) -> tuple[float, float]:  # pragma: no cover
-    """How far a step can go back and forth; the flags let the compiler look at several rows at a time."""
+    """How far a step can go back and forth; the flags let the compiler look at several constraints at a time."""
     low, high = -np.inf, np.inf
     for r in range(len(slack)):
         limit = slack[r] / change[r]
@@ -181,7 +181,7 @@ def set_mean(changes: Any, slack: Any, tolerance: float, generator: Any, mean: A
 
 @compiled
 def centroid(rows: Any, bounds: Any, tolerance: float, generator: Any) -> Any:  # pragma: no cover
-    """The mean of the uniform distribution on {x : rows·x ≤ bounds}, where all bounds are above zero.
+    """The mean of the uniform distribution on {x : matrix·x ≤ bounds}, where all bounds are above zero.
 
     The tolerance is in units of the standard deviation, in the square mean over all directions.
     """
@@ -205,7 +205,7 @@ def centroid(rows: Any, bounds: Any, tolerance: float, generator: Any) -> Any:  
 
 @compiled
 def inside(changes: Any, slack: Any, place: Any) -> bool:  # pragma: no cover
-    """Whether every row holds at a place along the axes."""
+    """Whether every constraint holds at a place along the axes."""
     for r in range(len(slack)):
         left = slack[r]
         for j in range(len(place)):

@@ -1,33 +1,23 @@
 """The compiled moves of a Markov chain in a polytope of distributions; what a move is, and why, is in `polytope.py`.
 
-The target is Π θ_i^(a_i − 1) on {θ ≥ 0, distributions sum to one, Aθ ≤ b, product rows}, times exp(−w/2·violation²) for
-each soft row. Every move keeps the target, and draws on the chain's own generator alone, so that a seed fixes a chain.
+The target is Π θ_i^(a_i − 1) on {θ ≥ 0, distributions sum to one, Aθ ≤ b, products}, times exp(−w/2·violation²) for
+each soft statement. Every move keeps the target, and draws on the chain's own generator alone: a seed fixes a chain.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from credo.kernels.compiler import compiled
+from credo.kernels.sampler_arrays import Extras
 
 FARTHEST = 650.0  # in log-odds: e^-650 is still a number
 SMALLEST = 1e-290
 MOST_SHRINKS = 200
 MOST_STEPS_OUT = 40
 STEP_OUT = 8.0  # the width of a step out, in log-odds along a line
-
-
-class Extras(NamedTuple):
-    """Rows that are tested at a point instead of bounding a move: product rows, in logarithms, and soft rows."""
-
-    starts: Any  # (extras + 1,)
-    indices: Any
-    values: Any
-    bounds: Any  # (extras,)
-    weights: Any  # (extras,) NaN: a product row, which is hard
-    equality: Any  # (extras,)
 
 
 # Random numbers -------------------------------------------------------------------------------------------------------
@@ -54,7 +44,7 @@ def uniform(generator: Any) -> float:
 
 @compiled
 def extra_terms(extras: Extras, named: Any, theta: Any) -> float:
-    """What these product and soft rows add to the log density: 0 or −∞, or −w/2·violation²."""
+    """What these products and soft statements add to the log density: 0 or −∞, or −w/2·violation²."""
     density = 0.0
     for extra in named:
         weight = extras.weights[extra]
@@ -83,9 +73,18 @@ def log_split(a: float, b: float, odds: float) -> float:
 
 @compiled
 def move_pair(
-    i: int, j: int, start: int, stop: int, rows: Any, changes: Any, shape: Any, theta: Any, slack: Any, generator: Any
+    i: int,
+    j: int,
+    start: int,
+    stop: int,
+    constraints: Any,
+    changes: Any,
+    shape: Any,
+    theta: Any,
+    slack: Any,
+    generator: Any,
 ) -> None:
-    """Mass between two states of a distribution: a Beta(a_i, a_j), truncated by the rows that name one of them.
+    """Mass between two states of a distribution: a Beta(a_i, a_j), truncated by the constraints that name one of them.
 
     With a_i = a_j = 1 it is uniform and drawn as such; else by a slice in the log-odds of the split.
     """
@@ -93,7 +92,7 @@ def move_pair(
     old_i, old_j = theta[i], theta[j]
     low, high = -old_i, old_j
     for e in range(start, stop):
-        limit = slack[rows[e]] / changes[e]
+        limit = slack[constraints[e]] / changes[e]
         if changes[e] > 0.0:
             high = min(high, limit)
         else:
@@ -123,7 +122,7 @@ def move_pair(
         theta[j] = max((old_i + old_j) / (1.0 + np.exp(odds)), SMALLEST)
         step = theta[i] - old_i
     for e in range(start, stop):
-        slack[rows[e]] -= changes[e] * step
+        slack[constraints[e]] -= changes[e] * step
 
 
 @compiled
@@ -151,7 +150,7 @@ def place_on_line(
 def move_line(
     indices: Any,
     values: Any,
-    rows: Any,
+    constraints: Any,
     changes: Any,
     named: Any,
     extras: Extras,
@@ -171,9 +170,9 @@ def move_line(
         else:
             high = min(high, limit)
         flat &= exponents[k] == 0.0
-    for k in range(len(rows)):
+    for k in range(len(constraints)):
         if changes[k] != 0.0:
-            limit = slack[rows[k]] / changes[k]
+            limit = slack[constraints[k]] / changes[k]
             if changes[k] > 0.0:
                 high = min(high, limit)
             else:
@@ -185,8 +184,8 @@ def move_line(
         step = low + uniform(generator) * length
         for k in range(len(indices)):
             theta[indices[k]] = max(theta[indices[k]] + step * values[k], SMALLEST)
-        for k in range(len(rows)):
-            slack[rows[k]] -= step * changes[k]
+        for k in range(len(constraints)):
+            slack[constraints[k]] -= step * changes[k]
         return
     gaps, old = work[0], work[1]
     for k in range(len(indices)):
@@ -215,8 +214,8 @@ def move_line(
         density = place_on_line(exponents, theta, indices, values, gaps, length, odds)
         if density >= level and density + extra_terms(extras, named, theta) >= level:
             step = low + length / (1.0 + np.exp(-odds))
-            for k in range(len(rows)):
-                slack[rows[k]] -= step * changes[k]
+            for k in range(len(constraints)):
+                slack[constraints[k]] -= step * changes[k]
             return
         if odds < now:
             left = odds
