@@ -68,7 +68,7 @@ _HOMES = {
     "credo.user_results": ("Check", "Fit"),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
     "credo.statistics.ties.factors": ("TieError",),
-    "credo.options": ("EMOptions", "EntropyOptions", "PenaltyOptions", "TieReading"),
+    "credo.options": ("EMOptions", "EntropyOptions", "PenaltyOptions", "PosteriorOptions", "TieReading"),
     "credo.progress": ("ProgressEvent",),
     "credo.errors": (
         "CredoError",
@@ -160,7 +160,7 @@ if TYPE_CHECKING:
     )
     from credo.model.network import Network, Variable
     from credo.model.noisy import NoisyForm
-    from credo.options import EMOptions, EntropyOptions, PenaltyOptions, TieReading
+    from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TieReading
     from credo.progress import ProgressEvent
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
     from credo.statistics.ties.factors import TieError

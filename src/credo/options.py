@@ -172,11 +172,18 @@ class Options:
     """All options of an estimation; each method reads its own."""
 
     em: EMOptions = EMOptions()
+    posterior: PosteriorOptions = PosteriorOptions()
     penalty: PenaltyOptions = PenaltyOptions()
     entropy: EntropyOptions = EntropyOptions()
 
     def __post_init__(self) -> None:
-        for name, kind in (("em", EMOptions), ("penalty", PenaltyOptions), ("entropy", EntropyOptions)):
+        kinds = {
+            "em": EMOptions,
+            "posterior": PosteriorOptions,
+            "penalty": PenaltyOptions,
+            "entropy": EntropyOptions,
+        }
+        for name, kind in kinds.items():
             if not isinstance(getattr(self, name), kind):
                 raise OptionError(f"{name} is a {kind.__name__}, not {getattr(self, name)!r}.")
 

@@ -20,10 +20,12 @@ from functools import cache, update_wrapper
 from hashlib import sha256
 from pathlib import Path
 from threading import RLock
+from time import perf_counter
 from typing import Any
 
 _linking = RLock()
 _warned = False
+_timing: Any = None
 
 
 class Kernel:
@@ -62,9 +64,15 @@ def compiled(function: Callable[..., Any] | None = None, /, **options: Any) -> A
     return Kernel(function, options)
 
 
+def compile_seconds() -> float:
+    """How long this process has compiled kernels, or loaded them from disk, so far."""
+    return 0.0 if _timing is None else _timing.seconds
+
+
 def _dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     import numba
 
+    _start_timing()
     dispatcher = numba.njit(nogil=True, **options)(function)
     if hasattr(dispatcher, "enable_caching"):  # not where NUMBA_DISABLE_JIT leaves the function as it is
         try:
@@ -72,6 +80,32 @@ def _dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any
         except (RuntimeError, OSError):  # "cannot cache function …: no locator available"
             _warn_of_memory(function)
     return dispatcher
+
+
+def _start_timing() -> None:
+    """Listen to Numba's own events, of which nested ones belong to their outermost one."""
+    global _timing
+    if _timing is not None:
+        return
+    from numba.core import event
+
+    class Timing(event.Listener):
+        seconds = 0.0
+        depth = 0
+        started = 0.0
+
+        def on_start(self, event: Any) -> None:
+            if self.depth == 0:
+                self.started = perf_counter()
+            self.depth += 1
+
+        def on_end(self, event: Any) -> None:
+            self.depth -= 1
+            if self.depth == 0:
+                self.seconds += perf_counter() - self.started
+
+    _timing = Timing()
+    event.register("numba:compile", _timing)
 
 
 @cache
