@@ -238,7 +238,7 @@ def test_states_may_be_relabelled() -> None:
 
 @both
 def test_nothing_to_sample_is_an_error(compiled: bool) -> None:
-    with pytest.raises(CredoError, match="allow no distribution"):
+    with pytest.raises(CredoError, match="cannot all hold"):
         sample_block(block_of((2,), [at_most({0: 1.0}, 0.2), at_most({0: -1.0}, -0.3)]), np.ones(2), compiled=compiled)
 
 

@@ -138,6 +138,9 @@ class Knowledge:
         rest = f"<p>and {more:,} more</p>" if more > 0 else ""
         return f"<p>{len(self):,} statement{'' if len(self) == 1 else 's'}:</p><ul>{items}</ul>{rest}"
 
+    def __repr__(self) -> str:
+        return f"<Knowledge: {_counted(self)}>"
+
     def __str__(self) -> str:
         lines = [(words_of(statement), place_of(statement) or "Python") for statement in self.statements]
         width = max((len(words) for words, _ in lines if len(words) <= _MAX_PADDING), default=0)

@@ -45,6 +45,20 @@ class Mistake:
         The line of the user.
     source : str
         The name of the file; empty for text.
+
+    Examples
+    --------
+    >>> import credo
+    >>> network = credo.Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, {"lung": ["smoke"]})
+    >>> try:
+    ...     credo.Knowledge(network, "smok raises lung")
+    ... except credo.KnowledgeError as error:
+    ...     print(error.mistakes[0])
+    knowledge:1:1: The network has no variable "smok".
+        smok raises lung
+        ^^^^
+        expected: a variable of the network: smoke, lung
+        suggestion: Did you mean "smoke"?
     """
 
     kind: str
