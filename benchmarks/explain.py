@@ -17,7 +17,7 @@ from credo.fitting import fit
 from credo.io.network_files import read_network
 from credo.knowledge import Knowledge
 from credo.model.network import Network
-from credo.report.page.build import page
+from credo.report.fit_page import fit_page
 
 NETWORKS = Path(__file__).resolve().parents[2] / "shared" / "networks"
 PER_NODE = 30
@@ -52,13 +52,13 @@ def network_of(name: str) -> Network:
 
 def measure(name: str, network: Network, method: str, per_node: int = PER_NODE) -> tuple[float, float, int]:
     """Print a line; seconds of the explanation and of the page, and the bytes of the page."""
-    knowledge = Knowledge(true_statements(network, per_node, seed=2), network)
+    knowledge = Knowledge(network, true_statements(network, per_node, seed=2))
     learned = fit(network, network.sample(ROWS, seed=3), knowledge, method=method)
     started, busy = perf_counter(), process_time()
-    story = learned.explain()
+    explanation = learned.explain()
     explained, explaining = perf_counter() - started, process_time() - busy
     started, busy = perf_counter(), process_time()
-    size = len(page(learned, story).encode())
+    size = len(fit_page(learned, explanation).encode())
     written, writing = perf_counter() - started, process_time() - busy
     times = f"{explained:>8.2f} s ({explaining:>5.2f}){written:>8.2f} s ({writing:>5.2f})"
     print(f"{f'{name}, {method}':<22}{len(knowledge.statements):>11,}{times}{size / 1e6:>7.2f} MB", flush=True)

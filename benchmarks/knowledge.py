@@ -21,7 +21,7 @@ from credo.constraints.lower import lower
 from credo.io.bif import read_bif
 from credo.knowledge import Knowledge, to_text
 from credo.knowledge.parse import parse
-from credo.knowledge.resolve import resolve
+from credo.knowledge.statements import check_statements
 from credo.model.network import Network
 
 ANDES = Path(__file__).resolve().parents[2] / "shared" / "networks" / "andes.bif"
@@ -43,24 +43,24 @@ def measure(network: Network, count: int, per_node: int, rows: int) -> None:
     """Time `count` statements up to blocks, and the check of `per_node` statements a variable, with `rows` of data."""
     drawn = true_statements(network, -(-count // len(network)), seed=1)[:count]
     text = "\n".join(to_text(statement) for statement in drawn)
-    Knowledge("\n".join(text.splitlines()[:100]), network)  # what is loaded once is not counted
+    Knowledge(network, "\n".join(text.splitlines()[:100]))  # what is loaded once is not counted
     statements, parsing = timed(lambda: parse(text, "")[0])
-    _, resolving = timed(lambda: resolve(statements, network))
-    knowledge, whole = timed(lambda: Knowledge(text, network))
+    _, checking_names = timed(lambda: check_statements(statements, network))
+    knowledge, whole = timed(lambda: Knowledge(network, text))
     constraints, lowering = timed(lambda: lower(knowledge))
     blocks, blocking = timed(lambda: blocks_of(constraints))
     report("parse", parsing, len(statements), "")
-    report("resolve", resolving, len(statements), "")
+    report("check against network", checking_names, len(statements), "")
     report("Knowledge (both, and orders)", whole, len(knowledge), "")
     report("lower", lowering, len(knowledge), f"{len(constraints.linear):,} rows")
     report("blocks", blocking, len(knowledge), f"{len(blocks):,} blocks")
     report("Knowledge and lower", whole + lowering, len(knowledge), "")
 
-    knowledge = Knowledge("\n".join(to_text(each) for each in true_statements(network, per_node, seed=2)), network)
+    knowledge = Knowledge(network, "\n".join(to_text(each) for each in true_statements(network, per_node, seed=2)))
     found, checking = timed(lambda: check(network, knowledge))
     report("check", checking, len(knowledge), f"{found.blocks:,} blocks, {len(found.redundant):,} statements follow")
     data = network.sample(rows, seed=3)
-    found, with_data = timed(lambda: check(network, knowledge, data))
+    found, with_data = timed(lambda: check(network, knowledge, data=data))
     report("check with data", with_data, len(knowledge), "feasible" if found.feasible else "in conflict")
 
 

@@ -61,13 +61,13 @@ def tasks_of(name: str) -> list[Task]:
         path = NETWORKS / f"{name}.bif"
         network = read_network(path) if path.exists() else made_up_network(SIZES[name])
         statements = true_statements(network, STATEMENTS, seed=1)
-        knowledge = Knowledge(statements, network)
+        knowledge = Knowledge(network, statements)
         counts = count_all(layout_for_counts(network), read_for(knowledge, network.sample(ROWS, 3), None, None))
         tables = {each: counts.of(each) for each in network.names}
     else:
         parents, states, count = next(each for each in SINGLE if f"{2 ** each[0]}x{each[1]}" == name)
         network = one_table(parents, states)
-        knowledge = Knowledge(true_statements(network, count, seed=1)[:count], network)
+        knowledge = Knowledge(network, true_statements(network, count, seed=1)[:count])
         generator = np.random.default_rng(1)
         tables = {each: np.zeros((network.configurations(each), len(network.states(each)))) for each in network.names}
         tables["x"] = np.array([generator.multinomial(20, row) for row in network.cpt_array("x").reshape(-1, states)])

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from credo.knowledge.syntax import Approximation, Comparison, Linear, Probability, Statement
+from credo.knowledge.expressions import Linear, Probability
+from credo.knowledge.statements import Approximation, Comparison, Statement
 from credo.model.network import Network
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import credo
-from credo.explain.parts import RowStory
 
 SHOWN = (
     ("metastatic_cancer", 0),
@@ -27,29 +26,29 @@ def main() -> None:
     """Learn the example and write the picture."""
     folder = Path("examples/brain-tumour")
     network = credo.read_network(folder / "brain-tumour.bif").without_cpts()
-    knowledge = credo.read_knowledge(folder / "brain-tumour.credo", network)
+    knowledge = credo.read_knowledge(network, folder / "brain-tumour.credo")
     fit = credo.fit(network, folder / "patients.csv", knowledge)
-    rows = fit.explain().rows
-    lines = [_row(network, rows[name][row], TOP + STEP * place) for place, (name, row) in enumerate(SHOWN)]
+    explained = fit.explain().configurations
+    lines = [_row(network, explained[name][index], TOP + STEP * place) for place, (name, index) in enumerate(SHOWN)]
     Path("docs/images/two-sources.svg").write_text(_page(lines, TOP + STEP * len(SHOWN)), encoding="utf-8")
 
 
-def _row(network: credo.Network, story: RowStory, y: float) -> str:
-    assert story.interval is not None
-    assert story.data is not None
-    given = ", ".join(f"{parent}={state}" for parent, state in network.configuration(story.variable, story.row).items())
-    number = f"{story.variable}={network.states(story.variable)[1]}"
+def _row(network: credo.Network, each: credo.ConfigurationExplanation, y: float) -> str:
+    assert each.interval is not None
+    assert each.frequencies is not None
+    given = ", ".join(f"{parent}={state}" for parent, state in network.configuration(each.variable, each.index).items())
+    number = f"{each.variable}={network.states(each.variable)[1]}"
     upper, lower = (f"P({number} |", f"{given})") if given else (f"P({number})", "")
-    low, high = _x(story.low[1]), _x(story.high[1])
-    least, most = _x(story.interval[0][1]), _x(story.interval[1][1])
-    data, learned = _x(story.data[1]), _x(story.learned[1])
+    low, high = _x(each.low[1]), _x(each.high[1])
+    least, most = _x(each.interval[0][1]), _x(each.interval[1][1])
+    data, learned = _x(each.frequencies[1]), _x(each.learned[1])
     return f"""<text x="{LEFT - 14}" y="{y - 1}" text-anchor="end">{upper}</text>
 <text x="{LEFT - 14}" y="{y + 13}" text-anchor="end">{lower}</text>
 <rect x="{low:.1f}" y="{y - 9}" width="{high - low:.1f}" height="18" rx="3" fill="{ALLOWED}"/>
 <path d="M{least:.1f} {y}H{most:.1f}" stroke="{LEARNED}" stroke-width="2.5"/>
 <path d="M{data:.1f} {y - 8}l8 8l-8 8l-8 -8z" fill="none" stroke="{DATA}" stroke-width="2"/>
 <circle cx="{learned:.1f}" cy="{y}" r="5" fill="{LEARNED}"/>
-<text x="{LEFT + WIDTH + 16}" y="{y + 4}">{story.seen:.0f}</text>"""
+<text x="{LEFT + WIDTH + 16}" y="{y + 4}">{each.observations:.0f}</text>"""
 
 
 def _page(lines: list[str], bottom: float) -> str:

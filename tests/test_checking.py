@@ -20,11 +20,12 @@ from credo.constraints.blocks import Block
 from credo.constraints.conflicts import ConflictError
 from credo.constraints.feasibility import interior_of
 from credo.constraints.lower import lower
-from credo.explain.plausibility import Share
+from credo.explain.plausibility import ProbabilityEstimate
 from credo.io.bif import read_bif
 from credo.knowledge import Knowledge, KnowledgeError, to_text
 from credo.model.network import Network
-from credo.report.check_text import _estimate, check_summary, share_text
+from credo.progress import CHECKING_KNOWLEDGE, ProgressEvent
+from credo.report.check_text import check_summary, estimate_text, rounded
 
 ANDES = Path(__file__).resolve().parents[2] / "shared" / "networks" / "andes.bif"
 
@@ -57,19 +58,19 @@ def test_consistent_knowledge_says_so_with_rows_and_orders(clinic: Network) -> N
     )
     assert found.feasible
     assert found.exit_code == 0
-    assert [each.rows for each in found.statements] == [0, 1, 4, 2]
-    assert [each.said.line for each in found.statements] == [3, 4, 5, 6]
+    assert [each.constraints for each in found.statements] == [0, 1, 4, 2]
+    assert [each.statement.line for each in found.statements] == [3, 4, 5, 6]
     orders = {each.variable: each.states for each in found.orders}
     assert orders["smoke"] == ("no", "yes")
     assert orders["severity"] == ("mild", "moderate", "severe")
     assert "line 3" in next(each.reason for each in found.orders if each.variable == "severity")
     text = str(found)
-    assert text.startswith("The knowledge is consistent: 4 statements, 7 rows, 5 blocks.")
+    assert text.startswith("The knowledge is consistent: its 4 statements can all hold together.")
     assert "severity: mild < moderate < severe" in text
     require_consistent(found)
 
 
-def test_conflicts_are_told_in_the_users_words(clinic: Network) -> None:
+def test_conflicts_are_reported_in_the_users_words(clinic: Network) -> None:
     found = check(
         clinic,
         "smoke raises lung\n"
@@ -92,12 +93,12 @@ def test_conflicts_are_told_in_the_users_words(clinic: Network) -> None:
         [(6, "P(smoke=yes) + P(smoke=no) <= 0.9")],
     ]
     first = next(conflict for conflict in found.conflicts if len(conflict.statements) == 3)
-    assert first.gap == pytest.approx(0.1 / 3)
-    assert [each.statement.line for each in first.without_one] == [1, 2, 3]
-    without_second = dict(first.without_one[1].numbers)
+    assert first.slack_needed == pytest.approx(0.1 / 3)
+    assert [each.statement.line for each in first.resolutions] == [1, 2, 3]
+    without_second = dict(first.resolutions[1].probabilities)
     assert without_second["P(lung=yes | smoke=no)"] >= 0.2 - 1e-9
     text = str(found)
-    assert "contradicts itself: 3 conflicts" in text
+    assert "contradicts itself: there are 3 conflicts" in text
     assert "line 2  P(lung=yes | smoke=yes) <= 0.1" in text
     with pytest.raises(ConflictError, match="line 3: P\\(lung=yes") as caught:
         require_consistent(found)
@@ -118,31 +119,31 @@ def test_what_follows_what_is_pinned_and_what_cannot_be(clinic: Network) -> None
         "P(asia=yes) + P(asia=no) >= 0.8",
     )
     assert found.feasible
-    assert {each.statement.line: [source.line for source in each.sources] for each in found.redundant} == {
+    assert {each.statement.line: [source.line for source in each.follows_from] for each in found.redundant} == {
         2: [1],
         4: [3],
         6: [],
     }
-    assert [(pin.parameter, pin.value, pin.statements[0].line) for pin in found.pinned] == [
+    assert [(pin.probability, pin.value, pin.statements[0].line) for pin in found.determined] == [
         ("P(lung=yes | smoke=yes)", 0.1, 1)
     ]
-    (soft,) = found.cannot_hold
+    (soft,) = found.excluded
     assert soft.statement.line == 5
-    assert [each.line for each in soft.because] in ([1], [2])  # either rules it out alone
-    assert [each.statement.line for each in found.cannot_differ] == [7, 8]
+    assert [each.line for each in soft.excluded_by] in ([1], [2])  # either rules it out alone
+    assert [each.statement.line for each in found.vacuous] == [7, 8]
 
 
 def test_influence_of_a_single_state_compares_nothing() -> None:
     net = Network({"a": ["only"], "b": ["no", "yes"]}, parents={"b": ["a"]})
     found = check(net, "a raises b")
-    assert found.statements[0].rows == 0
-    assert found.cannot_differ[0].statement.line == 1
+    assert found.statements[0].constraints == 0
+    assert found.vacuous[0].statement.line == 1
 
 
 def test_products_are_shown_excluded_or_left_open(clinic: Network) -> None:
     shown = check(clinic, "P(lung=yes | smoke=yes) * P(lung=yes | smoke=no) <= P(smoke=yes) * P(asia=yes)")
     assert shown.feasible
-    assert "tables were found" in shown.notes[0]
+    assert "CPTs were found" in shown.notes[0]
     assert "product synergy (type 8)" in str(shown)
     excluded = check(
         clinic,
@@ -154,7 +155,7 @@ def test_products_are_shown_excluded_or_left_open(clinic: Network) -> None:
     )
     assert not excluded.feasible
     assert [each.line for each in excluded.conflicts[0].statements] == [1, 2, 4, 5]
-    assert excluded.conflicts[0].without_one == ()
+    assert excluded.conflicts[0].resolutions == ()
     assert "Without any one" not in str(excluded)
 
 
@@ -176,12 +177,12 @@ def test_families_ties_and_noise_are_named_as_not_checked(clinic: Network) -> No
         "rows 1, 2 differ in tub",
     )
     assert found.feasible
-    assert [each.rows for each in found.statements] == [0, 1, 1, 0, 0]
+    assert [each.constraints for each in found.statements] == [0, 1, 1, 0, 0]
     assert any("Line 1" in each and "noisy-or" in each for each in found.not_checked)
     assert sum("Line 4 ties rows" in each or "Line 5 ties rows" in each for each in found.not_checked) == 2
 
 
-def test_statements_on_a_noisy_family_are_checked_on_its_small_tables(clinic: Network) -> None:
+def test_statements_on_a_noisy_family_are_checked_on_its_small_cpts(clinic: Network) -> None:
     family = "tub is noisy-or of {asia}, {smoke}\n"
     clash = check(clinic, family + "P(tub=yes | asia=yes) >= 0.2\nP(tub=yes | asia=yes) <= 0.1")
     assert not clash.feasible
@@ -203,16 +204,16 @@ def test_data_put_what_they_contradict_on_top(clinic: Network) -> None:
     frame = pl.DataFrame(rows, schema=["smoke", "lung"], orient="row").with_columns(asia=pl.lit("no"))
 
     knowledge = "P(asia=yes) <= 0.1\nsmoke lowers lung\nP(smoke=yes) = 0.4"
-    found = check(clinic, knowledge, frame)
+    found = check(clinic, knowledge, data=frame)
     assert found.with_data
-    by_line = {each.said.line: each.plausibility for each in found.statements}
+    by_line = {each.statement.line: each.plausibility for each in found.statements}
     assert by_line[2] is not None
-    assert by_line[2].probability is not None
-    assert by_line[2].probability.value < 1e-3
+    assert by_line[2].after_data is not None
+    assert by_line[2].after_data.value < 1e-3
     text = str(found)
     assert "The data contradict one statement." in text
     assert text.index("smoke lowers lung") < text.index("P(asia=yes) <= 0.1")
-    assert check(clinic, knowledge, frame, seed=4).statements[1] == found.statements[1]
+    assert check(clinic, knowledge, data=frame, seed=4).statements[1] == found.statements[1]
 
 
 def test_a_check_fits_into_json_and_onto_a_terminal(clinic: Network) -> None:
@@ -232,12 +233,12 @@ def test_what_does_not_parse_is_bad_input(clinic: Network) -> None:
 
 
 def test_statements_made_in_python_are_quoted_without_a_line(clinic: Network) -> None:
-    statements = Knowledge("P(smoke=yes) >= 0.7\nP(smoke=no) >= 0.7", clinic).statements
+    statements = Knowledge(clinic, "P(smoke=yes) >= 0.7\nP(smoke=no) >= 0.7").statements
     bare = [
         type(each)(*(getattr(each, name) for name in each.__dataclass_fields__ if name != "span"))
         for each in statements
     ]
-    found = check(clinic, Knowledge(bare, clinic))
+    found = check(clinic, Knowledge(clinic, bare))
     assert not found.feasible
     assert "P(smoke=no) >= 0.7" in str(found)
 
@@ -247,7 +248,7 @@ def test_true_statements_are_consistent_whatever_is_drawn() -> None:
     net = random_network(rng, 12)
     for seed in range(3):
         drawn = true_statements(net, 8, seed, across_nodes=0.1)
-        found = check(net, Knowledge(drawn, net))
+        found = check(net, Knowledge(net, drawn))
         assert found.feasible, str(found)
 
 
@@ -277,11 +278,11 @@ def test_andes_takes_seconds() -> None:
 
 def assert_quick(net: Network) -> None:
     drawn = true_statements(net, 45, 0)
-    knowledge = Knowledge("\n".join(to_text(each) for each in drawn), net)
+    knowledge = Knowledge(net, "\n".join(to_text(each) for each in drawn))
     started = perf_counter()
     lower(knowledge)
     assert perf_counter() - started < 1.5
-    fewer = Knowledge("\n".join(to_text(each) for each in true_statements(net, 30, 1)), net)
+    fewer = Knowledge(net, "\n".join(to_text(each) for each in true_statements(net, 30, 1)))
     found = check(net, fewer)
     assert found.feasible
     assert found.seconds < 30
@@ -291,78 +292,80 @@ def test_data_may_be_a_file_and_ties_name_its_columns(clinic: Network, tmp_path:
     frame = pl.DataFrame({"smoke": ["yes", "no"], "lung": ["yes", "no"], "twin": ["1", "1"]})
     frame.write_csv(tmp_path / "d.csv")
     for tied in ("share", "differ in"):
-        found = check(clinic, f"smoke raises lung\nrows with equal twin {tied} lung", tmp_path / "d.csv")
+        found = check(clinic, f"smoke raises lung\nrows with equal twin {tied} lung", data=tmp_path / "d.csv")
         assert found.with_data
         with pytest.raises(KnowledgeError, match="twins") as caught:
-            check(clinic, f"smoke raises lung\nrows with equal twins {tied} lung", tmp_path / "d.csv")
+            check(clinic, f"smoke raises lung\nrows with equal twins {tied} lung", data=tmp_path / "d.csv")
         (mistake,) = caught.value.mistakes
         assert (mistake.kind, mistake.line) == ("unknown-column", 2)
         with pytest.raises(KnowledgeError, match="7"):
-            check(clinic, f"rows 1, 7 {tied} lung", tmp_path / "d.csv")
+            check(clinic, f"rows 1, 7 {tied} lung", data=tmp_path / "d.csv")
 
 
 def test_raising_and_lowering_at_once_forces_equality(clinic: Network) -> None:
     found = check(clinic, "smoke raises lung\nsmoke lowers lung")
     assert found.feasible
-    assert [(each.equation, [said.line for said in each.statements]) for each in found.forced_equal] in (
+    assert [(each.equation, [statement.line for statement in each.statements]) for each in found.forced_equalities] in (
         [("P(lung=yes | smoke=no) = P(lung=yes | smoke=yes)", [1, 2])],
         [("P(lung=yes | smoke=yes) = P(lung=yes | smoke=no)", [1, 2])],
     )
-    assert "Lines 1 and 2 together force P(lung=yes | smoke=" in " ".join(str(found).split())
-    assert not check(clinic, "smoke raises lung").forced_equal
+    assert "Lines 1 and 2 force P(lung=yes | smoke=" in " ".join(str(found).split())
+    assert not check(clinic, "smoke raises lung").forced_equalities
 
 
 def test_blocks_that_are_alike_are_worked_out_once_and_named_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    solved, shares = list[Block](), list[float]()
+    solved, events = list[Block](), list[ProgressEvent]()
     monkeypatch.setattr(findings, "interior_of", lambda block: solved.append(block) or interior_of(block))
     names = [f"p{number}" for number in range(9)]
     net = Network({**{name: list("abcd") for name in names}, "y": ["no", "yes"]}, {"y": names})
-    found = check(net, "p0 raises y", progress=shares.append)  # about 4 seconds
-    assert found.rows == 196_608
+    found = check(net, "p0 raises y", progress=events.append)  # about 4 seconds
+    assert found.constraints == 196_608
     assert found.blocks == 65_536
     assert len(solved) == 1
+    shares = [event.share for event in events if event.total]
+    assert {event.phase for event in events} == {CHECKING_KNOWLEDGE}
     assert shares == sorted(shares)
     assert shares[0] == 0.0
     assert shares[-1] == 1.0
 
     net = Network({**{name: list("ab") for name in names[:4]}, "y": ["no", "yes"]}, {"y": names[:4]})
     found = check(net, "p0 raises y\nP(y=yes | p0=a) = 0.5\nP(y=yes | p0=b) <= 0.5")
-    assert len(found.pinned) == len({each.parameter for each in found.pinned}) == 32
-    assert {len(each.statements) for each in found.pinned} == {1, 3}
+    assert len(found.determined) == len({each.probability for each in found.determined}) == 32
+    assert {len(each.statements) for each in found.determined} == {1, 3}
     found = check(net, "p0 raises y\nP(y=yes | p0=a, p1=b) >= 0.5\nP(y=yes | p0=b, p1=b) <= 0.4")
     assert [[each.line for each in conflict.statements] for conflict in found.conflicts] == [[1, 2, 3]]
-    assert all("p1=b" in name for name, _ in found.conflicts[0].without_one[0].numbers)
+    assert all("p1=b" in name for name, _ in found.conflicts[0].resolutions[0].probabilities)
 
 
-def test_gaps_and_hidden_variables_are_told(clinic: Network) -> None:
+def test_missing_values_and_hidden_variables_are_reported(clinic: Network) -> None:
     data = pl.DataFrame({"smoke": ["yes", "no", None, "no"] * 10, "lung": ["yes", "no", "no", "no"] * 10})
-    found = check(clinic, "smoke raises lung\nP(tub=yes | asia=yes) <= 0.1", data)
-    assert [(each.variable, each.rows_used, each.rows) for each in found.partly_used] == [
+    found = check(clinic, "smoke raises lung\nP(tub=yes | asia=yes) <= 0.1", data=data)
+    assert [(each.variable, each.rows_used, each.rows) for each in found.data_use] == [
         ("lung", 30, 40),
         ("tub", 0, 40),
     ]
     assert found.hidden == ("asia", "tub", "severity", "only")
-    assert found.to_dict()["partly_used"][0]["rows_used"] == 30
+    assert found.to_dict()["data_use"][0]["rows_used"] == 30
     text = " ".join(str(found).split())
-    assert "The table of lung was compared with 30 of 40 rows" in text
-    assert "The table of tub was compared with no data: tub, asia have no columns." in text
-    assert found.statements[0].plausibility.probability is not None
-    assert found.statements[1].plausibility.probability is None
+    assert "lung was compared with 30 of 40 rows" in text
+    assert "tub was not compared with the data: tub, asia have no columns." in text
+    assert found.statements[0].plausibility.after_data is not None
+    assert found.statements[1].plausibility.after_data is None
 
 
 def test_what_cannot_be_compared_is_not_said_to_agree(clinic: Network) -> None:
     data = pl.DataFrame({"smoke": ["yes", "no"], "lung": ["yes", "no"], "asia": ["yes", "no"]})
-    found = check(clinic, "tub is noisy-or of {smoke}, {asia}", data)
+    found = check(clinic, "tub is noisy-or of {smoke}, {asia}", data=data)
     text = " ".join(str(found).split())
-    assert "Nothing of it could be compared with the data." in text
+    assert "None of them could be compared with the data." in text
     assert "contradict none" not in text
     assert "with which the data cannot be compared directly" in found.not_checked[0]
-    assert "contradict none" not in str(check(clinic, "rows 1, 2 share lung", data))
+    assert "contradict none" not in str(check(clinic, "rows 1, 2 share lung", data=data))
 
 
-def test_statements_of_two_files_are_told_with_their_files(clinic: Network) -> None:
-    first = Knowledge("P(lung=yes | smoke=no) >= 0.5", clinic, "doctor.txt")
-    second = Knowledge("P(lung=yes | smoke=no) <= 0.2", clinic, "textbook.txt")
+def test_statements_of_two_files_are_named_with_their_files(clinic: Network) -> None:
+    first = Knowledge(clinic, "P(lung=yes | smoke=no) >= 0.5", "doctor.txt")
+    second = Knowledge(clinic, "P(lung=yes | smoke=no) <= 0.2", "textbook.txt")
     found = check(clinic, first + second)
     assert "doctor.txt:1" in str(found)
     assert "textbook.txt:1  P(lung=yes" in str(found)
@@ -372,21 +375,21 @@ def test_statements_of_two_files_are_told_with_their_files(clinic: Network) -> N
 
 
 @pytest.mark.parametrize(
-    ("share", "text"),
+    ("estimate", "text"),
     [
-        (Share(0.1366, 0.05), "≈0.14"),
-        (Share(0.1366, 0.0, exact=True), "0.14"),
-        (Share(0.1366, 0.3), "<0.74"),
-        (Share(0.999, 0.0, exact=True), ">0.99"),
-        (Share(1.0, 0.0, exact=True), "1.0"),
-        (Share(0.0, 0.0, below=1 / 4000), "<0.00025"),
-        (Share(0.0, 0.0, exact=True), "0"),
+        (ProbabilityEstimate(0.1366, 0.05), "≈0.14"),
+        (ProbabilityEstimate(0.1366, 0.0, is_exact=True), "0.14"),
+        (ProbabilityEstimate(0.1366, 0.3), "<0.74"),
+        (ProbabilityEstimate(0.999, 0.0, is_exact=True), ">0.99"),
+        (ProbabilityEstimate(1.0, 0.0, is_exact=True), "1.0"),
+        (ProbabilityEstimate(0.0, 0.0, upper_bound=1 / 4000), "<0.00025"),
+        (ProbabilityEstimate(0.0, 0.0, is_exact=True), "0"),
     ],
 )
-def test_numbers_have_the_digits_that_their_error_leaves(share: Share, text: str) -> None:
-    assert share_text(share) == text
-    assert _estimate(13.66, 5.0, exact=False) == "≈14"
-    assert _estimate(1366.0, 300.0, exact=False) == "≈1,400"
+def test_numbers_have_the_digits_that_their_error_leaves(estimate: ProbabilityEstimate, text: str) -> None:
+    assert estimate_text(estimate) == text
+    assert rounded(13.66, 5.0, is_exact=False) == "≈14"
+    assert rounded(1366.0, 300.0, is_exact=False) == "≈1,400"
 
 
 def test_a_conflict_of_products_ends_without_an_empty_line(clinic: Network) -> None:
@@ -396,12 +399,12 @@ def test_a_conflict_of_products_ends_without_an_empty_line(clinic: Network) -> N
     assert [line for before, line in pairwise(lines) if not before and not line] == []
 
 
-def test_chances_too_small_for_numbers_are_not_compared() -> None:
+def test_probabilities_too_small_for_numbers_are_not_compared() -> None:
     names = [f"p{number}" for number in range(6)]
     net = Network({**{name: list("abcd") for name in names}, "y": ["no", "yes"]}, {"y": names})
     rng = np.random.default_rng(0)
     data = pl.DataFrame({name: rng.choice(list(net.states(name)), 3000) for name in net.names})
-    found = check(net, "p0 raises y", data)
-    assert found.statements[0].plausibility.probability is None
-    assert "chance is too small for a number" in " ".join(found.not_checked)
+    found = check(net, "p0 raises y", data=data)
+    assert found.statements[0].plausibility.after_data is None
+    assert "probability is too small for a number" in " ".join(found.not_checked)
     assert "contradict none" not in str(found)

@@ -35,14 +35,14 @@ def test_learn_writes_a_network_and_prints_json(files: Path) -> None:
     learned = credo.read_network(files / "learned.bif")
     assert result["method"] == "map"
     assert result["rows"] == 3
-    assert result["tables"]["lung"]["probabilities"] == learned.cpt_array("lung").tolist()
+    assert result["cpts"]["lung"]["probabilities"] == learned.cpt_array("lung").tolist()
     assert learned == credo.fit(files / "net.bif", files / "data.csv", method="map").network
 
 
 def test_learn_says_what_it_did(files: Path) -> None:
     done = run("learn", "net.bif", "data.csv", "-m", "ml", folder=files)
     assert done.returncode == 0
-    assert "2 variables learned from 3 rows with ml" in done.stdout
+    assert "the probabilities of 2 variables were learned from 3 rows of data" in done.stdout
     assert "P(lung | smoke)" in done.stdout
     assert "\x1b" not in done.stdout  # no colours where the output is no terminal
 
@@ -61,13 +61,13 @@ def test_learn_passes_its_options_on(files: Path) -> None:
         "--json",
         folder=files,
     )
-    probabilities = json.loads(done.stdout)["tables"]
+    probabilities = json.loads(done.stdout)["cpts"]
     assert probabilities["smoke"]["probabilities"] == [0.5, 0.5]
     assert probabilities["lung"]["probabilities"][1] == pytest.approx([2 / 5, 3 / 5])
     done = run(
         "learn", "net.bif", "data.csv", "--prior-network", "net.bif", "--prior-weight", "8", "--json", folder=files
     )
-    assert json.loads(done.stdout)["tables"]["lung"]["probabilities"][1] == pytest.approx([8.2 / 10, 1.8 / 10])
+    assert json.loads(done.stdout)["cpts"]["lung"]["probabilities"][1] == pytest.approx([8.2 / 10, 1.8 / 10])
     done = run("learn", "net.bif", "data.csv", "--method", "me", "--hidden-draws", "-1", folder=files)
     assert "above zero" in done.stderr
 
@@ -135,23 +135,23 @@ def test_the_demo_runs(tmp_path: Path) -> None:
 
 
 CONSISTENT = "smoke raises lung by at least 0.01\nP(smoke=yes) <= 0.6 with confidence 0.8\n"
-CLASHING = "smoke raises lung by at least 0.1\nP(smoke=yes) <= 0.6\nP(lung=yes | smoke=yes) <= 0.05\n"
+CONFLICTING = "smoke raises lung by at least 0.1\nP(smoke=yes) <= 0.6\nP(lung=yes | smoke=yes) <= 0.05\n"
 
 
-def test_reports_are_written_and_clashes_drawn(files: Path) -> None:
+def test_reports_are_written_and_conflicts_drawn(files: Path) -> None:
     (files / "good.credo").write_text(CONSISTENT)
-    (files / "bad.credo").write_text(CLASHING)
+    (files / "bad.credo").write_text(CONFLICTING)
     done = run("learn", "net.bif", "data.csv", "-k", "good.credo", "--report", "fit.html", folder=files)
     assert done.returncode == 0, done.stderr
     assert "what was learned" in (files / "fit.html").read_text(encoding="utf-8")
     done = run("check", "net.bif", "bad.credo", "--report", "check.html", folder=files)
     assert done.returncode == 3
     assert "check.html" in done.stdout
-    assert 'class="tie"' in (files / "check.html").read_text(encoding="utf-8")
-    done = run("learn", "net.bif", "data.csv", "-k", "bad.credo", "--report", "clash.html", folder=files)
+    assert 'class="edge"' in (files / "check.html").read_text(encoding="utf-8")
+    done = run("learn", "net.bif", "data.csv", "-k", "bad.credo", "--report", "conflict.html", folder=files)
     assert done.returncode == 3
-    assert "A picture of it is in clash.html." in done.stderr
-    assert 'class="tie"' in (files / "clash.html").read_text(encoding="utf-8")
+    assert "A picture of it is in conflict.html." in done.stderr
+    assert 'class="edge"' in (files / "conflict.html").read_text(encoding="utf-8")
     done = run("check", "net.bif", "good.credo", "--report", "nowhere/check.html", folder=files)
     assert done.returncode == 2
     assert "There is no folder nowhere" in done.stderr
@@ -169,13 +169,13 @@ def test_check_of_knowledge_that_can_hold(files: Path) -> None:
 
 
 def test_check_of_knowledge_that_cannot_hold_ends_in_code_3(files: Path) -> None:
-    (files / "know.credo").write_text(CLASHING)
+    (files / "know.credo").write_text(CONFLICTING)
     done = run("check", "net.bif", "know.credo", folder=files)
     assert done.returncode == 3
     assert "smoke raises lung by at least 0.1" in done.stdout
     assert "P(lung=yes | smoke=yes) <= 0.05" in done.stdout
     conflicts = json.loads(run("check", "net.bif", "know.credo", "--json", folder=files).stdout)["conflicts"]
-    assert [[said["line"] for said in conflict["statements"]] for conflict in conflicts] == [[1, 3]]
+    assert [[statement["line"] for statement in conflict["statements"]] for conflict in conflicts] == [[1, 3]]
 
 
 def test_check_of_what_does_not_parse_ends_in_code_2(files: Path) -> None:
@@ -193,14 +193,14 @@ def test_learning_with_knowledge(files: Path) -> None:
     done = run("learn", "net.bif", "data.csv", "-k", "know.credo", "-m", "cml", "--json", folder=files)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
-    assert result["tables"]["lung"]["probabilities"][1][1] == pytest.approx(0.2)
+    assert result["cpts"]["lung"]["probabilities"][1][1] == pytest.approx(0.2)
     assert result["certificate"]["gap"] < 1e-8
     assert result["binding"][0]["line"] == 1
     assert result["violations"] == []
 
 
-def test_learning_with_knowledge_that_clashes_ends_in_code_3(files: Path) -> None:
-    (files / "know.credo").write_text(CLASHING)
+def test_learning_with_knowledge_in_conflict_ends_in_code_3(files: Path) -> None:
+    (files / "know.credo").write_text(CONFLICTING)
     done = run("learn", "net.bif", "data.csv", "--knowledge", "know.credo", folder=files)
     assert done.returncode == 3
     assert "line 1" in done.stderr

@@ -1,4 +1,4 @@
-"""What a user sees of noisy families: small tables on the terminal and as frames; a full one can be too large."""
+"""What a user sees of noisy families: small CPTs on the terminal and as frames; a full one can be too large."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import credo
 from credo.model.network import Network
 from credo.model.noisy import NoisyForm
 from credo.options import EMOptions
-from credo.report.terminal import fit_summary
+from credo.report.fit_text import fit_summary
 from tests.test_cli import run
 
 LEVELS = tuple("abcdefghij")
@@ -32,7 +32,7 @@ def truth() -> Network:
 
 
 @pytest.mark.parametrize("method", ["cmap", "posterior"])
-def test_the_summary_shows_the_small_tables(method: str) -> None:
+def test_the_summary_shows_the_small_cpts(method: str) -> None:
     fit = credo.fit(LARGE, truth().sample(200, seed=1), FAMILY + "r raises y", method=method, em=EMOptions(starts=1))
     console = Console(width=150, record=True, file=StringIO())
     console.print(fit_summary(fit, None))
@@ -43,7 +43,7 @@ def test_the_summary_shows_the_small_tables(method: str) -> None:
     assert ("[" in shown) == (method == "posterior")
 
 
-def test_a_family_too_large_for_one_table_is_a_frame_of_small_ones() -> None:
+def test_a_family_too_large_for_one_cpt_is_a_frame_of_small_ones() -> None:
     frame = truth().cpt("y")
     assert frame.columns == [*NAMES, "y=no", "y=yes"]
     assert frame.height == 100 + 4 * 10 + 1
@@ -60,7 +60,7 @@ def test_the_command_line_learns_a_large_family(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "each effect has become a variable of its own" in done.stderr
     assert "P(y by r | r)" in done.stdout
-    assert "the full table is too large to see whether it holds" in done.stdout.replace("\n", " ")
+    assert "the full CPT is too large to see whether it holds" in done.stdout.replace("\n", " ")
     assert "y_by_p_q" in credo.read_network(tmp_path / "learned.bif")
 
     done = run("learn", "net.bif", "data.csv", *options, "-m", "cml", "--trainer", "gradient", "--max-iterations", 50,

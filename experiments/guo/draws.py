@@ -43,7 +43,7 @@ def run_draw(job: tuple[str, int, tuple[str, ...]]) -> list[dict[str, object]]:
     """All cells of one draw, each learned by every one of the methods."""
     name, draw, methods = job
     truth = credo.read_network(NETWORKS / f"{name}.bif")
-    everything = lower(credo.Knowledge(true_statements(truth, STATEMENTS, seed=STATEMENT_SEED + draw), truth))
+    everything = lower(credo.Knowledge(truth, true_statements(truth, STATEMENTS, seed=STATEMENT_SEED + draw)))
     found = []
     for share in sorted({share for _, _, share in CELLS}):
         for cell, problem, interpolations in _problems(truth, everything, share, draw):

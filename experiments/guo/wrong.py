@@ -22,7 +22,8 @@ from benchmarks.statements import true_statements
 import credo
 from credo.estimation.methods import METHODS
 from credo.explain.plausibility import Verdict
-from credo.knowledge.syntax import Comparison, Relation, Statement
+from credo.knowledge.comparison import Relation
+from credo.knowledge.statements import Comparison, Statement
 from credo.model.network import Network
 from experiments.guo.draws import NETWORKS, STATEMENTS
 from experiments.guo.measure import mean_row_divergence
@@ -64,9 +65,9 @@ def run(truth: Network, draw: int, share: int, rows: int) -> Iterable[dict[str, 
     structure, frame = truth.without_cpts(), truth.sample(rows, seed=1000 + draw)
     statements = with_wrong_ones(true_statements(truth, STATEMENTS, seed=draw), share, seed=draw)
     given = consistent(structure, statements)
-    verdicts = credo.check(structure, credo.Knowledge(statements, structure), frame).statements
+    verdicts = credo.check(structure, credo.Knowledge(structure, statements), data=frame).statements
     doubtful = {
-        each.said.number
+        each.statement.number
         for each in verdicts
         if each.plausibility is not None and each.plausibility.verdict is Verdict.CONTRADICTED
     }
@@ -75,7 +76,7 @@ def run(truth: Network, draw: int, share: int, rows: int) -> Iterable[dict[str, 
     ways = [("as given", given, method) for method in COMPARED] + [("checked", checked, method) for method in COMPARED]
     for way, kept, method in [*ways, ("unsure", unsure, "cmap")]:
         if method in METHODS:
-            fit = credo.fit(structure, frame, credo.Knowledge(kept, structure), method=method, seed=draw)
+            fit = credo.fit(structure, frame, credo.Knowledge(structure, kept), method=method, seed=draw)
             divergence = mean_row_divergence(truth, fit.network)
             yield {"way": way, "method": method, "kl": divergence, "statements": len(kept)}
 
@@ -95,11 +96,10 @@ def with_wrong_ones(statements: Iterable[Statement], share: int, seed: int) -> l
 def consistent(network: Network, statements: list[Statement]) -> list[Statement]:
     """What is left when the members of every clash are taken out, until none is left."""
     while True:
-        check = credo.check(network, credo.Knowledge(statements, network))
+        check = credo.check(network, credo.Knowledge(network, statements))
         if check.feasible:
             return statements
-        clashing = {said.number for conflict in check.conflicts for said in conflict.statements}
-        statements = [each for i, each in enumerate(statements) if i not in clashing]
+        statements = [each for i, each in enumerate(statements) if i not in check.conflicting]
 
 
 def story(results: pl.DataFrame, rows: int) -> str:

@@ -87,7 +87,7 @@ def learn(
     """The fit, and how long it took, the reading of the knowledge not included."""
     structure = trusting(truth) if learner.trusts_detectors else truth.without_cpts()
     seen = training if learner.labelled else training.select(map(detector, UNITS))
-    known = credo.Knowledge(learner.knowledge, structure)
+    known = credo.Knowledge(structure, learner.knowledge)
     start = time.perf_counter()
     fit = credo.fit(
         structure,

@@ -19,7 +19,7 @@ import polars as pl
 from benchmarks.statements import true_statements
 
 import credo
-from credo.knowledge.syntax import Statement
+from credo.knowledge.statements import Statement
 from credo.model.network import Network
 from credo.options import EMOptions
 from experiments.liao.missing_story import write_missing
@@ -78,7 +78,7 @@ def compare(
     structure = truth.without_cpts()
     for share in (0, *SHARES):
         kept = [each for i, each in enumerate(statements) if i % STATEMENTS < STATEMENTS * share / 100]
-        knowledge = credo.Knowledge(kept, structure)
+        knowledge = credo.Knowledge(structure, kept)
         start = time.perf_counter()
         fit = credo.fit(
             structure, frame, knowledge, method="cmap" if kept else "map", seed=seed, em=EMOptions(starts=starts)

@@ -22,7 +22,7 @@ MOST_UPDATES, STILL = 500, 1e-5  # probabilities that move by less stand still
 
 def learn_by_equation_6(structure: Network, table: TiedTable, starts: int, seed: int) -> tuple[Network, bool, bool]:
     """The best of several starts, which are those of the other learners."""
-    rows = tied_data(credo.Knowledge(table.statements, structure), table.rows)
+    rows = tied_data(credo.Knowledge(structure, table.statements), table.rows)
     around = first_start(structure, rows.prepared, structure.names, own=False)
     ends = []
     for number in range(starts):

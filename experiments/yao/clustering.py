@@ -16,7 +16,7 @@ import polars as pl
 
 import credo
 from credo.clustering import Clustering, cluster
-from credo.knowledge.build import same
+from credo.knowledge import same
 from credo.options import EMOptions
 from credo.statistics.ties.posterior import tied_posterior
 from experiments.running import SHARED, Job, Line, add_options, require, run_jobs
@@ -100,7 +100,7 @@ def _conditioned(data: Labelled, ties: Labels, start: credo.Network, name: str, 
     """The most probable cluster of each row, given all rows that are tied to it."""
     column = pl.Series("tie", ties)
     rows = data.features.with_columns(column.set(column < 0, None))
-    known = credo.Knowledge([same(name, by="tie")], start)
+    known = credo.Knowledge(start, [same(name, by="tie")])
     fit = credo.fit(start, rows, known, method="cmap", prior=1, seed=seed, em=EMOptions(starts=starts))
     return tied_posterior(fit.network, tied_data(known, rows), name).argmax(axis=1).astype(np.int64)
 

@@ -53,7 +53,7 @@ def learn_joint(structure: Network, table: TiedTable, starts: int, seed: int) ->
 
 
 def _learn_tied(structure: Network, table: TiedTable, starts: int, seed: int, ties: str) -> tuple[Network, bool, bool]:
-    known = credo.Knowledge(table.statements, structure)
+    known = credo.Knowledge(structure, table.statements)
     fit = credo.fit(
         structure,
         table.rows,

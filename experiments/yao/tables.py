@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from credo.knowledge.build import same
-from credo.knowledge.syntax import TiedRows
+from credo.knowledge import same
+from credo.knowledge.statements import TiedRows
 from credo.model.network import Network
 from experiments.liao.missing import with_gaps
 

@@ -19,6 +19,8 @@ _HOMES = {
     "credo.knowledge": (
         "Knowledge",
         "KnowledgeError",
+        "KnowledgeFileError",
+        "KnowledgeTypeError",
         "Mistake",
         "P",
         "different",
@@ -35,18 +37,39 @@ _HOMES = {
         "synergize",
     ),
     "credo.checking": ("check",),
-    "credo.check_results": ("Check",),
+    "credo.check_results": (
+        "Conflict",
+        "DataUse",
+        "DeterminedProbability",
+        "ExcludedStatement",
+        "ForcedEquality",
+        "OrderUsed",
+        "RedundantStatement",
+        "Resolution",
+        "StatementCheck",
+        "VacuousStatement",
+    ),
     "credo.constraints.conflicts": ("ConflictError",),
     "credo.fitting": ("fit",),
     "credo.clustering": ("Clustering", "cluster"),
     "credo.topic_models": ("Topics", "topics"),
     "credo.io.corpus": ("Corpus", "read_corpus"),
-    "credo.results": ("Fit",),
+    "credo.explain.explanation": (
+        "ConfigurationExplanation",
+        "Effect",
+        "Explanation",
+        "StatementExplanation",
+    ),
+    "credo.explain.held_out": ("HeldOutComparison", "HeldOutScore"),
+    "credo.explain.next_observation": ("NextObservation",),
+    "credo.explain.plausibility": ("Plausibility", "ProbabilityEstimate", "Verdict"),
+    "credo.explain.statement_references": ("StatementReference",),
     "credo.findings": ("Finding",),
+    "credo.progress": ("ProgressEvent",),
+    "credo.user_results": ("Check", "Fit"),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
     "credo.statistics.ties.factors": ("TieError",),
     "credo.options": ("EMOptions", "EntropyOptions", "PenaltyOptions", "TieReading"),
-    "credo.progress": ("ProgressEvent",),
     "credo.errors": (
         "CredoError",
         "DataError",
@@ -71,7 +94,18 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME_OF)]
 
 if TYPE_CHECKING:
-    from credo.check_results import Check
+    from credo.check_results import (
+        Conflict,
+        DataUse,
+        DeterminedProbability,
+        ExcludedStatement,
+        ForcedEquality,
+        OrderUsed,
+        RedundantStatement,
+        Resolution,
+        StatementCheck,
+        VacuousStatement,
+    )
     from credo.checking import check
     from credo.clustering import Clustering, cluster
     from credo.constraints.conflicts import ConflictError
@@ -93,6 +127,11 @@ if TYPE_CHECKING:
         UnknownStateError,
         UnknownVariableError,
     )
+    from credo.explain.explanation import ConfigurationExplanation, Effect, Explanation, StatementExplanation
+    from credo.explain.held_out import HeldOutComparison, HeldOutScore
+    from credo.explain.next_observation import NextObservation
+    from credo.explain.plausibility import Plausibility, ProbabilityEstimate, Verdict
+    from credo.explain.statement_references import StatementReference
     from credo.findings import Finding
     from credo.fitting import fit
     from credo.io.corpus import Corpus, read_corpus
@@ -102,6 +141,8 @@ if TYPE_CHECKING:
     from credo.knowledge import (
         Knowledge,
         KnowledgeError,
+        KnowledgeFileError,
+        KnowledgeTypeError,
         Mistake,
         P,
         different,
@@ -121,13 +162,15 @@ if TYPE_CHECKING:
     from credo.model.noisy import NoisyForm
     from credo.options import EMOptions, EntropyOptions, PenaltyOptions, TieReading
     from credo.progress import ProgressEvent
-    from credo.results import Fit
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
     from credo.statistics.ties.factors import TieError
     from credo.topic_models import Topics, topics
+    from credo.user_results import Check, Fit
 
 
 def __getattr__(name: str) -> Any:
+    if name == "plot":  # a module: credo.plot.network(fit)
+        return import_module("credo.plot")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'credo' has no attribute {name!r}")
     value = getattr(import_module(_HOME_OF[name]), name)
@@ -136,4 +179,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "plot"]

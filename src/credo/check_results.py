@@ -1,76 +1,71 @@
-"""What the check of a knowledge found, in the user's words."""
+"""What the check of a knowledge found, in its author's words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from math import isfinite
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from credo.errors import listing
 from credo.explain.plausibility import Plausibility
-from credo.explain.usable import FamilyUse
-from credo.options import checked_page
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from credo.explain.statement_references import StatementReference
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A statement as it was written: its number from 0, its line (0 where it was made in Python), and its words.
+class Resolution:
+    """A way out of a conflict: without this statement all the others hold.
 
-    `place` says where it stands: `line 3`, `clinic.txt:3` where there are several files, nothing for Python.
+    Attributes
+    ----------
+    statement
+        The statement to leave out.
+    probabilities
+        An example where the others hold: `P(…)` and its value, for the probabilities that the conflict is about.
     """
 
-    number: int
-    line: int
-    text: str
-    source: str = ""
-    place: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.text}" if self.place else self.text
-
-
-@dataclass(frozen=True, slots=True)
-class WithoutOne:
-    """The proof that a statement belongs to a conflict: without it all the others hold, for one with these numbers."""
-
-    statement: Said
-    numbers: tuple[tuple[str, float], ...]  # P(…) and its value, for the numbers that the conflict names
+    statement: StatementReference
+    probabilities: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Statements that cannot hold together; leave out any one of them, and the others can.
+    """Statements that cannot all hold; leave out any one of them, and the others can.
 
-    `gap` is how far each of their rows must give way for all of them to hold. With products among them it is None
-    and `without_one` is empty: that they clash is proved, that each is needed for it is not. `speaks_of` has for each
-    statement the rows of tables that it speaks of, such as `P(lung | smoke=yes)`.
+    Attributes
+    ----------
+    statements
+        The statements, the smallest set of its kind.
+    slack_needed
+        By how much each bound would have to give way for all of them to hold; None where products are among them.
+    resolutions
+        For each statement an example where all the others hold. Empty where products are among the statements: then
+        the conflict is proved, but not that every statement is part of it.
+    configurations
+        For each statement the conditional distributions that it is about, such as `P(lung | smoke=yes)`.
     """
 
-    statements: tuple[Said, ...]
-    gap: float | None
-    without_one: tuple[WithoutOne, ...]
-    speaks_of: tuple[tuple[str, ...], ...] = ()
+    statements: tuple[StatementReference, ...]
+    slack_needed: float | None
+    resolutions: tuple[Resolution, ...]
+    configurations: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Follows:
+class RedundantStatement:
     """A statement that follows from others; from none, where it holds for all probabilities."""
 
-    statement: Said
-    sources: tuple[Said, ...]
+    statement: StatementReference
+    follows_from: tuple[StatementReference, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class PinnedNumber:
-    """A number of a table that can have one value only."""
+class DeterminedProbability:
+    """A probability, such as `P(lung=yes | smoke=no)`, that the statements leave one value only."""
 
-    parameter: str
+    probability: str
     value: float
-    statements: tuple[Said, ...]
+    statements: tuple[StatementReference, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,28 +73,28 @@ class ForcedEquality:
     """An equality that nobody stated, but that statements force together: one raises what the other lowers."""
 
     equation: str
-    statements: tuple[Said, ...]
+    statements: tuple[StatementReference, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class CannotDiffer:
-    """A statement about numbers that are what they are without it."""
+class VacuousStatement:
+    """A statement that holds whatever the probabilities are, and why."""
 
-    statement: Said
+    statement: StatementReference
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class CannotHold:
+class ExcludedStatement:
     """A statement with a confidence that the statements without one rule out."""
 
-    statement: Said
-    because: tuple[Said, ...]
+    statement: StatementReference
+    excluded_by: tuple[StatementReference, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class OrderUsed:
-    """The order of states, from low to high, that an influence was read with."""
+    """The order of states, from low to high, that statements about a variable were read with, and where it is from."""
 
     variable: str
     states: tuple[str, ...]
@@ -107,36 +102,123 @@ class OrderUsed:
 
 
 @dataclass(frozen=True, slots=True)
-class StatementCheck:
-    """One statement: its kind (with its number in Guo's table 1), how many rows it became, and what data say of it."""
+class DataUse:
+    """A variable that could not be compared with every row of the data.
 
-    said: Said
+    Attributes
+    ----------
+    variable
+        The variable.
+    rows_used
+        The rows in which neither it nor one of its parents is missing; rows with weights count as much as they weigh.
+    rows
+        All rows.
+    hidden
+        Which of the variable and its parents have no column.
+    """
+
+    variable: str
+    rows_used: float
+    rows: float
+    hidden: tuple[str, ...]
+
+    def __str__(self) -> str:
+        if self.hidden:
+            verb = "have no columns" if len(self.hidden) > 1 else "has no column"
+            return f"{self.variable} was not compared with the data: {listing(self.hidden)} {verb}."
+        return (
+            f"{self.variable} was compared with {self.rows_used:,g} of {self.rows:,g} rows: in the others its value or "
+            "that of one of its parents is missing."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StatementCheck:
+    """One statement and what the check found about it.
+
+    Attributes
+    ----------
+    statement
+        The statement, with its line and its words.
+    kind
+        What kind of statement it is.
+    guo_type
+        Its number in [Guo, table 1], where it has one.
+    constraints
+        How many constraints on probabilities it became.
+    confidence
+        How sure its author is, between 0 and 1; None for a statement that must hold.
+    plausibility
+        Its probability before and after the data, on its own; None where it limits no probability.
+    note
+        Why it was not checked, where it was not.
+    """
+
+    statement: StatementReference
     kind: str
     guo_type: int | None
-    rows: int
+    constraints: int
     confidence: float | None
     plausibility: Plausibility | None
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """Whether a knowledge can hold, and what it amounts to. Printing it gives the whole story."""
+class CheckResult:
+    """Whether a knowledge can hold, and what it amounts to.
+
+    Attributes
+    ----------
+    feasible
+        Whether all statements without a confidence can hold at once.
+    conflicts
+        The smallest sets of statements that cannot.
+    redundant
+        Statements that follow from others.
+    determined
+        Probabilities that the statements leave one value only.
+    vacuous
+        Statements that hold whatever the probabilities are.
+    forced_equalities
+        Equalities that nobody stated.
+    excluded
+        Statements with a confidence that those without one rule out.
+    statements
+        Each statement, in its order.
+    orders
+        How the states of variables were ordered, from low to high.
+    notes
+        What was checked by other means than linear programs.
+    not_checked
+        What was not checked, and why.
+    hidden
+        Variables without a column in the data.
+    data_use
+        Variables that could not be compared with every row of the data.
+    constraints
+        How many constraints the statements became.
+    blocks
+        Into how many independent groups the constraints fall.
+    with_data
+        Whether statements were compared with data.
+    seconds
+        How long the check took.
+    """
 
     feasible: bool
     conflicts: tuple[Conflict, ...]
-    redundant: tuple[Follows, ...]
-    pinned: tuple[PinnedNumber, ...]
-    cannot_differ: tuple[CannotDiffer, ...]
-    forced_equal: tuple[ForcedEquality, ...]
-    cannot_hold: tuple[CannotHold, ...]
+    redundant: tuple[RedundantStatement, ...]
+    determined: tuple[DeterminedProbability, ...]
+    vacuous: tuple[VacuousStatement, ...]
+    forced_equalities: tuple[ForcedEquality, ...]
+    excluded: tuple[ExcludedStatement, ...]
     statements: tuple[StatementCheck, ...]
     orders: tuple[OrderUsed, ...]
-    notes: tuple[str, ...]  # what was checked by other means than linear programs
+    notes: tuple[str, ...]
     not_checked: tuple[str, ...]
-    hidden: tuple[str, ...]  # variables without a column in the data
-    partly_used: tuple[FamilyUse, ...]  # families that could not use every row of the data
-    rows: int
+    hidden: tuple[str, ...]
+    data_use: tuple[DataUse, ...]
+    constraints: int
     blocks: int
     with_data: bool
     seconds: float
@@ -146,53 +228,27 @@ class Check:
         """0 where the knowledge can hold, 3 where it contradicts itself."""
         return 0 if self.feasible else 3
 
+    @property
+    def conflicting(self) -> frozenset[int]:
+        """The numbers of the statements that are part of a conflict."""
+        return frozenset(each.number for conflict in self.conflicts for each in conflict.statements)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as dictionaries, lists, texts and finite numbers: what JSON can hold."""
-        found = plain(self)
-        assert isinstance(found, dict)
-        return found
-
-    def report(self, path: str | Path) -> Path:
-        """Write the check as one page of HTML that needs nothing else, conflicts as pictures; returns where it is."""
-        from credo.report.page.check import check_page
-
-        target = checked_page(path)
-        target.write_text(check_page(self), encoding="utf-8")
-        return target
-
-    def plot_conflicts(self, ax: Axes | None = None) -> Axes:
-        """Draw which statements clash, and over which rows of tables; needs matplotlib (`credo[plots]`)."""
-        from credo.plot.conflicts import plot_conflicts
-
-        return plot_conflicts(self, ax)
-
-    def _repr_html_(self) -> str:
-        from credo.report.notebook import check_html
-
-        return check_html(self)
-
-    def __str__(self) -> str:
-        from credo.report.check_text import check_plain_text
-
-        return check_plain_text(self)
+        return {field.name: _for_json(getattr(self, field.name)) for field in fields(self)}
 
 
-def starting(place: str) -> str:
-    """A place at the start of a sentence: `Line 3`, `Lines 3 and 4`; the name of a file stays as it is."""
-    return f"L{place[1:]}" if place.startswith(("line ", "lines ")) else place
-
-
-def plain(value: Any) -> Any:
-    """A result as JSON can hold it; numbers that are not finite become null."""
+def _for_json(value: Any) -> Any:
+    """A part of a result as JSON can hold it; numbers that are not finite become null."""
     if is_dataclass(value) and not isinstance(value, type):
-        found = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        found = {field.name: _for_json(getattr(value, field.name)) for field in fields(value)}
         if isinstance(value, Plausibility):
-            found["data_say"] = None if value.verdict is None else value.verdict.value
+            found["verdict"] = None if value.verdict is None else value.verdict.value
         return found
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, tuple | list):
-        return [plain(each) for each in value]
+        return [_for_json(each) for each in value]
     if isinstance(value, float):
         return value if isfinite(value) else None
     return str(value) if isinstance(value, str) else value

@@ -1,8 +1,8 @@
-"""The check: can all that was said hold together, what follows from it, and what do the data say of each statement."""
+"""The check: can all statements hold together, what follows from them, and how well do they agree with the data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from time import perf_counter
@@ -11,289 +11,365 @@ from typing import Any
 import numpy as np
 
 from credo.check_results import (
-    CannotDiffer,
-    CannotHold,
-    Check,
+    CheckResult,
     Conflict,
-    Follows,
+    DataUse,
+    DeterminedProbability,
+    ExcludedStatement,
     ForcedEquality,
     OrderUsed,
-    PinnedNumber,
-    Said,
+    RedundantStatement,
+    Resolution,
     StatementCheck,
-    WithoutOne,
-    starting,
+    VacuousStatement,
 )
-from credo.constraints.block_findings import Finding, Findings
+from credo.constraints.block_findings import BlockFinding, BlockFindings
 from credo.constraints.blocks import Block, blocks_of
-from credo.constraints.conflicts import Clash, ConflictError, false_statements
-from credo.constraints.consequences import ForcedEqual, Pinned
+from credo.constraints.conflicts import ConflictError, MinimalConflict, false_statements
+from credo.constraints.consequences import ForcedEqual, Pinned, equation
 from credo.constraints.constraint_set import Constraints
-from credo.constraints.context import words
-from credo.constraints.equations import equation
-from credo.constraints.kinds import kind_of
 from credo.constraints.lower import lower
-from credo.constraints.noisy_families import formed
-from credo.explain.plausibility import plausibilities
-from credo.explain.usable import partly_used
+from credo.constraints.noisy_families import with_noisy_families
+from credo.errors import OptionError
+from credo.explain.plausibility import Plausibility, plausibilities
+from credo.explain.statement_references import StatementReference, references_to
 from credo.io.dataset import extended
 from credo.io.network_files import read_network
-from credo.knowledge import Knowledge, knowledge_for
-from credo.knowledge.syntax import Influence, NoisyFamily, Statement, Synergy
+from credo.knowledge import Knowledge, kind_of, knowledge_for
+from credo.knowledge.statements import Influence, NoisyFamily, Statement, Synergy
 from credo.model.expansion import expand
 from credo.options import resolve_seed
+from credo.progress import (
+    CHECKING_KNOWLEDGE,
+    COMPARING_WITH_DATA,
+    READING_DATA,
+    ProgressEvent,
+    ProgressListener,
+    reporting,
+    shares_of,
+)
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, merge
 from credo.statistics.tied_columns import read_for
+from credo.user_results import Check
 
-Progress = Callable[[float], None]
+_REPORT_EVERY = 256  # blocks between two progress events
+_MAX_EXAMPLE_PROBABILITIES = 12  # shown to prove that a conflict is as small as can be
 
-_PROGRESS_EVERY = 256  # blocks between two words on how far the check is
-_TINY = "chance is too small for a number: what the data say of it was not worked out."
-_EXAMPLE_NUMBERS = 12  # numbers shown to prove that a conflict is as small as can be
+Refer = Callable[[Iterable[int]], tuple[StatementReference, ...]]
 
 
-def check(network: Any, knowledge: Any, data: Any = None, *, seed: int = 0, progress: Progress | None = None) -> Check:
-    """Whether the knowledge can hold, and what it amounts to.
+def check(
+    network: Any,
+    knowledge: Any,
+    *,
+    data: Any = None,
+    seed: Any = 0,
+    verbose: bool | None = None,
+    progress: ProgressListener | None = None,
+) -> Check:
+    """Check whether a knowledge can hold, what follows from it, and how well it agrees with data.
 
-    `network` is a `Network` or whatever `read_network` takes; `knowledge` a `Knowledge`, or text or statements to make
-    one of. With `data`, a path or a frame, each statement is held against the data alone.
+    Parameters
+    ----------
+    network
+        A `Network`, or whatever `read_network` takes.
+    knowledge
+        A `Knowledge`, or text or statements to make one of.
+    data
+        A path or a frame. Each statement is then compared with the data on its own.
+    seed
+        An integer or a NumPy `Generator`, for the random draws behind probabilities that have no closed form.
+    verbose
+        Whether to show progress on the error stream; None shows it on a terminal and in a notebook.
+    progress
+        A function that receives a `ProgressEvent` at every step.
+
+    Returns
+    -------
+    Check
+        Print it, or look into `feasible`, `conflicts`, `redundant`, `statements` and the rest.
+
+    Raises
+    ------
+    KnowledgeError
+        If a statement has a mistake. A knowledge that contradicts itself raises nothing here: `feasible` is False.
+
+    Examples
+    --------
+    >>> import credo
+    >>> network = credo.Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, parents={"lung": ["smoke"]})
+    >>> found = credo.check(network, "P(lung=yes | smoke=yes) >= 30%\\nP(lung=yes | smoke=yes) <= 20%")
+    >>> found.feasible
+    False
+    >>> [statement.line for statement in found.conflicts[0].statements]
+    [1, 2]
     """
-    started = perf_counter()
+    if isinstance(network, Knowledge):
+        raise OptionError("The network comes first, then the knowledge: check(network, knowledge).")
     network = read_network(network)
     knowledge = knowledge_for(network, knowledge)
     seed = resolve_seed(seed)
+    with reporting(verbose, progress) as notify:
+        return _check(knowledge, data, seed, notify)
+
+
+def _check(knowledge: Knowledge, data: Any, seed: int, notify: ProgressListener) -> Check:
+    started = perf_counter()
+    notify(ProgressEvent(CHECKING_KNOWLEDGE))
     constraints = lower(knowledge)
     blocks = blocks_of(constraints)
-    said = _all_said(knowledge.statements)
-    story = _Story()
-    for clash in false_statements(constraints):
-        story.add_clash(clash)
-    findings = Findings()
-    for done, block in enumerate(blocks):
-        if progress is not None and done % _PROGRESS_EVERY == 0:
-            progress(done / len(blocks))
-        _add_block(story, block, findings.of(block, story.clashing))
-    counts, hidden = (None, ()) if data is None else _counts_of(knowledge, data)
+    references = references_to(knowledge.statements)
+
+    def refer(numbers: Iterable[int]) -> tuple[StatementReference, ...]:
+        return tuple(references[number] for number in sorted(set(numbers)))
+
+    summary = _summarise_blocks(constraints, blocks, notify)
+    counts, hidden = (None, ()) if data is None else _counts_of(knowledge, data, notify)
+    notify(ProgressEvent(CHECKING_KNOWLEDGE if counts is None else COMPARING_WITH_DATA))
     plausible = plausibilities(constraints, None if counts is None else counts.configuration, blocks=blocks, seed=seed)
     named = {name for block in blocks for name, _ in block.configurations}
-    partly = () if counts is None else partly_used(counts, hidden, named)
-    tiny = {number for number, each in plausible.items() if each.is_too_small}
-    unseen = _without_data(blocks, {each.variable for each in partly if not each.rows_used})
-    plausible |= {number: plausible[number].without_data() for number in (tiny | unseen) & set(plausible)}
-    if progress is not None:
-        progress(1.0)
-    rows = _row_counts(constraints, len(said))
-    aside = {each.statement: each.reason for each in constraints.unlowered}
-    statements = []
-    for each, statement in zip(said, knowledge.statements, strict=True):
-        kind = kind_of(statement, knowledge.network)
-        statements.append(
-            StatementCheck(
-                each,
-                kind.name,
-                kind.guo_type,
-                rows[each.number],
-                getattr(statement, "confidence", None),
-                plausible.get(each.number),
-                aside.get(each.number, ""),
-            )
-        )
-    fixed = _cannot_differ(story, constraints, knowledge.statements, rows)
-    fixed_numbers = {number for number, _ in fixed}
-
-    def all_said(numbers: Iterable[int]) -> tuple[Said, ...]:
-        return tuple(said[number] for number in sorted(set(numbers)))
-
+    data_use = () if counts is None else _data_use(counts, hidden, named)
+    too_small = {number for number, plausibility in plausible.items() if plausibility.is_too_small}
+    unobserved = _without_data(blocks, {use.variable for use in data_use if not use.rows_used})
+    plausible |= {number: plausible[number].without_data() for number in (too_small | unobserved) & set(plausible)}
+    constraint_counts = _constraint_counts(constraints, len(references))
+    vacuous = _vacuous(summary, constraints, knowledge.statements, constraint_counts)
+    vacuous_numbers = {number for number, _ in vacuous}
     return Check(
-        feasible=not story.clashes,
-        conflicts=tuple(_conflict(clash, all_said, constraints) for clash in story.clashes),
+        feasible=not summary.clashes,
+        conflicts=tuple(_conflict(clash, refer, constraints) for clash in summary.clashes),
         redundant=tuple(
-            Follows(said[number], all_said(sources))
-            for number, sources in sorted(story.followers(constraints).items())
-            if number not in fixed_numbers
+            RedundantStatement(references[number], refer(sources))
+            for number, sources in sorted(summary.redundant(constraints).items())
+            if number not in vacuous_numbers
         ),
-        pinned=tuple(
-            PinnedNumber(constraints.layout.describe(pin.parameter), pin.value, all_said(pin.statements))
-            for pin in sorted(story.pins, key=lambda pin: pin.parameter)
+        determined=tuple(
+            DeterminedProbability(constraints.layout.describe(pin.parameter), pin.value, refer(pin.statements))
+            for pin in sorted(summary.pins, key=lambda pin: pin.parameter)
         ),
-        cannot_differ=tuple(CannotDiffer(said[number], reason) for number, reason in fixed),
-        forced_equal=tuple(
-            ForcedEquality(equation(each, constraints.layout, knowledge.orders), all_said(each.statements))
-            for each in story.forced
+        vacuous=tuple(VacuousStatement(references[number], reason) for number, reason in vacuous),
+        forced_equalities=tuple(
+            ForcedEquality(equation(forced, constraints.layout, knowledge.orders), refer(forced.statements))
+            for forced in summary.forced
         ),
-        cannot_hold=tuple(
-            CannotHold(said[number], all_said(because)) for number, because in sorted(story.impossible.items())
+        excluded=tuple(
+            ExcludedStatement(references[number], refer(others)) for number, others in sorted(summary.excluded.items())
         ),
-        statements=tuple(statements),
+        statements=_statement_checks(knowledge, constraints, references, constraint_counts, plausible),
         orders=_orders_used(knowledge),
-        notes=tuple(f"{_place(said[number])} {sentence}" for number, sentence in story.notes),
+        notes=tuple(f"{references[number].subject} {sentence}" for number, sentence in summary.notes),
         not_checked=(
-            *_not_checked(story, constraints, said),
-            *(f"{_place(said[number])} became so many rows that its {_TINY}" for number in sorted(tiny)),
-            *(each.sentence() for each in partly),
+            *_not_checked(summary, constraints, references),
+            *(
+                f"{references[number].subject} became so many constraints that its probability is too small for a "
+                "number: it was not compared with the data."
+                for number in sorted(too_small)
+            ),
+            *map(str, data_use),
         ),
         hidden=hidden,
-        partly_used=partly,
-        rows=len(constraints.linear) + len(constraints.products),
+        data_use=data_use,
+        constraints=len(constraints.linear) + len(constraints.products),
         blocks=len(blocks),
         with_data=data is not None,
         seconds=perf_counter() - started,
     )
 
 
-def _counts_of(knowledge: Knowledge, data: Any) -> tuple[Counts, tuple[str, ...]]:
-    """The counts of the rows of tables, where rows with a gap count for the families that have none; and the hidden."""
-    whole = expand(formed(knowledge))
-    families = layout_for_counts(whole.network)
-    counts, hidden = empty(families), tuple[str, ...]()
-    for part in read_for(knowledge, data):
-        counts, hidden = merge(counts, count(families, extended(part, whole.network))), part.hidden
-    return counts, (*hidden, *whole.extra)
-
-
-def _without_data(blocks: Iterable[Block], unseen: Collection[str]) -> set[int]:
-    """Statements that speak only of families which no row of the data shows."""
-    if not unseen:
-        return set()
-    seen: set[int] = set()
-    others: set[int] = set()
-    for block in blocks:
-        shown = any(name not in unseen for name, _ in block.configurations)
-        (seen if shown else others).update(block.statements)
-    return others - seen
-
-
-def require_consistent(found: Check) -> None:
-    """Raise a ConflictError, with the conflicts in the user's words, where the knowledge contradicts itself."""
+def require_consistent(found: CheckResult) -> None:
+    """Raise a ConflictError, with the conflicts in their author's words, where the knowledge contradicts itself."""
     if found.feasible:
         return
     lines = ["The knowledge contradicts itself."]
     for conflict in found.conflicts:
-        lines.append("These statements cannot hold together:" if len(conflict.statements) > 1 else "This cannot hold:")
-        lines += [f"  {each}" for each in conflict.statements]
+        lines.append("These statements cannot all hold:" if len(conflict.statements) > 1 else "This cannot hold:")
+        lines += [f"  {statement}" for statement in conflict.statements]
     raise ConflictError("\n".join(lines), found.conflicts)
 
 
 @dataclass(slots=True)
-class _Story:
-    """What the blocks tell, one after the other."""
+class _BlockSummary:
+    """What the blocks showed so far, by the numbers of statements."""
 
-    clashes: list[Clash] = field(default_factory=list)
+    clashes: list[MinimalConflict] = field(default_factory=list)
     clashing: set[int] = field(default_factory=set)
     follows: dict[int, set[tuple[int, ...]]] = field(default_factory=dict)
-    needed: set[int] = field(default_factory=set)  # statements with a row that does not follow, or was not decided
+    needed: set[int] = field(default_factory=set)  # with a constraint that does not follow, or was not decided
     undecided: set[int] = field(default_factory=set)
-    unexplored: set[int] = field(default_factory=set)  # statements of blocks too large or too narrow to look into
-    varying: set[int] = field(default_factory=set)  # statements with a row whose value is not settled without it
+    unexplored: set[int] = field(default_factory=set)  # in blocks too large or too narrow to look into
+    varying: set[int] = field(default_factory=set)  # with a constraint whose value is not settled without it
     pins: list[Pinned] = field(default_factory=list)
-    impossible: dict[int, set[int]] = field(default_factory=dict)
+    excluded: dict[int, set[int]] = field(default_factory=dict)
     forced: list[ForcedEqual] = field(default_factory=list)
     notes: dict[tuple[int, str], None] = field(default_factory=dict)
     open_products: set[int] = field(default_factory=set)
 
-    def add_clash(self, clash: Clash) -> None:
+    def add_clash(self, clash: MinimalConflict) -> None:
         self.clashes.append(clash)
         self.clashing |= set(clash.statements)
 
-    def followers(self, constraints: Constraints) -> dict[int, set[int]]:
-        """Statements whose rows follow in every block, with all they follow from."""
-        with_products = {row.statement for row in constraints.products}
+    def redundant(self, constraints: Constraints) -> dict[int, set[int]]:
+        """Statements whose constraints follow in every block, with all they follow from."""
+        with_products = {product.statement for product in constraints.products}
         closed = self.needed | self.clashing | with_products
         return {number: set().union(*parts) for number, parts in self.follows.items() if number not in closed}
 
 
-def _add_block(story: _Story, block: Block, found: Finding) -> None:
+def _summarise_blocks(constraints: Constraints, blocks: Collection[Block], notify: ProgressListener) -> _BlockSummary:
+    summary = _BlockSummary()
+    for clash in false_statements(constraints):
+        summary.add_clash(clash)
+    findings = BlockFindings()
+    for done, block in enumerate(blocks):
+        if done % _REPORT_EVERY == 0:
+            notify(ProgressEvent(CHECKING_KNOWLEDGE, done, len(blocks)))
+        _add_block(summary, block, findings.of(block, summary.clashing))
+    notify(ProgressEvent(CHECKING_KNOWLEDGE, len(blocks), len(blocks)))
+    return summary
+
+
+def _add_block(summary: _BlockSummary, block: Block, found: BlockFinding) -> None:
     members = set(block.statements)
-    for clash in found.clashes:
-        story.add_clash(clash)
+    for clash in found.conflicts:
+        summary.add_clash(clash)
     if not found.feasible:
-        if not story.clashing & members:
-            story.unexplored |= members
-        story.needed |= members  # nothing is said of what follows where nothing can hold
-        story.varying |= members
+        if not summary.clashing & members:
+            summary.unexplored |= members
+        summary.needed |= members  # where nothing can hold, nothing is reported as redundant
+        summary.varying |= members
         return
     for number, sources in found.follows_from.items():
-        story.follows.setdefault(number, set()).add(sources)
-    story.needed |= members - set(found.follows_from)
-    story.undecided |= set(found.undecided)
+        summary.follows.setdefault(number, set()).add(sources)
+    summary.needed |= members - set(found.follows_from)
+    summary.undecided |= set(found.undecided)
     if not found.explored:
-        story.unexplored |= members
-    story.varying |= set(found.varying)
-    story.pins += found.pins
-    story.forced += found.forced
-    for number, because in found.impossible.items():
-        story.impossible.setdefault(number, set()).update(because)
+        summary.unexplored |= members
+    summary.varying |= set(found.varying)
+    summary.pins += found.pins
+    summary.forced += found.forced
+    for number, others in found.impossible.items():
+        summary.excluded.setdefault(number, set()).update(others)
     if found.products_hold:
-        sentence = "compares products, which is not convex: tables were found where it holds with all the others."
-        story.notes.update(dict.fromkeys((number, sentence) for number in found.product_statements))
-    elif not found.clashes:
-        story.open_products |= set(found.product_statements)
+        sentence = "compares products, which is not convex: CPTs were found where it holds with all the others."
+        summary.notes.update(dict.fromkeys((number, sentence) for number in found.product_statements))
+    elif not found.conflicts:
+        summary.open_products |= set(found.product_statements)
 
 
-def _all_said(statements: Sequence[Statement]) -> tuple[Said, ...]:
-    spans = [statement.span for statement in statements]
-    several = len({span.source for span in spans if span is not None and span.line}) > 1
-    found = []
-    for number, (statement, span) in enumerate(zip(statements, spans, strict=True)):
-        line, source = (0, "") if span is None else (span.line, span.source)
-        place = f"{source}:{line}" if several and source else f"line {line}"
-        found.append(Said(number, line, words(statement), source, place if line else ""))
-    return tuple(found)
+def _statement_checks(
+    knowledge: Knowledge,
+    constraints: Constraints,
+    references: tuple[StatementReference, ...],
+    constraint_counts: list[int],
+    plausible: Mapping[int, Plausibility],
+) -> tuple[StatementCheck, ...]:
+    reasons = {unlowered.statement: unlowered.reason for unlowered in constraints.unlowered}
+    checks = []
+    for reference, statement in zip(references, knowledge.statements, strict=True):
+        kind = kind_of(statement, knowledge.network)
+        checks.append(
+            StatementCheck(
+                reference,
+                kind.name,
+                kind.guo_type,
+                constraint_counts[reference.number],
+                getattr(statement, "confidence", None),
+                plausible.get(reference.number),
+                reasons.get(reference.number, ""),
+            )
+        )
+    return tuple(checks)
 
 
-def _conflict(
-    clash: Clash, all_said: Callable[[Iterable[int]], tuple[Said, ...]], constraints: Constraints
-) -> Conflict:
+def _counts_of(knowledge: Knowledge, data: Any, notify: ProgressListener) -> tuple[Counts, tuple[str, ...]]:
+    """The counts of every family, from the rows in which none of its values is missing; and the hidden variables."""
+    expansion = expand(with_noisy_families(knowledge))
+    families = layout_for_counts(expansion.network)
+    counts, hidden = empty(families), tuple[str, ...]()
+    notify(ProgressEvent(READING_DATA))
+    for part in read_for(knowledge, data, progress=shares_of(READING_DATA, notify)):
+        counts, hidden = merge(counts, count(families, extended(part, expansion.network))), part.hidden
+    return counts, (*hidden, *expansion.extra)
+
+
+def _data_use(counts: Counts, hidden: Collection[str], variables: Collection[str]) -> tuple[DataUse, ...]:
+    """Of these variables, those that could not be compared with every row, in the order of the network."""
+    network = counts.layout.network
+    return tuple(
+        DataUse(
+            name,
+            max(0.0, counts.total - missing),
+            counts.total,
+            tuple(member for member in (name, *network.parents[name]) if member in hidden),
+        )
+        for name, missing in counts.missing().items()
+        if name in variables
+    )
+
+
+def _without_data(blocks: Iterable[Block], unobserved: Collection[str]) -> set[int]:
+    """Statements that are only about variables which no row of the data shows."""
+    if not unobserved:
+        return set()
+    with_data: set[int] = set()
+    others: set[int] = set()
+    for block in blocks:
+        is_observed = any(name not in unobserved for name, _ in block.configurations)
+        (with_data if is_observed else others).update(block.statements)
+    return others - with_data
+
+
+def _conflict(clash: MinimalConflict, refer: Refer, constraints: Constraints) -> Conflict:
     linear = constraints.linear
     named = np.unique(linear.take(np.isin(linear.statements, clash.statements)).indices)
-    proofs = []
+    resolutions = []
     for witness in clash.witnesses:
-        shown = np.flatnonzero(np.isin(witness.parameters, named))[:_EXAMPLE_NUMBERS]
-        numbers = tuple(
+        shown = np.flatnonzero(np.isin(witness.parameters, named))[:_MAX_EXAMPLE_PROBABILITIES]
+        probabilities = tuple(
             (
                 constraints.layout.describe(int(witness.parameters[place])),
                 round(float(witness.point[place]), 9) + 0.0,
             )
             for place in shown
         )
-        proofs.append(WithoutOne(all_said([witness.left_out])[0], numbers))
-    said = all_said(clash.statements)
-    gap = clash.gap if isfinite(clash.gap) else None
-    return Conflict(said, gap, tuple(proofs), tuple(_speaks_of(each.number, constraints) for each in said))
+        resolutions.append(Resolution(refer([witness.left_out])[0], probabilities))
+    statements = refer(clash.statements)
+    slack = clash.gap if isfinite(clash.gap) else None
+    configurations = tuple(_configurations_of(statement.number, constraints) for statement in statements)
+    return Conflict(statements, slack, tuple(resolutions), configurations)
 
 
-def _speaks_of(statement: int, constraints: Constraints) -> tuple[str, ...]:
-    """The rows of tables that a statement speaks of, in words."""
-    parameters, linear = constraints.layout, constraints.linear
-    own = set(linear.take(linear.statements == statement).indices.tolist())
-    own |= {index for row in constraints.products if row.statement == statement for index in row.indices}
-    places = dict.fromkeys(parameters.locate(index)[:2] for index in sorted(own))
-    return tuple(parameters.network.describe(*place) for place in places)
+def _configurations_of(statement: int, constraints: Constraints) -> tuple[str, ...]:
+    """The conditional distributions that a statement is about, in words."""
+    layout, linear = constraints.layout, constraints.linear
+    indices = set(linear.take(linear.statements == statement).indices.tolist())
+    indices |= {index for each in constraints.products if each.statement == statement for index in each.indices}
+    places = dict.fromkeys(layout.locate(index)[:2] for index in sorted(indices))
+    return tuple(layout.network.describe(*place) for place in places)
 
 
-def _row_counts(constraints: Constraints, count: int) -> list[int]:
-    rows = np.bincount(constraints.linear.statements, minlength=count)
-    rows += np.bincount([row.statement for row in constraints.products], minlength=count)
-    return [int(each) for each in rows]
+def _constraint_counts(constraints: Constraints, statements: int) -> list[int]:
+    """How many constraints each statement became."""
+    counts = np.bincount(constraints.linear.statements, minlength=statements)
+    counts += np.bincount([product.statement for product in constraints.products], minlength=statements)
+    return [int(each) for each in counts]
 
 
-def _cannot_differ(
-    story: _Story, constraints: Constraints, statements: Iterable[Statement], rows: list[int]
+def _vacuous(
+    summary: _BlockSummary, constraints: Constraints, statements: Iterable[Statement], constraint_counts: list[int]
 ) -> list[tuple[int, str]]:
-    aside = {each.statement for each in constraints.unlowered}
+    unlowered = {each.statement for each in constraints.unlowered}
     found = []
     for number, statement in enumerate(statements):
-        if number in aside or number in story.clashing:
+        if number in unlowered or number in summary.clashing:
             continue
-        if not rows[number] and isinstance(statement, Influence | Synergy):
+        if not constraint_counts[number] and isinstance(statement, Influence | Synergy):
             found.append((number, "one of its variables has a single state, so there is nothing to compare"))
-        elif not rows[number] and constraints.always_true.get(number):
-            found.append((number, "it compares numbers with themselves, and always holds"))
-        elif rows[number] and number not in story.varying:
-            only_simplex = not any(story.follows.get(number, []))
-            reason = (
-                "probabilities sum to one, and so it" if only_simplex else "other statements settle its numbers: it"
-            )
+        elif not constraint_counts[number] and constraints.always_true.get(number):
+            found.append((number, "it compares probabilities with themselves, and always holds"))
+        elif constraint_counts[number] and number not in summary.varying:
+            by_sums = not any(summary.follows.get(number, []))
+            reason = "probabilities sum to one, and so it" if by_sums else "other statements settle its values: it"
             found.append((number, f"{reason} always holds"))
     return found
 
@@ -306,35 +382,42 @@ def _orders_used(knowledge: Knowledge) -> tuple[OrderUsed, ...]:
         elif isinstance(statement, Synergy):
             used.update(dict.fromkeys((*statement.parents, statement.child)))
         elif isinstance(statement, NoisyFamily):
-            used.update(dict.fromkeys((*(name for each in statement.sets for name in each), statement.child)))
+            used.update(dict.fromkeys((*(name for names in statement.sets for name in names), statement.child)))
     orders = (knowledge.orders[str(name)] for name in used)
     return tuple(OrderUsed(str(order.variable), tuple(map(str, order.states)), order.reason) for order in orders)
 
 
-def _not_checked(story: _Story, constraints: Constraints, said: tuple[Said, ...]) -> tuple[str, ...]:
+def _not_checked(
+    summary: _BlockSummary, constraints: Constraints, references: tuple[StatementReference, ...]
+) -> tuple[str, ...]:
     sentences = []
-    for number in sorted(story.open_products):
+    for number in sorted(summary.open_products):
         sentences.append(
-            f"{_place(said[number])} compares products, which is not convex. Its factors' ranges leave room for it, "
-            "but no tables were found where it holds with all the others: whether it can was not settled."
+            f"{references[number].subject} compares products, which is not convex. The ranges of its factors leave "
+            "room for it, but no CPTs were found where it holds with all the others: whether it can is not known."
         )
-    for number in sorted({row.statement for row in constraints.products}):
-        sentences.append(f"{_place(said[number])} compares products: whether it follows from others was not checked.")
-    for each in constraints.unlowered:
-        sentences.append(f"{_place(said[each.statement])} was not checked against the others, since {each.reason}.")
+    for number in sorted({product.statement for product in constraints.products}):
+        sentences.append(
+            f"{references[number].subject} compares products: whether it follows from others was not checked."
+        )
+    for unlowered in constraints.unlowered:
+        subject = references[unlowered.statement].subject
+        sentences.append(f"{subject} was not checked against the others, since {unlowered.reason}.")
     for form in constraints.forms:
         sentences.append(
-            f"{_place(said[form.statement])} makes {form.child} a {form.kind}: what is said of {form.child} was "
-            "checked on the small tables of its causes, with which the data cannot be compared directly."
+            f"{references[form.statement].subject} makes {form.child} a {form.kind}. Statements about {form.child} "
+            "were checked on the small CPTs of its causes, with which the data cannot be compared directly."
         )
     for tie in constraints.ties:
-        sentences.append(f"{_place(said[tie.statement])} ties rows of the data: it says nothing about tables to check.")
-    for number in sorted(story.undecided - story.clashing):
-        sentences.append(f"{_place(said[number])} became so many rows that whether it follows was not checked.")
-    for number in sorted(story.unexplored):
-        sentences.append(f"{_place(said[number])} can hold, but which numbers it pins with others was not worked out.")
+        sentences.append(
+            f"{references[tie.statement].subject} ties rows of the data: there are no probabilities to check."
+        )
+    for number in sorted(summary.undecided - summary.clashing):
+        sentences.append(
+            f"{references[number].subject} became so many constraints that whether it follows was not checked."
+        )
+    for number in sorted(summary.unexplored):
+        sentences.append(
+            f"{references[number].subject} can hold, but whether it determines a probability was not computed."
+        )
     return tuple(sentences)
-
-
-def _place(said: Said) -> str:
-    return starting(said.place) if said.place else f"“{said.text}”"

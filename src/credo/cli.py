@@ -1,4 +1,4 @@
-"""The command line: thin, and quick to start, because what is heavy is imported when it is needed."""
+"""The command line: thin, and quick to start, because large modules are imported when they are needed."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ import typer
 
 from credo import __version__
 from credo.errors import CredoError
+from credo.progress import reporting
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from credo.results import Fit
+    from credo.results import FitResult
 
 app = typer.Typer(
     name="credo",
-    help="Learn the tables of a Bayesian network from data and from what experts know.",
+    help="Learn the probabilities of a Bayesian network from data and from what experts know.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-INTERRUPTED = 130  # what shells expect of a program that was stopped with Ctrl-C
+INTERRUPTED = 130  # the exit code that shells expect of a program that was stopped with Ctrl-C
 
 
 def main() -> None:
@@ -49,7 +50,7 @@ def main() -> None:
 
 
 class Interrupted(BaseException):
-    """Ctrl-C. A type of our own, because the library of the command line ends a KeyboardInterrupt without a word."""
+    """Ctrl-C. A type of our own, because Typer ends a KeyboardInterrupt without a message."""
 
 
 def _interrupt(*_: object) -> None:
@@ -67,118 +68,141 @@ def credo(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error. Works in any place.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error. May stand anywhere.")] = False,
 ) -> None:
-    """Learn the tables of a Bayesian network from data and from what experts know."""
+    """Learn the probabilities of a Bayesian network from data and from what experts know."""
 
 
 @app.command()
 def learn(
     network: Annotated[Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl")],
-    data: Annotated[Path, typer.Argument(help="The table: .csv, .parquet, or a folder of Parquet files")],
-    knowledge: Annotated[Path | None, typer.Option("--knowledge", "-k", help="What experts know.")] = None,
+    data: Annotated[Path, typer.Argument(help="The data: .csv, .parquet, or a folder of Parquet files")],
+    knowledge: Annotated[
+        Path | None, typer.Option("--knowledge", "-k", help="A file with what experts know, one statement a line.")
+    ] = None,
     method: Annotated[str, typer.Option("--method", "-m", help="See `credo methods`.")] = "auto",
     prior: Annotated[str | None, typer.Option(help="A number of pseudo-counts, k2, or bdeu:SIZE.")] = None,
     prior_network: Annotated[Path | None, typer.Option(help="Take the prior from another network.")] = None,
     prior_weight: Annotated[
-        float | None, typer.Option(help="How many rows the prior network's word is worth; 1 if not given.")
+        float | None, typer.Option(help="How many rows of data the prior network counts as; 1 if not given.")
     ] = None,
-    fixed: Annotated[list[str] | None, typer.Option(help="Keep the table of this variable; may be repeated.")] = None,
+    fixed: Annotated[list[str] | None, typer.Option(help="Keep the CPT of this variable; may be repeated.")] = None,
     weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
-    soft_weight: Annotated[float | None, typer.Option(help="How much statements with a confidence weigh.")] = None,
-    hidden_draws: Annotated[float | None, typer.Option(help="With me and cme: the caution s, 1 if not given.")] = None,
+    soft_weight: Annotated[
+        float | None,
+        typer.Option(help="How much statements with a confidence weigh; chosen by cross-validation if not given."),
+    ] = None,
+    hidden_draws: Annotated[
+        float | None, typer.Option(help="With me and cme: the s of the imprecise Dirichlet model; 1 if not given.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
-    starts: Annotated[int, typer.Option(help="With gaps in the data: from how many starts EM is run.")] = 5,
-    max_iterations: Annotated[int, typer.Option(help="With gaps in the data: steps of EM from each start.")] = 1000,
-    tie_reading: Annotated[str, typer.Option(help="How tied rows came about: cll, joint or merged.")] = "cll",
-    trainer: Annotated[str, typer.Option(help="With gaps in the data: em, or gradient [Yang, algorithm 1].")] = "em",
-    checkpoint: Annotated[Path | None, typer.Option(help="A file from which a stopped run of EM goes on.")] = None,
+    starts: Annotated[int, typer.Option(help="With missing values: from how many starts EM is run.")] = 5,
+    max_iterations: Annotated[
+        int, typer.Option(help="With missing values: the most iterations of EM from each start.")
+    ] = 1000,
+    tie_reading: Annotated[str, typer.Option(help="How rows came to be tied: cll, joint or merged.")] = "cll",
+    trainer: Annotated[str, typer.Option(help="With missing values: em, or gradient [Yang, algorithm 1].")] = "em",
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="A file from which an interrupted run of EM continues.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the learned network here.")] = None,
-    page: Annotated[Path | None, typer.Option("--report", help="Write the whole story here, as one HTML page.")] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write the result and its explanation here, as one HTML page.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Learn the tables of NETWORK from DATA, and from knowledge. Exit code 3: the knowledge contradicts itself."""
-    from credo.checking import check as check_knowledge
-    from credo.constraints.conflicts import ConflictError
-    from credo.fitting import fit
-    from credo.io.network_files import check_target, read_network, write_network
-    from credo.knowledge import read_knowledge
-    from credo.options import EMOptions, EntropyOptions, checked_page
+    """Learn the probabilities of NETWORK from DATA and knowledge. Exit code 3: the knowledge contradicts itself."""
+    with reporting(_verbose(as_json)) as notify:  # from the first import on, which may take a second
+        from credo.checking import check as check_knowledge
+        from credo.constraints.conflicts import ConflictError
+        from credo.fitting import fit
+        from credo.io.network_files import check_target, read_network, write_network
+        from credo.knowledge import read_knowledge
+        from credo.options import EMOptions, EntropyOptions, checked_page
 
-    if out is not None:
-        check_target(out)  # before the work, not after it
-    if page is not None:
-        checked_page(page)
-    given = read_network(network)
-    known = None if knowledge is None else read_knowledge(knowledge, given)
-    believed = _prior(prior, prior_network, prior_weight)
-    try:
-        result = fit(
-            given,
-            data,
-            known,
-            method=method,
-            prior=believed,
-            fixed=tuple(fixed or ()),
-            weights=weights,
-            seed=seed,
-            soft_weight=soft_weight,
-            tie_reading=tie_reading,
-            entropy=EntropyOptions() if hidden_draws is None else EntropyOptions(hidden_draws),
-            verbose=False if as_json else None,
-            em=EMOptions(starts=starts, max_iterations=max_iterations, trainer=trainer, checkpoint=checkpoint),
-        )
-    except ConflictError as error:
-        if page is None or known is None:
-            raise
-        check_knowledge(given, known).report(page)
-        raise ConflictError(f"{error}\nA picture of it is in {page}.", error.conflicts) from None
+        if out is not None:
+            check_target(out)  # before the work, not after it
+        if report is not None:
+            checked_page(report)
+        given = read_network(network)
+        known = None if knowledge is None else read_knowledge(given, knowledge)
+        chosen_prior = _prior(prior, prior_network, prior_weight)
+        try:
+            result = fit(
+                given,
+                data,
+                known,
+                method=method,
+                prior=chosen_prior,
+                fixed=tuple(fixed or ()),
+                weights=weights,
+                seed=seed,
+                soft_weight=soft_weight,
+                tie_reading=tie_reading,
+                em=EMOptions(starts=starts, max_iterations=max_iterations, trainer=trainer, checkpoint=checkpoint),
+                entropy=EntropyOptions() if hidden_draws is None else EntropyOptions(hidden_draws),
+                progress=notify,
+            )
+        except ConflictError as error:
+            if report is None or known is None:
+                raise
+            check_knowledge(given, known, progress=notify).report(report)
+            raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
+        if report is not None:
+            result.report(report, progress=notify)
     if out is not None:
         write_network(result.network, out)
-    if page is not None:
-        result.report(page)
-    _show(result, out, as_json, page)
+    _show(result, out, as_json, report)
 
 
 @app.command()
 def check(
-    network: Annotated[Path, typer.Argument(help="The network whose variables the knowledge speaks of")],
+    network: Annotated[Path, typer.Argument(help="The network whose variables the knowledge is about")],
     knowledge: Annotated[Path, typer.Argument(help="The knowledge: one statement a line")],
-    data: Annotated[Path | None, typer.Option("--data", "-d", help="Hold each statement against this table.")] = None,
+    data: Annotated[Path | None, typer.Option("--data", "-d", help="Compare each statement with these data.")] = None,
     seed: Annotated[int, typer.Option(help="Of the random draws behind probabilities.")] = 0,
-    page: Annotated[Path | None, typer.Option("--report", help="Write the check here, as one HTML page.")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Write the check here, as one HTML page.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Say whether KNOWLEDGE can hold, what follows from it, and what data say of it. Exit code 3: it cannot hold."""
-    from credo.checking import check as check_knowledge
-    from credo.io.network_files import read_network
-    from credo.knowledge import read_knowledge
-    from credo.options import checked_page
+    """Check whether KNOWLEDGE can hold, what follows from it, and what data say about it. Exit code 3: it cannot."""
+    with reporting(_verbose(as_json)) as notify:
+        from credo.checking import check as check_knowledge
+        from credo.io.network_files import read_network
+        from credo.knowledge import read_knowledge
+        from credo.options import checked_page
 
-    if page is not None:
-        checked_page(page)  # before the work, not after it
-    given = read_network(network)
-    known = read_knowledge(knowledge, given)
-    found = check_knowledge(given, known, data, seed=seed)
-    if page is not None:
-        found.report(page)
+        if report is not None:
+            checked_page(report)  # before the work, not after it
+        given = read_network(network)
+        known = read_knowledge(given, knowledge)
+        found = check_knowledge(given, known, data=data, seed=seed, progress=notify)
+        if report is not None:
+            found.report(report)
     if as_json:
         _print_json(found.to_dict())
     else:
         from credo.report.check_text import check_summary
 
         _console().print(check_summary(found))
-        if page is not None:
-            _console().print(f"\nThe same with pictures is in {page}: open it in a browser.")
+        if report is not None:
+            _console().print(f"\nThe same with pictures is in {report}: open it in a browser.")
     raise typer.Exit(found.exit_code)
 
 
 @app.command()
 def methods() -> None:
-    """Say which method to take when."""
-    from credo.report.terminal import methods_table
+    """List the methods, and when to use which."""
+    from rich.table import Table
 
-    _console().print(methods_table())
+    from credo.estimation.methods import METHODS, choose_method
+
+    table = Table(title="Methods", title_justify="left")
+    for heading in ("method", "what it is", "when to use it"):
+        table.add_column(heading)
+    for method in METHODS.values():
+        name = f"{method.name} (auto)" if method is choose_method("auto") else method.name
+        table.add_row(name, method.title, method.when)
+    _console().print(table)
 
 
 @app.command()
@@ -186,24 +210,28 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for what the demo writes.")] = Path("demo"),
 ) -> None:
     """Learn an example that ships with the package: a network of six from thirty patients and an expert's notes."""
-    from credo.checking import check as check_knowledge
-    from credo.fitting import fit
-    from credo.io.network_files import read_network, write_network
-    from credo.knowledge import read_knowledge
-    from credo.report.check_text import check_summary
-    from credo.shipped import example
+    with reporting() as notify:
+        from credo.checking import check as check_knowledge
+        from credo.fitting import fit
+        from credo.io.network_files import read_network, write_network
+        from credo.knowledge import read_knowledge
+        from credo.report.check_text import check_summary
+        from credo.shipped import example
 
-    folder = example("brain-tumour")
-    network = read_network(folder / "brain-tumour.bif").without_cpts()
-    knowledge = read_knowledge(folder / "brain-tumour.credo", network)
-    data = folder / "patients.csv"
-    print(f"An oncologist's notes ({folder / 'brain-tumour.credo'}), held against thirty patients:\n")
-    _console().print(check_summary(check_knowledge(network, knowledge, data)))
+        folder = example("brain-tumour")
+        network = read_network(folder / "brain-tumour.bif").without_cpts()
+        knowledge = read_knowledge(network, folder / "brain-tumour.credo")
+        data = folder / "patients.csv"
+        found = check_knowledge(network, knowledge, data=data, progress=notify)
+    print(f"An oncologist's notes ({folder / 'brain-tumour.credo'}), compared with thirty patients:\n")
+    _console().print(check_summary(found))
     print("\nWhat is learned from both:\n")
-    result = fit(network, data, knowledge)
-    out.mkdir(parents=True, exist_ok=True)
+    with reporting() as notify:
+        result = fit(network, data, knowledge, progress=notify)
+        out.mkdir(parents=True, exist_ok=True)
+        report = result.report(out / "report.html", progress=notify)
     write_network(result.network, out / "learned.bif")
-    _show(result, out / "learned.bif", as_json=False, page=result.report(out / "report.html"))
+    _show(result, out / "learned.bif", as_json=False, report=report)
 
 
 def _prior(text: str | None, network: Path | None, weight: float | None) -> object:
@@ -221,15 +249,22 @@ def _prior(text: str | None, network: Path | None, weight: float | None) -> obje
     return NetworkPrior(read_network(network), 1.0 if weight is None else weight)
 
 
-def _show(result: Fit, out: Path | None, as_json: bool, page: Path | None) -> None:
+def _show(result: FitResult, out: Path | None, as_json: bool, report: Path | None) -> None:
     if as_json:
         _print_json(result.to_dict())
         return
-    from credo.report.terminal import fit_summary
+    from credo.report.fit_text import fit_summary
 
     _console().print(fit_summary(result, out))
-    if page is not None:
-        _console().print(f"The whole story, with what each statement did, is in {page}: open it in a browser.")
+    if report is not None:
+        _console().print(f"The explanation, with what each statement did, is in {report}: open it in a browser.")
+    elif len(result.knowledge):
+        _console().print("Add --report report.html to see what each statement did.")
+
+
+def _verbose(as_json: bool) -> bool | None:
+    """Progress is shown on a terminal, but not beside JSON."""
+    return False if as_json else None
 
 
 def _print_json(value: dict[str, Any]) -> None:

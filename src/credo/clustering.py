@@ -22,16 +22,16 @@ from credo.io.categories import read_frame, variables_of
 from credo.io.dataset import Dataset
 from credo.io.tables import read_table
 from credo.knowledge import Knowledge
-from credo.knowledge.syntax import TiedRows
+from credo.knowledge.statements import TiedRows
 from credo.model.graphs import connected_components
 from credo.model.network import Network, Variable
 from credo.options import EMOptions, TieReading, checked_whole_number, resolve_seed
-from credo.results import Fit
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.prior import PriorLike
 from credo.statistics.ties.likelihood import tie_rows
 from credo.statistics.ties.posterior import NoAssignment, assign, tied_posterior
 from credo.types import Seed, TableLike
+from credo.user_results import Fit
 
 if TYPE_CHECKING:
     import polars as pl
@@ -204,7 +204,7 @@ def cluster(
         dataset = replace(dataset, others={column: _column(column, _row_lists("ties", ties, len(frame)), len(frame))})
     differ = _row_lists("apart", apart, len(frame), least=2)
     statements = [TiedRows((hidden,), by=column)] if column is not None else []
-    knowledge = Knowledge([*statements, *(TiedRows((hidden,), rows=rows, differ=True) for rows in differ)], network)
+    knowledge = Knowledge(network, [*statements, *(TiedRows((hidden,), rows=rows, differ=True) for rows in differ)])
 
     groups = _groups(dataset, column)
     pairs = _pairs(groups, differ)

@@ -8,12 +8,24 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that a user would want to be told, with the rows of the table that it is about."""
+    """Something that a user should know about a result. As text it is a sentence.
+
+    Attributes
+    ----------
+    kind
+        What it is about, in a few words, such as "no data".
+    message
+        The sentence, without the configurations.
+    variable
+        The variable that it is about, if there is one.
+    configurations
+        The configurations of its parents that it is about: the state of each parent, by name.
+    """
 
     kind: str
     message: str
     variable: str | None = None
-    configurations: tuple[Mapping[str, str], ...] = field(default=(), repr=False)  # parents' states, by name
+    configurations: tuple[Mapping[str, str], ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
         named = "; ".join(", ".join(f"{parent}={state}" for parent, state in c.items()) for c in self.configurations)

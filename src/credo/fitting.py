@@ -21,8 +21,8 @@ from credo.io.network_files import read_network
 from credo.knowledge import Knowledge, knowledge_for
 from credo.options import EMOptions, EntropyOptions, Options, PenaltyOptions, TieReading, resolve_seed
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressListener, reporting, shares_of
-from credo.results import Fit
 from credo.statistics.likelihood import log_likelihood_of_counts
+from credo.user_results import Fit
 
 
 def fit(

@@ -30,6 +30,6 @@ __all__ = [
 
 def network_html(network: Network) -> str:
     """What a notebook shows of a network."""
-    from credo.report.notebook import network_html as html  # takes seconds to import: only where it is shown
+    from credo.drawing.network_html import network_html as html  # slow to import: only where it is shown
 
     return html(network)

@@ -11,6 +11,7 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from typing import TextIO
 
+PREPARING = "Preparing"
 READING_DATA = "Reading the data"
 CHECKING_KNOWLEDGE = "Checking the knowledge"
 COMPARING_WITH_DATA = "Comparing the knowledge with the data"
@@ -129,8 +130,8 @@ class _Line:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._event: ProgressEvent | None = None
-        self._phase_started = self._started = monotonic()
+        self._event = ProgressEvent(PREPARING)
+        self._phase_started = monotonic()
         self._drawn = False
         self._lock = Lock()
         self._closed = Event()
@@ -139,7 +140,7 @@ class _Line:
 
     def update(self, event: ProgressEvent) -> None:
         with self._lock:
-            if self._event is None or self._event.phase != event.phase:
+            if self._event.phase != event.phase:
                 self._phase_started = monotonic()
             self._event = event
 
@@ -154,9 +155,8 @@ class _Line:
         while not self._closed.is_set():
             with self._lock:
                 event, seconds = self._event, monotonic() - self._phase_started
-            if event is not None:
-                self._write(f"{event}, {seconds:.0f} s")
-                self._drawn = True
+            self._write(f"{event}, {seconds:.0f} s")
+            self._drawn = True
             self._closed.wait(REDRAW_EVERY)
 
     def _write(self, text: str) -> None:

@@ -1,66 +1,85 @@
-"""What learning gives back: the network, how it was found, and what a reader should know."""
+"""What learning returns: the network, how it was found, and labelled answers about it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from credo.arrays import Numbers
-from credo.constraints.context import words
 from credo.errors import OptionError, Status
+from credo.estimation import constrained
 from credo.estimation.problem import Problem
 from credo.estimation.solution import TiedLikelihood, Uncertainty
 from credo.estimation.solvers.certificate import Certificate
-from credo.explain.violations import Violation, line_of, violations_of
+from credo.explain.build import LEAST_MULTIPLIER, PERCENTAGE_POINT, explain
+from credo.explain.explanation import Explanation
+from credo.explain.statement_references import StatementReference, references_to
+from credo.explain.violations import Violation, violations_of
 from credo.findings import Finding
 from credo.knowledge import Knowledge
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.options import checked_page
+from credo.progress import ProgressListener, reporting
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.axes import Axes
-
-    from credo.explain.parts import Explanation
-
-LEAST_PRICE = 1e-6  # per data row; below it a price is rounding
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
-    """A statement that the estimate leans on, and its price: log-likelihood per unit of its bound."""
+class FitResult:
+    """A learned network and how it was found.
 
-    statement: str
-    line: int
-    price: float
-
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """A learned network and the story of it."""
+    Attributes
+    ----------
+    network
+        The network with its learned CPTs.
+    knowledge
+        The statements that were used.
+    method
+        The method that was used, such as "posterior".
+    status
+        How the estimate ended; `status.value` is a sentence.
+    log_likelihood
+        The log-likelihood of the data under the learned network (natural logarithm).
+    rows
+        How many rows the data have.
+    seconds
+        How long learning took.
+    findings
+        What a user should know about the result, as sentences.
+    history
+        The objective after each iteration.
+    certificate
+        How far the estimate can be from the optimum; None for estimates that do not claim to be optimal.
+    multipliers
+        For each statement, by its number, the gain in log-likelihood per unit of its bound, where already known.
+    posterior
+        The posterior distribution of all CPTs, for methods that sample.
+    tied
+        The likelihood given the ties between rows; None where no rows are tied.
+    problem
+        What was estimated: counts, prior and constraints.
+    is_incomplete
+        Whether the counts are expected ones, because of missing values, hidden variables or ties.
+    """
 
     network: Network
     knowledge: Knowledge = field(repr=False)
     method: str
     status: Status
-    log_likelihood: float  # of the data under the learned network, in nats
+    log_likelihood: float
     rows: int
     seconds: float
     findings: tuple[Finding, ...] = field(default=(), repr=False)
-    history: tuple[float, ...] = field(default=(), repr=False)  # the log-likelihood after each iteration
-    certificate: Certificate | None = None  # of estimates that claim to be optimal
-    multipliers: Mapping[int, float] = field(default_factory=dict, repr=False)  # statement → price
-    posterior: Uncertainty | None = field(default=None, repr=False)  # of methods that sample
-    tied: TiedLikelihood | None = None  # where the knowledge ties rows together
-    problem: Problem | None = field(
-        default=None, repr=False
-    )  # what was estimated: counts and the rows of the knowledge
-    is_incomplete: bool = field(default=False, repr=False)  # whether the counts are expected ones
-    _told: dict[str, Explanation] = field(default_factory=dict, repr=False, compare=False)  # worked out once
+    history: tuple[float, ...] = field(default=(), repr=False)
+    certificate: Certificate | None = None
+    multipliers: Mapping[int, float] = field(default_factory=dict, repr=False)
+    posterior: Uncertainty | None = field(default=None, repr=False)
+    tied: TiedLikelihood | None = None
+    problem: Problem | None = field(default=None, repr=False)
+    is_incomplete: bool = field(default=False, repr=False)
 
     @property
     def cll(self) -> float | None:
@@ -72,109 +91,138 @@ class Fit:
         """What the ties add to the log-likelihood: the pointwise mutual information of data and ties."""
         return None if self.tied is None else self.tied.value - self.log_likelihood
 
-    def interval(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
-        """The credible interval of each number of a table: (low, high), axes (parents…, child).
-
-        A noisy family has one for each of its small tables, which are called like `attack by chol, bp`.
-        """
-        self._known(name)
-        if not 0 < level < 1:
-            raise OptionError(f"The level of an interval lies between 0 and 1; it is {level}.")
-        return self._sampled().interval(name, level)
-
-    def deviation(self, name: str) -> Numbers:
-        """The standard deviation of each number of a table, axes (parents…, child)."""
-        self._known(name)
-        return self._sampled().deviations[name]
-
-    def _known(self, name: str) -> None:
-        effects = expand(self.network).effects
-        if name in effects:
-            form = self.network.forms[name]
-            raise OptionError(f"{name} is {form.kind}: ask for one of its small tables, {', '.join(effects[name])}.")
-        if not any(name in own for own in effects.values()):
-            self.network.variable(name)
-
-    def _sampled(self) -> Uncertainty:
-        if self.posterior is None:
-            raise OptionError(f"The method {self.method} gives one estimate and no uncertainty: use method=posterior.")
-        return self.posterior
-
-    def binding(self) -> tuple[Binding, ...]:
-        """The statements that shaped the result, the dearest first: what the log-likelihood gains per unit of each.
-
-        A posterior mean leans on no bound; there the prices are those at the most likely tables.
-        """
-        least = LEAST_PRICE * max(1.0, self.rows)
-        found = [
-            Binding(words(self.knowledge.statements[number]), line_of(self.knowledge.statements[number]), price)
-            for number, price in self.multipliers.items()
-            if price > least
-        ]
-        return tuple(sorted(found, key=lambda each: -each.price))
-
-    def violations(self) -> tuple[Violation, ...]:
-        """The statements that the learned tables do not satisfy, and by how much; soft ones may be among them."""
-        return violations_of(self.network, self.knowledge)
-
-    def explain(self) -> Explanation:
-        """What each statement did, what each row stands on, whether the knowledge helped, and where to look next."""
-        from credo.explain.explanation import explain
-
-        if self.problem is None:
-            raise OptionError("This fit was made without its counts: learn again to have it explained.")
-        if "story" not in self._told:
-            whole = expand(self.network).network
-            given = self.problem, self.knowledge, self.multipliers, self.posterior, self.method, self.is_incomplete
-            self._told["story"] = explain(whole, *given)
-        return self._told["story"]
-
-    def report(self, path: str | Path) -> Path:
-        """Write the whole story as one page of HTML that needs nothing else; returns where it is."""
-        from credo.report.page.build import page
-
-        target = checked_page(path)
-        target.write_text(page(self), encoding="utf-8")
-        return target
-
-    def plot_cpt(self, name: str, ax: Axes | None = None) -> Axes:
-        """Draw a table: for each number the data, what the knowledge allows, what was learned, and its interval.
-
-        This and the other pictures need matplotlib (`credo[plots]`), and return the axes that they drew on.
-        """
-        from credo.plot.cpt import plot_cpt
-
-        return plot_cpt(self, name, ax)
-
-    def plot_network(self, ax: Axes | None = None) -> Axes:
-        """Draw the network: arrows by influence, circles by how far the knowledge moved their tables."""
-        from credo.plot.network import plot_network
-
-        return plot_network(self, ax)
-
-    def plot_history(self, ax: Axes | None = None) -> Axes:
-        """Draw what was maximised after each step."""
-        from credo.plot.history import plot_history
-
-        return plot_history(self, ax)
-
-    def plot_knowledge(self, ax: Axes | None = None) -> Axes:
-        """Draw the statements that mattered: how far each moved a number, and what became of it."""
-        from credo.plot.knowledge import plot_knowledge
-
-        return plot_knowledge(self, ax)
-
-    def _repr_html_(self) -> str:
-        from credo.report.notebook import fit_html
-
-        return fit_html(self)
-
     def cpt(self, name: str) -> pl.DataFrame:
-        """The learned table of a variable with labels."""
+        """The learned CPT of a variable.
+
+        Parameters
+        ----------
+        name
+            The variable.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row a configuration: a column for each parent, then a column `name=state` for each state.
+        """
         return self.network.cpt(name)
 
+    def interval(self, name: str, level: float = 0.95) -> pl.DataFrame:
+        """The credible intervals of a variable's probabilities.
+
+        Parameters
+        ----------
+        name
+            The variable. A noisy family has intervals for each of its small CPTs, which are named like
+            `attack by chol, bp`.
+        level
+            The probability with which each interval contains the true value.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row a probability: a column for each parent, then `state`, `probability`, `low` and `high`.
+
+        Raises
+        ------
+        OptionError
+            If the method gives no uncertainty, or the level is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"coin": ["heads", "tails"]})
+        >>> fit = credo.fit(network, polars.DataFrame({"coin": ["heads"] * 3 + ["tails"]}))
+        >>> fit.interval("coin", 0.9).columns
+        ['state', 'probability', 'low', 'high']
+        """
+        low, high = self.interval_arrays(name, level)
+        return self._one_row_a_probability(name, low=low, high=high)
+
+    def interval_arrays(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
+        """The ends (low, high) of the same intervals, as arrays with axes (parents…, child)."""
+        self._require_own_cpt(name)
+        if not 0 < level < 1:
+            raise OptionError(f"The level of an interval lies between 0 and 1; it is {level}.")
+        return self._require_posterior().interval(name, level)
+
+    def deviation(self, name: str) -> pl.DataFrame:
+        """The standard deviations of a variable's probabilities.
+
+        Parameters
+        ----------
+        name
+            The variable, or a small CPT of a noisy family, as for `interval`.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row a probability: a column for each parent, then `state`, `probability` and `deviation`.
+
+        Raises
+        ------
+        OptionError
+            If the method gives no uncertainty.
+        """
+        return self._one_row_a_probability(name, deviation=self.deviation_array(name))
+
+    def deviation_array(self, name: str) -> Numbers:
+        """The same standard deviations, as an array with axes (parents…, child)."""
+        self._require_own_cpt(name)
+        return self._require_posterior().deviations[name]
+
+    def binding(self) -> pl.DataFrame:
+        """The statements that shaped the result, and how much each matters.
+
+        A posterior mean is at no bound; there the numbers are those at the most probable CPTs.
+
+        Returns
+        -------
+        polars.DataFrame
+            `place`, the line of the statement, null for one made in Python; `statement`, its words; and
+            `gain_per_point`: the gain in log-likelihood if its bound moved by one percentage point. Largest first.
+        """
+        import polars as pl
+
+        found = binding_statements(self)
+        return pl.DataFrame(
+            {
+                "place": [each.statement.place or None for each in found],
+                "statement": [each.statement.text for each in found],
+                "gain_per_point": [each.gain_per_point for each in found],
+            },
+            schema={"place": pl.String, "statement": pl.String, "gain_per_point": pl.Float64},
+        )
+
+    def violations(self) -> pl.DataFrame:
+        """The statements that the learned CPTs do not satisfy.
+
+        Statements with a confidence may be among them, and all of them if the method does not enforce the knowledge.
+
+        Returns
+        -------
+        polars.DataFrame
+            `place`, the line of the statement, null for one made in Python; `statement`, its words; `amount`, by how
+            much it is missed; and `confidence`, null for a statement that must hold. Worst first.
+        """
+        import polars as pl
+
+        found = violations_of(self.network, self.knowledge)
+        return pl.DataFrame(
+            {
+                "place": [each.statement.place or None for each in found],
+                "statement": [each.statement.text for each in found],
+                "amount": [each.amount for each in found],
+                "confidence": [each.confidence for each in found],
+            },
+            schema={"place": pl.String, "statement": pl.String, "amount": pl.Float64, "confidence": pl.Float64},
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in the types that JSON has; configurations are named."""
+        """Everything as dictionaries, lists, texts and finite numbers: what JSON can hold.
+
+        `binding` is null where it would have to be computed first; call `binding()` for it.
+        """
+        network = self.network
         return {
             "method": self.method,
             "status": self.status.name.lower(),
@@ -188,8 +236,16 @@ class Fit:
             "certificate": None
             if self.certificate is None
             else {"violation": self.certificate.violation, "gap": self.certificate.gap},
-            "binding": [asdict(each) for each in self.binding()],
-            "violations": [asdict(each) for each in self.violations()],
+            "binding": [
+                {**_reference_to_dict(each.statement), "gain_per_point": each.gain_per_point}
+                for each in binding_statements(self)
+            ]
+            if has_multipliers(self)
+            else None,
+            "violations": [
+                {**_reference_to_dict(each.statement), "amount": each.amount, "confidence": each.confidence}
+                for each in violations_of(network, self.knowledge)
+            ],
             "findings": [
                 {
                     "kind": finding.kind,
@@ -199,23 +255,142 @@ class Fit:
                 }
                 for finding in self.findings
             ],
-            "tables": {
+            "cpts": {
                 name: {
-                    "parents": list(self.network.parents[name]),
-                    "states": list(self.network.states(name)),
-                    "probabilities": self.network.cpt_array(name).tolist() if name in self.network.cpts else None,
+                    "parents": list(network.parents[name]),
+                    "states": list(network.states(name)),
+                    "probabilities": network.cpt_array(name).tolist() if name in network.cpts else None,
                 }
-                for name in self.network.names
+                for name in network.names
             },
             "noisy": {
                 name: {
                     "kind": form.kind,
                     "leak": form.leak,
                     "causes": [
-                        {"parents": list(own), "probabilities": table.tolist()}
-                        for own, table in zip(form.causes, form.cpts, strict=True)
+                        {"parents": list(parents), "probabilities": cpt.tolist()}
+                        for parents, cpt in zip(form.causes, form.cpts, strict=True)
                     ],
                 }
-                for name, form in self.network.forms.items()
+                for name, form in network.forms.items()
             },
         }
+
+    def _require_own_cpt(self, name: str) -> None:
+        effects = expand(self.network).effects
+        if name in effects:
+            form = self.network.forms[name]
+            raise OptionError(f"{name} is {form.kind}: ask for one of its small CPTs, {', '.join(effects[name])}.")
+        if not any(name in small for small in effects.values()):
+            self.network.variable(name)
+
+    def _require_posterior(self) -> Uncertainty:
+        if self.posterior is None:
+            raise OptionError(
+                f"The method {self.method} gives one estimate and no uncertainty. Learn with method=posterior for it."
+            )
+        return self.posterior
+
+    def _one_row_a_probability(self, name: str, **columns: Numbers) -> pl.DataFrame:
+        """A frame in long form: the parents' states, the variable's state, its probability, and these columns."""
+        import numpy as np
+        import polars as pl
+
+        network = expand(self.network).network
+        parents, learned = network.parents[name], network.cpt_array(name)
+        taken = {"state", "probability", *columns} & set(parents)
+        if taken:
+            raise OptionError(
+                f"{name} has a parent called {min(taken)}, which is the name of another column here: use "
+                "interval_arrays or deviation_array instead."
+            )
+        indices = np.indices(learned.shape).reshape(learned.ndim, learned.size)  # the last axis runs fastest
+        labels = [
+            pl.Series(column, network.states(variable), dtype=pl.String).gather(index)
+            for column, variable, index in zip((*parents, "state"), (*parents, name), indices, strict=True)
+        ]
+        values = {"probability": learned, **columns}
+        return pl.DataFrame([*labels, *(pl.Series(column, array.ravel()) for column, array in values.items())])
+
+
+@dataclass(frozen=True, slots=True)
+class BindingStatement:
+    """A statement that shaped the result, and the gain in log-likelihood if its bound moved by a percentage point."""
+
+    statement: StatementReference
+    gain_per_point: float
+
+
+def has_multipliers(fit: FitResult) -> bool:
+    """Whether the multipliers of the statements are known without further computation."""
+    return bool(fit.multipliers) or fit.posterior is None
+
+
+def multipliers_of(fit: FitResult) -> Mapping[int, float]:
+    """The multiplier of each statement: the gain in log-likelihood per unit of its bound.
+
+    A posterior mean has none of its own: those at the most probable CPTs are computed here, when they are asked for.
+    """
+    if has_multipliers(fit) or fit.problem is None:
+        return fit.multipliers
+    return constrained.multipliers_of(fit.problem)
+
+
+def binding_statements(fit: FitResult) -> tuple[BindingStatement, ...]:
+    """The statements that shaped the result, the one that matters most first."""
+    least = LEAST_MULTIPLIER * max(1.0, fit.rows)
+    references = references_to(fit.knowledge.statements)
+    found = [
+        BindingStatement(references[number], PERCENTAGE_POINT * multiplier)
+        for number, multiplier in multipliers_of(fit).items()
+        if multiplier > least
+    ]
+    return tuple(sorted(found, key=lambda each: -each.gain_per_point))
+
+
+def violated_statements(fit: FitResult) -> tuple[Violation, ...]:
+    """The statements that the learned CPTs do not satisfy, the worst first."""
+    return violations_of(fit.network, fit.knowledge)
+
+
+def explain_fit(
+    fit: FitResult, *, verbose: bool | None = None, progress: ProgressListener | None = None
+) -> Explanation:
+    """Explain a fit: what each statement did, what each distribution rests on, what to observe next.
+
+    Parameters
+    ----------
+    fit
+        The result to explain.
+    verbose
+        Whether to show progress on the error stream; None shows it on a terminal and in a notebook.
+    progress
+        A function that receives a `ProgressEvent` at every step.
+
+    Returns
+    -------
+    Explanation
+        Print it for a summary of a few sentences. It is computed anew at every call.
+
+    Raises
+    ------
+    OptionError
+        If the fit was made without its counts.
+    """
+    if fit.problem is None:
+        raise OptionError("This fit was made without its counts: learn again to have it explained.")
+    with reporting(verbose, progress) as notify:
+        return explain(
+            expand(fit.network).network,
+            fit.problem,
+            fit.knowledge,
+            multipliers=multipliers_of(fit),
+            posterior=fit.posterior,
+            method=fit.method,
+            is_incomplete=fit.is_incomplete,
+            notify=notify,
+        )
+
+
+def _reference_to_dict(statement: StatementReference) -> dict[str, Any]:
+    return {"statement": statement.text, "line": statement.line, "place": statement.place}

@@ -19,13 +19,13 @@ from credo.fitting import fit as learn
 from credo.io.corpus import STOP_WORDS, Corpus, read_corpus
 from credo.io.dataset import Dataset, code_type
 from credo.knowledge import Knowledge
-from credo.knowledge.syntax import TiedRows
+from credo.knowledge.statements import TiedRows
 from credo.model.network import Network
 from credo.options import EMOptions, checked_whole_number, resolve_seed
 from credo.progress import ProgressListener
-from credo.results import Fit
 from credo.statistics.prior import PriorLike
 from credo.types import Seed
+from credo.user_results import Fit
 
 # Pseudo-counts, small compared with the words of a text and of a topic: texts have few topics, topics few words.
 PRIOR = {"topic": 0.1, "word": 0.01}
@@ -211,7 +211,7 @@ def topics(
     )
     groups = _checked_groups(together, corpus)
     network = topic_network(corpus, k)
-    knowledge = Knowledge([TiedRows(("topic",), by=column) for column in _columns(groups)], network)
+    knowledge = Knowledge(network, [TiedRows(("topic",), by=column) for column in _columns(groups)])
     fit = learn(
         network, topic_rows(corpus, network, groups), knowledge, method="cmap", prior=PRIOR if prior is None else prior,
         seed=resolve_seed(seed), em=EMOptions(starts, max_iterations, tolerance), progress=progress,

@@ -1,4 +1,4 @@
-"""Blocks, feasibility, clashes and consequences against linprog on random knowledge, and against cases done by hand."""
+"""Blocks, feasibility, conflicts and consequences against linprog on random knowledge, and against hand-made cases."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from credo.constraints.blocks import blocks_of
-from credo.constraints.conflicts import clashes, false_statements
-from credo.constraints.consequences import cannot_hold, constant_rows, freedom_of, pinned
+from credo.constraints.conflicts import false_statements, minimal_conflicts
+from credo.constraints.consequences import constant_constraints, feasible_directions, impossible_statements, pinned
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.feasibility import interior_of, satisfied
 from credo.constraints.lower import lower
 from credo.constraints.program import Program
-from credo.constraints.redundancy import followers
-from credo.knowledge.syntax import Comparison, Influence, Linear, Probability
+from credo.constraints.redundancy import redundant_statements
+from credo.knowledge.expressions import Linear, Probability
+from credo.knowledge.statements import Comparison, Influence
 from credo.model.network import Network
 from tests.helpers.linprog_oracle import feasible, follows, largest
 from tests.helpers.lowering_oracle import HandMade
@@ -66,7 +67,7 @@ def statement_numbers(constraints: Constraints) -> list[int]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_feasibility_and_clashes_agree_with_linprog(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_feasibility_and_conflicts_agree_with_linprog(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(seed)
     infeasible = 0
     monkeypatch.setattr("credo.constraints.conflicts.MANY_STATEMENTS", 0 if seed % 2 else 8)
@@ -75,28 +76,28 @@ def test_feasibility_and_clashes_agree_with_linprog(seed: int, monkeypatch: pyte
         everything = statement_numbers(constraints)
         expected = feasible(constraints, everything)
         found = list(false_statements(constraints))
-        used = {member for clash in found for member in clash.statements}
+        used = {member for conflict in found for member in conflict.statements}
         for block in blocks_of(constraints):
             inner = interior_of(block)
-            new = clashes(block, used)
+            new = minimal_conflicts(block, used)
             if not used & set(block.statements):
                 assert (inner is None) == bool(new)
             if inner is not None:
                 assert satisfied(block.linear, inner.point, 1e-8).all()
             found += new
-            used |= {member for clash in new for member in clash.statements}
+            used |= {member for conflict in new for member in conflict.statements}
         assert expected == (not found)
         infeasible += not expected
-        members = [member for clash in found for member in clash.statements]
-        assert len(members) == len(set(members)), "clashes are disjoint"
-        assert feasible(constraints, set(everything) - set(members)), "nothing is left that clashes"
-        for clash in found:
-            assert not feasible(constraints, clash.statements)
-            assert all(feasible(constraints, set(clash.statements) - {member}) for member in clash.statements)
-            assert clash.gap > 0
-            assert len(clash.witnesses) == (0 if clash in false_statements(constraints) else len(clash.statements)) or (
-                len(clash.statements) == 1
-            )
+        members = [member for conflict in found for member in conflict.statements]
+        assert len(members) == len(set(members)), "conflicts are disjoint"
+        assert feasible(constraints, set(everything) - set(members)), "the rest does not conflict"
+        for conflict in found:
+            assert not feasible(constraints, conflict.statements)
+            assert all(feasible(constraints, set(conflict.statements) - {member}) for member in conflict.statements)
+            assert conflict.gap > 0
+            assert len(conflict.witnesses) == (
+                0 if conflict in false_statements(constraints) else len(conflict.statements)
+            ) or (len(conflict.statements) == 1)
     assert infeasible >= 3
 
 
@@ -115,13 +116,13 @@ def test_redundancy_and_pinned_numbers_agree_with_linprog(seed: int) -> None:
         for block in blocks_of(constraints):
             inner, program = interior_of(block), Program(block)
             assert inner is not None
-            result = followers(block, inner, program)
+            result = redundant_statements(block, inner, program)
             broken |= set(block.statements) - set(result.follows_from)
             for statement, sources in result.follows_from.items():
                 implied.setdefault(statement, []).append(sources)
-            freedom = freedom_of(block, inner)
-            assert freedom is not None
-            for pin in pinned(block, inner, freedom, program):
+            directions = feasible_directions(block, inner)
+            assert directions is not None
+            for pin in pinned(block, inner, directions, program):
                 values[pin.parameter] = pin.value
                 unit = np.zeros(constraints.layout.size)
                 unit[pin.parameter] = 1.0
@@ -142,7 +143,7 @@ def test_redundancy_and_pinned_numbers_agree_with_linprog(seed: int) -> None:
     assert seen >= 2
 
 
-def test_planted_clash_among_true_statements_is_found_in_one_piece() -> None:
+def test_planted_conflict_among_true_statements_is_found_in_one_piece() -> None:
     chain = [says(p("a", "x", b="1", c="1"), "<=", p("a", "x", b="1", c="2")),
              says(p("a", "x", b="1", c="2"), "<=", p("a", "x", b="2", c="1"), margin=0.1),
              says(p("a", "x", b="2", c="1"), "<=", p("a", "x", b="1", c="1"))]  # fmt: skip
@@ -150,9 +151,9 @@ def test_planted_clash_among_true_statements_is_found_in_one_piece() -> None:
                   says(p("d", "x", b="1"), "<=", n(0.5))]  # fmt: skip
     alone = says(p("d", "x y", b="2"), "<=", n(0.6))
     constraints = lower(HandMade(NET, (*bystanders, *chain, alone)))
-    found = [clash for block in blocks_of(constraints) for clash in clashes(block)]
-    assert sorted(clash.statements for clash in found) == [(3, 4, 5), (6,)]
-    gaps = {clash.statements: clash.gap for clash in found}
+    found = [conflict for block in blocks_of(constraints) for conflict in minimal_conflicts(block)]
+    assert sorted(conflict.statements for conflict in found) == [(3, 4, 5), (6,)]
+    gaps = {conflict.statements: conflict.gap for conflict in found}
     assert gaps[(3, 4, 5)] == pytest.approx(0.1 / 3)
     assert gaps[(6,)] == pytest.approx(0.4)
 
@@ -172,29 +173,29 @@ def test_blocks_hold_what_hangs_together_and_lead_back() -> None:
         (("d", 1),),
     ]
     for block in blocks:
-        for name, row in block.configurations:
-            assert constraints.layout.index(name, row, 0) in block.parameters
-        for local, row in zip(block.linear, block.constraint_numbers.tolist(), strict=True):
-            whole = constraints.linear[row]
-            assert tuple(block.parameters[list(local.indices)].tolist()) == whole.indices
+        for name, configuration in block.configurations:
+            assert constraints.layout.index(name, configuration, 0) in block.parameters
+        for local, number in zip(block.linear, block.constraint_numbers.tolist(), strict=True):
+            original = constraints.linear[number]
+            assert tuple(block.parameters[list(local.indices)].tolist()) == original.indices
             assert (local.coefficients, local.bound, local.confidence) == (
-                whole.coefficients,
-                whole.bound,
-                whole.confidence,
+                original.coefficients,
+                original.bound,
+                original.confidence,
             )
 
 
-def test_soft_statements_do_not_clash_but_are_named_where_they_cannot_hold() -> None:
+def test_soft_statements_do_not_conflict_but_are_named_where_they_cannot_hold() -> None:
     statements = (
         says(p("b", "1"), ">=", n(0.7)),
         says(p("b", "2"), ">=", n(0.4), confidence=0.9),
         says(p("b", "2"), ">=", n(0.1), confidence=0.9),
     )
     (block,) = blocks_of(lower(HandMade(NET, statements)))
-    assert clashes(block) == ()
+    assert minimal_conflicts(block) == ()
     inner = interior_of(block)
     assert inner is not None
-    assert cannot_hold(block, inner, Program(block)) == {1: (0,)}
+    assert impossible_statements(block, inner, Program(block)) == {1: (0,)}
 
 
 def test_pinned_by_inequalities_and_numbers_that_cannot_differ() -> None:
@@ -209,32 +210,32 @@ def test_pinned_by_inequalities_and_numbers_that_cannot_differ() -> None:
     first, second = blocks_of(constraints)
     inner = interior_of(second)
     assert inner is not None
-    freedom = freedom_of(second, inner)
-    assert freedom is not None
-    pins = pinned(second, inner, freedom, Program(second))
+    directions = feasible_directions(second, inner)
+    assert directions is not None
+    pins = pinned(second, inner, directions, Program(second))
     assert {(constraints.layout.describe(pin.parameter), pin.value, pin.statements) for pin in pins} == {
         ("P(a=x | b=1, c=1)", 0.3, (0, 1, 2)),
         ("P(a=x | b=1, c=2)", 0.3, (0, 1, 2)),
     }
-    assert constant_rows(first, None).tolist() == [True]
-    followed = followers(second, inner, Program(second)).follows_from
+    assert constant_constraints(first, None).tolist() == [True]
+    followed = redundant_statements(second, inner, Program(second)).follows_from
     assert followed == {3: (0, 2)}
-    assert constant_rows(second, freedom)[second.linear.statements == 3].all()
+    assert constant_constraints(second, directions)[second.linear.statements == 3].all()
 
 
 def test_deletion_filter_does_without_help_from_highs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Program, "infeasible_rows", lambda program: None)
-    monkeypatch.setattr(Program, "refuting_rows", lambda program: None)
+    monkeypatch.setattr(Program, "irreducible_infeasible_constraints", lambda program: None)
+    monkeypatch.setattr(Program, "refuting_constraints", lambda program: None)
     rng = np.random.default_rng(77)
     seen = 0
     for _ in range(30):
         constraints = random_knowledge(rng, 14)
-        false = {clash.statements[0] for clash in false_statements(constraints)}
+        false = {conflict.statements[0] for conflict in false_statements(constraints)}
         for block in blocks_of(constraints):
-            for clash in clashes(block, false):
+            for conflict in minimal_conflicts(block, false):
                 seen += 1
-                assert not feasible(constraints, clash.statements)
-                assert all(feasible(constraints, set(clash.statements) - {member}) for member in clash.statements)
+                assert not feasible(constraints, conflict.statements)
+                assert all(feasible(constraints, set(conflict.statements) - {member}) for member in conflict.statements)
     assert seen >= 10
 
 
@@ -242,18 +243,18 @@ def test_a_wrong_answer_of_highs_is_not_believed(monkeypatch: pytest.MonkeyPatch
     statements = (says(p("b", "1"), ">=", n(0.7)), says(p("b", "2"), ">=", n(0.7)), says(p("b", "1"), "<=", n(0.9)))
     (block,) = blocks_of(lower(HandMade(NET, statements)))
     monkeypatch.setattr("credo.constraints.conflicts.MANY_STATEMENTS", 0)
-    monkeypatch.setattr(Program, "infeasible_rows", lambda program: np.array([2]))
-    monkeypatch.setattr(Program, "refuting_rows", lambda program: np.array([0]))
-    assert [clash.statements for clash in clashes(block)] == [(0, 1)]
+    monkeypatch.setattr(Program, "irreducible_infeasible_constraints", lambda program: np.array([2]))
+    monkeypatch.setattr(Program, "refuting_constraints", lambda program: np.array([0]))
+    assert [conflict.statements for conflict in minimal_conflicts(block)] == [(0, 1)]
 
 
-def test_a_gap_of_a_millionth_is_a_clash_and_rounding_is_none() -> None:
+def test_a_gap_of_a_millionth_is_a_conflict_and_rounding_is_none() -> None:
     def found(bound: float) -> int:
         parts = [
             says(p("a", state, b="1", c="1"), "=", n(value)) for state, value in (("x", 0.1), ("y", 0.2), ("z", bound))
         ]
         constraints = lower(HandMade(NET, tuple(parts)))
-        return sum(len(clashes(block)) for block in blocks_of(constraints))
+        return sum(len(minimal_conflicts(block)) for block in blocks_of(constraints))
 
     assert found(0.7) == 0
     assert found(0.7 + 1e-6) == 1

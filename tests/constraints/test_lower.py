@@ -1,4 +1,4 @@
-"""Each rule against rows written by hand, and all of them against the direct meaning on random tables."""
+"""Each rule against constraints written by hand, and all of them against the direct meaning on random CPTs."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ import numpy as np
 import pytest
 
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint, RowTie
-from credo.constraints.lower import RULES, lower
+from credo.constraints.lower import LOWERING_RULES, lower
 from credo.errors import TooLargeError
-from credo.knowledge.syntax import (
-    STATEMENT_TYPES,
+from credo.knowledge.expressions import Linear, Probability, Product
+from credo.knowledge.statements import (
+    STATEMENTS,
     Approximation,
     Comparison,
     Influence,
-    Linear,
     NoisyFamily,
     Order,
-    Probability,
-    Product,
     Synergy,
     TiedRows,
 )
@@ -49,21 +47,23 @@ def net() -> Network:
     )
 
 
-# Offsets: b 0..2, c 3..4, a 5..22 (row = 2·b + c, three states), d 23..26 (row = c), only 27.
+# Offsets: b 0..2, c 3..4, a 5..22 (configuration = 2·b + c, three states), d 23..26 (configuration = c), only 27.
 
 
-def rows(net: Network, *statements: object, orders: dict[str, Ordered] | None = None) -> list[LinearConstraint]:
+def constraints_of(
+    net: Network, *statements: object, orders: dict[str, Ordered] | None = None
+) -> list[LinearConstraint]:
     return list(lower(HandMade(net, statements, orders or {})).linear)
 
 
 def test_every_kind_of_statement_has_its_rule() -> None:
-    assert set(RULES) == set(STATEMENT_TYPES)
-    assert all(rule.__doc__ for rule in RULES.values())
+    assert set(LOWERING_RULES) == set(STATEMENTS)
+    assert all(rule.__doc__ for rule in LOWERING_RULES.values())
 
 
-def test_range_gives_two_rows_a_configuration(net: Network) -> None:
+def test_range_gives_two_constraints_a_configuration(net: Network) -> None:
     statement = Comparison((number(0.1), one("a", "y", b="2"), number(0.3)), ("<=", "<="))
-    assert rows(net, statement) == [
+    assert constraints_of(net, statement) == [
         LinearConstraint((5 + 6 + 1,), (-1.0,), -0.1, 0),
         LinearConstraint((5 + 9 + 1,), (-1.0,), -0.1, 0),
         LinearConstraint((5 + 6 + 1,), (1.0,), 0.3, 0),
@@ -71,9 +71,9 @@ def test_range_gives_two_rows_a_configuration(net: Network) -> None:
     ]
 
 
-def test_relation_between_rows_keeps_the_left_out_parent_the_same_on_both_sides(net: Network) -> None:
+def test_relation_between_configurations_keeps_the_left_out_parent_the_same_on_both_sides(net: Network) -> None:
     statement = Comparison((one("a", "x", b="1"), one("a", "x", b="2")), (">",), margin=0.05, confidence=0.8)
-    assert rows(net, statement) == [
+    assert constraints_of(net, statement) == [
         LinearConstraint((11, 5), (1.0, -1.0), -0.05, 0, confidence=0.8),
         LinearConstraint((14, 8), (1.0, -1.0), -0.05, 0, confidence=0.8),
     ]
@@ -81,21 +81,21 @@ def test_relation_between_rows_keeps_the_left_out_parent_the_same_on_both_sides(
 
 def test_parent_left_out_on_one_side_only_ranges_there(net: Network) -> None:
     statement = Comparison((one("d", "no", c="yes", only="here"), one("a", "x", b="1")), ("<=",))
-    assert rows(net, statement) == [
+    assert constraints_of(net, statement) == [
         LinearConstraint((25, 5), (1.0, -1.0), 0.0, 0),
         LinearConstraint((25, 8), (1.0, -1.0), 0.0, 0),
     ]
 
 
 def test_parameters_that_meet_in_some_configurations_add_up(net: Network) -> None:
-    # c is named on the left and free on the right: with c=no both sides are one number and the row says nothing.
+    # c is named on the left and free on the right: with c=no both sides are one number and nothing is constrained.
     statement = Comparison((one("a", "x", b="1", c="no"), one("a", "x", b="1")), ("<=",))
     constraints = lower(HandMade(net, (statement,)))
     assert list(constraints.linear) == [LinearConstraint((5, 8), (1.0, -1.0), 0.0, 0)]
     assert constraints.always_true == {0: 1}
 
 
-def test_equal_terms_add_up_and_false_ones_stay_as_a_row_without_entries(net: Network) -> None:
+def test_equal_terms_add_up_and_false_ones_stay_as_a_constraint_without_entries(net: Network) -> None:
     doubled = Comparison((Linear(((1.0, p("c", "no")), (2.0, p("c", "no")))), number(0.5)), ("<=",))
     same = Comparison((one("c", "no"), one("c", "no")), ("<=",))
     apart = Comparison((one("c", "no"), one("c", "no")), (">=",), margin=0.1)
@@ -106,13 +106,13 @@ def test_equal_terms_add_up_and_false_ones_stay_as_a_row_without_entries(net: Ne
 
 def test_sets_of_states_sum(net: Network) -> None:
     statement = Comparison((one("b", "1 2"), one("b", "2 3")), ("<=",))
-    assert rows(net, statement) == [LinearConstraint((0, 2), (1.0, -1.0), 0.0, 0)]
+    assert constraints_of(net, statement) == [LinearConstraint((0, 2), (1.0, -1.0), 0.0, 0)]
 
 
 def test_equality_and_approximation(net: Network) -> None:
     exact = Comparison((one("b", "1"), one("b", "2")), ("=",))
     about = Approximation(one("b", "1"), one("b", "2"), 0.05)
-    assert rows(net, exact, about) == [
+    assert constraints_of(net, exact, about) == [
         LinearConstraint((0, 1), (1.0, -1.0), 0.0, 0, equality=True),
         LinearConstraint((0, 1), (1.0, -1.0), 0.05, 1),
         LinearConstraint((1, 0), (1.0, -1.0), 0.05, 1),
@@ -121,8 +121,8 @@ def test_equality_and_approximation(net: Network) -> None:
 
 def test_influence_over_cumulative_sums_with_reversed_orders(net: Network) -> None:
     orders = {"a": Ordered(("z", "y", "x")), "c": Ordered(("yes", "no"))}
-    found = rows(net, Influence("c", "a", "raises", margin=0.1), orders=orders)
-    # b=1: low is c=yes (row 1, parameters 8..10), high is c=no (row 0, 5..7); thresholds {z}, {z, y}.
+    found = constraints_of(net, Influence("c", "a", "raises", margin=0.1), orders=orders)
+    # b=1: low is c=yes (parameters 8..10), high is c=no (5..7); thresholds {z}, {z, y}.
     assert found[0] == LinearConstraint((7, 10), (1.0, -1.0), -0.1, 0)
     assert found[3] == LinearConstraint((7, 6, 10, 9), (1.0, 1.0, -1.0, -1.0), -0.1, 0)
     assert len(found) == 3 * 2
@@ -131,20 +131,20 @@ def test_influence_over_cumulative_sums_with_reversed_orders(net: Network) -> No
 def test_synergy_is_equation_five_and_both_monotonicities() -> None:
     net = Network({"x": list("01"), "y": list("01"), "t": list("01")}, parents={"t": ["x", "y"]})
     # t given (x, y): low states at 4, 6, 8, 10 for 00, 01, 10, 11.
-    up = rows(net, Synergy(("x", "y"), "t", "synergize", margin=0.2))
-    assert [set(zip(row.indices, row.coefficients, strict=True)) for row in up] == [
+    up = constraints_of(net, Synergy(("x", "y"), "t", "synergize", margin=0.2))
+    assert [set(zip(constraint.indices, constraint.coefficients, strict=True)) for constraint in up] == [
         {(8, 1.0), (4, -1.0)},
         {(10, 1.0), (6, -1.0)},
         {(6, 1.0), (4, -1.0)},
         {(10, 1.0), (8, -1.0)},
         {(4, 1.0), (10, 1.0), (8, -1.0), (6, -1.0)},
     ]
-    assert [row.bound for row in up] == [0.0, 0.0, 0.0, 0.0, -0.2]
-    down = rows(net, Influence("x", "t", "lowers"), Synergy(("x", "y"), "t", "synergize"))
+    assert [constraint.bound for constraint in up] == [0.0, 0.0, 0.0, 0.0, -0.2]
+    down = constraints_of(net, Influence("x", "t", "lowers"), Synergy(("x", "y"), "t", "synergize"))
     assert dict(zip(down[-1].indices, down[-1].coefficients, strict=True)) == {4: -1.0, 10: -1.0, 8: 1.0, 6: 1.0}
 
 
-def test_products_are_rows_in_logarithms() -> None:
+def test_products_are_linear_in_logarithms() -> None:
     net = Network({"b": list("1234"), "a": list("xy")}, parents={"a": ["b"]})
     left = Product((p("a", "x", b="1"), p("a", "x", b="4")), 2.0)
     right = Product((p("a", "x", b="2"), p("a", "x", b="3")))
@@ -186,10 +186,12 @@ def test_the_eight_types_of_guo() -> None:
     }
     constraints = lower(HandMade(net, tuple(types.values())))
     assert np.bincount(constraints.linear.statements, minlength=8).tolist() == [1, 1, 1, 1, 1, 2, 2, 0]
-    assert [row.statement for row in constraints.products] == [7]
+    assert [product.statement for product in constraints.products] == [7]
 
 
-def test_forms_ties_and_orders_make_no_rows_themselves_and_a_family_of_seventy_parents_is_never_expanded() -> None:
+def test_forms_ties_and_orders_make_no_constraints_themselves_and_a_family_of_seventy_parents_is_never_expanded() -> (
+    None
+):
     causes = [f"c{i}" for i in range(70)]
     net = Network(
         {**{cause: ["no", "yes"] for cause in causes}, "t": ["no", "yes"], "u": ["no", "yes"]},
@@ -212,10 +214,10 @@ def test_forms_ties_and_orders_make_no_rows_themselves_and_a_family_of_seventy_p
     assert constraints.ties == (RowTie(("u",), None, (2, 4), 4), RowTie(("u",), "match", (), 5, differ=True))
 
 
-def test_too_many_rows_are_refused_before_they_are_made() -> None:
+def test_too_many_constraints_are_refused_before_they_are_made() -> None:
     causes = [f"c{i}" for i in range(40)]
     net = Network({**{cause: ["no", "yes"] for cause in causes}, "t": ["no", "yes"]}, parents={"t": causes})
-    with pytest.raises(TooLargeError, match="549,755,813,888 rows") as caught:
+    with pytest.raises(TooLargeError, match="549,755,813,888 constraints") as caught:
         lower(HandMade(net, (Influence("c0", "t", "raises"),)))
     assert caught.value.bytes_needed > 1e12
 
@@ -288,7 +290,7 @@ def random_statement(rng: np.random.Generator, net: Network) -> object:
     return Comparison((random_product(rng, net), random_product(rng, net)), (str(rng.choice(["<=", ">="])),))  # type: ignore[arg-type]
 
 
-def rows_hold(knowledge: HandMade, theta: np.ndarray, statement: int) -> bool:
+def constraints_hold(knowledge: HandMade, theta: np.ndarray, statement: int) -> bool:
     constraints = lower(knowledge)
     linear = constraints.linear.take(constraints.linear.statements == statement)
     values = linear.values(theta) - linear.bounds
@@ -296,16 +298,16 @@ def rows_hold(knowledge: HandMade, theta: np.ndarray, statement: int) -> bool:
         return False
     with np.errstate(divide="ignore"):
         logs = np.log(theta)
-    for row in constraints.products:
-        up = sum(e * logs[i] for i, e in zip(row.indices, row.exponents, strict=True) if e > 0)
-        down = sum(-e * logs[i] for i, e in zip(row.indices, row.exponents, strict=True) if e < 0)
-        if row.statement == statement and not up <= row.log_bound + down + 1e-9:
+    for product in constraints.products:
+        up = sum(e * logs[i] for i, e in zip(product.indices, product.exponents, strict=True) if e > 0)
+        down = sum(-e * logs[i] for i, e in zip(product.indices, product.exponents, strict=True) if e < 0)
+        if product.statement == statement and not up <= product.log_bound + down + 1e-9:
             return False
     return True
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_rows_mean_what_the_statement_means(seed: int) -> None:
+def test_constraints_mean_what_the_statement_means(seed: int) -> None:
     rng = np.random.default_rng(seed)
     seen = {True: 0, False: 0}
     for _ in range(60):
@@ -321,7 +323,7 @@ def test_rows_mean_what_the_statement_means(seed: int) -> None:
         zero = any(isinstance(side, Product) for side in getattr(statement, "sides", ())) and (theta_of(net) == 0).any()
         if zero:
             continue  # a factor that is zero on both sides cancels in logarithms
-        assert rows_hold(knowledge, theta_of(net), 0) == expected, (statement, orders)
+        assert constraints_hold(knowledge, theta_of(net), 0) == expected, (statement, orders)
         seen[expected] += 1
     assert min(seen.values()) >= 2
 
@@ -341,6 +343,6 @@ def test_synergy_says_that_one_effect_is_stronger_where_the_other_is_high(direct
         statements = (Synergy(("x", "y"), "t", kind), Influence("y", "t", direction))  # type: ignore[arg-type]
         knowledge = HandMade(net, statements)
         expected = truth(knowledge, statements[0])
-        assert rows_hold(knowledge, theta_of(net), 0) == expected
+        assert constraints_hold(knowledge, theta_of(net), 0) == expected
         agreed += expected
     assert 60 < agreed < 140

@@ -24,7 +24,7 @@ PAIR = [("low", "mid"), ("high",)]
 
 
 def groups(text: str, network: Network = CAUSE, **more: Any) -> list[tuple[str, ...]]:
-    problem = problem_of(network, ROWS, credo.Knowledge(text, network), **more)
+    problem = problem_of(network, ROWS, credo.Knowledge(network, text), **more)
     return exchangeable_states(problem, "cause")
 
 
@@ -63,7 +63,7 @@ def test_priors_and_kept_tables_tell_states_apart() -> None:
     believed = CAUSE.with_cpts(tables)
     assert groups("", prior=2.0) == ALL
     assert groups("", prior=NetworkPrior(believed, 5.0)) == PAIR
-    problem = problem_of(believed, ROWS, credo.Knowledge("", believed))
+    problem = problem_of(believed, ROWS, credo.Knowledge(believed, ""))
     assert exchangeable_states(problem, "cause") == ALL
     assert exchangeable_states(replace(problem, names=("cause", "other")), "cause") == PAIR
 

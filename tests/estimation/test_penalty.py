@@ -117,7 +117,7 @@ def test_training_that_is_cut_short_says_what_is_violated(monkeypatch: pytest.Mo
     fit = credo.fit(truth.without_cpts(), truth.sample(20, 3), knowledge, method="co")
     assert fit.status is credo.Status.VIOLATED
     assert any(each.kind == "violated" for each in fit.findings)
-    assert fit.violations() != ()
+    assert not fit.violations().is_empty()
 
 
 def test_knowledge_that_contradicts_itself_is_an_error() -> None:

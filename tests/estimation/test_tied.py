@@ -212,7 +212,7 @@ def test_twins_tell_of_a_variant_that_nobody_saw() -> None:
     assert fit.pmi == pytest.approx(fit.cll - fit.log_likelihood)
     assert "400 values are tied into 200 that are shared" in " ".join(map(str, fit.findings))
     assert fit.network.cpt_array("diabetes")[1, 1] - fit.network.cpt_array("diabetes")[0, 1] > 0.4
-    assert not fit.violations()
+    assert fit.violations().is_empty()
     assert fit.to_dict()["cll"] == fit.cll
 
 
@@ -248,7 +248,7 @@ def test_no_step_that_a_convex_statement_allows_rises_from_where_tied_learning_e
     fit = credo.fit(structure, rows, said, method="cmap", prior=1, em=EMOptions(starts=3, tolerance=1e-14))
     assert fit.tied is not None
     assert fit.tied.is_exact
-    assert not fit.violations()
+    assert fit.violations().is_empty()
     free = credo.fit(structure, rows, "rows with equal pair share b", method="cmap", prior=1, em=EMOptions(starts=3))
     assert any(np.abs(free.network.cpts[n] - fit.network.cpts[n]).max() > 1e-3 for n in structure.names)  # it binds
 

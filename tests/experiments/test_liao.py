@@ -33,14 +33,14 @@ def test_fourteen_units_with_a_detector_each() -> None:
 def test_true_statements_hold_and_wrong_ones_do_not(seed: int) -> None:
     truth = faces()
     said = sayings(truth, seed)
-    assert violations_of(truth, credo.Knowledge(equally_sure(said, 0.0, seed), truth)) == ()
-    assert len(violations_of(truth, credo.Knowledge(equally_sure(said, 1.0, seed), truth))) == len(said)
+    assert violations_of(truth, credo.Knowledge(truth, equally_sure(said, 0.0, seed))) == ()
+    assert len(violations_of(truth, credo.Knowledge(truth, equally_sure(said, 1.0, seed)))) == len(said)
 
 
 def test_an_expert_who_knows_what_they_know_doubts_what_is_wrong() -> None:
     truth = faces()
     said = sayings(truth, 0)
-    wrong = violations_of(truth, credo.Knowledge(knowingly_unsure(said, 0.3, 0), truth))
+    wrong = violations_of(truth, credo.Knowledge(truth, knowingly_unsure(said, 0.3, 0)))
     assert len(wrong) == round(0.3 * len(said))
     assert all(each.confidence is not None and each.confidence <= 0.3 for each in wrong)
 

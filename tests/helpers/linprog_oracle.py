@@ -15,18 +15,18 @@ def _system(constraints: Constraints, statements: Collection[int]) -> dict[str, 
     above, above_bounds, equal, equal_bounds = [], [], [], []
     network = constraints.layout.network
     for name in network.names:
-        for row in range(network.configurations(name)):
+        for configuration in range(network.configurations(name)):
             line = np.zeros(size)
-            first = constraints.layout.index(name, row, 0)
+            first = constraints.layout.index(name, configuration, 0)
             line[first : first + len(network.states(name))] = 1.0
             equal.append(line)
             equal_bounds.append(1.0)
-    for row in constraints.linear:
-        if row.statement in statements:
+    for constraint in constraints.linear:
+        if constraint.statement in statements:
             line = np.zeros(size)
-            np.add.at(line, list(row.indices), row.coefficients)
-            (equal if row.equality else above).append(line)
-            (equal_bounds if row.equality else above_bounds).append(row.bound)
+            np.add.at(line, list(constraint.indices), constraint.coefficients)
+            (equal if constraint.equality else above).append(line)
+            (equal_bounds if constraint.equality else above_bounds).append(constraint.bound)
     return {
         "A_ub": np.array(above) if above else None,
         "b_ub": above_bounds or None,
@@ -51,13 +51,13 @@ def largest(constraints: Constraints, statements: Collection[int], objective: np
 
 
 def follows(constraints: Constraints, statement: int, others: Collection[int]) -> bool:
-    for row in constraints.linear:
-        if row.statement != statement:
+    for constraint in constraints.linear:
+        if constraint.statement != statement:
             continue
         objective = np.zeros(constraints.layout.size)
-        np.add.at(objective, list(row.indices), row.coefficients)
-        if largest(constraints, others, objective) > row.bound + 1e-7:
+        np.add.at(objective, list(constraint.indices), constraint.coefficients)
+        if largest(constraints, others, objective) > constraint.bound + 1e-7:
             return False
-        if row.equality and largest(constraints, others, -objective) > -row.bound + 1e-7:
+        if constraint.equality and largest(constraints, others, -objective) > -constraint.bound + 1e-7:
             return False
     return True

@@ -1,4 +1,4 @@
-"""What statements mean, by plain loops and dictionaries: no strides, no arrays, no rows."""
+"""What statements mean, by plain loops and dictionaries: no strides, no arrays, no constraints."""
 
 from __future__ import annotations
 
@@ -10,18 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from credo.knowledge.syntax import (
-    Approximation,
-    Comparison,
-    Influence,
-    Linear,
-    NoisyFamily,
-    Order,
-    Probability,
-    Product,
-    Synergy,
-    TiedRows,
-)
+from credo.knowledge.expressions import Linear, Probability, Product
+from credo.knowledge.statements import Approximation, Comparison, Influence, NoisyFamily, Order, Synergy, TiedRows
 from credo.model.network import Network
 
 TOLERANCE = 1e-9

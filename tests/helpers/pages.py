@@ -9,7 +9,8 @@ from benchmarks.knowledge import network_like_andes
 from benchmarks.statements import true_statements
 
 import credo
-from credo.report.page.build import page
+from credo.explain.statement_references import StatementReference
+from credo.report.fit_page import fit_page
 from credo.shipped import example
 
 STATEMENTS = 6_690  # thirty a variable of Andes
@@ -19,22 +20,27 @@ def demo() -> credo.Fit:
     """What `credo demo` learns."""
     folder = example("brain-tumour")
     network = credo.read_network(folder / "brain-tumour.bif").without_cpts()
-    return credo.fit(network, folder / "patients.csv", credo.read_knowledge(folder / "brain-tumour.credo", network))
+    return credo.fit(network, folder / "patients.csv", credo.read_knowledge(network, folder / "brain-tumour.credo"))
 
 
 def large_page() -> str:
     """A page as large as that of Andes with thirty statements a variable: a few are explained, and listed often."""
     network = network_like_andes()
     drawn = true_statements(network, 2, seed=2)
-    fit = credo.fit(network, network.sample(300, seed=3), credo.Knowledge(drawn, network), method="cmap")
-    story = fit.explain()
-    times = -(-STATEMENTS // len(story.statements))
-    said = [
-        replace(each, number=each.number + len(drawn) * time, line=each.number + len(drawn) * time + 1)
+    fit = credo.fit(network, network.sample(300, seed=3), credo.Knowledge(network, drawn), method="cmap")
+    explanation = fit.explain()
+    times = -(-STATEMENTS // len(explanation.statements))
+    repeated = [
+        replace(each, statement=_moved(each.statement, len(drawn) * time))
         for time in range(times)
-        for each in story.statements
+        for each in explanation.statements
     ]
-    return page(fit, replace(story, statements=tuple(said[:STATEMENTS])))
+    return fit_page(fit, replace(explanation, statements=tuple(repeated[:STATEMENTS])))
+
+
+def _moved(statement: StatementReference, lines: int) -> StatementReference:
+    number = statement.number + lines
+    return replace(statement, number=number, line=number + 1, place=f"line {number + 1}")
 
 
 def anchors(text: str) -> tuple[set[str], set[str]]:

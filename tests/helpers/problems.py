@@ -20,7 +20,7 @@ from tests.conftest import random_network
 def known_network(seed: int = 5, statements: int = 6) -> tuple[Network, Knowledge]:
     """Four variables with two to four states, and true statements about each."""
     truth = random_network({"a": 2, "b": 3, "c": 4, "d": 2}, {"c": ("b", "a"), "b": ("a",), "d": ("b",)}, seed=seed)
-    return truth, Knowledge(true_statements(truth, statements, seed=seed), truth)
+    return truth, Knowledge(truth, true_statements(truth, statements, seed=seed))
 
 
 def problem_of(network: Network, frame: Any, knowledge: Knowledge, prior: float = 0.0, **more: Any) -> Problem:

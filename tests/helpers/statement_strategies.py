@@ -6,18 +6,8 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from credo.knowledge.syntax import (
-    Approximation,
-    Comparison,
-    Influence,
-    Linear,
-    NoisyFamily,
-    Order,
-    Probability,
-    Product,
-    Synergy,
-    TiedRows,
-)
+from credo.knowledge.expressions import Linear, Probability, Product
+from credo.knowledge.statements import Approximation, Comparison, Influence, NoisyFamily, Order, Synergy, TiedRows
 
 KEYWORDS = [
     "raises",

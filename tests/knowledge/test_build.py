@@ -1,8 +1,7 @@
-"""The Python form builds the same statements as text, and never loses half of a chain."""
+"""The Python form builds the same statements as text, and a statement is never taken for true or false."""
 
 from __future__ import annotations
 
-import threading
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,6 +11,7 @@ import pytest
 from credo.knowledge import (
     Knowledge,
     KnowledgeError,
+    KnowledgeTypeError,
     P,
     different,
     lowers,
@@ -26,7 +26,7 @@ from credo.knowledge import (
     synergize,
 )
 from credo.knowledge.parse import parse_line
-from credo.knowledge.syntax import Comparison
+from credo.knowledge.statements import Comparison
 
 A1, A2, A3, A4 = (f"a=x | b={k}" for k in (1, 2, 3, 4))
 
@@ -68,21 +68,20 @@ SAME = {
 
 @pytest.mark.parametrize(("text", "build"), SAME.items(), ids=SAME)
 def test_python_and_text_build_the_same(text, build):
-    statement, faults = parse_line(text)
-    assert faults == ()
+    statement, mistakes = parse_line(text)
+    assert mistakes == ()
     built = build()
-    assert bool(built == statement) is True
-    assert bool(statement == built) is True
+    assert built == statement
+    assert statement == built
     assert hash(built) == hash(statement)
 
 
 def test_text_and_python_can_be_mixed(asia):
     mixed = Knowledge(
-        ["smoke raises lung\nasia raises tub", P("lung=yes | smoke=yes") >= 0.05, "smoke raises bronc"], asia
+        asia, ["smoke raises lung\nasia raises tub", P("lung=yes | smoke=yes") >= 0.05, "smoke raises bronc"]
     )
     text = "smoke raises lung\nasia raises tub\nP(lung=yes|smoke=yes) >= 0.05\nsmoke raises bronc"
-    assert mixed == Knowledge(text, asia)
-    assert all(type(statement) is not type(P("a=x") >= 0) for statement in mixed)
+    assert mixed == Knowledge(asia, text)
 
 
 @pytest.mark.parametrize("value", [np.float64(0.5), np.float32(0.5), np.int64(2), Fraction(1, 2), 2])
@@ -91,8 +90,7 @@ def test_numbers_of_other_libraries_can_be_used(value):
     made = value <= P("a=x")
     assert isinstance(made, Comparison)
     assert made.sides[1].constant == float(value)
-    chain = value <= P("a=x") <= value
-    assert len(chain.sides) == 3
+    assert len(P("a=x").between(value, value).sides) == 3
 
 
 def test_a_decimal_is_no_number_to_compute_with():
@@ -100,166 +98,59 @@ def test_a_decimal_is_no_number_to_compute_with():
         _ = P("a=x") <= Decimal("0.5")
 
 
-# Chains ---------------------------------------------------------------------------------------------------------------
+# Truth values ---------------------------------------------------------------------------------------------------------
 
 
-def read(text: str) -> Comparison:
-    statement, faults = parse_line(text)
-    assert faults == ()
-    assert isinstance(statement, Comparison)
-    return statement
-
-
-def test_chains_keep_all_their_parts():
-    p = P("a=x")
-    low, high = 0.1, 0.3
-    chain = 0.1 <= p <= 0.3
-    assert chain == read("0.1 <= P(a=x) <= 0.3")
-    chain = low < P("a=x") < high
-    assert chain == read("0.1 < P(a=x) < 0.3")
-    chain = 0.3 >= P("a=x") > 0.1
-    assert chain == read("0.3 >= P(a=x) > 0.1")
-    chain = P(A1) <= P(A2) <= P(A3) <= P(A4)
-    assert chain == read("P(a=x|b=1) <= P(a=x|b=2) <= P(a=x|b=3) <= P(a=x|b=4)")
-    chain = P(A1) <= 0.3 <= P(A2)
-    assert chain == read("P(a=x|b=1) <= 0.3 <= P(a=x|b=2)")
-    chain = 0 <= P(A1) - P(A2) <= 0.2
-    assert chain == read("0 <= P(a=x|b=1) - P(a=x|b=2) <= 0.2")
-    chain = P(A1) == P(A2) == 0.3
-    assert chain == read("P(a=x|b=1) = P(a=x|b=2) = 0.3")
-    chain = 0.1 <= p <= 0.1
-    assert chain == read("0.1 <= P(a=x) <= 0.1")
-
-
-def test_chains_over_several_lines_in_lists_in_loops_and_in_calls():
-    chain = (
-        0.1
-        <= P("a=x")
-        <= 0.3
-    )  # fmt: skip
-    assert chain == read("0.1 <= P(a=x) <= 0.3")
-    both = [0.1 <= P("a=x") <= 0.3, 0.2 <= P("a=y") <= 0.4]
-    assert both == [read("0.1 <= P(a=x) <= 0.3"), read("0.2 <= P(a=y) <= 0.4")]
-    many = [low <= P(f"a={state}") <= high for state, low, high in (("x", 0.1, 0.2), ("y", 0.3, 0.4))]
-    assert many == [read("0.1 <= P(a=x) <= 0.2"), read("0.3 <= P(a=y) <= 0.4")]
-    passed = identity(0.1 <= P("a=x") <= 0.3, 1)
-    assert passed == read("0.1 <= P(a=x) <= 0.3")
-    p = P("a=x")
-    for _ in range(3):
-        chain = 0.1 <= p <= 0.3
-        assert chain == read("0.1 <= P(a=x) <= 0.3")
-    fifth = lambda: 0.1 <= P("a=x") <= 0.3  # noqa: E731
-    assert fifth() == read("0.1 <= P(a=x) <= 0.3")
-
-
-def test_a_chain_inside_a_chain_does_not_disturb_it():
-    def upper() -> float:
-        inner = 0.5 <= P("c=z") <= 0.6
-        assert inner == read("0.5 <= P(c=z) <= 0.6")
-        return 0.3
-
-    chain = 0.1 <= P("a=x") <= upper()
-    assert chain == read("0.1 <= P(a=x) <= 0.3")
-
-
-def test_chains_in_threads_do_not_meet():
-    found = []
-
-    def build() -> None:
-        for _ in range(300):
-            chain = 0.1 <= P("a=x") <= 0.3
-            found.append(chain == read("0.1 <= P(a=x) <= 0.3"))
-
-    threads = [threading.Thread(target=build) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [True] * 1200
-
-
-def test_two_comparisons_in_a_row_are_no_chain():
+def test_a_range_and_comparisons_of_quantities():
+    assert P(A1).between(P(A2), 0.3) == parse_line("P(a=x|b=2) <= P(a=x|b=1) <= 0.3")[0]
+    assert (P(A1) - P(A2)).between(0, 0.2) == parse_line("0 <= P(a=x|b=1) - P(a=x|b=2) <= 0.2")[0]
     p = P("a=x")
     first, second = p >= 0.1, p <= 0.3
     assert len(first.sides) == len(second.sides) == 2
 
 
-@pytest.mark.parametrize("pick", [max, min])
-def test_a_comparison_inside_a_call_starts_no_chain(pick):
-    with pytest.raises(KnowledgeError, match="true or false"):
-        pick(P("a=x"), P("b=x")) <= 0.3  # noqa: B015
-    with pytest.raises(KnowledgeError, match="true or false"):
-        sorted([P("a=x"), P("b=x")])[0] <= 0.3  # noqa: B015
-    p, q = P("a=x"), P("b=x")
-    with pytest.raises(KnowledgeError, match="true or false"):
-        (p if p <= q else q) <= 0.3  # noqa: B015
+TRUTH_VALUES = {
+    "chain": lambda: 0.1 <= P("a=x") <= 0.3,
+    "chain of probabilities": lambda: P(A1) <= P(A2) <= P(A3),
+    "and": lambda: (P("a=x") >= 0.1) and (P("a=x") <= 0.3),
+    "or": lambda: (P("a=x") >= 0.1) or (P("a=x") <= 0.3),
+    "not": lambda: not P("a=x") >= 0.1,
+    "if": lambda: 1 if P("a=x") >= 0.1 else 2,
+    "max": lambda: max(P("a=x"), P("b=x")) <= 0.3,
+    "sorted": lambda: sorted([P("a=x"), P("b=x")]),
+    "and with a function": lambda: (P("a=x") >= 0.1) and raises("a", "b"),
+    "and with text": lambda: raises("a", "b") and "smoke raises lung",
+    "or of quantities": lambda: P("a=x") or P("b=x"),
+    "approximation": lambda: P("a=x").near(0.3, within=0.1) and P("b=x") <= 0.3,
+    "in": lambda: P("a=x") in [P("b=x")],
+}
 
 
-def identity(value, _):
-    return value
-
-
-def loses_with_and():
-    return (P("a=x") >= 0.1) and (P("a=x") <= 0.3)
-
-
-def loses_with_and_over_lines():
-    return (
-        (P("a=x") >= 0.1)
-        and (P("a=y") <= 0.3)
-    )  # fmt: skip
-
-
-def loses_with_or(network):
-    return Knowledge((P("lung=yes") >= 0.1) or (P("lung=yes") <= 0.3), network)
-
-
-def loses_to_a_function():
-    return (P("a=x") >= 0.1) and raises("a", "b")
-
-
-def loses_to_text(network):
-    return Knowledge((P("lung=yes") >= 0.1) and "smoke raises lung", network)
-
-
-def loses_when_values_are_computed_before_truth(network):
-    """What tools do that rewrite assertions."""
-    p = P("lung=yes")
-    first, second = 0.1 <= p, p <= 0.3; return first and second  # noqa: E702, SIM300  # fmt: skip
+@pytest.mark.parametrize("ask", TRUTH_VALUES.values(), ids=TRUTH_VALUES)
+def test_a_statement_has_no_truth_value(ask):
+    with pytest.raises(KnowledgeTypeError) as caught:
+        ask()
+    assert isinstance(caught.value, TypeError)
+    assert isinstance(caught.value, KnowledgeError)
+    (mistake,) = caught.value.mistakes
+    assert mistake.kind == "truth-value"
+    assert ".between(" in mistake.suggestion
 
 
 @pytest.mark.parametrize(
-    "lose",
+    ("ask", "instead"),
     [
-        loses_with_and,
-        loses_with_and_over_lines,
-        loses_with_or,
-        loses_to_a_function,
-        loses_to_text,
-        loses_when_values_are_computed_before_truth,
+        (lambda: 0.1 <= P("lung=yes | smoke=no") <= 0.3, 'P("lung=yes | smoke=no").between(0.1, high)'),
+        (lambda: 0.3 >= P("lung=yes") >= 0.1, 'P("lung=yes").between(low, 0.3)'),
+        (lambda: P("lung=yes") >= 0.1 <= 0.3, 'P("lung=yes").between(0.1, high)'),
+        (lambda: 0.1 <= P("'lung cancer'=yes") <= 0.3, "P('\"lung cancer\"=yes').between(0.1, high)"),
+        (lambda: 0.1 <= 2 * P("lung=yes") <= 0.3, 'P("x=a").between(0.1, 0.3)'),
     ],
 )
-def test_a_half_is_never_lost_in_silence(lose, asia):
-    with pytest.raises(KnowledgeError) as caught:
-        lose(asia) if lose.__code__.co_argcount else lose()
-    (mistake,) = caught.value.mistakes
-    assert mistake.kind == "truth-value"
-    assert "test_build.py" in mistake.message
-
-
-def test_after_such_an_error_all_is_forgotten(asia):
-    with pytest.raises(KnowledgeError):
-        loses_with_and()
-    assert len(Knowledge([0.1 <= P("lung=yes") <= 0.3], asia)) == 1
-
-
-def test_an_unused_truth_value_elsewhere_does_no_harm(asia):
-    def ask() -> bool:
-        return bool(P("a=x") >= 0.1)
-
-    assert ask()
-    assert ask()
-    assert len(Knowledge([P("lung=yes") >= 0.1], asia)) == 1
+def test_the_message_shows_what_to_write_for_a_chain(ask, instead):
+    with pytest.raises(KnowledgeTypeError) as caught:
+        ask()
+    assert f"Write {instead} for a chain" in caught.value.mistakes[0].suggestion
 
 
 # Bad input ------------------------------------------------------------------------------------------------------------
@@ -267,7 +158,7 @@ def test_an_unused_truth_value_elsewhere_does_no_harm(asia):
 
 def test_a_mistake_in_python_shows_the_text_form(asia):
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge(P("lung=yes | smok=yes") >= 0.1, asia)
+        Knowledge(asia, P("lung=yes | smok=yes") >= 0.1)
     (mistake,) = caught.value.mistakes
     assert (mistake.kind, mistake.line, mistake.column, mistake.source) == (
         "unknown-variable",
@@ -295,6 +186,7 @@ def test_a_mistake_in_python_shows_the_text_form(asia):
         (lambda: different("a", rows=(True, 2)), "row-number"),
         (lambda: synergize(on="a"), "synergy-of-one"),
         (lambda: noisy_or("a", []), "empty-set"),
+        (lambda: (P("a=x") * P("b=x")).near(0.3, 0.1), "approximation-of-product"),
     ],
 )
 def test_bad_python_is_a_knowledge_error_at_once(build, kind):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 
+import credo
+import credo.knowledge
 from credo.knowledge import Knowledge, KnowledgeError, read_knowledge
 from credo.knowledge.mistakes import kinds
-from credo.knowledge.syntax import STATEMENT_TYPES
+from credo.knowledge.statements import STATEMENTS
 from credo.model.network import Network
 from tests.knowledge.conftest import NETWORKS
 
@@ -39,26 +43,47 @@ BRAIN_TUMOUR = Network(
 )
 
 
-@pytest.mark.parametrize("statement", STATEMENT_TYPES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda kind: kind.__name__)
 def test_every_type_of_statement_has_a_heading_and_an_example(statement):
     section = re.search(rf"^## {statement.__name__}\n(.*?)(?=^## )", GUIDE, re.DOTALL | re.MULTILINE)
     assert section, f"docs/language.md has no heading {statement.__name__}"
     (network, text), *_ = re.findall(r"```credo (\w+)\n(.*?)```", section[1], re.DOTALL)
-    assert any(isinstance(made, statement) for made in Knowledge(text, OF_GUIDE[network]))
+    assert any(isinstance(made, statement) for made in Knowledge(OF_GUIDE[network], text))
 
 
 @pytest.mark.parametrize(("network", "text"), EXAMPLES)
 def test_every_example_of_the_guide_is_read(network, text):
-    knowledge = Knowledge(text, OF_GUIDE[network])
+    knowledge = Knowledge(OF_GUIDE[network], text)
     assert len(knowledge) == sum(bool(line.split("#")[0].strip()) for line in text.splitlines())
-    assert Knowledge(str(knowledge), OF_GUIDE[network]) == knowledge
+    assert Knowledge(OF_GUIDE[network], knowledge.to_text()) == knowledge
 
 
 def test_the_python_of_the_guide_runs():
     (code,) = (text for language, _, text in BLOCKS if language == "python")
     names = {"asia": NETWORKS["asia"]}
     exec(compile(code, "language.md", "exec"), names)
-    assert len(names["know"]) == 18
+    assert len(names["know"]) == 17
+
+
+@pytest.mark.parametrize("name", [*credo.knowledge.__all__, "quantity.Quantity", "statement_base.ComparingStatement"])
+def test_the_examples_of_docstrings_run(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    value = credo.knowledge
+    for part in name.split("."):
+        value = getattr(value, part)
+    if isinstance(value, type) or inspect.isfunction(value):
+        for example in doctest.DocTestFinder(recurse=True).find(value, name, globs={}):
+            failures: list[str] = []
+            doctest.DocTestRunner().run(example, out=failures.append)
+            assert not failures, "".join(failures)
+
+
+def test_public_functions_have_all_sections():
+    for name in (name for name in credo.__all__ if name in credo.knowledge.__all__):
+        value = getattr(credo, name)
+        sections = ["Examples"] if inspect.isclass(value) else ["Parameters", "Returns", "Raises", "Examples"]
+        for section in sections:
+            assert f"    {section}\n    ---" in (value.__doc__ or ""), (name, section)
 
 
 def test_the_message_in_the_guide_is_the_one_that_is_shown(tmp_path):
@@ -66,7 +91,7 @@ def test_the_message_in_the_guide_is_the_one_that_is_shown(tmp_path):
     path = tmp_path / "asia.credo"
     path.write_text("\nP(lung=yes | smok=yes) >= 0.1\n", encoding="utf-8")
     with pytest.raises(KnowledgeError) as caught:
-        read_knowledge(path, NETWORKS["asia"])
+        read_knowledge(NETWORKS["asia"], path)
     assert str(caught.value) == message.rstrip("\n")
 
 
@@ -74,11 +99,11 @@ def test_the_message_in_the_guide_is_the_one_that_is_shown(tmp_path):
     ("path", "network"), [("asia/asia.credo", NETWORKS["asia"]), ("brain-tumour/brain-tumour.credo", BRAIN_TUMOUR)]
 )
 def test_the_example_files_are_read(path, network):
-    knowledge = read_knowledge(ROOT / "examples" / path, network)
+    knowledge = read_knowledge(network, ROOT / "examples" / path)
     assert len(knowledge) >= 10
     assert len({type(statement) for statement in knowledge}) >= 4
     assert any(getattr(statement, "confidence", None) for statement in knowledge)
-    assert Knowledge(str(knowledge), network) == knowledge
+    assert Knowledge(network, knowledge.to_text()) == knowledge
 
 
 def test_no_kind_of_mistake_is_without_words():

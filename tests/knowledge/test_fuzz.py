@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import credo.knowledge
 from credo.knowledge import Knowledge, KnowledgeError, P, different, order, raises, read_knowledge, same
+from credo.knowledge.expressions import Linear, Probability, Product
 from credo.knowledge.mistakes import kinds
-from credo.knowledge.syntax import Comparison, Influence, Linear, NoisyFamily, Order, Probability, Product
+from credo.knowledge.statements import Comparison, Influence, NoisyFamily, Order
 from tests.helpers.statement_strategies import ODD, nasty_names, statements
 from tests.knowledge.conftest import NETWORKS
 from tests.knowledge.test_knowledge import LINES
@@ -31,7 +32,7 @@ PIECES = ["P(", ")", "(", "|", "=", "<=", ">=", "~", "{", "}", ",", "+", "-", "*
 def result(text: object, network: str = "asia") -> Knowledge | None:
     """Knowledge or nothing; anything but a KnowledgeError comes through. Messages can always be shown."""
     try:
-        return Knowledge(text, NETWORKS[network])
+        return Knowledge(NETWORKS[network], text)
     except KnowledgeError as error:
         check_error(error)
         return None
@@ -57,7 +58,7 @@ def test_any_text(text):
 def test_pieces_of_the_language_in_any_order(pieces, glue):
     knowledge = result(glue.join(pieces))
     if knowledge:
-        assert Knowledge(str(knowledge), NETWORKS["asia"]) == knowledge
+        assert Knowledge(NETWORKS["asia"], knowledge.to_text()) == knowledge
 
 
 @settings(max_examples=600, deadline=None)
@@ -124,8 +125,8 @@ def test_sentences_of_the_grammar(seed):
     sentences = derivations(seed, 500)
     read = [sentence for sentence in sentences if result(sentence)]
     for sentence in read:
-        knowledge = Knowledge(sentence, NETWORKS["asia"])
-        assert Knowledge(str(knowledge), NETWORKS["asia"]) == knowledge
+        knowledge = Knowledge(NETWORKS["asia"], sentence)
+        assert Knowledge(NETWORKS["asia"], knowledge.to_text()) == knowledge
     result("\n".join(sentences))
 
 
@@ -161,7 +162,7 @@ def test_any_bytes_in_a_file(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("fuzz") / "any.credo"
     path.write_bytes(content)
     try:
-        read_knowledge(path, NETWORKS["asia"])
+        read_knowledge(NETWORKS["asia"], path)
     except KnowledgeError as error:
         check_error(error)
 

@@ -9,21 +9,18 @@ import pytest
 from hypothesis import assume, given, settings
 
 from credo.knowledge import Knowledge, to_text
+from credo.knowledge.expressions import Linear, Probability, Product
 from credo.knowledge.parse import parse, parse_line, parser
-from credo.knowledge.syntax import (
-    STATEMENT_TYPES,
+from credo.knowledge.statements import (
+    STATEMENTS,
     Approximation,
     Comparison,
     Influence,
-    Linear,
     NoisyFamily,
     Order,
-    Probability,
-    Product,
     Synergy,
     TiedRows,
 )
-from credo.knowledge.text import WRITERS
 from tests.helpers.statement_strategies import nasty_names, statements
 
 
@@ -119,20 +116,19 @@ FORMS = {
 
 @pytest.mark.parametrize(("text", "statement"), FORMS.items(), ids=FORMS)
 def test_every_form_parses_and_prints_back(text, statement):
-    found, faults = parse_line(text)
-    assert faults == ()
+    found, mistakes = parse_line(text)
+    assert mistakes == ()
     assert found == statement
     assert parse_line(to_text(found)) == (statement, ())
 
 
 def test_every_type_of_statement_can_be_written():
-    assert set(WRITERS) == set(STATEMENT_TYPES)
-    assert {type(statement) for statement in FORMS.values()} == set(STATEMENT_TYPES)
+    assert {type(statement) for statement in FORMS.values()} == set(STATEMENTS)
 
 
 def can_be_true(text):
     """Random bounds may be out of reach, `0.25 <= 0.1 * P(…)`; such statements are mistakes, not statements."""
-    return all(fault.kind != "never-true" for fault in parse_line(text)[1])
+    return all(mistake.kind != "never-true" for mistake in parse_line(text)[1])
 
 
 @settings(max_examples=300, deadline=None)
@@ -185,4 +181,4 @@ def test_the_parser_is_made_once():
 
 
 def test_numbers_as_states_match_the_label_by_its_text(clinic):
-    assert len(Knowledge("P(severity=mild | dose=1.0) <= P(severity=mild | dose=0.5)", clinic)) == 1
+    assert len(Knowledge(clinic, "P(severity=mild | dose=1.0) <= P(severity=mild | dose=0.5)")) == 1

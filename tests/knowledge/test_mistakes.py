@@ -13,10 +13,10 @@ import credo.knowledge
 from credo.errors import CredoError
 from credo.knowledge import Knowledge, KnowledgeError, check_columns, read_knowledge
 from credo.knowledge.mistakes import SHOWN, caret_lines, kinds
-from credo.knowledge.syntax import Influence
+from credo.knowledge.statements import Influence
 from tests.knowledge.conftest import NETWORKS
 
-PYTHON_NAMES = {**vars(credo.knowledge), **NETWORKS, "Influence": Influence}
+PYTHON_NAMES = {**vars(credo.knowledge), **NETWORKS, "Influence": Influence, "Path": Path, "__file__": __file__}
 
 
 class Example(NamedTuple):
@@ -58,11 +58,10 @@ def test_there_are_many_kinds_and_each_has_an_example():
 def test_every_kind_that_the_code_names_is_in_the_table():
     folder = Path(credo.knowledge.__file__).parent
     named = set()
+    makers = "LineMistake|mistake_at|mistake_between|repeated_names|python_error|_file_error|Diagnosis"
     for path in folder.glob("*.py"):
         text = path.read_text(encoding="utf-8")
-        named |= set(
-            re.findall(r'(?:Fault|_at|_twice|_error|_file_error|Diagnosis)\((?:\w+, )*\s*"([a-z0-9-]+)"', text)
-        )
+        named |= set(re.findall(rf'(?:{makers})\((?:\w+, )*\s*"([a-z0-9-]+)"', text))
     assert len(named) > 60
     assert named - set(kinds()) == set()
 
@@ -71,7 +70,7 @@ def test_every_kind_that_the_code_names_is_in_the_table():
 def test_text(kind: str, network: str, example: str):
     text, *place = marked(example)
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge(text, NETWORKS[network])
+        Knowledge(NETWORKS[network], text)
     (mistake,) = caught.value.mistakes
     assert mistake.kind == kind
     assert [mistake.line, mistake.column, mistake.end_column] == place
@@ -87,7 +86,7 @@ def test_text(kind: str, network: str, example: str):
 @pytest.mark.parametrize(("kind", "network", "example"), cases("python"))
 def test_python(kind: str, network: str, example: str):
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge(eval(example, dict(PYTHON_NAMES)), NETWORKS[network])
+        Knowledge(NETWORKS[network], eval(example, dict(PYTHON_NAMES)))
     assert caught.value.mistakes[-1].kind == kind
     assert len(str(caught.value)) < 30_000
 
@@ -97,7 +96,7 @@ def test_file(kind: str, network: str, example: dict[str, Any], tmp_path: Path):
     path = tmp_path / "notes.credo"
     path.write_bytes((example["text"] * example.get("repeat", 1)).encode(example.get("encoding", "utf-8")))
     with pytest.raises(KnowledgeError) as caught:
-        read_knowledge(path, NETWORKS[network])
+        read_knowledge(NETWORKS[network], path)
     (mistake,) = caught.value.mistakes
     assert mistake.kind == kind
     assert "notes.credo" in str(caught.value)
@@ -106,7 +105,7 @@ def test_file(kind: str, network: str, example: dict[str, Any], tmp_path: Path):
 @pytest.mark.parametrize(("kind", "network", "example"), cases("columns"))
 def test_columns(kind: str, network: str, example: list[str]):
     text, *place = marked(example[0])
-    knowledge = Knowledge(text, NETWORKS[network])
+    knowledge = Knowledge(NETWORKS[network], text)
     (mistake,) = check_columns(knowledge, example[1:], rows=100)
     assert mistake.kind == kind
     assert [mistake.line, mistake.column, mistake.end_column] == place
@@ -116,7 +115,7 @@ def test_columns(kind: str, network: str, example: list[str]):
 def test_all_mistakes_are_reported_at_once_in_the_order_of_the_file(asia):
     text = "smok raises lung\nP(lung=ye | smok=y) >= 1.2\n\nsmoke raises lung\n  P(lung=yes >= 0.3\nasia raises lung"
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge(text, asia)
+        Knowledge(asia, text)
     found = [(mistake.line, mistake.kind) for mistake in caught.value.mistakes]
     assert found == [
         (1, "unknown-variable"),
@@ -132,7 +131,7 @@ def test_the_message_of_a_file_reads_well(asia, tmp_path):
     path = tmp_path / "asia.credo"
     path.write_text("# notes\n\tP(lung=yes | smok=yes) >= 0.1\n", encoding="utf-8")
     with pytest.raises(KnowledgeError) as caught:
-        read_knowledge(path, asia)
+        read_knowledge(asia, path)
     assert str(caught.value) == (
         'asia.credo:2:15: The network has no variable "smok".\n'
         "    \tP(lung=yes | smok=yes) >= 0.1\n"
@@ -144,7 +143,7 @@ def test_the_message_of_a_file_reads_well(asia, tmp_path):
 
 def test_a_long_list_is_cut_and_counted(asia):
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge("smok raises lung\n" * 300, asia)
+        Knowledge(asia, "smok raises lung\n" * 300)
     assert len(caught.value.mistakes) == 300
     assert str(caught.value).count("smok raises lung") == SHOWN
     assert str(caught.value).endswith("… and 280 more mistakes.")
@@ -174,7 +173,7 @@ def test_a_long_line_is_shown_around_the_caret():
 
 def test_the_error_is_typed_and_survives_pickling(asia):
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge("smok raises lung", asia)
+        Knowledge(asia, "smok raises lung")
     assert isinstance(caught.value, CredoError)
     assert caught.value.exit_code == 2
     copy = pickle.loads(pickle.dumps(caught.value))

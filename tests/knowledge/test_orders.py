@@ -7,7 +7,7 @@ import random
 import pytest
 
 from credo.knowledge import Knowledge
-from credo.knowledge.orders import FILE, NATURAL, ONE_STATE, SCALES, StateOrder, natural_order, state_order
+from credo.knowledge.state_order import LISTED, NATURAL, ONE_STATE, SCALES, StateOrder, natural_order, state_order
 from credo.model.network import Network, Variable
 
 ORDERED = [
@@ -66,7 +66,7 @@ def test_other_labels_keep_the_order_of_the_file(labels):
     states = tuple(labels.split())
     assert natural_order(states) is None
     assert state_order(Variable("x", states)).states == states
-    assert state_order(Variable("x", states)).reason == FILE
+    assert state_order(Variable("x", states)).reason == LISTED
 
 
 def test_spaces_are_read_like_dashes_and_underscores():
@@ -75,24 +75,24 @@ def test_spaces_are_read_like_dashes_and_underscores():
 
 
 def test_an_order_statement_comes_first_and_says_its_line(clinic):
-    knowledge = Knowledge("# notes\n\norder severity: severe < moderate < mild", clinic)
+    knowledge = Knowledge(clinic, "# notes\n\norder severity: severe < moderate < mild")
     assert knowledge.orders["severity"].states == ("severe", "moderate", "mild")
     assert knowledge.orders["severity"].reason == "order statement, line 3"
     assert knowledge.orders["age"].states == ("<5", "5-12", "12+")
     assert knowledge.orders["age"].reason == NATURAL
-    assert knowledge.orders["ward"].reason == FILE
+    assert knowledge.orders["ward"].reason == LISTED
     assert set(knowledge.orders) == set(clinic.names)
 
 
 def test_yes_before_no_in_the_file_is_turned_round(asia):
-    assert Knowledge("", asia).orders["lung"].states == ("no", "yes")
+    assert Knowledge(asia, "").orders["lung"].states == ("no", "yes")
 
 
 def test_one_state_is_trivial():
     network = Network({"x": ["only"]})
-    order = Knowledge("order x: only", network).orders["x"]
+    order = Knowledge(network, "order x: only").orders["x"]
     assert order.states == ("only",)
-    assert Knowledge("", network).orders["x"].reason == ONE_STATE
+    assert Knowledge(network, "").orders["x"].reason == ONE_STATE
 
 
 def test_no_word_stands_twice_on_a_scale():

@@ -47,8 +47,8 @@ def seconds(work) -> float:
 def test_ten_thousand_statements():
     network = large_network()
     text = many_statements(network, 10_000)
-    assert len(Knowledge(text, network)) == 10_000
-    assert seconds(lambda: Knowledge(text, network)) < 1.3
+    assert len(Knowledge(network, text)) == 10_000
+    assert seconds(lambda: Knowledge(network, text)) < 1.3
 
 
 def test_knowledge_about_another_network_is_refused_quickly():
@@ -56,7 +56,7 @@ def test_knowledge_about_another_network_is_refused_quickly():
     text = "\n".join(f"P(varable_nmber_{n}=0) <= P(varible_nmbr_{n}=1)" for n in range(3000))
     start = time.process_time()
     with pytest.raises(KnowledgeError) as caught:
-        Knowledge(text, network)
+        Knowledge(network, text)
     assert time.process_time() - start < 10
     assert caught.value.mistakes[-1].kind == "too-many-mistakes"
     assert "Did you mean" in caught.value.mistakes[0].suggestion

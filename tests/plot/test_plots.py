@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo import Network
+from credo import Network, plot
 from credo.drawing.colours import DARK, LIGHT
 from credo.errors import MissingExtraError, OptionError
 from tests.helpers.pages import demo
@@ -31,8 +31,8 @@ def _closed() -> Iterator[None]:
     pyplot.close("all")
 
 
-def test_a_table_as_bars(fit: credo.Fit) -> None:
-    ax = fit.plot_cpt("coma")
+def test_a_cpt_as_bars(fit: credo.Fit) -> None:
+    ax = plot.cpt(fit, "coma")
     labels = [each.get_text() for each in ax.get_yticklabels()]
     assert labels[0].startswith("P(coma=yes | brain_tumour=no, serum_calcium=normal)  n=20")
     assert len(labels) == 4
@@ -46,24 +46,25 @@ def test_a_table_as_bars(fit: credo.Fit) -> None:
 
 def test_pictures_are_drawn_on_axes_that_are_given(fit: credo.Fit) -> None:
     _, panels = pyplot.subplots(2, 2)
-    assert fit.plot_cpt("ct_scan", panels[0, 0]) is panels[0, 0]
-    assert fit.plot_network(panels[0, 1]) is panels[0, 1]
-    assert fit.plot_history(panels[1, 0]) is panels[1, 0]
-    assert fit.plot_knowledge(panels[1, 1]) is panels[1, 1]
+    explanation = fit.explain()
+    assert plot.cpt(fit, "ct_scan", explanation=explanation, ax=panels[0, 0]) is panels[0, 0]
+    assert plot.network(fit, explanation=explanation, ax=panels[0, 1]) is panels[0, 1]
+    assert plot.history(fit, ax=panels[1, 0]) is panels[1, 0]
+    assert plot.knowledge(fit, explanation=explanation, ax=panels[1, 1]) is panels[1, 1]
     assert len(pyplot.get_fignums()) == 1
 
 
 @pytest.mark.parametrize(("style", "colours"), [("default", LIGHT), ("dark_background", DARK)])
 def test_colours_suit_the_paper(fit: credo.Fit, style: str, colours: dict[str, str]) -> None:
     with pyplot.style.context(style):
-        ax = fit.plot_network()
+        ax = plot.network(fit)
         kinds = {to_hex(text.arrow_patch.get_edgecolor()) for text in ax.texts if text.arrow_patch is not None}
         assert kinds == {colours["raises"]}
         ax.figure.canvas.draw()
 
 
 def test_the_statements_that_mattered(fit: credo.Fit) -> None:
-    ax = fit.plot_knowledge()
+    ax = plot.knowledge(fit)
     assert "contradicted by the data; is not satisfied" in ax.texts[0].get_text()
     assert len(ax.patches) == 12
     ax.figure.canvas.draw()
@@ -73,37 +74,37 @@ def test_steps_of_em() -> None:
     network = Network({"a": ["no", "yes"], "b": ["no", "yes"]}, {"b": ["a"]})
     data = pl.DataFrame({"a": ["no", "yes", None, "no"], "b": ["no", "yes", "yes", None]})
     fit = credo.fit(network, data, method="map")
-    (line,) = fit.plot_history().lines
+    (line,) = plot.history(fit).lines
     assert line.get_ydata().tolist() == pytest.approx(list(fit.history))
-    assert fit.plot_knowledge().texts[0].get_text() == "no statements"
+    assert plot.knowledge(fit).texts[0].get_text() == "no statements"
 
 
-def test_the_clash_of_statements() -> None:
+def test_conflicts_of_statements() -> None:
     check = credo.check(demo().network, "P(coma=yes | brain_tumour=yes) <= 0.2\nP(coma=yes | brain_tumour=yes) >= 0.3")
-    ax = check.plot_conflicts()
+    ax = plot.conflicts(check)
     words = [text.get_text().replace("\n", " ") for text in ax.texts]
     assert words[0] == "line 1: P(coma=yes | brain_tumour=yes) <= 0.2"
     assert "P(coma | brain_tumour=yes, serum_calcium=normal)" in words
     ax.figure.canvas.draw()
-    assert credo.check(demo().network, "").plot_conflicts().texts[0].get_text() == "Nothing clashes."
+    assert plot.conflicts(credo.check(demo().network, "")).texts[0].get_text() == "There are no conflicts."
 
 
-def test_what_has_no_table_of_its_own_says_so() -> None:
+def test_a_variable_without_a_cpt_of_its_own_is_an_error() -> None:
     network = Network(dict.fromkeys("abc", ("no", "yes")), {"c": ["a", "b"]})
     data = pl.DataFrame({name: ["no", "yes", "yes"] for name in "abc"})
     fit = credo.fit(network, data, "c is noisy-or of {a}, {b}")
-    with pytest.raises(OptionError, match="small tables are c by a, c by b"):
-        fit.plot_cpt("c")
-    assert fit.plot_cpt("c by a").get_yticklabels()
+    with pytest.raises(OptionError, match="small CPTs are c by a, c by b"):
+        plot.cpt(fit, "c")
+    assert plot.cpt(fit, "c by a").get_yticklabels()
     with pytest.raises(credo.CredoError, match="nobody"):
-        fit.plot_cpt("nobody")
+        plot.cpt(fit, "nobody")
 
 
 def test_without_matplotlib_the_extra_is_named(fit: credo.Fit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtraError, match=r"credo\[plots\]"):
-        fit.plot_history()
+        plot.history(fit)
 
 
 def test_what_notebooks_show(fit: credo.Fit) -> None:

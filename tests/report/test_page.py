@@ -12,12 +12,18 @@ from benchmarks.statements import true_statements
 import credo
 from credo import Network
 from credo.errors import OptionError
-from credo.report.page.build import page
+from credo.report.check_page import check_page
+from credo.report.fit_page import fit_page
 from tests.conftest import SHARED
 from tests.helpers.pages import anchors, demo, large_page
 
 EVIL = '<script>alert("x")</script>'
 LIMIT = 2_000_000  # bytes of a page
+BOLD = r"<b>(How much it matters|Largest change|Probability|Where|Before|After|Ratio|[\d.]+)</b>"  # our own
+
+
+def page(fit: credo.Fit) -> str:
+    return fit_page(fit, fit.explain())
 
 
 class Tags(HTMLParser):
@@ -39,20 +45,20 @@ def fit() -> credo.Fit:
     return demo()
 
 
-def test_the_page_of_the_demo_tells_what_mattered_what_is_contradicted_and_how_sure_it_is(fit: credo.Fit) -> None:
+def test_the_page_of_the_demo_shows_what_mattered_what_is_contradicted_and_how_certain_it_is(fit: credo.Fit) -> None:
     text = page(fit)
     assert text.count("<li>", 0, text.index("</ol>")) == 5
     assert "shaped the result" in text
-    assert "contradicted by the data; is not satisfied by" in text
-    assert "95% interval" in text
+    assert "contradicted by the data; is not satisfied, by" in text
+    assert "95% credible interval" in text
     assert "<h2>Did the knowledge help?</h2>" in text
     assert "<h2>What to observe next</h2>" in text
     for name in fit.network.names:
         assert f'data-name="{name}"' in text
     for each in fit.explain().statements:
-        assert f"<tr id=s{each.number} " in text
-        for name, row in each.rows:
-            assert f"<a href=#t{fit.network.names.index(name)}r{row}>" in text
+        assert f"<tr id=s{each.statement.number} " in text
+        for name, index in each.configurations:
+            assert f"<a href=#t{fit.network.names.index(name)}r{index}>" in text
 
 
 def test_every_link_leads_somewhere(fit: credo.Fit) -> None:
@@ -76,21 +82,17 @@ def test_names_and_states_are_escaped(tmp_path: object) -> None:
     states = {name: [f"no {EVIL}", 'yes "&<b>'] for name in names}
     network = Network(states, {names[1]: [names[0]], names[2]: [names[0], names[1]]}, name=f"net {EVIL}")
     data = pl.DataFrame({name: [own[k % 2] for k in range(12)] for name, own in states.items()})
-    know = credo.Knowledge([credo.raises(names[0], names[1])], network)
+    know = credo.Knowledge(network, [credo.raises(names[0], names[1])])
     result = credo.fit(network, data, know)
     check = credo.check(network, [credo.raises(names[0], names[1]), credo.lowers(names[0], names[1])])
-    for text in (page(result), _check_page(check), result._repr_html_(), network._repr_html_(), check._repr_html_()):
+    for text in (page(result), check_page(check), result._repr_html_(), network._repr_html_(), check._repr_html_()):
         assert EVIL not in text
-        assert "<b>" not in re.sub(r"<b>(Worth|Moved|Chance|Keeps|Factor|[\d.]+)</b>", "", text)
+        assert "<b>" not in re.sub(
+            r"<b>(How much it matters|Largest change|Probability|Where|Before|After|Ratio|[\d.]+)</b>", "", text
+        )
         assert Tags(text).tags.count("script") == text.count("<!doctype")
         assert not any(name.startswith("on") for name, _ in Tags(text).attributes)
     assert "変数" in page(result)
-
-
-def _check_page(check: credo.Check) -> str:
-    from credo.report.page.check import check_page
-
-    return check_page(check)
 
 
 def test_a_page_as_large_as_that_of_andes_is_small_and_folded() -> None:
@@ -103,27 +105,27 @@ def test_a_page_as_large_as_that_of_andes_is_small_and_folded() -> None:
     assert in_sight.count("<tr id=s") <= 30
 
 
-def test_tables_with_too_many_rows_show_those_that_tell_most() -> None:
+def test_large_cpts_show_the_most_informative_configurations() -> None:
     parents = [f"p{k}" for k in range(10)]
     network = Network(dict.fromkeys([*parents, "child"], ("no", "yes")), {"child": parents}).without_cpts()
     given = ", ".join(f"{name}=yes" for name in parents)
     data = pl.DataFrame({name: ["no", "yes"] for name in network.names})
     text = page(credo.fit(network, data, f"P(child=yes | {given}) <= 0.2", method="cmap"))
-    assert "768 more rows, which tell less" in text
+    assert "768 more configurations, which are less informative" in text
     assert f"<tr id=t10r{2**10 - 1}>" in text
     places, links = anchors(text)
     assert links <= places
 
 
-def test_a_page_without_knowledge_and_one_with_gaps() -> None:
+def test_a_page_without_knowledge_and_one_with_missing_values() -> None:
     network = Network({"a": ["no", "yes"], "b": ["no", "yes"]}, {"b": ["a"]})
     data = pl.DataFrame({"a": ["no", "yes", None, "no"], "b": ["no", "yes", "yes", None]})
     plain = page(credo.fit(network, data.drop_nulls(), method="map"))
     assert "What each statement did" not in plain
     assert "Did the knowledge help" not in plain
-    gaps = page(credo.fit(network, data, "a raises b"))
-    assert "is not available" in gaps
-    assert "How learning went" in gaps
+    incomplete = page(credo.fit(network, data, "a raises b"))
+    assert "is not available" in incomplete
+    assert "How learning went" in incomplete
 
 
 def test_where_a_page_cannot_be_written(fit: credo.Fit, tmp_path: object) -> None:
@@ -135,28 +137,28 @@ def test_where_a_page_cannot_be_written(fit: credo.Fit, tmp_path: object) -> Non
 
 def test_the_page_of_a_check_draws_each_conflict() -> None:
     network = demo().network
-    clash = (
+    text = (
         "P(ct_scan=positive | brain_tumour=yes) <= 0.4\n"
         "P(ct_scan=positive | brain_tumour=yes) >= P(severe_headaches=yes | brain_tumour=yes)\n"
         "P(severe_headaches=yes | brain_tumour=yes) >= 0.5"
     )
-    check = credo.check(network, clash)
+    check = credo.check(network, text)
     (conflict,) = check.conflicts
-    assert conflict.speaks_of == (
+    assert conflict.configurations == (
         ("P(ct_scan | brain_tumour=yes)",),
         ("P(severe_headaches | brain_tumour=yes)", "P(ct_scan | brain_tumour=yes)"),
         ("P(severe_headaches | brain_tumour=yes)",),
     )
-    text = _check_page(check)
-    assert "Can it hold? No" in text
-    assert text.count('class="box"') == 3
-    assert text.count('class="number"') == 2
-    assert text.count('class="tie"') == 4
-    assert text.count("in conflict") == 3
-    places, links = anchors(text)
+    html = check_page(check)
+    assert "The knowledge contradicts itself" in html
+    assert html.count('class="statement"') == 3
+    assert html.count('class="distribution"') == 2
+    assert html.count('class="edge"') == 4
+    assert html.count("in conflict") == 3
+    places, links = anchors(html)
     assert links <= places
-    assert check.to_dict()["conflicts"][0]["speaks_of"][0] == ["P(ct_scan | brain_tumour=yes)"]
-    assert "Can it hold? Yes." in _check_page(credo.check(network, "brain_tumour raises ct_scan"))
+    assert check.to_dict()["conflicts"][0]["configurations"][0] == ["P(ct_scan | brain_tumour=yes)"]
+    assert "The knowledge is consistent" in check_page(credo.check(network, "brain_tumour raises ct_scan"))
 
 
 @pytest.mark.slow
@@ -165,7 +167,7 @@ def test_the_page_of_andes_with_thirty_statements_a_variable() -> None:
     if not path.exists():
         pytest.skip("Andes is not beside the project")
     network = credo.read_network(path)
-    know = credo.Knowledge(true_statements(network, 30, seed=2), network)
+    know = credo.Knowledge(network, true_statements(network, 30, seed=2))
     text = page(credo.fit(network, network.sample(1_000, seed=3), know))
     assert len(text.encode()) < LIMIT
     places, links = anchors(text)

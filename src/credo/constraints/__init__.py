@@ -1,1 +1,1 @@
-"""Statements become rows over parameters, and rows are checked: what can hold, what follows, what clashes."""
+"""Statements become constraints on parameters, which are checked: feasibility, conflicts, redundancy, consequences."""

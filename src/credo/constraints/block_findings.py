@@ -1,124 +1,125 @@
-"""What one block tells: whether it can hold, what follows, what is pinned; worked out once for all blocks alike."""
+"""The findings of a block: feasibility, conflicts, redundancy and consequences, once for blocks of one shape."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from credo.constraints.block_cache import anonymous, shape_of
-from credo.constraints.blocks import Block
-from credo.constraints.conflicts import Clash, clashes
+from credo.constraints.blocks import Block, shape_of, with_local_numbers
+from credo.constraints.conflicts import MinimalConflict, minimal_conflicts
 from credo.constraints.consequences import (
     ForcedEqual,
     Pinned,
-    cannot_hold,
-    constant_rows,
+    constant_constraints,
+    feasible_directions,
     forced_equal,
-    freedom_of,
+    impossible_statements,
     pinned,
 )
 from credo.constraints.feasibility import interior_of
 from credo.constraints.product_feasibility import ProductFinding, product_finding
-from credo.constraints.program import Program, rows_of_statements
-from credo.constraints.redundancy import followers
+from credo.constraints.program import Program, constraints_of_statements
+from credo.constraints.redundancy import redundant_statements
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Finding:
-    """What was found out about a block; where its linear rows cannot hold together, only `clashes` speak."""
+class BlockFinding:
+    """The findings of a block; where its linear constraints are infeasible, only `conflicts` is filled."""
 
     feasible: bool
-    clashes: tuple[Clash, ...] = ()
+    conflicts: tuple[MinimalConflict, ...] = ()
     follows_from: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     undecided: tuple[int, ...] = ()
-    explored: bool = True  # whether pinned numbers were looked for
-    varying: tuple[int, ...] = ()  # statements with a row whose value is not settled without it
+    explored: bool = True  # whether pinned parameters were searched
+    varying: tuple[int, ...] = ()  # statements with a constraint whose value other statements do not fix
     pins: tuple[Pinned, ...] = ()
     forced: tuple[ForcedEqual, ...] = ()
     impossible: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     product_statements: tuple[int, ...] = ()  # those without a confidence
-    products_hold: bool = False  # whether a point was found where they hold with everything else
+    products_hold: bool = False  # whether a point was found that satisfies them and everything else
 
 
-class Findings:
-    """What was found for each shape of block so far; a class because it remembers."""
+class BlockFindings:
+    """The findings of each shape of block so far; a class because it is a cache."""
 
     def __init__(self) -> None:
-        self._known: dict[object, Finding] = {}
+        self._known: dict[object, BlockFinding] = {}
 
-    def of(self, block: Block, clashing: Collection[int]) -> Finding:
-        """The finding of a block; statements that are `clashing` already are not reported again."""
+    def of(self, block: Block, conflicting: Collection[int]) -> BlockFinding:
+        """The findings of a block; statements that are known to be `conflicting` are not reported again."""
         members = block.statements
-        without = frozenset(rank for rank, number in enumerate(members) if number in clashing) if clashing else ()
+        without = frozenset(rank for rank, number in enumerate(members) if number in conflicting) if conflicting else ()
         key = (shape_of(block), without)
         if key not in self._known:
-            self._known[key] = _found(anonymous(block), without)
-        return _named(self._known[key], block, members)
+            self._known[key] = _found(with_local_numbers(block), without)
+        return _renumbered(self._known[key], block, members)
 
 
-def _found(block: Block, without: Collection[int]) -> Finding:
+def _found(block: Block, without: Collection[int]) -> BlockFinding:
     interior = interior_of(block)
     if interior is None:
-        return Finding(False, clashes(block, without))
+        return BlockFinding(False, minimal_conflicts(block, without))
     program = Program(block)
-    found = followers(block, interior, program)
-    freedom = freedom_of(block, interior)
-    pins = pinned(block, interior, freedom, program) if freedom is not None and len(freedom.parameters) else ()
-    constant = constant_rows(block, freedom)
+    found = redundant_statements(block, interior, program)
+    directions = feasible_directions(block, interior)
+    explored = directions is not None and len(directions.parameters) > 0
+    pins = pinned(block, interior, directions, program) if directions is not None and explored else ()
+    constant = constant_constraints(block, directions)
     varying = {
         number
-        for number, rows in rows_of_statements(block.linear).items()
-        if number not in found.follows_from or not constant[rows].all()
+        for number, own in constraints_of_statements(block.linear).items()
+        if number not in found.follows_from or not constant[own].all()
     }
-    products = tuple(sorted({row.statement for row in block.products if row.confidence is None}))
+    products = tuple(sorted({product.statement for product in block.products if product.confidence is None}))
     finding = product_finding(block, interior, program) if products else ProductFinding(None, None)
-    return Finding(
+    return BlockFinding(
         True,
-        () if finding.clash is None else (finding.clash,),
+        () if finding.conflict is None else (finding.conflict,),
         found.follows_from,
         found.undecided,
-        freedom is not None,
-        tuple(varying | {row.statement for row in block.products}),
+        directions is not None,
+        tuple(varying | {product.statement for product in block.products}),
         pins,
         forced_equal(block, interior, program, found.follows_from, [pin.parameter for pin in pins]),
-        cannot_hold(block, interior, program),
+        impossible_statements(block, interior, program),
         products,
         finding.point is not None,
     )
 
 
-def _named(found: Finding, block: Block, members: tuple[int, ...]) -> Finding:
-    """A finding in local numbers and ranks, with the network's numbers and the statements of one block."""
-    if not found.clashes and not found.pins and not found.forced and members == tuple(range(len(members))):
-        return found  # nothing in it has to be named anew
+def _renumbered(found: BlockFinding, block: Block, members: tuple[int, ...]) -> BlockFinding:
+    """Findings in local numbers and ranks, with the network's parameters and the statements of one block."""
+    if not found.conflicts and not found.pins and not found.forced and members == tuple(range(len(members))):
+        return found  # all its numbers are right already
 
-    def all_named(ranks: tuple[int, ...]) -> tuple[int, ...]:
+    def statements_of(ranks: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(members[rank] for rank in ranks)
 
-    def table_named(table: Mapping[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
-        return {members[rank]: all_named(others) for rank, others in table.items()}
+    def renumbered(found_for: Mapping[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
+        return {members[rank]: statements_of(others) for rank, others in found_for.items()}
 
     return replace(
         found,
-        clashes=tuple(_named_clash(clash, block, members) for clash in found.clashes),
-        follows_from=table_named(found.follows_from),
-        undecided=all_named(found.undecided),
-        varying=all_named(found.varying),
+        conflicts=tuple(_renumbered_conflict(conflict, block, members) for conflict in found.conflicts),
+        follows_from=renumbered(found.follows_from),
+        undecided=statements_of(found.undecided),
+        varying=statements_of(found.varying),
         pins=tuple(
-            Pinned(int(block.parameters[pin.parameter]), pin.value, all_named(pin.statements)) for pin in found.pins
+            Pinned(int(block.parameters[pin.parameter]), pin.value, statements_of(pin.statements)) for pin in found.pins
         ),
         forced=tuple(
-            replace(each, parameters=block.parameters[each.parameters], statements=all_named(each.statements))
-            for each in found.forced
+            replace(forced, parameters=block.parameters[forced.parameters], statements=statements_of(forced.statements))
+            for forced in found.forced
         ),
-        impossible=table_named(found.impossible),
-        product_statements=all_named(found.product_statements),
+        impossible=renumbered(found.impossible),
+        product_statements=statements_of(found.product_statements),
     )
 
 
-def _named_clash(clash: Clash, block: Block, members: tuple[int, ...]) -> Clash:
+def _renumbered_conflict(conflict: MinimalConflict, block: Block, members: tuple[int, ...]) -> MinimalConflict:
     witnesses = tuple(
-        replace(each, left_out=members[each.left_out], parameters=block.parameters[each.parameters])
-        for each in clash.witnesses
+        replace(witness, left_out=members[witness.left_out], parameters=block.parameters[witness.parameters])
+        for witness in conflict.witnesses
     )
-    return replace(clash, statements=tuple(members[rank] for rank in clash.statements), witnesses=witnesses)
+    statements = tuple(members[rank] for rank in conflict.statements)
+    return replace(conflict, statements=statements, witnesses=witnesses)

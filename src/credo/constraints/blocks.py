@@ -1,7 +1,7 @@
-"""Independent blocks: the rows of tables that constraints connect, each with its own small system of rows.
+"""Independent blocks: the conditional distributions that constraints connect, each with its own small system.
 
-What happens in one block says nothing about another, so that feasibility, estimates and samples are worked out block
-by block. Hard rows, soft rows and product rows all connect.
+Blocks do not depend on each other, so that feasibility, estimates and samples are computed block by block. Hard, soft
+and product constraints all connect.
 """
 
 from __future__ import annotations
@@ -11,26 +11,28 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.arrays import Indices
+from credo.arrays import Indices, Numbers
 from credo.constraints.constraint_set import Constraints, LinearConstraints, ProductConstraint
 from credo.model.graphs import connected_components
 from credo.model.layout import Layout
 
+NO_STATEMENT = -1  # of constraints that come from no statement
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Rows of tables, their parameters in local numbers from 0, and the constraints between them.
+    """Conditional distributions, their parameters numbered locally from 0, and the constraints between them.
 
-    Parameters stand distribution after distribution: local parameters distributions[d] to distributions[d + 1] sum
-    to one. `linear` and `products` speak in local numbers; `parameters` leads back to the network's numbers.
+    Parameters are sorted by distribution: local parameters distributions[d] to distributions[d + 1] sum
+    to one. `linear` and `products` use local numbers; `parameters` maps them to the network's numbers.
     """
 
-    configurations: tuple[tuple[str, int], ...]  # (variable, row of its table) of each distribution
+    configurations: tuple[tuple[str, int], ...]  # (variable, configuration of its parents) of each distribution
     parameters: Indices  # (parameters,) local → global
     distributions: Indices  # (distributions + 1,)
     distribution_of: Indices  # (parameters,) the distribution that each local parameter belongs to
     linear: LinearConstraints
-    constraint_numbers: Indices  # which rows of the knowledge's linear rows these are
+    constraint_numbers: Indices  # which of the knowledge's linear constraints these are
     products: tuple[ProductConstraint, ...] = ()
 
     @property
@@ -40,44 +42,44 @@ class Block:
 
     @property
     def statements(self) -> tuple[int, ...]:
-        """The statements that have rows here."""
-        found = set(self.linear.statements.tolist()) | {row.statement for row in self.products}
+        """The statements that have constraints here."""
+        found = set(self.linear.statements.tolist()) | {product.statement for product in self.products}
         return tuple(sorted(found))
 
 
 def blocks_of(constraints: Constraints) -> tuple[Block, ...]:
-    """The independent blocks, in the order of their first parameter; rows without entries belong to none."""
+    """The independent blocks, in the order of their first parameter; constraints without entries belong to none."""
     linear, products = constraints.linear, constraints.products
     if not linear.indices.size and not products:
         return ()
     layout = constraints.layout
-    product_lengths = [len(row.indices) for row in products]
-    product_indices = np.array([index for row in products for index in row.indices], dtype=np.int64)
+    product_lengths = [len(product.indices) for product in products]
+    product_indices = np.array([index for product in products for index in product.indices], dtype=np.int64)
     entry_constraints = np.concatenate(
         (linear.entry_constraints, len(linear) + np.repeat(np.arange(len(products)), product_lengths))
     )
     touched, entry_nodes = np.unique(
         layout.distribution_of(np.concatenate((linear.indices, product_indices))), return_inverse=True
     )
-    # Entries connect table rows with the rows of statements, which come after them.
+    # Entries connect distributions with constraints, whose nodes come after them.
     size = len(touched) + len(linear) + len(products)
     label = connected_components(entry_nodes, len(touched) + entry_constraints, size)
 
     node_groups = _grouped(label[: len(touched)])
-    row_label = label[len(touched) :]
+    constraint_label = label[len(touched) :]
     full = np.flatnonzero(linear.lengths > 0)
-    rows_by_label = _by_label(full, row_label[full])
+    constraints_by_label = _by_label(full, constraint_label[full])
     products_by_label: dict[int, list[ProductConstraint]] = {}
-    for row, of_block in zip(products, row_label[len(linear) :].tolist(), strict=True):
-        products_by_label.setdefault(of_block, []).append(row)
+    for product, of_block in zip(products, constraint_label[len(linear) :].tolist(), strict=True):
+        products_by_label.setdefault(of_block, []).append(product)
 
-    no_rows = np.empty(0, dtype=np.int64)
+    nothing = np.empty(0, dtype=np.int64)
     return tuple(
         _block(
             layout,
             touched[nodes],
             linear,
-            rows_by_label.get(key, no_rows),
+            constraints_by_label.get(key, nothing),
             products_by_label.get(key, ()),
         )
         for key, nodes in node_groups
@@ -103,27 +105,111 @@ def _block(
     layout: Layout,
     configurations: Indices,
     linear: LinearConstraints,
-    rows: Indices,
+    chosen: Indices,
     products: Iterable[ProductConstraint],
 ) -> Block:
-    variable, own_row = layout.locate_distributions(configurations)
+    variable, configuration = layout.locate_distributions(configurations)
     sizes = layout.sizes[layout.members[layout.member_starts[variable + 1] - 1]]
     distributions = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    first = layout.cell_starts[variable] + own_row * sizes
+    first = layout.cell_starts[variable] + configuration * sizes
     parameters = np.repeat(first - distributions[:-1], sizes) + np.arange(distributions[-1])
-    own = linear.take(rows)
-    names = tuple((layout.names[which], row) for which, row in zip(variable.tolist(), own_row.tolist(), strict=True))
+    own = linear.take(chosen)
+    places = zip(variable.tolist(), configuration.tolist(), strict=True)
     return Block(
-        names,
+        tuple((layout.names[which], number) for which, number in places),
         parameters,
         distributions,
         np.repeat(np.arange(len(sizes)), sizes),
         replace(own, indices=np.searchsorted(parameters, own.indices).astype(np.int64)),
-        rows,
-        tuple(_localised(row, parameters) for row in products),
+        chosen,
+        tuple(_localised(product, parameters) for product in products),
     )
 
 
-def _localised(row: ProductConstraint, parameters: Indices) -> ProductConstraint:
-    local = np.searchsorted(parameters, row.indices)
-    return ProductConstraint(tuple(local.tolist()), row.exponents, row.log_bound, row.statement, row.confidence)
+def _localised(product: ProductConstraint, parameters: Indices) -> ProductConstraint:
+    local = np.searchsorted(parameters, product.indices)
+    return replace(product, indices=tuple(local.tolist()))
+
+
+# Blocks of the same shape ---------------------------------------------------------------------------------------------
+
+
+def shape_of(block: Block) -> tuple[bytes, ...]:
+    """A key that two blocks share exactly where they are the same system, whatever CPTs and statements it is about.
+
+    `p0 raises y` with eight more parents makes 65,536 blocks that differ in nothing but their configurations, and one
+    answer serves them all. Statements count by their rank in the block, since a minimal conflict prefers those that
+    came first.
+    """
+    linear = block.linear
+    parts = (
+        block.distributions,
+        linear.starts,
+        linear.indices,
+        linear.coefficients,
+        linear.bounds,
+        linear.equality,
+        linear.confidences,
+    )
+    statements = _ranks(block, linear.statements)
+    products = [
+        (
+            product.indices,
+            product.exponents,
+            product.log_bound,
+            product.confidence,
+            block.statements.index(product.statement),
+        )
+        for product in block.products
+    ]
+    return (*(part.tobytes() for part in parts), statements.tobytes(), repr(products).encode())
+
+
+def with_local_numbers(block: Block) -> Block:
+    """The block with local numbers for parameters and ranks for statements: the same for all blocks of its shape."""
+    return replace(
+        block,
+        parameters=np.arange(block.size, dtype=np.int64),
+        linear=replace(block.linear, statements=_ranks(block, block.linear.statements)),
+        products=tuple(
+            replace(product, statement=block.statements.index(product.statement)) for product in block.products
+        ),
+    )
+
+
+def _ranks(block: Block, statements: Indices) -> Indices:
+    if len(statements) and (statements == statements[0]).all() and not block.products:
+        return np.zeros(len(statements), dtype=np.int64)  # the common case, and the quick one
+    return np.searchsorted(block.statements, statements).astype(np.int64)
+
+
+# More constraints -----------------------------------------------------------------------------------------------------
+
+
+def with_constraints(
+    block: Block,
+    constraints: Indices,
+    columns: Indices,
+    coefficients: Numbers,
+    bounds: Numbers,
+    confidences: Numbers | None = None,
+) -> Block:
+    """The block with inequalities added, such as intervals from data or tangents of curves.
+
+    Entry k puts coefficients[k] at parameter columns[k] of the new constraint constraints[k]; `constraints` counts from
+    0 and ascends. The new constraints are hard where `confidences` are NaN or left out.
+    """
+    linear, count = block.linear, len(bounds)
+    lengths = np.bincount(constraints, minlength=count)
+    added = LinearConstraints(
+        np.concatenate((linear.starts, linear.starts[-1] + np.cumsum(lengths))),
+        np.concatenate((linear.indices, columns)),
+        np.concatenate((linear.coefficients, coefficients)),
+        np.concatenate((linear.bounds, bounds)),
+        np.concatenate((linear.statements, np.full(count, NO_STATEMENT))),
+        np.concatenate((linear.equality, np.zeros(count, dtype=np.bool_))),
+        np.concatenate((linear.confidences, np.full(count, np.nan) if confidences is None else confidences)),
+    )
+    return replace(
+        block, linear=added, constraint_numbers=np.concatenate((block.constraint_numbers, np.full(count, -1)))
+    )

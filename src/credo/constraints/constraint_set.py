@@ -1,15 +1,16 @@
-"""What statements become: rows over parameters, ties between data rows, forms of families; each knows its statement."""
+"""What statements become: constraints on parameters, ties between data rows, and forms of noisy families."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from credo.arrays import Flags, Indices, Numbers
+from credo.errors import OptionError
 from credo.model.expansion import Expansion
 from credo.model.layout import Layout
 
@@ -22,108 +23,108 @@ TRUE_TOLERANCE = 1e-12  # what rounding of decimals such as 0.1 + 0.2 may leave 
 
 @dataclass(frozen=True, slots=True)
 class LinearConstraint:
-    """Σ coefficients · θ[indices] ≤ bound (or = bound). A row with a confidence is soft."""
+    """Σ coefficients · θ[indices] ≤ bound (or = bound). With a confidence it is soft."""
 
     indices: tuple[int, ...]
     coefficients: tuple[float, ...]
     bound: float
-    statement: int  # which statement of the knowledge, from 0
+    statement: int  # number of its statement, from 0
     equality: bool = False
     confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearConstraints(Sequence[LinearConstraint]):
-    """Many linear rows in columns: row r holds entries starts[r] to starts[r + 1] of `indices` and `coefficients`.
+    """Many linear constraints in columns: constraint r has entries starts[r] to starts[r + 1].
 
-    A left-out parent can make a hundred thousand rows of one statement; columns hold them in little space, and
+    A parent left out can make a hundred thousand constraints of one statement; columns hold them in little space, and
     every later stage computes with them as they are. As a sequence it gives `LinearConstraint` objects.
     """
 
-    starts: Indices  # (rows + 1,)
+    starts: Indices  # (constraints + 1,)
     indices: Indices  # (entries,)
     coefficients: Numbers  # (entries,)
-    bounds: Numbers  # (rows,)
-    statements: Indices  # (rows,)
-    equality: Flags  # (rows,)
-    confidences: Numbers  # (rows,), NaN where the row is hard
+    bounds: Numbers  # (constraints,)
+    statements: Indices  # (constraints,)
+    equality: Flags  # (constraints,)
+    confidences: Numbers  # (constraints,), NaN where the constraint is hard
 
     @classmethod
-    def of(cls, rows: Iterable[LinearConstraint]) -> LinearConstraints:
-        """The columns of rows that are at hand one by one."""
-        rows = tuple(rows)
+    def of(cls, constraints: Iterable[LinearConstraint]) -> LinearConstraints:
+        """The columns of single constraints."""
+        constraints = tuple(constraints)
         return cls(
-            np.cumsum([0, *(len(row.indices) for row in rows)], dtype=np.int64),
-            np.array([index for row in rows for index in row.indices], dtype=np.int64),
-            np.array([value for row in rows for value in row.coefficients], dtype=np.float64),
-            np.array([row.bound for row in rows], dtype=np.float64),
-            np.array([row.statement for row in rows], dtype=np.int64),
-            np.array([row.equality for row in rows], dtype=np.bool_),
-            np.array([nan if row.confidence is None else row.confidence for row in rows], dtype=np.float64),
+            np.cumsum([0, *(len(each.indices) for each in constraints)], dtype=np.int64),
+            np.array([index for each in constraints for index in each.indices], dtype=np.int64),
+            np.array([value for each in constraints for value in each.coefficients], dtype=np.float64),
+            np.array([each.bound for each in constraints], dtype=np.float64),
+            np.array([each.statement for each in constraints], dtype=np.int64),
+            np.array([each.equality for each in constraints], dtype=np.bool_),
+            np.array([nan if each.confidence is None else each.confidence for each in constraints], dtype=np.float64),
         )
 
     @property
     def hard(self) -> Flags:
-        """Which rows carry no confidence."""
+        """Which constraints have no confidence, and so must hold."""
         return np.isnan(self.confidences)
 
     @property
     def lengths(self) -> Indices:
-        """How many entries each row has."""
+        """How many entries each constraint has."""
         return np.diff(self.starts)
 
     @property
     def entry_constraints(self) -> Indices:
-        """The row that each entry belongs to."""
+        """The constraint that each entry belongs to."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
-    def take(self, rows: Indices | Flags) -> LinearConstraints:
-        """Some of the rows, in the order given."""
-        rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        lengths = self.starts[rows + 1] - self.starts[rows]  # of these alone: blocks take a few of many
+    def take(self, chosen: Indices | Flags) -> LinearConstraints:
+        """Some of the constraints, in the order given."""
+        numbers = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
+        lengths = self.starts[numbers + 1] - self.starts[numbers]  # of these alone: blocks take a few of many
         starts = np.concatenate(([0], np.cumsum(lengths)))
-        entries = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
+        entries = np.repeat(self.starts[numbers] - starts[:-1], lengths) + np.arange(starts[-1])
         return LinearConstraints(
             starts,
             self.indices[entries],
             self.coefficients[entries],
-            self.bounds[rows],
-            self.statements[rows],
-            self.equality[rows],
-            self.confidences[rows],
+            self.bounds[numbers],
+            self.statements[numbers],
+            self.equality[numbers],
+            self.confidences[numbers],
         )
 
     def matrix(self, columns: int) -> csr_array:
-        """The coefficients as a sparse matrix (rows, columns)."""
+        """The coefficients as a sparse matrix (constraints, columns)."""
         from scipy.sparse import csr_array
 
         return csr_array((self.coefficients, self.indices, self.starts), shape=(len(self), columns))
 
     def values(self, theta: Numbers) -> Numbers:
-        """Σ coefficients · θ[indices] of every row; `theta` has the parameters on its last axis."""
+        """Σ coefficients · θ[indices] of every constraint; `theta` has the parameters on its last axis."""
         if theta.ndim == 1:
             sums = np.bincount(self.entry_constraints, self.coefficients * theta[self.indices], len(self))
-            return np.asarray(sums, dtype=np.float64)  # of no rows: bincount counts then
+            return np.asarray(sums, dtype=np.float64)  # without constraints bincount gives integers
         return np.asarray((self.matrix(theta.shape[-1]) @ theta.T).T, dtype=np.float64)
 
     def __len__(self) -> int:
         return len(self.bounds)
 
     def __iter__(self) -> Iterator[LinearConstraint]:
-        return (self[row] for row in range(len(self)))
+        return (self[number] for number in range(len(self)))
 
-    def __getitem__(self, row: Any) -> Any:
-        if isinstance(row, slice):
-            return tuple(self[each] for each in range(*row.indices(len(self))))
-        row = range(len(self))[row]
-        entries = slice(self.starts[row], self.starts[row + 1])
-        confidence = float(self.confidences[row])
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return tuple(self[one] for one in range(*number.indices(len(self))))
+        number = range(len(self))[number]
+        entries = slice(self.starts[number], self.starts[number + 1])
+        confidence = float(self.confidences[number])
         return LinearConstraint(
             tuple(self.indices[entries].tolist()),
             tuple(self.coefficients[entries].tolist()),
-            float(self.bounds[row]),
-            int(self.statements[row]),
-            bool(self.equality[row]),
+            float(self.bounds[number]),
+            int(self.statements[number]),
+            bool(self.equality[number]),
             None if isnan(confidence) else confidence,
         )
 
@@ -144,9 +145,9 @@ class ProductConstraint:
 
 @dataclass(frozen=True, slots=True)
 class RowTie:
-    """Data rows that hold the same, perhaps hidden, value of `variables`: by equal values of a column, or by number.
+    """Data rows with the same, perhaps missing, value of `variables`: by equal values of a column, or by number.
 
-    Where they differ, every two of the rows hold different values of each variable.
+    Where they differ, every two of the rows have different values of each variable.
     """
 
     variables: tuple[str, ...]
@@ -157,8 +158,8 @@ class RowTie:
 
 
 @dataclass(frozen=True, slots=True)
-class FamilyForm:
-    """A family that is no full table: independent sets of causes, combined."""
+class NoisyFamilyForm:
+    """A child whose CPT is not full: independent sets of causes, combined by noisy-or, -and, -max or -min."""
 
     child: str
     kind: str
@@ -168,8 +169,8 @@ class FamilyForm:
 
 
 @dataclass(frozen=True, slots=True)
-class SetAside:
-    """A statement that has no rows over tables, and why."""
+class UnloweredStatement:
+    """A statement that constrains no CPT, and why."""
 
     statement: int
     reason: str
@@ -177,13 +178,83 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """All rows of a knowledge, each with the number of its statement."""
+    """All constraints of a knowledge, each with the number of its statement."""
 
     layout: Layout
     linear: LinearConstraints = NO_CONSTRAINTS
     products: tuple[ProductConstraint, ...] = ()
     ties: tuple[RowTie, ...] = ()
-    forms: tuple[FamilyForm, ...] = ()
-    unlowered: tuple[SetAside, ...] = ()
-    always_true: Mapping[int, int] = field(default_factory=dict)  # statement → rows that hold whatever the numbers are
+    forms: tuple[NoisyFamilyForm, ...] = ()
+    unlowered: tuple[UnloweredStatement, ...] = ()
+    always_true: Mapping[int, int] = field(
+        default_factory=dict
+    )  # statement → how many of its constraints hold for all parameters
     expansion: Expansion | None = None  # of the network's noisy families, whose effects have the CPTs
+
+
+# CPTs that are not learned --------------------------------------------------------------------------------------------
+
+HOLDS_WITHIN = 1e-9
+
+
+def with_fixed(constraints: Constraints, cpts: Mapping[str, Numbers]) -> Constraints:
+    """The constraints with these CPTs substituted: Σ over free entries ≤ bound − Σ over fixed ones.
+
+    A hard constraint without free parameters that does not hold is an error: the CPT and the statement contradict
+    each other, and neither may change.
+    """
+    if not cpts:
+        return constraints
+    known = constraints.layout.pack(cpts, missing=np.nan)
+    linear = _substitute_linear(constraints.linear, known)
+    products = tuple(
+        rest for product in constraints.products if (rest := _substitute_product(product, known)) is not None
+    )
+    return replace(constraints, linear=linear, products=products)
+
+
+def _substitute_linear(linear: LinearConstraints, known: Numbers) -> LinearConstraints:
+    values = known[linear.indices]
+    fixed = ~np.isnan(values)
+    moved = np.zeros(len(linear))
+    np.add.at(moved, linear.entry_constraints[fixed], (linear.coefficients * values)[fixed])
+    lengths = np.bincount(linear.entry_constraints[~fixed], minlength=len(linear))
+    left = LinearConstraints(
+        np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        linear.indices[~fixed],
+        linear.coefficients[~fixed],
+        linear.bounds - moved,
+        linear.statements,
+        linear.equality,
+        linear.confidences,
+    )
+    emptied = (lengths == 0) & (linear.lengths > 0)
+    excess = np.where(left.equality, np.abs(left.bounds), -left.bounds)
+    violated: Indices = np.flatnonzero(emptied & left.hard & (excess > HOLDS_WITHIN))
+    if violated.size:
+        raise _contradiction(int(left.statements[violated[0]]))
+    return left.take(~emptied)
+
+
+def _substitute_product(product: ProductConstraint, known: Numbers) -> ProductConstraint | None:
+    values = known[list(product.indices)]
+    free = np.flatnonzero(np.isnan(values))
+    if free.size == len(values):
+        return product
+    gone = np.flatnonzero(~np.isnan(values))
+    exponents = np.array(product.exponents)
+    with np.errstate(divide="ignore"):
+        bound = product.log_bound - float(exponents[gone] @ np.log(values[gone]))
+    if free.size == 0:
+        if product.confidence is None and bound < -HOLDS_WITHIN:
+            raise _contradiction(product.statement)
+        return None
+    indices = tuple(product.indices[i] for i in free)
+    return replace(product, indices=indices, exponents=tuple(exponents[free].tolist()), log_bound=bound)
+
+
+def _contradiction(statement: int) -> OptionError:
+    return OptionError(
+        f"Statement {statement + 1} cannot hold: it is about fixed CPTs only, and they contradict it. "
+        "Leave the statement out, or let one of the CPTs be learned."
+    )

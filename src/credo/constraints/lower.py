@@ -1,60 +1,71 @@
-"""Statements become rows: a table from the kind of statement to its rule; each rule's docstring holds its formula.
+"""From statements to constraints: one lowering rule for each type of statement, with its formula in its docstring.
 
-A parent that a term leaves out is a free index, and one configuration of it is the same one in all terms that leave
-it out: `P(a=x | b=1) <= P(a=x | b=2)` with a third parent c means one row for each state of c.
+A parent that a term leaves out is a free index, and one configuration of it is the same in all terms that leave it
+out: `P(a=x | b=1) <= P(a=x | b=2)` with a third parent c means one constraint for each state of c.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import exp, inf, log, prod
 from typing import Any
 
 import numpy as np
 
 from credo.arrays import Indices, Numbers
-from credo.constraints.addresses import single_states
-from credo.constraints.collect import ROW_LIMIT, Collector, add_piece, collected
-from credo.constraints.constraint_set import TRUE_TOLERANCE, Constraints, FamilyForm, RowTie
-from credo.constraints.context import Context, KnowledgeLike, term_indices
-from credo.constraints.influences import lower_influence, lower_synergy
-from credo.constraints.noisy_families import reword
-from credo.constraints.products import lower_product
-from credo.knowledge.cross_checks import synergy_directions
-from credo.knowledge.syntax import (
+from credo.constraints.constraint_builder import (
+    MAX_CONSTRAINTS,
+    ConstraintBuilder,
+    KnowledgeLike,
+    coefficients_by_state,
+    configuration_offsets,
+    quoted_statement,
+)
+from credo.constraints.constraint_set import (
+    TRUE_TOLERANCE,
+    Constraints,
+    NoisyFamilyForm,
+    ProductConstraint,
+    RowTie,
+)
+from credo.constraints.noisy_families import rewrite_for_expansion
+from credo.errors import CredoError
+from credo.knowledge.expressions import Expression, Linear, Probability, Product
+from credo.knowledge.statements import (
     Approximation,
     Comparison,
     Influence,
-    Linear,
     NoisyFamily,
     Order,
-    Product,
     Synergy,
     TiedRows,
 )
 from credo.model.layout import Layout
 
 
-def lower(knowledge: KnowledgeLike, *, row_limit: int = ROW_LIMIT) -> Constraints:
-    """The rows of all statements, over the tables of the network in which noisy families are taken apart.
+def lower(knowledge: KnowledgeLike, *, max_constraints: int = MAX_CONSTRAINTS) -> Constraints:
+    """The constraints of all statements, over the CPTs of the network in which noisy families are expanded.
 
-    Statements that no table can hold are set aside, with the reason.
+    Statements that constrain no single CPT of a noisy family are listed in `unlowered`, with the reason.
     """
-    said, expansion = reword(knowledge)
-    collector = Collector(Layout.of(said.network, without=expansion.winners), row_limit)
-    context = Context(said, collector, synergy_directions(said.statements))
-    aside = {each.statement for each in said.set_aside}
-    for number, statement in enumerate(said.statements):
-        if number not in aside:
-            RULES[type(statement)](context, number, statement)
-    collector.unlowered.extend(said.set_aside)
-    return replace(collected(collector), expansion=expansion)
+    rewritten, expansion = rewrite_for_expansion(knowledge)
+    builder = ConstraintBuilder(rewritten, Layout.of(rewritten.network, without=expansion.winners), max_constraints)
+    skipped = {unlowered.statement for unlowered in rewritten.unlowered}
+    for number, statement in enumerate(rewritten.statements):
+        if number not in skipped:
+            LOWERING_RULES[type(statement)](builder, number, statement)
+    return replace(builder.constraints(rewritten.unlowered), expansion=expansion)
 
 
-def lower_comparison(context: Context, number: int, statement: Comparison) -> None:
+# Comparisons ----------------------------------------------------------------------------------------------------------
+
+
+def lower_comparison(builder: ConstraintBuilder, number: int, statement: Comparison) -> None:
     """left ≤ right becomes Σ c·θ(left) − Σ c·θ(right) ≤ constant(right) − constant(left) − margin.
 
-    `>=` is turned round, `<` and `>` are as `<=` and `>=`, `=` is an equality row. A chain gives its rows for each
+    `>=` swaps the sides, `<` and `>` mean `<=` and `>=`, `=` is an equality. A chain gives constraints for each
     neighbouring pair. Types 1, 2, 4, 5 and 7 of [guo, table 1], sums of [niculescu, 4.1, 4.2], any linear form.
     """
     pairs = zip(statement.sides[:-1], statement.relations, statement.sides[1:], strict=True)
@@ -62,36 +73,20 @@ def lower_comparison(context: Context, number: int, statement: Comparison) -> No
         if relation in (">=", ">"):
             left, right = right, left
         if isinstance(left, Product) or isinstance(right, Product):
-            lower_product(context, number, statement, left, right, equality=relation == "=")
+            lower_product(builder, number, statement, left, right, equality=relation == "=")
         else:
             margin = 0.0 if relation == "=" else statement.margin
-            _add_difference(context, number, statement, left, right, -margin, equality=relation == "=")
+            _add_difference(builder, number, statement, left, right, -margin, equality=relation == "=")
 
 
-def lower_approximation(context: Context, number: int, statement: Approximation) -> None:
-    """|left − right| ≤ within: two rows, left − right ≤ within and right − left ≤ within [guo, table 1, type 6]."""
-    _add_difference(context, number, statement, statement.left, statement.right, statement.within)
-    _add_difference(context, number, statement, statement.right, statement.left, statement.within)
-
-
-def lower_order(context: Context, number: int, statement: Order) -> None:
-    """No rows: an order says how influences are read, and is in `knowledge.orders` already."""
-
-
-def lower_noisy_family(context: Context, number: int, statement: NoisyFamily) -> None:
-    """P(y=0 | x) = Π_i (1 − q_i P_i(1 | x_i)): a form of the family, no rows [yang, eq. 8]."""
-    form = FamilyForm(statement.child, statement.kind, statement.sets, statement.leak, number)
-    context.collector.forms.append(form)
-
-
-def lower_tied_rows(context: Context, number: int, statement: TiedRows) -> None:
-    """X_i = X_j, or X_i ≠ X_j, for data rows i, j of one group: a tie, no rows over parameters [yao, section 2]."""
-    tie = RowTie(statement.variables, statement.by, statement.rows, number, statement.differ)
-    context.collector.ties.append(tie)
+def lower_approximation(builder: ConstraintBuilder, number: int, statement: Approximation) -> None:
+    """|left − right| ≤ within: left − right ≤ within and right − left ≤ within [guo, table 1, type 6]."""
+    _add_difference(builder, number, statement, statement.left, statement.right, statement.within)
+    _add_difference(builder, number, statement, statement.right, statement.left, statement.within)
 
 
 def _add_difference(
-    context: Context,
+    builder: ConstraintBuilder,
     number: int,
     statement: Comparison | Approximation,
     left: Linear,
@@ -100,24 +95,25 @@ def _add_difference(
     *,
     equality: bool = False,
 ) -> None:
-    """Rows left − right ≤ slack (or = slack), one for each configuration of the parents left out."""
-    terms = single_states([*left.terms, *((-coefficient, term) for coefficient, term in right.terms)])
+    """left − right ≤ slack (or = slack), one constraint for each configuration of the parents left out."""
+    terms = coefficients_by_state([*left.terms, *((-coefficient, term) for coefficient, term in right.terms)])
     bound = right.constant - left.constant + slack
-    indices, may_coincide = term_indices(context, list(terms), statement)
+    indices, may_coincide = builder.parameters_of(list(terms), statement)
     coefficients = np.array(list(terms.values()), dtype=np.float64)
     if not may_coincide:
-        _add(context, number, statement, indices, coefficients, bound, equality)
+        _add(builder, number, statement, indices, coefficients, bound, equality)
         return
-    for row in indices:  # a parent named in one term and left out in another: where they meet, coefficients add up
-        places, where = np.unique(row, return_inverse=True)
-        sums: Numbers = np.zeros(len(places))
+    # A parent named in one term and left out in another: where both are the same parameter, coefficients add up.
+    for parameters in indices:
+        distinct, where = np.unique(parameters, return_inverse=True)
+        sums: Numbers = np.zeros(len(distinct))
         np.add.at(sums, where.ravel(), coefficients)
         kept = np.abs(sums) > TRUE_TOLERANCE
-        _add(context, number, statement, places[None, kept], sums[kept], bound, equality)
+        _add(builder, number, statement, distinct[None, kept], sums[kept], bound, equality)
 
 
 def _add(
-    context: Context,
+    builder: ConstraintBuilder,
     number: int,
     statement: Comparison | Approximation,
     indices: Indices,
@@ -126,12 +122,220 @@ def _add(
     equality: bool,
 ) -> None:
     confidence = statement.confidence
-    add_piece(context.collector, indices, coefficients, bound, number, equality=equality, confidence=confidence)
+    builder.add(indices, coefficients, bound, number, equality=equality, confidence=confidence)
 
 
-Rule = Callable[[Context, int, Any], None]
+# Products -------------------------------------------------------------------------------------------------------------
 
-RULES: dict[type, Rule] = {
+
+@dataclass(frozen=True, slots=True)
+class Monomial:
+    """coefficient · Π P(…); no factors make it a constant."""
+
+    coefficient: float
+    factors: tuple[Probability, ...]
+
+
+def lower_product(
+    builder: ConstraintBuilder,
+    number: int,
+    statement: Comparison,
+    left: Expression,
+    right: Expression,
+    *,
+    equality: bool,
+) -> None:
+    """a·Π θ_i ≤ b·Π θ_j becomes Σ log θ_i − Σ log θ_j ≤ log b − log a; `=` gives both directions.
+
+    θ_i on both sides cancels. What remains may be linear after all (θ ≤ c, or θ ≤ c·θ'), and is then a linear
+    constraint. Signs are settled first: a nonpositive left side is always at most a nonnegative right side; with both
+    negative the sides change places; a positive left side that must not exceed zero has a factor that is zero.
+    """
+    first, second = _monomial(statement, left), _monomial(statement, right)
+    if equality:
+        _add_ordered(builder, number, statement, first, second)
+        _add_ordered(builder, number, statement, second, first)
+        return
+    if statement.margin:
+        if second.factors and first.factors:
+            raise CredoError(
+                f"{quoted_statement(statement)}: a margin between two products is not linear in logarithms. "
+                "Leave the margin out."
+            )
+        if second.factors:
+            first = Monomial(first.coefficient + statement.margin, ())
+        else:
+            second = Monomial(second.coefficient - statement.margin, ())
+    _add_ordered(builder, number, statement, first, second)
+
+
+def _monomial(statement: Comparison, side: Expression) -> Monomial:
+    if isinstance(side, Product):
+        return Monomial(side.coefficient, side.factors)
+    if not side.terms:
+        return Monomial(side.constant, ())
+    if len(side.terms) == 1 and side.constant == 0.0 and len(side.terms[0][1].states) == 1:
+        return Monomial(side.terms[0][0], (side.terms[0][1],))
+    raise CredoError(
+        f"{quoted_statement(statement)}: a product can be compared with a product, a probability or a number."
+    )
+
+
+def _add_ordered(
+    builder: ConstraintBuilder, number: int, statement: Comparison, left: Monomial, right: Monomial
+) -> None:
+    """left ≤ right, by the signs of their coefficients."""
+    if left.coefficient <= 0.0 <= right.coefficient:
+        builder.add_constant(0.0, number, confidence=statement.confidence)
+    elif left.coefficient > 0.0 and right.coefficient > 0.0:
+        _add_products(builder, number, statement, left, right, log(right.coefficient) - log(left.coefficient))
+    elif left.coefficient < 0.0 and right.coefficient < 0.0:
+        positive = Monomial(-right.coefficient, right.factors), Monomial(-left.coefficient, left.factors)
+        _add_ordered(builder, number, statement, *positive)
+    else:  # positive ≤ nonpositive, or nonnegative ≤ negative: what has a coefficient must vanish
+        for side in (left, right):
+            if side.coefficient and side.factors:
+                _add_products(builder, number, statement, side, Monomial(1.0, ()), -inf)
+            elif side.coefficient:
+                builder.add_constant(-abs(side.coefficient), number, confidence=statement.confidence)
+
+
+def _add_products(
+    builder: ConstraintBuilder, number: int, statement: Comparison, left: Monomial, right: Monomial, log_bound: float
+) -> None:
+    """One constraint for each configuration of the parents that factors leave out."""
+    factors = [(1.0, factor) for factor in left.factors] + [(-1.0, factor) for factor in right.factors]
+    indices, _ = builder.parameters_of([factor for _, factor in factors], statement)
+    for parameters in indices.tolist():
+        exponents: dict[int, float] = {}
+        for index, (exponent, _) in zip(parameters, factors, strict=True):
+            exponents[index] = exponents.get(index, 0.0) + exponent
+        _add_product(
+            builder, number, statement, {key: value for key, value in exponents.items() if value}, log_bound, parameters
+        )
+
+
+def _add_product(
+    builder: ConstraintBuilder,
+    number: int,
+    statement: Comparison,
+    exponents: dict[int, float],
+    log_bound: float,
+    parameters: list[int],
+) -> None:
+    """Σ exponents · log θ ≤ log_bound, as a linear constraint where it is one."""
+    confidence = statement.confidence
+    if not exponents:
+        if log_bound >= 0.0:
+            builder.add_constant(0.0, number, confidence=confidence)
+            return
+        exponents, log_bound = dict.fromkeys(parameters, 1.0), -inf  # c·m ≤ m with c > 1: the product m vanishes
+    above = [index for index, exponent in exponents.items() if exponent > 0.0]
+    below = [index for index, exponent in exponents.items() if exponent < 0.0]
+    powers = {abs(exponent) for exponent in exponents.values()}
+    if len(above) > 1 or len(below) > 1 or len(powers) > 1:
+        values = tuple(exponents.values())
+        builder.products.append(ProductConstraint(tuple(exponents), values, log_bound, number, confidence))
+        return
+    factor = exp(log_bound / powers.pop())  # θ_above ≤ factor · θ_below, either of which may be missing (one)
+    indices = np.array([[*above, *below]], dtype=np.int64)
+    coefficients = np.array([1.0] * len(above) + [-factor] * len(below))
+    bound = factor if not below else (0.0 if above else -1.0)
+    builder.add(indices, coefficients, bound, number, confidence=confidence)
+
+
+# Influences and synergies ---------------------------------------------------------------------------------------------
+
+
+def lower_influence(builder: ConstraintBuilder, number: int, statement: Influence) -> None:
+    """F_k(x⁺, c) − F_k(x, c) ≤ −margin for "raises", the other way round for "lowers" [yang, eq. 1].
+
+    F_k(x, c) = P(child ≤ k | parent = x, other parents = c): the k lowest states of the child, k = 1 … states − 1;
+    x and x⁺ are neighbours in the parent's order; c runs over every configuration of the other parents.
+    """
+    _add_monotone(builder, number, statement, statement.parent, statement.direction, statement.margin)
+
+
+def lower_synergy(builder: ConstraintBuilder, number: int, statement: Synergy) -> None:
+    """F_k(x, y) + F_k(x⁺, y⁺) − F_k(x⁺, y) − F_k(x, y⁺) ≤ −margin for each pair of parents [yang, eq. 5].
+
+    With G = 1 − F, the probability of a high child, this is [G(x⁺,y⁺) − G(x,y⁺)] − [G(x⁺,y) − G(x,y)] ≥ margin: the
+    effect of one parent grows with the other. Where both lower the child, their effects G(x⁺,·) − G(x,·) are ≤ 0,
+    and stronger means more negative: the sign changes. "sub-synergize" changes it once more. Each parent's
+    monotonicity is implied, with no margin.
+    """
+    direction = builder.directions[statement.child, statement.parents[0]]
+    for parent in statement.parents:
+        _add_monotone(builder, number, statement, parent, direction, 0.0)
+    sign = 1.0 if (direction == "raises") == (statement.kind == "synergize") else -1.0
+    for first, second in combinations(statement.parents, 2):
+        steps = {first: builder.low_to_high(first), second: builder.low_to_high(second)}
+        corners = [(sign, (0, 0)), (sign, (1, 1)), (-sign, (1, 0)), (-sign, (0, 1))]
+        _add_cumulative(builder, number, statement, steps, corners, -statement.margin)
+
+
+def _add_monotone(
+    builder: ConstraintBuilder, number: int, statement: Influence | Synergy, parent: str, direction: str, margin: float
+) -> None:
+    sign = 1.0 if direction == "raises" else -1.0
+    steps = {parent: builder.low_to_high(parent)}
+    _add_cumulative(builder, number, statement, steps, [(sign, (1,)), (-sign, (0,))], -margin)
+
+
+def _add_cumulative(
+    builder: ConstraintBuilder,
+    number: int,
+    statement: Influence | Synergy,
+    steps: dict[str, Indices],  # the parents that step, with their states from low to high
+    corners: Iterable[tuple[float, tuple[int, ...]]],  # a sign, and for each of these parents: low (0) or high (1)
+    bound: float,
+) -> None:
+    """Σ sign · F_k(corner, c) ≤ bound for all thresholds k, all neighbours, all configurations c of other parents."""
+    family = builder.family(statement.child)
+    others = {name: builder.all_states(name) for name in family.strides if name not in steps}
+    corners = list(corners)
+    child = builder.low_to_high(statement.child)
+    count = prod(len(states) for states in others.values()) * prod(len(states) - 1 for states in steps.values())
+    thresholds = len(child) - 1
+    builder.reserve(count * thresholds, len(corners) * len(child) // 2, statement)
+    if count == 0:
+        return
+
+    starts = []  # for each corner, the index of the child's first state in every configuration
+    for _, ends in corners:
+        moved = {
+            name: states[1:] if end else states[:-1] for (name, states), end in zip(steps.items(), ends, strict=True)
+        }
+        starts.append(family.offset + configuration_offsets({**others, **moved}, family, family.strides))
+    for threshold in range(1, len(child)):
+        lowest = child[:threshold]
+        indices = np.concatenate([start[:, None] + lowest for start in starts], axis=1)
+        coefficients = np.repeat([sign for sign, _ in corners], threshold)
+        builder.add(indices, coefficients, bound, number, confidence=statement.confidence)
+
+
+# Statements without constraints on parameters -------------------------------------------------------------------------
+
+
+def lower_order(builder: ConstraintBuilder, number: int, statement: Order) -> None:
+    """No constraint: an order defines what influences mean, and is in `knowledge.orders` already."""
+
+
+def lower_noisy_family(builder: ConstraintBuilder, number: int, statement: NoisyFamily) -> None:
+    """P(y=0 | x) = Π_i (1 − q_i P_i(1 | x_i)): the form of a family, no constraint [yang, eq. 8]."""
+    form = NoisyFamilyForm(statement.child, statement.kind, statement.sets, statement.leak, number)
+    builder.forms.append(form)
+
+
+def lower_tied_rows(builder: ConstraintBuilder, number: int, statement: TiedRows) -> None:
+    """X_i = X_j, or X_i ≠ X_j, for data rows i, j of one group: a tie, no constraint [yao, section 2]."""
+    tie = RowTie(statement.variables, statement.by, statement.rows, number, statement.differ)
+    builder.ties.append(tie)
+
+
+LoweringRule = Callable[[ConstraintBuilder, int, Any], None]  # builder, number of the statement, statement
+
+LOWERING_RULES: dict[type, LoweringRule] = {
     Comparison: lower_comparison,
     Approximation: lower_approximation,
     Influence: lower_influence,

@@ -1,8 +1,8 @@
-"""Statements about noisy families, said of their small tables.
+"""Statements about a noisy family, rewritten as statements about the CPTs of its sets of causes.
 
-What is said of a child under conditions on one set of its causes is said of that set's effect: an order or a synergy
-that holds there holds for the child too, whatever the other causes do [yang, appendix B]. A statement that spans
-several sets, or names none, has no small table to bind: it is set aside, and checked on the learned network.
+A statement about a child under conditions on one set of its causes becomes a statement about that set's effect: an
+influence or a synergy that holds there holds for the child too, whatever the other causes are [yang, appendix B]. A
+statement about several sets, or none, constrains no single CPT: it is not lowered, but checked on the learned network.
 """
 
 from __future__ import annotations
@@ -12,22 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.arrays import Numbers as Table
-from credo.constraints.constraint_set import Constraints, SetAside
-from credo.constraints.context import KnowledgeLike, StateOrderLike
+from credo.arrays import Numbers
+from credo.constraints.constraint_builder import KnowledgeLike, StateOrderLike
+from credo.constraints.constraint_set import Constraints, UnloweredStatement
 from credo.errors import NetworkError
-from credo.knowledge.syntax import (
-    Approximation,
-    Comparison,
-    Expression,
-    Influence,
-    Linear,
-    NoisyFamily,
-    Probability,
-    Product,
-    Statement,
-    Synergy,
-)
+from credo.knowledge.expressions import Expression, Linear, Probability, Product
+from credo.knowledge.statements import Approximation, Comparison, Influence, NoisyFamily, Statement, Synergy
 from credo.model.expansion import Expansion, expand
 from credo.model.network import Network
 from credo.model.noisy import NoisyForm
@@ -35,31 +25,31 @@ from credo.model.noisy import NoisyForm
 SCALE_TOLERANCE = 1e-9
 
 
-class _Spans(Exception):
-    """A statement on a noisy family that no single small table can hold."""
+class _NoSingleCPT(Exception):
+    """A statement about a noisy family that constrains no single CPT; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reworded:
-    """Knowledge about a network whose noisy families were taken apart; statement n is still statement n."""
+class ExpandedKnowledge:
+    """Knowledge about a network whose noisy families are expanded; statement n is still statement n."""
 
     statements: tuple[Statement, ...]
     network: Network
     orders: Mapping[str, StateOrderLike]
-    set_aside: tuple[SetAside, ...]
+    unlowered: tuple[UnloweredStatement, ...]
 
 
-def formed(knowledge: KnowledgeLike) -> Network:
-    """The network with the families that the knowledge declares noisy; those that are already keep their form."""
+def with_noisy_families(knowledge: KnowledgeLike) -> Network:
+    """The network with the families that the knowledge declares noisy, and those that it has already."""
     forms = {
-        str(each.child): NoisyForm(
-            each.kind,
-            tuple(tuple(str(parent) for parent in own) for own in each.sets),
-            _low_to_high(knowledge, each.child),
-            each.leak,
+        str(family.child): NoisyForm(
+            family.kind,
+            tuple(tuple(str(parent) for parent in members) for members in family.sets),
+            _low_to_high(knowledge, family.child),
+            family.leak,
         )
-        for each in knowledge.statements
-        if isinstance(each, NoisyFamily)
+        for family in knowledge.statements
+        if isinstance(family, NoisyFamily)
     }
     return knowledge.network.with_forms(forms) if forms else knowledge.network
 
@@ -69,59 +59,60 @@ def _low_to_high(knowledge: KnowledgeLike, child: str) -> tuple[str, ...]:
     return knowledge.network.states(child) if order is None else tuple(map(str, order.states))
 
 
-def reword(knowledge: KnowledgeLike) -> tuple[Reworded, Expansion]:
-    """The knowledge as it stands for the network in which every noisy family is taken apart."""
-    expansion = expand(formed(knowledge))
+def rewrite_for_expansion(knowledge: KnowledgeLike) -> tuple[ExpandedKnowledge, Expansion]:
+    """The knowledge about the network in which every noisy family is expanded."""
+    expansion = expand(with_noisy_families(knowledge))
     orders = dict(knowledge.orders)
     for child, effects in expansion.effects.items():
         if child in orders:
             orders |= dict.fromkeys(effects, orders[child])
     statements: list[Statement] = []
-    set_aside = []
+    unlowered = []
     for number, statement in enumerate(knowledge.statements):
         if isinstance(statement, Influence | Synergy) and statement.child in expansion.effects:
             _require_order(str(statement.child), expansion, _low_to_high(knowledge, statement.child))
         try:
-            statements.append(_reworded(statement, expansion))
-        except _Spans as why:
+            statements.append(_rewritten(statement, expansion))
+        except _NoSingleCPT as reason:
             statements.append(statement)
-            set_aside.append(SetAside(number, str(why)))
-    return Reworded(tuple(statements), expansion.network, orders, tuple(set_aside)), expansion
+            unlowered.append(UnloweredStatement(number, str(reason)))
+    return ExpandedKnowledge(tuple(statements), expansion.network, orders, tuple(unlowered)), expansion
 
 
 def collapsed(
-    expansion: Expansion, tables: Mapping[str, Table], constraints: Constraints, rescale: bool = True
+    expansion: Expansion, cpts: Mapping[str, Numbers], constraints: Constraints, rescale: bool = True
 ) -> Network:
-    """The original network with learned tables, in the scale that credo keeps where no statement minds."""
-    return expansion.collapse(tables, canonical=rescale and _mind_no_scale(expansion, tables, constraints))
+    """The original network with learned CPTs, in the canonical scale where that satisfies the constraints as well."""
+    canonical = rescale and canonical_scale_is_feasible(expansion, cpts, constraints)
+    return expansion.collapse(cpts, canonical=canonical)
 
 
-def _mind_no_scale(expansion: Expansion, tables: Mapping[str, Table], constraints: Constraints) -> bool:
-    """Whether the rows of the knowledge hold as well in the scale that credo keeps as in that of these tables."""
+def canonical_scale_is_feasible(expansion: Expansion, cpts: Mapping[str, Numbers], constraints: Constraints) -> bool:
+    """Whether the constraints hold in the canonical scale as well as in the scale of these CPTs."""
     if not expansion.effects or not len(constraints.linear):
         return True
-    scaled = {**tables, **expand(expansion.collapse(tables)).network.cpts}
-    before, after = (_excess(constraints, each) for each in (tables, scaled))
+    scaled = {**cpts, **expand(expansion.collapse(cpts)).network.cpts}
+    before, after = (_excess(constraints, candidate) for candidate in (cpts, scaled))
     return bool((after <= np.maximum(before, 0.0) + SCALE_TOLERANCE).all())
 
 
-def _excess(constraints: Constraints, tables: Mapping[str, Table]) -> Table:
-    theta = constraints.layout.pack(tables, missing=0.0)
+def _excess(constraints: Constraints, cpts: Mapping[str, Numbers]) -> Numbers:
+    theta = constraints.layout.pack(cpts, missing=0.0)
     excess = constraints.linear.values(theta) - constraints.linear.bounds
     return np.where(constraints.linear.equality, np.abs(excess), excess)
 
 
 def _require_order(child: str, expansion: Expansion, taken: Sequence[str]) -> None:
-    """Refuse an order in which what holds for an effect need not hold for the child; the reverse one is as good."""
+    """Refuse an order in which a statement about an effect need not hold for the child; the reverse is as good."""
     own = expansion.original.forms[child].order
     if tuple(taken) not in (own, own[::-1]):
         raise NetworkError(
-            f"The noisy family of {child} has the order {' < '.join(own)}, but the knowledge takes its states as "
-            f"{' < '.join(taken)}. Say which one is meant: order {child}: {' < '.join(own)}"
+            f"The noisy family of {child} has the order {' < '.join(own)}, but the knowledge orders its states "
+            f"{' < '.join(taken)}. Add the order that is meant: order {child}: {' < '.join(own)}"
         )
 
 
-def _reworded(statement: Statement, expansion: Expansion) -> Statement:
+def _rewritten(statement: Statement, expansion: Expansion) -> Statement:
     match statement:
         case Comparison(sides):
             return replace(statement, sides=tuple(_expression(side, expansion) for side in sides))
@@ -151,15 +142,15 @@ def _probability(term: Probability, expansion: Expansion) -> Probability:
 
 
 def _effect(child: str, named: Sequence[str], expansion: Expansion) -> str:
-    """The effect that is meant where these parents of a child are named."""
+    """The effect that a statement with these parents of the child is about."""
     effects = expansion.effects.get(child)
     if effects is None:
         return child
     form = expansion.original.forms[child]
-    holding = {place for place, own in enumerate(form.sets) for parent in named if parent in own}
+    holding = {place for place, members in enumerate(form.sets) for parent in named if parent in members}
     if len(holding) == 1:
         return effects[holding.pop()]
     if not holding and len(form.causes) == 1:
         return effects[0]
-    which = "names none of its sets of causes" if not holding else "spans several of its sets of causes"
-    raise _Spans(f"{child} is {form.kind}, and the statement {which}: it binds no small table, and is only checked")
+    which = "names no parent of it" if not holding else "spans several of its sets of causes"
+    raise _NoSingleCPT(f"{child} is {form.kind}, and the statement {which}: it is not used in learning, only checked")

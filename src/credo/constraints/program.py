@@ -1,4 +1,4 @@
-"""A block as a linear program in HiGHS: rows are switched on and off, objectives changed, and the basis is kept."""
+"""A block as a linear program in HiGHS: constraints are switched on and off, objectives changed, the basis is kept."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
 
-# Rows are sums of a few numbers between 0 and 1 with bounds that people write: 1e-9 is far below what anyone means,
-# and far above what rounding leaves.
+# Constraints are sums of a few numbers between 0 and 1 with bounds that people write: 1e-9 is far below any bound that
+# is meant, and far above rounding errors.
 FEASIBILITY_TOLERANCE = 1e-9
 _PRESOLVE_FROM_ROWS = 500  # below this, presolve costs more than it saves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Optimum:
-    """The largest value of an objective, where it is reached, and the price of each row of the block there."""
+    """The largest value of an objective, where it is reached, and the multiplier of each linear constraint there."""
 
     value: float
     point: Numbers  # (parameters,)
-    duals: Numbers  # (linear rows,)
+    multipliers: Numbers  # (linear constraints,)
 
 
 class Program:
-    """{θ : θ ≥ 0, every distribution sums to one, Aθ ≤ b for the rows that are on}.
+    """{θ : θ ≥ 0, every distribution sums to one, Aθ ≤ b for the constraints that are on}.
 
-    A class because HiGHS is a machine with a state: the basis of one question is the start of the next.
+    A class because HiGHS has a state: the basis of one solution is the start of the next.
     """
 
     def __init__(self, block: Block) -> None:
@@ -38,7 +38,7 @@ class Program:
         self.linear = block.linear
         self._columns = np.arange(block.size, dtype=np.int32)
         self._first_row = len(block.configurations)
-        self._row_of_statement = rows_of_statements(block.linear)
+        self._constraints_of = constraints_of_statements(block.linear)
         self._lower = np.where(block.linear.equality, block.linear.bounds, -np.inf)
         self._on = np.ones(len(block.linear), dtype=np.bool_)
         simplex, count = simplex_rows(block), len(block.configurations)
@@ -50,7 +50,7 @@ class Program:
         )
 
     def switch(self, on: Flags) -> None:
-        """Let exactly these linear rows count."""
+        """Switch exactly these linear constraints on."""
         changed = np.flatnonzero(on != self._on)
         if len(changed):
             lower = np.where(on[changed], self._lower[changed], -np.inf)
@@ -59,23 +59,23 @@ class Program:
             self._on = on.copy()
 
     def switch_statements(self, statements: Collection[int]) -> None:
-        """Let exactly the rows of these statements count."""
+        """Switch exactly the constraints of these statements on."""
         on = np.zeros(len(self.linear), dtype=np.bool_)
         for statement in statements:
-            on[self._row_of_statement[statement]] = True
+            on[self._constraints_of[statement]] = True
         self.switch(on)
 
-    def rows_of(self, statement: int) -> Indices:
-        """The rows of a statement in this block."""
-        return self._row_of_statement[statement]
+    def constraints_of(self, statement: int) -> Indices:
+        """The constraints of a statement in this block."""
+        return self._constraints_of[statement]
 
     def feasible_point(self) -> Numbers | None:
-        """A point that the rows which are on allow, if there is one."""
+        """A point that satisfies the constraints which are on, if there is one."""
         found = self.maximise(np.zeros(self.block.size))
         return None if found is None else found.point
 
     def maximise(self, objective: Numbers) -> Optimum | None:
-        """The maximum of objective · θ over the rows that are on; None where they allow nothing."""
+        """The maximum of objective · θ under the constraints that are on; None where they are infeasible."""
         import highspy
 
         self._highs.changeColsCost(self.block.size, self._columns, -objective)
@@ -84,7 +84,7 @@ class Program:
         if status == highspy.HighsModelStatus.kInfeasible:
             return None
         if status != highspy.HighsModelStatus.kOptimal:
-            self._highs.clearSolver()  # a basis that led astray: once more from the start
+            self._highs.clearSolver()  # a bad basis: once more from the start
             self._highs.run()
             status = self._highs.getModelStatus()
             if status == highspy.HighsModelStatus.kInfeasible:
@@ -93,11 +93,11 @@ class Program:
                 raise ArithmeticError(f"HiGHS ended a linear program of {self.block.size} parameters with {status}.")
         solution = self._highs.getSolution()
         point = np.asarray(solution.col_value, dtype=np.float64)
-        duals = np.abs(np.asarray(solution.row_dual, dtype=np.float64)[self._first_row :])
-        return Optimum(float(objective @ point), point, duals)
+        multipliers = np.abs(np.asarray(solution.row_dual, dtype=np.float64)[self._first_row :])
+        return Optimum(float(objective @ point), point, multipliers)
 
-    def refuting_rows(self) -> Indices | None:
-        """Rows that prove infeasibility: those with a weight in a ray of the dual; None where there is no ray."""
+    def refuting_constraints(self) -> Indices | None:
+        """Constraints that prove infeasibility: those with a weight in a dual ray; None where HiGHS has no ray."""
         import highspy
 
         status, exists, ray = self._highs.getDualRay()
@@ -106,8 +106,8 @@ class Program:
         weights = np.abs(np.asarray(ray, dtype=np.float64)[self._first_row :])
         return np.flatnonzero(weights > FEASIBILITY_TOLERANCE * max(1.0, float(weights.max(initial=0.0))))
 
-    def infeasible_rows(self) -> Indices | None:
-        """The rows of an irreducible infeasible system as HiGHS sees it; None where it finds none."""
+    def irreducible_infeasible_constraints(self) -> Indices | None:
+        """The constraints of an irreducible infeasible subsystem, as HiGHS finds it; None where it finds none."""
         import highspy
 
         self._highs.changeColsCost(self.block.size, self._columns, np.zeros(self.block.size))
@@ -119,11 +119,11 @@ class Program:
         return rows[rows >= 0]
 
 
-Rows = tuple[Indices, Indices, Numbers]  # starts, indices, values
+MatrixRows = tuple[Indices, Indices, Numbers]  # starts, indices, values of a sparse matrix
 
 
-def load(columns: tuple[Numbers, Numbers, Numbers], rows: Rows, bounds: tuple[Numbers, Numbers]) -> Any:
-    """A silent HiGHS with the program min cost · x, lower ≤ x ≤ upper, row lower ≤ Ax ≤ row upper."""
+def load(columns: tuple[Numbers, Numbers, Numbers], rows: MatrixRows, bounds: tuple[Numbers, Numbers]) -> Any:
+    """A silent HiGHS model of min cost · x, lower ≤ x ≤ upper, row lower ≤ Ax ≤ row upper."""
     import highspy
 
     highs = highspy.Highs()
@@ -148,13 +148,13 @@ def load(columns: tuple[Numbers, Numbers, Numbers], rows: Rows, bounds: tuple[Nu
     return highs
 
 
-def simplex_rows(block: Block) -> Rows:
-    """The sums of the distributions."""
+def simplex_rows(block: Block) -> MatrixRows:
+    """The sum of each distribution, as rows of a matrix."""
     return block.distributions, np.arange(block.size, dtype=np.int64), np.ones(block.size)
 
 
-def stacked(*pieces: Rows) -> Rows:
-    """Rows under rows."""
+def stacked(*pieces: MatrixRows) -> MatrixRows:
+    """The rows of several matrices, one after another."""
     ends = np.cumsum([0, *(len(values) for _, _, values in pieces)])
     starts = [piece[0][:-1] + end for piece, end in zip(pieces, ends[:-1], strict=True)]
     return (
@@ -164,8 +164,8 @@ def stacked(*pieces: Rows) -> Rows:
     )
 
 
-def rows_of_statements(linear: LinearConstraints) -> dict[int, Indices]:
-    """The rows of each statement."""
+def constraints_of_statements(linear: LinearConstraints) -> dict[int, Indices]:
+    """The constraints of each statement."""
     order = np.argsort(linear.statements, kind="stable")
     numbers, firsts = np.unique(linear.statements[order], return_index=True)
     return dict(zip(numbers.tolist(), np.split(order, firsts[1:]), strict=True)) if len(order) else {}

@@ -1,1 +1,1 @@
-"""What pictures show, before matplotlib or SVG draws it: positions, colours, graphs."""
+"""What pictures show, before matplotlib or a browser draws it: positions, colours, graphs, SVG."""

@@ -1,4 +1,4 @@
-"""The colours of all pictures: those of Okabe and Ito, which colour-blind people can tell apart, in light and dark."""
+"""The colours of all pictures, light and dark: those of Okabe and Ito, which colour-blind people can distinguish."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ LIGHT = {
     "raises": "#0072b2",
     "lowers": "#d55e00",
     "neutral": "#8a94a3",
-    "moved": "#e69f00",
+    "changed": "#e69f00",
     "bad": "#b3261e",
-    "bound": "#8a5a00",
+    "binding": "#8a5a00",
     "good": "#00664d",
 }
 DARK = {
@@ -33,9 +33,9 @@ DARK = {
     "raises": "#56b4e9",
     "lowers": "#e69f00",
     "neutral": "#7d8896",
-    "moved": "#cc79a7",
+    "changed": "#cc79a7",
     "bad": "#ff8a80",
-    "bound": "#e6b455",
+    "binding": "#e6b455",
     "good": "#5fd3ac",
 }
 

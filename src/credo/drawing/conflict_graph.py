@@ -1,44 +1,42 @@
-"""A conflict as a small graph: statements on the left, the rows of tables that they clash over on the right."""
+"""A conflict as a small graph: statements on the left, the conditional distributions they are about on the right."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from credo.check_results import Conflict
-
-LETTERS = 46  # of a line
-MOST_LINES = 5  # of a statement
-MOST_ROWS = 10  # of tables
+LINE_LENGTH = 46  # letters
+MAX_LINES = 5  # of a statement
+MAX_DISTRIBUTIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class ClashGraph:
-    """The words of each statement in lines, the rows of tables, and which statement speaks of which row."""
+class ConflictGraph:
+    """The text of each statement in lines, the distributions, and which statement is about which distribution."""
 
     statements: tuple[tuple[str, ...], ...]
-    rows: tuple[str, ...]
-    lines: tuple[tuple[int, int], ...]  # (statement, row)
-    left_out: int  # rows that there is no room for
+    distributions: tuple[str, ...]
+    edges: tuple[tuple[int, int], ...]  # (statement, distribution)
+    omitted: int  # distributions that there is no room for
 
 
-def clash_graph(conflict: Conflict) -> ClashGraph:
-    """Rows that several statements speak of come first: it is there that these clash."""
+def conflict_graph(statements: Sequence[str], configurations: Sequence[Sequence[str]]) -> ConflictGraph:
+    """The graph of statements and, for each, the distributions it is about; those of several statements come first."""
     times: dict[str, int] = {}
-    for rows in conflict.speaks_of:
-        for row in rows:
-            times[row] = times.get(row, 0) + 1
-    ordered = sorted(times, key=lambda row: -times[row])
-    rows = tuple(ordered[:MOST_ROWS])
-    lines = [(number, rows.index(row)) for number, own in enumerate(conflict.speaks_of) for row in own if row in rows]
-    return ClashGraph(
-        tuple(tuple(_in_lines(str(each))) for each in conflict.statements),
-        rows,
-        tuple(lines),
-        len(ordered) - len(rows),
+    for names in configurations:
+        for name in names:
+            times[name] = times.get(name, 0) + 1
+    ordered = sorted(times, key=lambda name: -times[name])
+    shown = tuple(ordered[:MAX_DISTRIBUTIONS])
+    edges = [
+        (number, shown.index(name)) for number, names in enumerate(configurations) for name in names if name in shown
+    ]
+    return ConflictGraph(
+        tuple(tuple(_lines(text)) for text in statements), shown, tuple(edges), len(ordered) - len(shown)
     )
 
 
-def _in_lines(text: str) -> list[str]:
-    lines = wrap(text, LETTERS)
-    return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], f"{lines[MOST_LINES - 1]} …"]
+def _lines(text: str) -> list[str]:
+    lines = wrap(text, LINE_LENGTH)
+    return lines if len(lines) <= MAX_LINES else [*lines[: MAX_LINES - 1], f"{lines[MAX_LINES - 1]} …"]

@@ -225,7 +225,7 @@ def statements_that_pin(block: Block, index: int) -> tuple[int, ...]:
         found = program.maximise(objective)
         if found is None or found.value > NO_SLACK:
             return []
-        with_multiplier = set(block.linear.statements[found.duals > NO_SLACK].tolist())
+        with_multiplier = set(block.linear.statements[found.multipliers > NO_SLACK].tolist())
         return [statement for statement in statements if statement in with_multiplier] or list(statements)
 
     members = sorted(set(block.linear.statements[block.linear.hard].tolist()))

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from credo.arrays import Numbers
-from credo.constraints.append import with_rows
-from credo.constraints.blocks import Block
+from credo.constraints.blocks import Block, with_constraints
 from credo.errors import Status
 from credo.estimation.constrained import solver_findings, status_of, worst_certificate
 from credo.estimation.method import Method
@@ -118,7 +117,7 @@ def feasible_shares(blocks: Sequence[Block], intervals: Sequence[Interval], seed
 def with_lower_ends(block: Block, lower: Numbers) -> Block:
     """The block with the constraints θ_k ≥ lower_k added; ends of zero need none."""
     own = np.flatnonzero(lower > 0)
-    return with_rows(block, np.arange(len(own)), own, np.full(len(own), -1.0), -lower[own])
+    return with_constraints(block, np.arange(len(own)), own, np.full(len(own), -1.0), -lower[own])
 
 
 def entropy_task(block: Block, soft_weight: float) -> Task:
@@ -177,7 +176,7 @@ def _share_task(block: Block, lower: Numbers) -> Task:
     coefficients = np.stack((lower[own], np.full(len(own), -1.0)), axis=1)
     weights = np.concatenate((np.zeros(block.size), np.tile([1.0, 0.0], count)))
     rows = np.repeat(np.arange(len(own)), 2)
-    return Task(with_rows(hard, rows, entries.ravel(), coefficients.ravel(), np.zeros(len(own))), weights)
+    return Task(with_constraints(hard, rows, entries.ravel(), coefficients.ravel(), np.zeros(len(own))), weights)
 
 
 ME = Method(

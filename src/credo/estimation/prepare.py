@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from credo.constraints.blocks import blocks_of
-from credo.constraints.constraint_set import Constraints
-from credo.constraints.fixed import with_fixed
+from credo.constraints.constraint_set import Constraints, with_fixed
 from credo.constraints.lower import lower
 from credo.errors import NetworkError, OptionError
 from credo.estimation.method import Method

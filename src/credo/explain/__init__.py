@@ -1,1 +1,1 @@
-"""What data and estimates say about statements."""
+"""Explanations: what each statement did, how well it agrees with the data, and what to observe next."""

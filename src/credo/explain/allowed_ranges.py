@@ -1,4 +1,4 @@
-"""What the knowledge alone allows: the range of each number, and the mean of all that is possible."""
+"""What the knowledge alone allows: the range of each probability, and the mean over everything that is allowed."""
 
 from __future__ import annotations
 
@@ -8,33 +8,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from credo.arrays import Numbers
-from credo.constraints.block_cache import shape_of
-from credo.constraints.blocks import Block
+from credo.constraints.blocks import Block, shape_of
 from credo.constraints.program import Program
 from credo.estimation.problem import Problem
-from credo.explain.plausibility import dirichlet
+from credo.explain.plausibility import dirichlet_draws
 from credo.sampling.centroid import uniform_means
 
-LARGE_BLOCK = 400  # parameters from which ranges take too long to be worked out
+LARGE_BLOCK = 400  # parameters above which linear programs for ranges take too long
 STANDARD_ERROR = 0.08  # of a mean, in standard deviations: less than a picture shows
-SMALL_BLOCK = 8  # parameters up to which walks are quick, and often exact
-DRAWS = 4_000  # that are tried first in others
-ENOUGH = 400  # of them that must hold: a standard error of 0.05
-HOLDS = 1e-12
+SMALL_BLOCK = 8  # parameters up to which sampling inside the polytope is quick, and often exact
+DRAWS = 4_000  # of rejection sampling, which is tried first in other blocks
+ENOUGH_DRAWS = 400  # of them that must hold: a standard error of 0.05
+TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Allowed:
-    """For every number of every table, in one vector: where it may lie, and its mean over all that is allowed."""
+class AllowedRanges:
+    """For every parameter, in one vector: where it may be, and its mean over everything that is allowed."""
 
-    low: Numbers  # NaN where it was not worked out
+    low: Numbers  # NaN where it was not computed
     high: Numbers
     mean: Numbers
 
 
-def allowed(problem: Problem) -> Allowed:
-    """What the hard statements leave to each number, block by block; elsewhere everything is possible."""
-    layout = problem.constraints.layout
+def allowed_ranges(problem: Problem) -> AllowedRanges:
+    """What the hard statements leave to each parameter, block by block; elsewhere everything is possible."""
+    layout = problem.layout
     low, high, mean = np.zeros(layout.size), np.ones(layout.size), np.zeros(layout.size)
     for name in layout.names:
         mean[layout.slice_of(name)] = 1 / len(layout.network.states(name))
@@ -45,43 +44,43 @@ def allowed(problem: Problem) -> Allowed:
             known[shape] = _ranges(block)
         low[block.parameters], high[block.parameters] = known[shape]
         mean[block.parameters] = centre
-    return Allowed(low, high, mean)
+    return AllowedRanges(low, high, mean)
 
 
 def _means(blocks: Sequence[Block], seed: int) -> list[Numbers]:
-    """By draws that are thrown away where a statement does not hold; where too few are left, by walks inside."""
+    """By rejection sampling; where too few draws are kept, by sampling inside the polytope."""
     shapes = [shape_of(block) for block in blocks]
-    found = {shape: _by_rejection(block, seed) for shape, block in dict(zip(shapes, blocks, strict=True)).items()}
+    found = {shape: _mean_by_rejection(block, seed) for shape, block in dict(zip(shapes, blocks, strict=True)).items()}
     narrow = {shape: block for shape, block in zip(shapes, blocks, strict=True) if found[shape] is None}
-    walked = dict(
+    sampled = dict(
         zip(narrow, uniform_means(list(narrow.values()), seed=seed, standard_error=STANDARD_ERROR), strict=True)
     )
-    return [walked[shape] if (mean := found[shape]) is None else mean for shape in shapes]
+    return [sampled[shape] if (mean := found[shape]) is None else mean for shape in shapes]
 
 
-def _by_rejection(block: Block, seed: int) -> Numbers | None:
+def _mean_by_rejection(block: Block, seed: int) -> Numbers | None:
     hard = block.linear.take(block.linear.hard)
-    unlikely = hard.equality.any() or any(row.confidence is None for row in block.products)
-    if block.size <= SMALL_BLOCK or unlikely:
+    is_hopeless = hard.equality.any() or any(product.confidence is None for product in block.products)
+    if block.size <= SMALL_BLOCK or is_hopeless:
         return None
     rng = np.random.default_rng([seed, int(block.parameters[0])])
-    draws = dirichlet(rng, block, np.ones(block.size), DRAWS)
-    kept = draws[(hard.matrix(block.size) @ draws.T <= hard.bounds[:, None] + HOLDS).all(axis=0)]
-    return kept.mean(axis=0) if len(kept) >= ENOUGH else None
+    draws = dirichlet_draws(rng, block, np.ones(block.size), DRAWS)
+    kept = draws[(hard.matrix(block.size) @ draws.T <= hard.bounds[:, None] + TOLERANCE).all(axis=0)]
+    return kept.mean(axis=0) if len(kept) >= ENOUGH_DRAWS else None
 
 
 def _ranges(block: Block) -> tuple[Numbers, Numbers]:
-    nothing = np.full(block.size, np.nan)
+    unknown = np.full(block.size, np.nan)
     if block.size > LARGE_BLOCK:
-        return nothing, nothing
-    hard = Program(block)
-    hard.switch(block.linear.hard)
+        return unknown, unknown
+    program = Program(block)
+    program.switch(block.linear.hard)
     low, high = np.zeros(block.size), np.ones(block.size)
     for k in range(block.size):
         unit = np.zeros(block.size)
         unit[k] = 1.0
-        top, bottom = hard.maximise(unit), hard.maximise(-unit)
-        if top is None or bottom is None:
-            return nothing, nothing
-        high[k], low[k] = min(1.0, top.value), max(0.0, -bottom.value)
+        largest, smallest = program.maximise(unit), program.maximise(-unit)
+        if largest is None or smallest is None:
+            return unknown, unknown
+        high[k], low[k] = min(1.0, largest.value), max(0.0, -smallest.value)
     return low, high

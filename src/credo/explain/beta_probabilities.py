@@ -1,4 +1,4 @@
-"""Chances of one Beta variable, and of the difference of two independent ones, worked out rather than sampled."""
+"""Probabilities of one Beta variable, and of the difference of two independent ones, by integration."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ Beta = tuple[float, float]
 _PANEL_NODES, _PANEL_WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
-def interval_chance(beta: Beta, low: float, high: float) -> float:
+def interval_probability(beta: Beta, low: float, high: float) -> float:
     """P(low ≤ X ≤ high)."""
     from scipy.special import betainc, betaincc
 
     low, high = max(low, 0.0), min(high, 1.0)
     if low > high:
         return 0.0
-    if high >= 1.0:  # from above, so that a small chance keeps its digits
+    if high >= 1.0:  # from above, so that a small probability keeps its digits
         return float(betaincc(*beta, low))
     return float(betainc(*beta, high) - betainc(*beta, low))
 
 
 @lru_cache(maxsize=100_000)
-def difference_chance(first: Beta, second: Beta, low: float, high: float) -> float:
+def difference_probability(first: Beta, second: Beta, low: float, high: float) -> float:
     """P(low ≤ X − Y ≤ high) = ∫ f_Y(y) · [F_X(y + high) − F_X(y + low)] dy.
 
     With y = sin²φ the ends of the unit interval get as much room as its middle; panels of Gauss-Legendre nodes are

@@ -1,110 +1,163 @@
-"""The story of a fit: each statement, each row of a table, whether the knowledge helped, and where to look next."""
+"""The parts of an explanation: statements, configurations of parents, and everything together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field
+from enum import Enum
+from html import escape
 
-import numpy as np
-
-from credo.estimation.methods import METHODS
-from credo.estimation.problem import Problem
-from credo.estimation.soft_weight import DEFAULT_WEIGHT as DEFAULT
-from credo.estimation.soft_weight import choose_soft_weight
-from credo.estimation.solution import Uncertainty
-from credo.explain.allowed_ranges import allowed
-from credo.explain.configurations import MOST_ROWS, tell_rows
-from credo.explain.held_out import HeldOut, cross_validated, leave_one_out, most_harmful
-from credo.explain.left_out import LeftOut, leave_out
-from credo.explain.next_observation import next_looks
-from credo.explain.parts import Explanation
-from credo.explain.plausibility import plausibilities
-from credo.explain.rejection import moves_of_means
-from credo.explain.statements import tell_statements
-from credo.explain.summary import summary
-from credo.knowledge import Knowledge
-from credo.model.network import Network
-
-EXACT = ("cml", "cmap", "posterior")  # methods whose own estimate leaving out a statement is told for
+from credo.arrays import Numbers
+from credo.explain.held_out import HeldOutComparison
+from credo.explain.next_observation import NextObservation
+from credo.explain.plausibility import Plausibility, Verdict
+from credo.explain.statement_references import StatementReference
 
 
-def explain(
-    network: Network,  # learned, noisy families taken apart
-    problem: Problem,
-    knowledge: Knowledge,
-    prices: Mapping[int, float],
-    posterior: Uncertainty | None,
-    method: str,
-    gaps: bool,
-) -> Explanation:
-    """Put the story together."""
-    used = METHODS[method].uses_knowledge
-    weight = DEFAULT if gaps else choose_soft_weight(problem, problem.vector())[0]
-    problem = problem if problem.soft_weight is not None else replace(problem, soft_weight=weight)
-    effects = _effects(problem, posterior) if used else {}
-    alone = plausibilities(problem.constraints, problem.counts.configuration, blocks=problem.blocks, seed=problem.seed)
-    if gaps:
-        alone = {number: each.without_data() for number, each in alone.items()}
-    statements = tell_statements(network, problem, knowledge, prices, effects, alone, averaged=posterior is not None)
-    possible = allowed(problem)
-    rows = tell_rows(network, problem, possible, posterior, effects)
-    with _pinned():
-        one_by_one = None if gaps else leave_one_out(problem)
-        in_tenths = None if gaps else cross_validated(problem)
-    best = one_by_one or in_tenths
-    looks = tuple(next_looks(problem, posterior, possible))
-    harmful = _harmful(problem, best)
-    told = summary(network, problem, len(knowledge.network), method, used, statements, best, harmful, looks)
-    notes = _notes(problem, method, gaps, one_by_one is None)
-    return Explanation(told, statements, rows, one_by_one, in_tenths, looks, notes)
+class Effect(Enum):
+    """What a statement did to the result; the value is what a reader sees."""
+
+    VIOLATED = "is not satisfied"
+    BINDING = "shaped the result"
+    SATISFIED = "holds with room to spare"
+    NO_EFFECT = "made no difference"
+    NO_CONSTRAINT = "does not limit probabilities"
 
 
-def _effects(problem: Problem, posterior: Uncertainty | None) -> dict[int, LeftOut]:
-    with _pinned():
-        effects = leave_out(problem)
-    if posterior is not None:
-        effects |= {
-            number: replace(effects[number], rows=tuple(rows)) for number, rows in moves_of_means(problem).items()
-        }
-    return effects
+@dataclass(frozen=True, slots=True)
+class StatementExplanation:
+    """One statement and its part in the result.
+
+    Attributes
+    ----------
+    statement
+        The statement, with its line and its words.
+    effect
+        What it did.
+    gain_per_point
+        How much it matters: the gain in log-likelihood if its bound moved by one percentage point.
+    excess
+        By how much the result misses it; negative where it holds, the room that is left.
+    largest_change
+        The largest change of a probability if the statement is left out.
+    plausibility
+        Its probability before and after the data, on its own; None where it cannot be compared with data.
+    configurations
+        The conditional distributions that it is about: the variable, and the number of the parents' configuration.
+    confidence
+        How sure its author is, between 0 and 1; None for a statement that must hold.
+    """
+
+    statement: StatementReference
+    effect: Effect
+    gain_per_point: float
+    excess: float
+    largest_change: float
+    plausibility: Plausibility | None
+    configurations: tuple[tuple[str, int], ...] = field(repr=False)
+    confidence: float | None = None
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether the data on their own contradict it."""
+        return self.plausibility is not None and self.plausibility.verdict is Verdict.CONTRADICTED
+
+    @property
+    def is_important(self) -> bool:
+        """Whether a reader wants to know of it: it changed something, is not satisfied, or the data contradict it."""
+        return self.is_contradicted or self.effect in (Effect.VIOLATED, Effect.BINDING)
+
+    def describe_effect(self) -> str:
+        """What became of it, as a few words: `contradicted by the data; is not satisfied, by 0.2`."""
+        effect = self.effect.value + (f", by {self.excess:.2g}" if self.effect is Effect.VIOLATED else "")
+        return f"contradicted by the data; {effect}" if self.is_contradicted else effect
 
 
-def _pinned() -> np.errstate:
-    """Where statements pin a number at zero that a prior gives weight to, the likelihood has no bound: no alarm."""
-    return np.errstate(divide="ignore", over="ignore", invalid="ignore")
+@dataclass(frozen=True, slots=True, eq=False)
+class ConfigurationExplanation:
+    """One conditional distribution: what the data show, what the knowledge allows, what was learned.
+
+    Arrays have one number for each state of the variable.
+
+    Attributes
+    ----------
+    variable, index
+        The variable, and the number of its parents' configuration, from 0, the last parent running fastest.
+    label
+        The same for a reader: `P(lung | smoke=yes)`.
+    observations
+        In how many rows of the data the parents are in this configuration.
+    frequencies
+        The relative frequencies in these rows; None where there are none.
+    low, high
+        The range that the knowledge allows each probability; NaN where it was not computed.
+    allowed_mean
+        The mean over everything that the knowledge allows.
+    learned
+        The estimate.
+    interval
+        The ends of its 95% credible intervals, where the method gives them.
+    changed_by
+        The statements that changed the estimate: their number, and by how much, the largest change first.
+    """
+
+    variable: str
+    index: int
+    label: str
+    observations: float
+    frequencies: Numbers | None
+    low: Numbers
+    high: Numbers
+    allowed_mean: Numbers
+    learned: Numbers
+    interval: tuple[Numbers, Numbers] | None
+    changed_by: tuple[tuple[int, float], ...]
+
+    @property
+    def largest_change(self) -> float:
+        """By how much one statement changed one of its probabilities, at most."""
+        return self.changed_by[0][1] if self.changed_by else 0.0
 
 
-def _harmful(problem: Problem, scores: HeldOut | None) -> int | None:
-    """Where the knowledge hurt in all, the statement that did it most in the block that lost most."""
-    if scores is None or not scores.blocks or scores.gain >= 0:
-        return None
-    with _pinned():
-        found = most_harmful(problem, min(scores.blocks, key=lambda score: score.gain))
-    return None if found is None else found[0]
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation:
+    """Why the result is what it is. Printing it gives the summary.
 
+    Attributes
+    ----------
+    summary
+        A few sentences for a reader who knows the subject, not the statistics.
+    statements
+        Each statement and what it did, the most important first.
+    configurations
+        For each variable its conditional distributions: what data, knowledge and result have to do with each other.
+    leave_one_out
+        How well each observation is predicted from all the others, with the knowledge and without; None where that is
+        not available, and then `notes` give the reason.
+    cross_validation
+        The same with a tenth of the observations left out at a time.
+    next_observations
+        Where one more observation would be most informative, the best first.
+    notes
+        What could not be computed, and why.
+    """
 
-def _notes(problem: Problem, method: str, gaps: bool, too_many: bool) -> tuple[str, ...]:
-    """What is not told here, and why."""
-    notes = []
-    said = bool(problem.blocks)
-    if said and not METHODS[method].uses_knowledge:
-        notes.append(f"The method {method} makes no use of the knowledge: the statements are only held against it.")
-    elif said and method not in EXACT:
-        notes.append(
-            f"How far a statement moved a number is told for the most probable tables under the knowledge: {method} "
-            "takes them further, and has no such answer of its own."
-        )
-    if gaps:
-        notes.append(
-            "Rows of the data have gaps, hidden variables or ties: counts are those that EM expects at its end, and "
-            "what a statement moved is told for them. Whether the knowledge foretells held-out rows better, and what "
-            "the data by themselves say of a statement, is not available."
-        )
-    elif too_many:
-        notes.append("There are too many numbers to take observations out one by one: a tenth at a time was.")
-    if any(block.products for block in problem.blocks) and not gaps:
-        notes.append("Statements that compare products take no part in how well held-out rows are foretold.")
-    large = [name for name in problem.names if problem.network.configurations(name) > MOST_ROWS]
-    if large:
-        notes.append(f"Of tables with more than {MOST_ROWS:,} rows, those that tell most are told: {', '.join(large)}.")
-    return tuple(notes)
+    summary: tuple[str, ...]
+    statements: tuple[StatementExplanation, ...]
+    configurations: Mapping[str, tuple[ConfigurationExplanation, ...]] = field(repr=False)
+    leave_one_out: HeldOutComparison | None = field(repr=False)
+    cross_validation: HeldOutComparison | None = field(repr=False)
+    next_observations: tuple[NextObservation, ...]
+    notes: tuple[str, ...] = ()
+
+    def largest_change(self, name: str) -> float:
+        """By how much one statement changed one probability of a variable's CPT, at most."""
+        return max((each.largest_change for each in self.configurations.get(name, ())), default=0.0)
+
+    def __str__(self) -> str:
+        return "\n".join([*self.summary, *self.notes])
+
+    def _repr_html_(self) -> str:
+        sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.summary)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return f"<ol>{sentences}</ol>{notes}"

@@ -1,13 +1,14 @@
-"""Where one more observation would tell most: how much it is expected to shrink the variance of a row's numbers.
+"""Where one more observation would be most informative: the expected reduction of a distribution's variance.
 
-One observation of a row with mean m and covariance C, whichever state it shows, shrinks the summed variance by
+One observation of a distribution with mean m and covariance C, whichever state it shows, reduces the summed variance by
 
     Σ_x (1/m_x) Σ_k C_kx²        on average over what it may show
 
-since E[θ_k | x] = E[θ_k θ_x] / m_x. Rows in blocks take it from their draws, knowledge and all. Of a Dirichlet
-distribution with n counts, prior and all, it comes to (1 − Σ m²) / (n + 1)², and its summed variance V to
-(1 − Σ m²) / (n + 1): so V² / (1 − Σ m²) where a posterior tells V, and no n. Without a posterior, V is at most that of
-the uniform distribution on the range that the knowledge allows: what it pins needs no observation.
+since E[θ_k | x] = E[θ_k θ_x] / m_x. Distributions in blocks take C from their draws, under the knowledge. Of a
+Dirichlet distribution with n counts, pseudo-counts included, the reduction is (1 − Σ m²) / (n + 1)², and its summed
+variance V is (1 − Σ m²) / (n + 1): so it is V² / (1 − Σ m²) where a posterior gives V, and no n. Without a posterior, V
+is at most that of the uniform distribution on the range that the knowledge allows: what it determines needs no
+observation.
 """
 
 from __future__ import annotations
@@ -19,87 +20,108 @@ import numpy as np
 from credo.arrays import Numbers
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Uncertainty
-from credo.explain.allowed_ranges import Allowed
+from credo.explain.allowed_ranges import AllowedRanges
 from credo.sampling.posterior import PosteriorResult
 from credo.statistics.prior import pseudo_counts
 
-SMOOTHING = 1.0  # pseudo-counts of a whole row where the fit has no prior
+SMOOTHING = 1.0  # pseudo-counts of a whole distribution where the fit has no prior
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """A row of a table, how often it was seen, and what one more observation is expected to be worth."""
+class NextObservation:
+    """A conditional distribution that one more observation would teach much about.
+
+    Attributes
+    ----------
+    variable, index
+        The variable, and the number of its parents' configuration.
+    label
+        The same for a reader: `P(lung | smoke=yes)`.
+    observations
+        How often it was observed so far.
+    deviation
+        The typical standard deviation of its probabilities now.
+    variance_reduction
+        By how much one more observation is expected to reduce the sum of their variances.
+    """
 
     variable: str
-    row: int
-    seen: float
-    deviation: float  # the typical standard deviation of its numbers now
-    reduction: float  # of the summed variance
+    index: int
+    label: str
+    observations: float
+    deviation: float
+    variance_reduction: float
 
 
-def next_looks(
-    problem: Problem, posterior: Uncertainty | None, possible: Allowed | None = None, most: int = 10
-) -> list[Look]:
-    """The rows of learned tables where another observation tells most."""
+def next_observations(
+    problem: Problem, posterior: Uncertainty | None, ranges: AllowedRanges | None = None, most: int = 10
+) -> list[NextObservation]:
+    """The distributions where another observation is most informative, the best first."""
     sampled = posterior if isinstance(posterior, PosteriorResult) else None
-    drawn = {} if sampled is None else _drawn(problem, sampled)
-    looks: list[Look] = []
+    in_blocks = {} if sampled is None else _from_draws(problem, sampled)
+    found: list[NextObservation] = []
     for name in problem.names:
         counts = problem.counts.of(name)
         states = counts.shape[1]
         if states < 2:
             continue
         if sampled is None:
-            variance, reduction = _dirichlet(counts, pseudo_counts(problem.prior, problem.network, name))
-            if possible is not None:
-                widths = problem.constraints.layout.view(possible.high - possible.low, name)
-                variance, reduction = _within(widths, variance, reduction)
+            variance, reduction = _of_dirichlet(counts, pseudo_counts(problem.prior, problem.network, name))
+            if ranges is not None:
+                widths = problem.layout.view(ranges.high - ranges.low, name)
+                variance, reduction = _within_ranges(widths, variance, reduction)
         else:
-            mean, deviation = (each[name].reshape(-1, states) for each in (sampled.means, sampled.deviations))
-            variance, reduction = _matched(mean, deviation)
-        for row, told in drawn.get(name, {}).items():
-            variance[row], reduction[row] = told
-        for row in np.argsort(-reduction, kind="stable")[:most].tolist():
-            deviation_of_one = float(np.sqrt(variance[row] / states))
-            looks.append(Look(name, row, float(counts[row].sum()), deviation_of_one, float(reduction[row])))
-    return sorted(looks, key=lambda each: -each.reduction)[:most]
+            mean, deviation = (moment[name].reshape(-1, states) for moment in (sampled.means, sampled.deviations))
+            variance, reduction = _of_matching_dirichlet(mean, deviation)
+        for index, values in in_blocks.get(name, {}).items():
+            variance[index], reduction[index] = values
+        for index in np.argsort(-reduction, kind="stable")[:most].tolist():
+            deviation_of_one = float(np.sqrt(variance[index] / states))
+            label = problem.network.describe(name, index)
+            found.append(
+                NextObservation(
+                    name, index, label, float(counts[index].sum()), deviation_of_one, float(reduction[index])
+                )
+            )
+    return sorted(found, key=lambda each: -each.variance_reduction)[:most]
 
 
-def _dirichlet(counts: Numbers, prior: Numbers) -> tuple[Numbers, Numbers]:
-    """Summed variance and expected reduction of every row of a table, (rows,) each."""
+def _of_dirichlet(counts: Numbers, prior: Numbers) -> tuple[Numbers, Numbers]:
+    """Summed variance and expected reduction of every distribution of a CPT, (configurations,) each."""
     weights = counts + (prior if prior.any() else SMOOTHING / counts.shape[1])
     total = weights.sum(axis=1)
     spread = 1.0 - ((weights / total[:, None]) ** 2).sum(axis=1)
     return spread / (total + 1.0), spread / (total + 1.0) ** 2
 
 
-def _within(widths: Numbers, variance: Numbers, reduction: Numbers) -> tuple[Numbers, Numbers]:
-    """The same where each number has a range of this width; NaN where the range is not known."""
+def _within_ranges(widths: Numbers, variance: Numbers, reduction: Numbers) -> tuple[Numbers, Numbers]:
+    """The same where each probability has a range of this width; NaN where the range is not known."""
     most = np.nan_to_num((widths**2).sum(axis=1) / 12, nan=np.inf)
     share = np.divide(most, variance, out=np.ones_like(variance), where=most < variance)
     return variance * share, reduction * share**2
 
 
-def _matched(mean: Numbers, deviation: Numbers) -> tuple[Numbers, Numbers]:
+def _of_matching_dirichlet(mean: Numbers, deviation: Numbers) -> tuple[Numbers, Numbers]:
     """The same for the Dirichlet distribution with these means and this summed variance."""
     variance, spread = (deviation**2).sum(axis=1), 1.0 - (mean**2).sum(axis=1)
     return variance, np.divide(variance**2, spread, out=np.zeros_like(variance), where=spread > 0)
 
 
-def _drawn(problem: Problem, result: PosteriorResult) -> dict[str, dict[int, tuple[float, float]]]:
-    """The same of the rows in blocks, from their draws."""
+def _from_draws(problem: Problem, result: PosteriorResult) -> dict[str, dict[int, tuple[float, float]]]:
+    """The same for the distributions in blocks, from their draws."""
     found: dict[str, dict[int, tuple[float, float]]] = {}
     draws, start = np.concatenate(result.draws), 0  # chains one after the other
     for block in problem.blocks:
         own = draws[:, start : start + block.size]
         start += block.size
-        for d, (name, row) in enumerate(block.configurations):
+        for d, (name, index) in enumerate(block.configurations):
             part = own[:, block.distributions[d] : block.distributions[d + 1]]
-            found.setdefault(name, {})[row] = _worth(part.mean(axis=0), np.atleast_2d(np.cov(part.T)))
+            found.setdefault(name, {})[index] = _of_moments(part.mean(axis=0), np.atleast_2d(np.cov(part.T)))
     return found
 
 
-def _worth(mean: Numbers, covariance: Numbers) -> tuple[float, float]:
+def _of_moments(mean: Numbers, covariance: Numbers) -> tuple[float, float]:
+    """Summed variance and expected reduction of one distribution with this mean and covariance."""
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = np.where(mean > 0, (covariance**2).sum(axis=0) / mean, 0.0)
     return float(np.trace(covariance)), float(parts.sum())

@@ -1,106 +1,127 @@
-"""An explanation in five sentences."""
+"""The summary of an explanation: a few sentences for a reader who knows the subject, not the statistics."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan
+from math import exp
 
-from credo.estimation.problem import Problem
-from credo.explain.held_out import HeldOut
-from credo.explain.next_observation import Look
-from credo.explain.parts import Effect, StatementStory
-from credo.model.network import Network
+from credo.explain.explanation import Effect, StatementExplanation
+from credo.explain.held_out import HeldOutComparison
+from credo.explain.next_observation import NextObservation
 
-MANY = 3  # names in a sentence
-NAMELESS = ("", "unknown")  # what files call a network that has no name
-NOTHING = 5e-4  # nats in all; below this the knowledge changed nothing that can be foretold
+FEW = 3  # statements named in a sentence
+UNNAMED = ("", "unknown")  # what files call a network without a name
+NO_GAIN = 5e-4  # in log-likelihood; below it the knowledge changes no prediction
 
 
-def summary(
-    network: Network,
-    problem: Problem,
+def summarise(
+    name: str,
+    *,
     variables: int,
-    method: str,
-    used: bool,  # whether the method uses the knowledge
-    statements: Sequence[StatementStory],
-    held_out: HeldOut | None,
-    harmful: int | None,  # the statement that did most harm, where the knowledge hurt
-    looks: Sequence[Look],
+    rows: int,
+    statements: Sequence[StatementExplanation],
+    is_used: bool,
+    comparison: HeldOutComparison | None,
+    harmful: int | None,
+    next_observations: Sequence[NextObservation],
 ) -> tuple[str, ...]:
-    """What was learned, what shaped it, what the data contradict, whether it helped, where to look next."""
-    rows, said = problem.counts.rows, len(statements)
-    count = f"{said:,} statement{'' if said == 1 else 's'}" if said else "no statements"
-    name = f"{network.name}: " if network.name not in NAMELESS else ""
-    sentences = [f"{name}{variables} variables were learned from {rows:,} rows and {count}, by {method}."]
-    if said:
-        sentences += [_shaped(statements, used), _against(statements)]
-    if held_out is not None and held_out.blocks:
-        sentences.append(_helped(held_out, statements, harmful, used))
-    if looks:
-        best = looks[0]
-        sentences.append(
-            f"One more observation would tell most about {network.describe(best.variable, best.row)}, "
-            f"{times_seen(best.seen)} so far."
-        )
+    """What was learned, what shaped it, what the data contradict, whether it helped, what to observe next.
+
+    `is_used` says whether the method uses the knowledge; `harmful` is the number of the statement that did most harm.
+    """
+    sentences = [what_was_learned(name, variables, rows, len(statements))]
+    if statements:
+        sentences += [_what_shaped_it(statements, is_used), _what_is_contradicted(statements)]
+    if comparison is not None and comparison.scores:
+        sentences.append(_whether_it_helped(comparison, statements, harmful, is_used))
+    if next_observations:
+        best = next_observations[0]
+        so_far = times_observed(best.observations)
+        sentences.append(f"One more observation would be most informative for {best.label}, {so_far} so far.")
     return tuple(sentence for sentence in sentences if sentence)
 
 
-def _shaped(statements: Sequence[StatementStory], used: bool) -> str:
-    bound = [each for each in statements if each.effect is Effect.BOUND]
-    missed = [each for each in statements if each.effect is Effect.VIOLATED]
-    sentence = "No statement had to bend the result." if used else "No statement was used."
-    if bound:
-        first = max(bound, key=lambda each: (each.moved, each.price))
-        verb = "One statement" if len(bound) == 1 else f"{len(bound):,} statements"
-        how = f", most of all {quoted(first)}" if len(bound) > 1 else f": {quoted(first)}"
-        sentence = f"{verb} shaped the result{how}."
-    if missed:
-        first = max(missed, key=lambda each: each.amount)
-        verb = "One is" if len(missed) == 1 else f"{len(missed):,} are"
-        sentence += f" {verb} not satisfied{': ' if len(missed) == 1 else ', the farthest '}{quoted(first)}."
+def what_was_learned(name: str, variables: int, rows: int, statements: int) -> str:
+    """The first sentence about a result: of what, from what."""
+    subject = "The probabilities" if name in UNNAMED else f"{name}: the probabilities"
+    amount = counted(statements, "statement") if statements else "no statements"
+    return (
+        f"{subject} of {counted(variables, 'variable')} were learned from {counted(rows, 'row')} of data and {amount}."
+    )
+
+
+def _what_shaped_it(statements: Sequence[StatementExplanation], is_used: bool) -> str:
+    binding = [each for each in statements if each.effect is Effect.BINDING]
+    violated = [each for each in statements if each.effect is Effect.VIOLATED]
+    sentence = "The data agree with every statement: none changed the result." if is_used else "No statement was used."
+    if violated and not binding:
+        sentence = "No statement changed the result." if is_used else sentence
+    if binding:
+        first = max(binding, key=lambda each: (each.largest_change, each.gain_per_point))
+        subject = "One statement" if len(binding) == 1 else f"{len(binding):,} statements"
+        which = f", most of all {first.statement.quoted}" if len(binding) > 1 else f": {first.statement.quoted}"
+        sentence = f"{subject} shaped the result{which}."
+    if violated:
+        first = max(violated, key=lambda each: each.excess)
+        subject = "One is" if len(violated) == 1 else f"{len(violated):,} are"
+        which = ":" if len(violated) == 1 else ", by the largest margin"
+        sentence += f" {subject} not satisfied{which} {first.statement.quoted}."
     return sentence
 
 
-def _against(statements: Sequence[StatementStory]) -> str:
-    compared = [each for each in statements if each.plausibility is not None and each.plausibility.probability]
-    against = [each for each in statements if each.contradicted]
-    if against:
-        named = "; ".join(quoted(each) for each in against[:MANY])
-        more = f"; and {len(against) - MANY:,} more" if len(against) > MANY else ""
-        return f"The data by themselves contradict {named}{more}."
-    return "The data by themselves contradict none of the statements." if compared else ""
+def _what_is_contradicted(statements: Sequence[StatementExplanation]) -> str:
+    compared = [each for each in statements if each.plausibility is not None and each.plausibility.after_data]
+    contradicted = [each for each in statements if each.is_contradicted]
+    if contradicted:
+        named = "; ".join(each.statement.quoted for each in contradicted[:FEW])
+        more = f"; and {len(contradicted) - FEW:,} more" if len(contradicted) > FEW else ""
+        return f"The data on their own contradict {named}{more}."
+    return "The data on their own contradict none of the statements." if compared else ""
 
 
-def _helped(held_out: HeldOut, statements: Sequence[StatementStory], harmful: int | None, used: bool) -> str:
-    gain = held_out.gain
-    if abs(gain) < NOTHING:
-        return "Rows that were held out are foretold as well with the knowledge as without it."
-    verb, how = ("helped", "better") if gain > 0 else ("hurt", "worse")
-    if not used:
-        verb = "would help" if gain > 0 else "would hurt"
-    each = abs(gain) / max(1.0, held_out.observations)
-    blame = next((f", most of all through {quoted(story)}" for story in statements if story.number == harmful), "")
+def _whether_it_helped(
+    comparison: HeldOutComparison, statements: Sequence[StatementExplanation], harmful: int | None, is_used: bool
+) -> str:
+    gain = comparison.gain
+    if abs(gain) < NO_GAIN:
+        return "Observations that were held out are predicted as well with the knowledge as without it."
+    verb, better = ("helped", "better") if gain > 0 else ("did harm", "worse")
+    if not is_used:
+        verb = "would help" if gain > 0 else "would do harm"
+    through = next(
+        (
+            f", most of all because of {each.statement.quoted}"
+            for each in statements
+            if each.statement.number == harmful
+        ),
+        "",
+    )
     return (
-        f"The knowledge {verb}: rows that were held out are foretold {how} with it, by {each:.3g} nats each "
-        f"({abs(gain):.3g} in all){blame}."
+        f"The knowledge {verb}: observations that were held out are predicted {better} with it than without it"
+        f"{through}. On average, {times_as_probable(gain / max(1.0, comparison.observations))}."
     )
 
 
-def quoted(story: StatementStory) -> str:
-    """A statement in a sentence, with its line."""
-    place = f" (line {story.line})" if story.line else ""
-    return f"“{story.text}”{place}"
+def times_as_probable(gain: float) -> str:
+    """A mean gain in log-likelihood for a reader: by which factor the probability of an observation changes."""
+    factor = exp(abs(gain))
+    more = "higher" if gain > 0 else "lower"
+    if factor >= 2:
+        return f"the probability given to an observation is {factor:.3g} times {more}"
+    percent = 100 * (factor - 1) if gain > 0 else 100 * (1 - 1 / factor)
+    amount = f"{percent:.2g}%" if percent >= 0.1 else "less than 0.1%"
+    return f"the probability given to an observation is {amount} {more}"
 
 
-def times_seen(count: float) -> str:
-    """How often, for a reader."""
-    return {0.0: "never seen", 1.0: "seen once", 2.0: "seen twice"}.get(
-        count, f"seen {count:,.0f} times" if count == int(count) else f"expected {count:,.3g} times"
+def times_observed(count: float) -> str:
+    """How often a configuration was observed, for a reader."""
+    if count != int(count):
+        return f"expected {count:,.3g} times"
+    return {0: "never observed", 1: "observed once", 2: "observed twice"}.get(
+        int(count), f"observed {count:,.0f} times"
     )
 
 
-def chance(value: float) -> str:
-    """A probability for a reader."""
-    if isnan(value):
-        return "–"
-    return "<0.001" if 0 < value < 0.001 else f"{value:.3f}"
+def counted(number: int, noun: str) -> str:
+    """`1 row`, `1,200 rows`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

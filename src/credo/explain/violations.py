@@ -1,4 +1,4 @@
-"""What the learned tables still miss of each statement, and by how much."""
+"""Which statements the learned CPTs do not satisfy, and by how much."""
 
 from __future__ import annotations
 
@@ -7,69 +7,45 @@ from dataclasses import dataclass
 import numpy as np
 
 from credo.constraints.constraint_set import Constraints
-from credo.constraints.context import words
 from credo.constraints.lower import lower
+from credo.explain.statement_references import StatementReference, references_to
 from credo.findings import Finding
-from credo.knowledge import Knowledge
-from credo.knowledge.syntax import Order, Statement
+from credo.knowledge import Knowledge, words_of
+from credo.knowledge.statements import Order
 from credo.model.expansion import expand
 from credo.model.network import Network
 
-LEAST = 1e-8  # below this, a violation is rounding
+LEAST_VIOLATION = 1e-8  # below this, a violation is rounding
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A statement that does not hold, the largest amount by which one of its rows is missed, and its confidence."""
+    """A statement that does not hold, the largest amount by which it is missed, and its confidence."""
 
-    statement: str
-    line: int
+    statement: StatementReference
     amount: float
     confidence: float | None
 
 
 def violations_of(network: Network, knowledge: Knowledge) -> tuple[Violation, ...]:
-    """The statements that the tables of a network do not satisfy, the worst first."""
+    """The statements that the CPTs of a network do not satisfy, the worst first."""
     constraints = lower(knowledge)
-    amounts = amounts_of(constraints, expand(network).network)
-    for each in constraints.unlowered:
-        if (amount := amount_on_full_tables(network, knowledge, each.statement)) is not None:
-            amounts[each.statement] = amount
-    found = []
-    for number, amount in amounts.items():
-        if amount > LEAST:
-            statement = knowledge.statements[number]
-            confidence = getattr(statement, "confidence", None)
-            found.append(Violation(words(statement), line_of(statement), amount, confidence))
-    return tuple(sorted(found, key=lambda each: -each.amount))
+    amounts = violation_amounts(constraints, expand(network).network)
+    for unlowered in constraints.unlowered:
+        amount = _amount_in_full_cpts(network, knowledge, unlowered.statement)
+        if amount is not None:
+            amounts[unlowered.statement] = amount
+    references = references_to(knowledge.statements)
+    found = [
+        Violation(references[number], amount, getattr(knowledge.statements[number], "confidence", None))
+        for number, amount in amounts.items()
+        if amount > LEAST_VIOLATION
+    ]
+    return tuple(sorted(found, key=lambda violation: -violation.amount))
 
 
-def amount_on_full_tables(network: Network, knowledge: Knowledge, number: int) -> float | None:
-    """By how much a statement is missed by the full tables of noisy families; None where these are too large."""
-    if any(name not in network.cpts for name in network.forms):
-        return None
-    plain = Network(network.variables, network.parents, network.cpts)
-    orders = [each for each in knowledge.statements if isinstance(each, Order)]
-    alone = Knowledge((*orders, knowledge.statements[number]), plain)
-    return amounts_of(lower(alone), plain).get(len(orders), 0.0)
-
-
-def only_checked(network: Network, knowledge: Knowledge) -> list[Finding]:
-    """What became of statements that no small table of a noisy family can hold."""
-    found = []
-    for each in lower(knowledge).unlowered:
-        amount = amount_on_full_tables(network, knowledge, each.statement)
-        if amount is None:
-            what = "the full table is too large to see whether it holds"
-        else:
-            what = "it holds" if amount <= LEAST else f"it is missed by {amount:.3g}"
-        said = words(knowledge.statements[each.statement])
-        found.append(Finding("only checked", f"“{said}” bound nothing: {each.reason}. In the result, {what}."))
-    return found
-
-
-def amounts_of(constraints: Constraints, network: Network) -> dict[int, float]:
-    """The largest amount by which a row of each statement is missed; negative where all hold, the room that is left."""
+def violation_amounts(constraints: Constraints, network: Network) -> dict[int, float]:
+    """The largest amount by which a constraint of each statement is missed; negative where all hold, the room left."""
     theta = constraints.layout.pack({name: network.cpt_array(name) for name in constraints.layout.names})
     amounts: dict[int, float] = {}
     linear = constraints.linear
@@ -78,14 +54,34 @@ def amounts_of(constraints: Constraints, network: Network) -> dict[int, float]:
         excess = np.where(linear.equality, np.abs(excess), excess)
         for statement, amount in zip(linear.statements.tolist(), excess.tolist(), strict=True):
             amounts[statement] = max(amounts.get(statement, -np.inf), amount)
-    for row in constraints.products:
+    for product in constraints.products:
         with np.errstate(divide="ignore", invalid="ignore"):
-            value = float(np.array(row.exponents) @ np.log(theta[list(row.indices)]))
-        amount = np.expm1(value - row.log_bound) if np.isfinite(value) else 0.0
-        amounts[row.statement] = max(amounts.get(row.statement, -np.inf), float(amount))
+            value = float(np.array(product.exponents) @ np.log(theta[list(product.indices)]))
+        amount = np.expm1(value - product.log_bound) if np.isfinite(value) else 0.0
+        amounts[product.statement] = max(amounts.get(product.statement, -np.inf), float(amount))
     return amounts
 
 
-def line_of(statement: Statement) -> int:
-    """The line that a statement was written in, 0 for one that was written in Python."""
-    return 0 if statement.span is None else statement.span.line
+def only_checked(network: Network, knowledge: Knowledge) -> list[Finding]:
+    """Findings about statements that the small CPTs of a noisy family cannot enforce."""
+    found = []
+    for unlowered in lower(knowledge).unlowered:
+        amount = _amount_in_full_cpts(network, knowledge, unlowered.statement)
+        if amount is None:
+            result = "the full CPT is too large to see whether it holds"
+        else:
+            result = "it holds" if amount <= LEAST_VIOLATION else f"it is missed by {amount:.3g}"
+        text = words_of(knowledge.statements[unlowered.statement])
+        message = f"“{text}” could not be enforced: {unlowered.reason}. In the result, {result}."
+        found.append(Finding("only checked", message))
+    return found
+
+
+def _amount_in_full_cpts(network: Network, knowledge: Knowledge, number: int) -> float | None:
+    """By how much a statement is missed by the full CPTs of noisy families; None where these are too large."""
+    if any(name not in network.cpts for name in network.forms):
+        return None
+    plain = Network(network.variables, network.parents, network.cpts)
+    orders = [statement for statement in knowledge.statements if isinstance(statement, Order)]
+    alone = Knowledge(plain, (*orders, knowledge.statements[number]))
+    return violation_amounts(lower(alone), plain).get(len(orders), 0.0)

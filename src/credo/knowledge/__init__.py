@@ -1,34 +1,26 @@
-"""What experts know: a language of statements, its Python form, and what is wrong with what they wrote."""
+"""The knowledge language: statements of experts as text and in Python, and the mistakes in them."""
 
-from credo.knowledge.build import (
-    P,
-    different,
-    lowers,
-    noisy_and,
-    noisy_max,
-    noisy_min,
-    noisy_or,
-    order,
-    raises,
-    same,
-    sub_synergize,
-    synergize,
-)
-from credo.knowledge.cross_checks import synergy_direction, synergy_directions
-from credo.knowledge.knowledge import Knowledge, knowledge_for, read_knowledge
-from credo.knowledge.mistakes import KnowledgeError, Mistake
-from credo.knowledge.orders import StateOrder
-from credo.knowledge.resolve import check_columns
-from credo.knowledge.text import to_text
+from credo.knowledge.influence import lowers, raises, sub_synergize, synergize, synergy_direction, synergy_directions
+from credo.knowledge.knowledge import Knowledge, KnowledgeSource, knowledge_for, read_knowledge
+from credo.knowledge.mistakes import KnowledgeError, KnowledgeFileError, KnowledgeTypeError, Mistake
+from credo.knowledge.noisy_family import noisy_and, noisy_max, noisy_min, noisy_or
+from credo.knowledge.quantity import P
+from credo.knowledge.state_order import StateOrder, order
+from credo.knowledge.statements import check_columns, kind_of, place_of, to_text, words_of
+from credo.knowledge.tied_rows import different, same
 
 __all__ = [
     "Knowledge",
     "KnowledgeError",
+    "KnowledgeFileError",
+    "KnowledgeSource",
+    "KnowledgeTypeError",
     "Mistake",
     "P",
     "StateOrder",
     "check_columns",
     "different",
+    "kind_of",
     "knowledge_for",
     "lowers",
     "noisy_and",
@@ -36,6 +28,7 @@ __all__ = [
     "noisy_min",
     "noisy_or",
     "order",
+    "place_of",
     "raises",
     "read_knowledge",
     "same",
@@ -44,4 +37,5 @@ __all__ = [
     "synergy_direction",
     "synergy_directions",
     "to_text",
+    "words_of",
 ]

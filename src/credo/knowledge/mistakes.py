@@ -1,4 +1,4 @@
-"""Mistakes in knowledge, as data: their kinds stand in `mistakes.toml`, which drives the messages and their tests."""
+"""Mistakes in knowledge: their kinds are data in `mistakes.toml`, from which messages and tests are made."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from typing import Any, NamedTuple
 
 from credo.errors import CredoError
 
-SHOWN = 20  # mistakes that one message spells out; a reader works through no more in one go
-MAX_MISTAKES = 1_000  # knowledge with more of them is about another network, or no knowledge: it need not be read on
-WINDOW = 100  # characters of a long line that stand around the caret
+SHOWN = 20  # mistakes that one message spells out; nobody corrects more at once
+MAX_MISTAKES = 1_000  # knowledge with more mistakes is about another network, or no knowledge: reading stops
+WINDOW = 100  # characters of a long line that are shown around the caret
 INDENT = "    "
+PYTHON = "written in Python"  # the source of statements that were built by Python calls
 
 
-class Fault(NamedTuple):
-    """A mistake whose line is not known yet: its kind, its columns (from 1, the end excluded), and what to fill in."""
+class LineMistake(NamedTuple):
+    """A mistake within a line: its kind, its columns (from 1, the end excluded), and the facts of its message."""
 
     kind: str
     column: int
@@ -30,7 +31,21 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One thing to correct: where it stands, what is wrong with it, what was expected, and what to write instead."""
+    """One thing to correct: its place, what is wrong, what was expected, and what to write instead.
+
+    Attributes
+    ----------
+    kind : str
+        The key of the mistake in `mistakes.toml`, such as `unknown-variable`.
+    line, column, end_column : int
+        Its place, counted from 1; the end is not included. `line` is 0 for statements built in Python.
+    message, expected, suggestion : str
+        What is wrong, what was expected instead, and what to do.
+    text : str
+        The line of the user.
+    source : str
+        The name of the file; empty for text.
+    """
 
     kind: str
     line: int
@@ -46,33 +61,85 @@ class Mistake:
         return show_mistake(self)
 
 
-class KnowledgeError(CredoError):
-    """The knowledge cannot be read; `mistakes` holds every one that was found, in the order of the file."""
+class KnowledgeError(CredoError, ValueError):
+    """The knowledge has mistakes.
+
+    Attributes
+    ----------
+    mistakes : tuple of Mistake
+        Every mistake that was found, in the order of the file.
+
+    Examples
+    --------
+    >>> import credo
+    >>> network = credo.Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, {"lung": ["smoke"]})
+    >>> try:
+    ...     credo.Knowledge(network, "smok raises lung")
+    ... except credo.KnowledgeError as error:
+    ...     print(error.mistakes[0].suggestion)
+    Did you mean "smoke"?
+    """
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         self.mistakes = tuple(mistakes)
         super().__init__(show_mistakes(self.mistakes))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return KnowledgeError, (self.mistakes,)
+        return type(self), (self.mistakes,)
+
+
+class KnowledgeTypeError(KnowledgeError, TypeError):
+    """A Python value was used where it has no meaning: arguments in the wrong order, a statement as true or false.
+
+    Examples
+    --------
+    >>> import credo
+    >>> try:
+    ...     0.1 <= credo.P("lung=yes") <= 0.3
+    ... except credo.KnowledgeTypeError as error:
+    ...     print(error.mistakes[0].suggestion)
+    Write P("lung=yes").between(0.1, high) for a chain such as 0.1 <= P(…) <= 0.3, and two statements instead of and.
+    """
+
+
+class KnowledgeFileError(KnowledgeError, FileNotFoundError):
+    """There is no knowledge file of this name.
+
+    Examples
+    --------
+    >>> import credo
+    >>> network = credo.Network({"smoke": ["no", "yes"]})
+    >>> try:
+    ...     credo.read_knowledge(network, "no_such_file.credo")
+    ... except credo.KnowledgeFileError as error:
+    ...     print(error.mistakes[0].message)
+    There is no file no_such_file.credo.
+    """
 
 
 @cache
 def kinds() -> Mapping[str, Mapping[str, Any]]:
-    """The table of kinds: key → message, expected, suggestion, and the broken examples that the tests run."""
+    """The kinds of mistakes: key → message, expected, suggestion, and the broken examples that the tests run."""
     return tomllib.loads(Path(__file__).with_name("mistakes.toml").read_text(encoding="utf-8"))
 
 
-def describe(fault: Fault, line: int, text: str, source: str = "") -> Mistake:
-    """The mistake that a fault is, once its line is known."""
-    kind = kinds()[fault.kind]
-    column = max(1, min(fault.column, len(text) + 1))
-    end_column = max(column + 1, min(fault.end_column, len(text) + 1))
-    facts = {"found": text[column - 1 : end_column - 1], **fault.facts}
+def describe(found: LineMistake, line: int, text: str, source: str = "") -> Mistake:
+    """The mistake with its message, once its line is known."""
+    kind = kinds()[found.kind]
+    column = max(1, min(found.column, len(text) + 1))
+    end_column = max(column + 1, min(found.end_column, len(text) + 1))
+    facts = {"found": text[column - 1 : end_column - 1], **found.facts}
     message, expected, suggestion = (
         kind[part].format_map(facts).strip() for part in ("message", "expected", "suggestion")
     )
-    return Mistake(fault.kind, line, column, end_column, message, expected, suggestion, text, source)
+    return Mistake(found.kind, line, column, end_column, message, expected, suggestion, text, source)
+
+
+def python_error(
+    kind: str, text: str, *, error: type[KnowledgeError] = KnowledgeError, **facts: object
+) -> KnowledgeError:
+    """The error about a Python value, shown as `text`."""
+    return error([describe(LineMistake(kind, 1, len(text) + 1, facts), 0, text, PYTHON)])
 
 
 def show_mistakes(mistakes: tuple[Mistake, ...]) -> str:
@@ -97,7 +164,7 @@ def show_mistake(mistake: Mistake) -> str:
 
 
 def caret_lines(text: str, column: int, end_column: int) -> tuple[str, str]:
-    """The line and its caret line; carets stand right under tabs, wide and combining characters too."""
+    """The line and its caret line; carets are aligned under tabs, wide and combining characters too."""
     start, end = column - 1, max(column, end_column - 1)
     first = max(0, start - WINDOW // 2) if len(text) > WINDOW else 0
     last = first + WINDOW

@@ -1,22 +1,26 @@
-"""From text to statements: one a line, each with its place; every mistake of the text is collected."""
+"""From text to statements, one a line, each with its place; every mistake of the text is collected."""
 
 from __future__ import annotations
 
 import gc
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from credo.knowledge import rules
-from credo.knowledge.diagnose import diagnose
-from credo.knowledge.mistakes import MAX_MISTAKES, Fault, KnowledgeError, Mistake, describe
-from credo.knowledge.names import without_comment
-from credo.knowledge.syntax import Probability, Span, Statement
+from credo.knowledge import expressions, names
+from credo.knowledge.comparison import Compared, complete_comparison
+from credo.knowledge.expressions import Probability
+from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, LineMistake, Mistake, describe
+from credo.knowledge.names import Part, token_part, without_comment
+from credo.knowledge.statement_base import Modifier, Span
+from credo.knowledge.statements import STATEMENTS, Statement
+from credo.knowledge.syntax_errors import diagnose
 
 MAX_LINE = 100_000  # characters; a statement that long is a file without line ends
 MAX_DEPTH = 50  # brackets inside brackets
@@ -25,92 +29,150 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
-class Reading(NamedTuple):
-    """What a text says, and what is wrong with it."""
+class Parsed(NamedTuple):
+    """The statements of a text, and the mistakes in it."""
 
     statements: tuple[Statement, ...]
     mistakes: tuple[Mistake, ...]
 
 
-def parse(text: str, source: str = "") -> Reading:
-    """Every statement of a text, and every mistake in those that cannot be read."""
-    with _collector_paused():
+def parse(text: str, source: str = "") -> Parsed:
+    """Every statement of a text, and every mistake in the lines that cannot be read."""
+    with _garbage_collection_paused():
         return _parse(text, source)
 
 
-def _parse(text: str, source: str) -> Reading:
+def _parse(text: str, source: str) -> Parsed:
     statements: list[Statement] = []
     mistakes: list[Mistake] = []
     for number, line in enumerate(_LINE_END.split(text), start=1):
         start = line.lstrip()
         if not start or start[0] == "#":
-            found = control_faults(line) if start else ()
-            mistakes.extend(describe(fault, number, line, source) for fault in found)
+            found = control_characters(line) if start else ()
+            mistakes.extend(describe(mistake, number, line, source) for mistake in found)
             continue
-        statement, faults = parse_line(line, number, source)
+        statement, wrong = parse_line(line, number, source)
         if statement is not None:
             statements.append(statement)
-        mistakes.extend(describe(fault, number, line, source) for fault in faults)
+        mistakes.extend(describe(mistake, number, line, source) for mistake in wrong)
         if len(mistakes) >= MAX_MISTAKES:
-            mistakes.append(describe(Fault("too-many-mistakes", 1 + len(line), 2 + len(line)), number, line, source))
+            end = 1 + len(line)
+            mistakes.append(describe(LineMistake("too-many-mistakes", end, end + 1), number, line, source))
             break
-    return Reading(tuple(statements), tuple(mistakes))
+    return Parsed(tuple(statements), tuple(mistakes))
 
 
-def parse_line(line: str, number: int = 1, source: str = "") -> tuple[Statement | None, tuple[Fault, ...]]:
-    """The statement on one line, if it can be read, and its faults."""
-    if faults := tuple(line_faults(line)):
-        return None, faults
+def parse_line(line: str, number: int = 1, source: str = "") -> tuple[Statement | None, tuple[LineMistake, ...]]:
+    """The statement on one line, if it can be read, and its mistakes."""
+    if mistakes := tuple(_unreadable(line)):
+        return None, mistakes
     try:
-        parsed = parser().parse(line, start="statement")
+        statement, mistakes = parser().parse(line, start="statement")
     except lark_errors() as error:
         return None, (diagnose(error, line),)
-    statement, faults = parsed
     if statement is not None:
         end = len(without_comment(line).rstrip()) + 1
         statement = replace(statement, span=Span(number, 1 + len(line) - len(line.lstrip()), end, line, source))
-    return statement, faults
+    return statement, mistakes
 
 
-def parse_probability(text: str, source: str = "") -> Probability:
-    """The inside of one P(…); used by the Python form."""
+def parse_event(text: str, source: str = "") -> Probability:
+    """The inside of one P(…), for the Python form."""
     line = "P(" + _LINE_END.sub(" ", text) + ")"
-    faults = tuple(line_faults(line))
+    mistakes = tuple(_unreadable(line))
     part: Any = None
-    if not faults:
+    if not mistakes:
         try:
             part = parser().parse(line, start="probability")
-            faults = part.faults
+            mistakes = part.mistakes
         except lark_errors() as error:
-            faults = (diagnose(error, line),)
-    if faults:
-        raise KnowledgeError(describe(fault, 0, line, source) for fault in faults)
+            mistakes = (diagnose(error, line),)
+    if mistakes:
+        raise KnowledgeError(describe(mistake, 0, line, source) for mistake in mistakes)
     found: Probability = part.value.terms[0][1]
     return found
 
 
-def line_faults(line: str) -> Iterator[Fault]:
-    """What keeps a line from being parsed at all: control characters, too long, too deep."""
+def _unreadable(line: str) -> Iterator[LineMistake]:
+    """Why a line cannot be parsed at all: control characters, too long, too deep."""
     if len(line) > MAX_LINE:
-        yield Fault("line-too-long", MAX_LINE + 1, len(line) + 1, {"length": len(line), "limit": MAX_LINE})
+        yield LineMistake("line-too-long", MAX_LINE + 1, len(line) + 1, {"length": len(line), "limit": MAX_LINE})
         return
-    yield from control_faults(line)
+    yield from control_characters(line)
     if line.count("(") > MAX_DEPTH and (place := _too_deep(line)):
-        yield Fault("too-deep", place, place + 1, {"limit": MAX_DEPTH})
+        yield LineMistake("too-deep", place, place + 1, {"limit": MAX_DEPTH})
 
 
-def control_faults(line: str) -> Iterator[Fault]:
-    """Characters that nobody sees and no statement needs."""
+def control_characters(line: str) -> Iterator[LineMistake]:
+    """Characters that are invisible and that no statement needs."""
     if not line.isprintable():  # quick, and true of nearly every line
         for match in _CONTROL.finditer(line):
             code = f"U+{ord(match[0]):04X}"
             name = unicodedata.name(match[0], "a control character").lower()
-            yield Fault("control-character", match.start() + 1, match.end() + 1, {"code": code, "name": name})
+            yield LineMistake("control-character", match.start() + 1, match.end() + 1, {"code": code, "name": name})
+
+
+# Modifiers at the end of a statement ----------------------------------------------------------------------------------
+
+
+def _parse_amount(name: str) -> Callable[[list[Any]], Part]:
+    def modifier(children: list[Any]) -> Part:
+        word, amount = children
+        value = Modifier(name, amount.value.constant, amount)
+        return Part(value, token_part(word).column, amount.end, amount.mistakes)
+
+    return modifier
+
+
+def _parse_leak(children: list[Any]) -> Part:
+    word = token_part(children[0])
+    return Part(Modifier("leak", 0.0 if "without" in word.value else 1.0, word), word.column, word.end)
+
+
+def _parse_statement(children: list[Any]) -> tuple[Statement | None, tuple[LineMistake, ...]]:
+    """The statement with its modifiers, and every mistake of its form."""
+    body: Part = children[0]
+    mistakes = list(body.mistakes)
+    modifiers: dict[str, Part] = {}
+    for modifier in children[1:]:
+        mistakes.extend(modifier.mistakes)
+        mistakes.extend(_amount_mistakes(modifier))
+        if modifiers.setdefault(modifier.value.name, modifier) is not modifier:
+            mistakes.append(LineMistake("modifier-twice", modifier.column, modifier.end))
+    if isinstance(body.value, Compared):
+        statement, more = complete_comparison(body, modifiers, broken=len(mistakes) > 0)
+        mistakes.extend(more)
+    else:
+        statement = body.value
+    if statement is None:
+        return None, tuple(mistakes)
+    rules = STATEMENTS[type(statement)]
+    for name, modifier in modifiers.items():
+        if name in rules.modifiers:
+            value = bool(modifier.value.amount) if name == "leak" else modifier.value.amount
+            statement = replace(statement, **{name: value})  # type: ignore[arg-type]
+        else:
+            facts = {"what": rules.description}
+            mistakes.append(LineMistake(f"{name}-without-meaning", modifier.column, modifier.end, facts))
+    return statement, tuple(mistakes)
+
+
+def _amount_mistakes(modifier: Part) -> Iterator[LineMistake]:
+    name, amount, place = modifier.value
+    if name == "confidence" and not 0 < amount < 1:
+        hint = f"{amount:g}% is {amount / 100:g}." if 1 < amount < 100 else ""
+        hint = hint or "Leave the confidence out if the statement is certain."
+        yield LineMistake("confidence-range", place.column, place.end, {"amount": f"{amount:g}", "hint": hint})
+    elif name in ("margin", "within") and not 0 < amount <= 1:
+        yield LineMistake(f"{name}-range", place.column, place.end, {"amount": f"{amount:g}"})
+
+
+# The parser -----------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
-    """No garbage collection meanwhile: nearly all that is made stays, and looking through it takes 40% of the time."""
+def _garbage_collection_paused() -> Iterator[None]:
+    """No garbage collection meanwhile: nearly every object stays alive, and searching them takes 40% of the time."""
     paused = gc.isenabled()
     gc.disable()
     try:
@@ -129,9 +191,25 @@ def _too_deep(line: str) -> int:
     return 0
 
 
+def grammar_rules() -> SimpleNamespace:
+    """One function for each rule of the grammar, called by the parser as soon as the rule is complete."""
+    functions = {
+        **names.GRAMMAR_RULES,
+        **expressions.GRAMMAR_RULES,
+        "statement": _parse_statement,
+        "margin": _parse_amount("margin"),
+        "within": _parse_amount("within"),
+        "confidence": _parse_amount("confidence"),
+        "leak": _parse_leak,
+    }
+    for rules in STATEMENTS.values():
+        functions.update(rules.grammar_rules)
+    return SimpleNamespace(**functions)
+
+
 @cache
 def parser() -> Any:
-    """The parser, made on first use and then kept: making it takes as long as parsing two thousand statements."""
+    """The parser, built on first use and kept: building it takes as long as parsing two thousand statements."""
     from lark import Lark
 
     return Lark(
@@ -140,13 +218,13 @@ def parser() -> Any:
         lexer="contextual",
         start=["statement", "probability"],
         maybe_placeholders=False,
-        transformer=rules,
+        transformer=grammar_rules(),
     )
 
 
 @cache
 def lark_errors() -> tuple[type[Exception], ...]:
-    """What the parser raises at text that does not follow the grammar."""
+    """The exceptions of the parser for text that does not follow the grammar."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
     return UnexpectedToken, UnexpectedCharacters, UnexpectedEOF

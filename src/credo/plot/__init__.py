@@ -1,1 +1,10 @@
-"""Pictures for notebooks and papers, drawn with matplotlib, which comes with `credo[plots]`."""
+"""Pictures for notebooks and papers, drawn with matplotlib, which comes with `credo[plots]`.
+
+Each function draws on the axes that it is given, or on new ones, and returns them. Colours suit light and dark styles
+and can be distinguished by colour-blind people.
+"""
+
+from credo.plot.check_plots import conflicts
+from credo.plot.fit_plots import cpt, history, knowledge, network
+
+__all__ = ["conflicts", "cpt", "history", "knowledge", "network"]

@@ -25,15 +25,22 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def colours_for(ax: Axes) -> Mapping[str, str]:
-    """Light ones on light paper, dark ones on dark."""
+    """Light colours on a light background, dark ones on a dark."""
     from matplotlib.colors import to_rgb
 
     red, green, blue = to_rgb(ax.get_facecolor())
     return LIGHT if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.5 else DARK
 
 
-def only_across(ax: Axes, colours: Mapping[str, str]) -> None:
-    """No frame but the line below, and faint lines to read numbers by."""
+def mixed(one: str, other: str, share: float) -> tuple[float, ...]:
+    """A colour between two others."""
+    from matplotlib.colors import to_rgb
+
+    return tuple((1 - share) * a + share * b for a, b in zip(to_rgb(one), to_rgb(other), strict=True))
+
+
+def style_axes(ax: Axes, colours: Mapping[str, str]) -> None:
+    """No frame but the line below, and faint vertical lines to read numbers by."""
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     ax.spines["bottom"].set_color(colours["line"])
@@ -41,8 +48,3 @@ def only_across(ax: Axes, colours: Mapping[str, str]) -> None:
     ax.grid(axis="x", color=colours["line"], linewidth=0.6)
     ax.set_axisbelow(True)
     ax.xaxis.label.set_color(colours["ink"])
-
-
-def bare(ax: Axes) -> None:
-    """No axes at all: what is drawn is no diagram."""
-    ax.set_axis_off()

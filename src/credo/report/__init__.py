@@ -1,1 +1,1 @@
-"""What people see: text in the terminal."""
+"""What people read: text for the terminal, HTML pages, and what a notebook shows."""

@@ -1,4 +1,4 @@
-"""The check of a knowledge as people read it: the verdict first, then conflicts, then each statement."""
+"""The check of a knowledge as text: the verdict first, then conflicts, then each statement."""
 
 from __future__ import annotations
 
@@ -10,128 +10,209 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from credo.check_results import Check, Conflict, Said, StatementCheck, starting
-from credo.explain.plausibility import Plausibility, Share, Verdict, bayes_factor_error
+from credo.check_results import CheckResult, Conflict, StatementCheck
+from credo.explain.plausibility import Plausibility, ProbabilityEstimate, Verdict, bayes_factor_error
+from credo.explain.statement_references import StatementReference, capitalised, places_of
+from credo.explain.summary import counted
 
 FEW = 12  # entries of one kind that are listed; the rest is counted
 FEW_STATEMENTS = 60
+LEAST_SHOWN = 1e-4  # smaller numbers are shown as below this
 STYLES = {
     Verdict.CONTRADICTED: "bold red",
     Verdict.DOUBTED: "yellow",
-    Verdict.OPEN: "dim",
+    Verdict.INCONCLUSIVE: "dim",
     Verdict.SUPPORTED: "green",
 }
 
 
-def check_summary(check: Check) -> RenderableType:
+def check_summary(check: CheckResult) -> RenderableType:
     """The whole check, for a terminal."""
-    parts: list[RenderableType] = [verdict_line(check)]
+    verdict, *about_data = verdict_sentences(check)
+    first = Text(verdict, style="bold green" if check.feasible else "bold red")
+    for sentence in about_data:
+        first.append(f" {sentence}", style="bold red" if _contradicted(check) else "not bold")
+    parts: list[RenderableType] = [first]
     parts += [_conflict(number, conflict) for number, conflict in enumerate(check.conflicts[:FEW], start=1)]
     if len(check.conflicts) > FEW:
         parts.append(Text(f"… and {len(check.conflicts) - FEW} more conflicts."))
     if check.statements:
-        parts += [Text(""), _statements(check)]
+        parts += [Text(""), _statement_table(check)]
     for title, lines in sections(check):
         parts += _section(title, lines)
     return Group(*parts)
 
 
-def sections(check: Check) -> list[tuple[str, Sequence[str]]]:
-    """What else is to be said, under its titles."""
-    pinned = [f"{each.parameter} = {each.value:g}, by {_lines(each.statements)}" for each in check.pinned]
-    fixed = [f"{_place(each.statement)}: {each.reason}" for each in check.cannot_differ]
-    fixed += [f"{starting(_lines(each.statements))} together force {each.equation}" for each in check.forced_equal]
-    orders = [f"{each.variable}: {' < '.join(each.states)} ({each.reason})" for each in check.orders]
-    return [
-        ("Soft statements that cannot hold", [_because(each.statement, each.because) for each in check.cannot_hold]),
-        ("Numbers that can have one value only", pinned),
-        ("Statements that follow from others", [_follows(each.statement, each.sources) for each in check.redundant]),
-        ("Statements on numbers that cannot differ", fixed),
-        ("How states are ordered, from low to high", orders),
-        ("Checked by other means", check.notes),
-        ("Not checked", check.not_checked),
-    ]
+def check_plain_text(check: CheckResult, width: int = 110) -> str:
+    """The same without colours."""
+    return plain_text(check_summary(check), width)
 
 
-def check_plain_text(check: Check, width: int = 110) -> str:
-    """The same, without colours: what `print(check)` shows."""
+def plain_text(renderable: RenderableType, width: int = 110) -> str:
+    """What a terminal of this width would show, without colours."""
     stream = StringIO()
     console = Console(
         file=stream, width=width, no_color=True, highlight=False, force_terminal=False, legacy_windows=False
     )
-    console.print(check_summary(check))
+    console.print(renderable)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
-def verdict_line(check: Check) -> Text:
-    """Whether the knowledge can hold, and what the data say to it."""
-    size = f"{_count(len(check.statements), 'statement')}, {_count(check.rows, 'row')}, {_count(check.blocks, 'block')}"
+def verdict_sentences(check: CheckResult) -> list[str]:
+    """Whether the knowledge can hold and, if it was compared with data, what these say about it."""
+    statements = counted(len(check.statements), "statement")
+    if not check.statements:
+        return ["There are no statements to check."]
     if check.feasible:
-        found = Text(f"The knowledge is consistent: {size}.", style="bold green")
+        together = "can all hold together" if len(check.statements) > 1 else "can hold"
+        sentences = [f"The knowledge is consistent: its {statements} {together}."]
     else:
-        clashes = "one conflict" if len(check.conflicts) == 1 else f"{len(check.conflicts)} conflicts"
-        found = Text(f"The knowledge contradicts itself: {clashes} among {size}.", style="bold red")
-    against = [each for each in check.statements if _worry(each) is Verdict.CONTRADICTED]
-    if against:
-        verb = "contradict one statement" if len(against) == 1 else f"contradict {len(against)} statements"
-        found.append(f" The data {verb}.", style="bold red")
+        conflicts = (
+            "there is one conflict" if len(check.conflicts) == 1 else f"there are {len(check.conflicts)} conflicts"
+        )
+        sentences = [f"The knowledge contradicts itself: {conflicts} among its {statements}."]
+    contradicted = _contradicted(check)
+    if contradicted:
+        which = "one statement" if len(contradicted) == 1 else f"{len(contradicted)} statements"
+        sentences.append(f"The data contradict {which}.")
     elif check.with_data:
-        if any(each.plausibility is not None and each.plausibility.probability for each in check.statements):
-            found.append(" The data contradict none of it.", style="green")
-        else:
-            found.append(" Nothing of it could be compared with the data.", style="yellow")
-    return found
+        compared = any(each.plausibility is not None and each.plausibility.after_data for each in check.statements)
+        verb = "The data contradict none of them." if compared else "None of them could be compared with the data."
+        sentences.append(verb)
+    return sentences
+
+
+def sections(check: CheckResult) -> list[tuple[str, Sequence[str]]]:
+    """What else was found, under its titles."""
+    determined = [f"{each.probability} = {each.value:g}, by {places_of(each.statements)}" for each in check.determined]
+    forced = [f"{capitalised(places_of(each.statements))} force {each.equation}" for each in check.forced_equalities]
+    orders = [f"{each.variable}: {' < '.join(each.states)} ({each.reason})" for each in check.orders]
+    return [
+        (
+            "Statements with a confidence that cannot hold",
+            [_excluded(each.statement, each.excluded_by) for each in check.excluded],
+        ),
+        ("Probabilities with only one possible value", determined),
+        (
+            "Statements that follow from others",
+            [_redundant(each.statement, each.follows_from) for each in check.redundant],
+        ),
+        ("Statements that always hold", [f"{_named(each.statement)}: {each.reason}" for each in check.vacuous]),
+        ("Equalities that nobody stated", forced),
+        ("How states are ordered, from low to high", orders),
+        ("Checked in another way", check.notes),
+        ("Not checked", check.not_checked),
+    ]
+
+
+def ways_out(conflict: Conflict) -> str:
+    """What would end a conflict, in sentences; nothing where that is not known."""
+    several = len(conflict.statements) > 1
+    sentences = ["Without any one of them, the others can hold."] if several and conflict.resolutions else []
+    if conflict.slack_needed is not None:
+        subject = "All of them can hold if each bound" if several else "It can hold if its bound"
+        sentences.append(f"{subject} gives way by {conflict.slack_needed:.2g}.")
+    return " ".join(sentences)
+
+
+def most_doubtful_first(each: StatementCheck) -> tuple[int, float]:
+    """A sorting key: what the data contradict first; what cannot be compared with them last."""
+    found = each.plausibility
+    if found is None or found.after_data is None:
+        return len(Verdict), 0.0
+    return list(Verdict).index(found.verdict or Verdict.INCONCLUSIVE), found.bayes_factor or 0.0
+
+
+def estimate_text(estimate: ProbabilityEstimate) -> str:
+    """A probability, with no more digits than are known."""
+    if estimate.upper_bound is not None:
+        return f"<{_number(max(estimate.upper_bound, LEAST_SHOWN))}"
+    if 0.995 <= estimate.value < 1.0:
+        return ">0.99"
+    return rounded(estimate.value, estimate.error, is_exact=estimate.is_exact)
+
+
+def factor_text(found: Plausibility) -> str:
+    """A Bayes factor, with no more digits than are known."""
+    if found.bayes_factor is None:
+        return "–"
+    if found.is_upper_bound:
+        return f"<{_number(max(found.bayes_factor, LEAST_SHOWN))}"
+    is_exact = found.before_data.is_exact and found.after_data is not None and found.after_data.is_exact
+    return rounded(found.bayes_factor, bayes_factor_error(found), is_exact=is_exact)
+
+
+def rounded(value: float, error: float, *, is_exact: bool) -> str:
+    """A number with no more digits than its error leaves; `≈` marks an estimate from draws."""
+    if 0.0 < value < LEAST_SHOWN:
+        return f"<{_number(LEAST_SHOWN)}"
+    if is_exact or not error > 0.0:
+        return _number(value)
+    if value < error:
+        return f"<{_number(value + 2 * error)}"
+    return f"≈{_number(value, error)}"
+
+
+def _number(value: float, error: float = 0.0) -> str:
+    """Two significant digits, and fewer where the error is in the first or the number is tiny."""
+    if value == 0.0 or not isfinite(value):
+        return f"{value:g}"
+    digits = 1 if value <= LEAST_SHOWN else 2
+    decimals = digits - 1 - floor(log10(value))
+    if error > 0.0:
+        decimals = min(decimals, -floor(log10(error)))
+    value = round(value, decimals)
+    return f"{value:,.{max(decimals, 0)}f}" if value < 1e7 else f"{value:.2g}"
+
+
+def _contradicted(check: CheckResult) -> list[StatementCheck]:
+    return [
+        each
+        for each in check.statements
+        if each.plausibility is not None and each.plausibility.verdict is Verdict.CONTRADICTED
+    ]
 
 
 def _conflict(number: int, conflict: Conflict) -> Text:
-    if len(conflict.statements) == 1:
-        text = Text(f"\nConflict {number}: this statement cannot hold.\n", style="bold")
-    else:
-        text = Text(f"\nConflict {number}: these statements cannot hold together.\n", style="bold")
+    what = "these statements cannot all hold" if len(conflict.statements) > 1 else "this statement cannot hold"
+    text = Text(f"\nConflict {number}: {what}.\n", style="bold")
     numbered = all(each.place.startswith("line ") for each in conflict.statements)
     width = max(len(str(each.line) if numbered else each.place) for each in conflict.statements)
     for each in conflict.statements:
         place = f"line {each.line:>{width}}" if numbered else f"{each.place:<{width}}"
         text.append(f"  {place}  " if width and place else "  ", style="dim")
         text.append(f"{each.text}\n", style="not bold")
-    sentences = way_out(conflict)
+    sentences = ways_out(conflict)
     return text.append(f"  {sentences}", style="not bold") if sentences else text[:-1]
 
 
-def way_out(conflict: Conflict) -> str:
-    """What would end a conflict, in sentences; nothing where that is not known."""
-    together = len(conflict.statements) > 1
-    sentences = ["Without any one of them, the others can hold."] if together and conflict.without_one else []
-    if conflict.gap is not None:
-        who, end = ("Each", " for all to hold") if together else ("It", "")
-        sentences.append(f"{who} would have to give way by {conflict.gap:.2g}{end}.")
-    return " ".join(sentences)
-
-
-def _statements(check: Check) -> Table:
+def _statement_table(check: CheckResult) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    headings = ("chance", "factor", "data say") if check.with_data else ("kind",)
-    for heading in ("line", "statement", "rows", "keeps", *headings):
-        words = heading in ("statement", "kind", "data say")
-        table.add_column(heading, justify="left" if words else "right", overflow="fold", no_wrap=not words)
-    rows: Sequence[StatementCheck] = check.statements
+    headings = ("before", "after", "ratio", "the data") if check.with_data else ("before", "constraints", "kind")
+    for heading in ("line", "statement", *headings):
+        is_text = heading in ("statement", "kind", "the data")
+        table.add_column(heading, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
+    statements: Sequence[StatementCheck] = check.statements
     if check.with_data:
-        rows = sorted(rows, key=by_worry)
-    clashing = {each.number for conflict in check.conflicts for each in conflict.statements}
-    for each in rows[:FEW_STATEMENTS]:
-        kind = each.kind if each.guo_type is None else f"{each.kind} (type {each.guo_type})"
+        statements = sorted(statements, key=most_doubtful_first)
+    conflicting = check.conflicting
+    for each in statements[:FEW_STATEMENTS]:
         cells = [
-            Text(each.said.place.removeprefix("line ")),
-            Text(each.said.text, style="red" if each.said.number in clashing else ""),
-            Text(str(each.rows) if each.rows else "–"),
-            Text("–" if each.plausibility is None else share_text(each.plausibility.volume)),
+            Text(each.statement.place.removeprefix("line ")),
+            Text(each.statement.text, style="red" if each.statement.number in conflicting else ""),
+            Text("–" if each.plausibility is None else estimate_text(each.plausibility.before_data)),
         ]
-        table.add_row(*cells, *(_data_cells(each.plausibility) if check.with_data else [Text(kind, style="dim")]))
-    left = len(rows) - FEW_STATEMENTS
-    caption = "keeps: the share of all tables that a statement allows."
+        if check.with_data:
+            cells += _data_cells(each.plausibility)
+        else:
+            kind = each.kind if each.guo_type is None else f"{each.kind} (type {each.guo_type})"
+            cells += [Text(f"{each.constraints:,}" if each.constraints else "–"), Text(kind, style="dim")]
+        table.add_row(*cells)
+    left = len(statements) - FEW_STATEMENTS
+    caption = "before: the probability of a statement before any data: the share of all possible CPTs that it allows."
     if check.with_data:
-        caption += " chance: its probability by the data alone. factor: chance by keeps, the Bayes factor."
-    if any(each.plausibility is not None and each.plausibility.region for each in rows):
+        caption += " after: its probability by the data alone. ratio: after divided by before, the Bayes factor."
+    if any(each.plausibility is not None and each.plausibility.equality_tolerance for each in statements):
         caption += " Equalities are read as equal within 0.01."
     table.caption = f"… and {left:,} more statements (all of them with --json). {caption}" if left > 0 else caption
     table.caption_justify = "left"
@@ -139,22 +220,10 @@ def _statements(check: Check) -> Table:
 
 
 def _data_cells(found: Plausibility | None) -> list[Text]:
-    if found is None or found.probability is None:
+    if found is None or found.after_data is None:
         return [Text("–"), Text("–"), Text("")]
-    verdict = found.verdict or Verdict.OPEN
-    return [Text(share_text(found.probability)), Text(factor_text(found)), Text(verdict.value, style=STYLES[verdict])]
-
-
-def _worry(each: StatementCheck) -> Verdict | None:
-    return None if each.plausibility is None else each.plausibility.verdict
-
-
-def by_worry(each: StatementCheck) -> tuple[int, float]:
-    """What the data contradict comes first; what they say nothing about last."""
-    found = each.plausibility
-    if found is None or found.probability is None:
-        return len(Verdict), 0.0
-    return list(Verdict).index(found.verdict or Verdict.OPEN), found.bayes_factor or 0.0
+    verdict = found.verdict or Verdict.INCONCLUSIVE
+    return [Text(estimate_text(found.after_data)), Text(factor_text(found)), Text(verdict.value, style=STYLES[verdict])]
 
 
 def _section(title: str, lines: Sequence[str]) -> list[RenderableType]:
@@ -167,71 +236,17 @@ def _section(title: str, lines: Sequence[str]) -> list[RenderableType]:
     return shown
 
 
-def _follows(statement: Said, sources: Sequence[Said]) -> str:
+def _redundant(statement: StatementReference, sources: Sequence[StatementReference]) -> str:
     if not sources:
-        return f"{_place(statement)} holds for all probabilities: it says nothing"
-    return f"{_place(statement)} follows from {_lines(sources)}"
+        return f"{_named(statement)} holds for all probabilities: it adds nothing"
+    return f"{_named(statement)} follows from {places_of(sources)}"
 
 
-def _because(statement: Said, because: Sequence[Said]) -> str:
-    if not because:
-        return f"{_place(statement)} holds for no probabilities at all"
-    return f"{_place(statement)} is ruled out by {_lines(because)}"
+def _excluded(statement: StatementReference, others: Sequence[StatementReference]) -> str:
+    if not others:
+        return f"{_named(statement)} holds for no probabilities at all"
+    return f"{_named(statement)} is ruled out by {places_of(others)}"
 
 
-def _lines(statements: Sequence[Said]) -> str:
-    """`lines 2, 5 and 7`, places in several files, or the words of statements that have no line."""
-    places = [each.place for each in statements]
-    if not all(places):
-        return "; ".join(f"“{each.text}”" for each in statements)
-    if all(place.startswith("line ") for place in places) and len(places) > 1:
-        places = [place.removeprefix("line ") for place in places]
-        places[0] = f"lines {places[0]}"
-    return places[0] if len(places) == 1 else f"{', '.join(places[:-1])} and {places[-1]}"
-
-
-def _place(said: Said) -> str:
-    return f"{starting(said.place)} (“{said.text}”)" if said.place else f"“{said.text}”"
-
-
-def share_text(share: Share) -> str:
-    """A probability, with no more digits than are known."""
-    if share.below is not None:
-        return f"<{_number(share.below)}"
-    if 0.995 <= share.value < 1.0:
-        return ">0.99"
-    return _estimate(share.value, share.error, exact=share.exact)
-
-
-def factor_text(found: Plausibility) -> str:
-    """A Bayes factor, with no more digits than are known."""
-    if found.bayes_factor is None:
-        return "–"
-    if found.relation:
-        return f"{found.relation}{_number(found.bayes_factor)}"
-    exact = found.volume.exact and found.probability is not None and found.probability.exact
-    return _estimate(found.bayes_factor, bayes_factor_error(found), exact=exact)
-
-
-def _estimate(value: float, error: float, *, exact: bool) -> str:
-    """A number with no more digits than its error leaves; `≈` says that it was drawn, not worked out."""
-    if exact or not error > 0.0:
-        return _number(value)
-    if value < error:
-        return f"<{_number(value + 2 * error)}"
-    return f"≈{_number(value, error)}"
-
-
-def _number(value: float, error: float = 0.0) -> str:
-    """Two significant digits, and fewer where the error is in the first."""
-    if value == 0.0 or not isfinite(value):
-        return f"{value:g}"
-    decimals = 1 - floor(log10(value))
-    if error > 0.0:
-        decimals = min(decimals, -floor(log10(error)))
-    value = round(value, decimals)
-    return f"{value:,.{max(decimals, 0)}f}" if 1e-3 <= value < 1e7 else f"{value:.2g}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def _named(statement: StatementReference) -> str:
+    return f"{capitalised(statement.place)} (“{statement.text}”)" if statement.place else f"“{statement.text}”"

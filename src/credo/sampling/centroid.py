@@ -13,8 +13,7 @@ from os import cpu_count
 import numpy as np
 
 from credo.arrays import Numbers
-from credo.constraints.block_cache import shape_of
-from credo.constraints.blocks import Block
+from credo.constraints.blocks import Block, shape_of
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
 from credo.sampling.directions import null_space
 from credo.sampling.polytope import sample_block, seeded
@@ -73,7 +72,7 @@ def _subspace(block: Block, interior: Interior) -> tuple[Numbers, Numbers]:
     linear, first, zeros = block.linear, block.distributions[:-1], interior.zero_parameters
     sums = (np.arange(len(first))[:, None] == block.distribution_of).astype(np.float64)
     equal = linear.hard & linear.equality
-    equal[interior.tight_rows] = True
+    equal[interior.tight_constraints] = True
     if not equal.any() and not len(zeros):
         basis = np.eye(block.size)
         basis[first] -= sums

@@ -61,7 +61,7 @@ def directions(block: Block, interior: Interior, soft_weight: float | None = Non
     """The moves of a block, its inequalities without repetitions, and its product and soft rows."""
     linear = block.linear
     equal = linear.hard & linear.equality
-    equal[interior.tight_rows] = True
+    equal[interior.tight_constraints] = True
     equalities, targets = equality_rows(block, linear.take(equal), interior.zero_parameters)
     fixed = np.zeros(block.size, dtype=np.bool_)
     fixed[interior.zero_parameters] = True

@@ -21,8 +21,8 @@ from credo.fitting import fit as learn
 from credo.io.dataset import Dataset, code_type
 from credo.io.network_files import NetworkLike, read_network
 from credo.io.states import MISSING, Lexicon, text_of
-from credo.knowledge import Knowledge, knowledge_for
-from credo.knowledge.syntax import NoisyFamily
+from credo.knowledge import Knowledge, KnowledgeSource, knowledge_for
+from credo.knowledge.statements import NoisyFamily
 from credo.model.network import Network, Variable
 from credo.sklearn.columns import Column, declared_categories, learn_column, plain, with_thresholds
 from credo.sklearn.tabular import Features, RandomState, TabularMixin
@@ -31,7 +31,7 @@ from credo.statistics.prior import PriorLike
 if TYPE_CHECKING:
     import polars as pl
 
-    from credo.results import Fit
+    from credo.user_results import Fit
 
 MOST_CELLS = 2**22  # of the target's CPT if it is not noisy: 32 MB, and far more than data can fill
 LEAST_PROBABILITY = 1e-12  # of a declared state that no training row has, so that a later row can have it
@@ -106,7 +106,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
 
     def __init__(
         self,
-        knowledge: Any = None,
+        knowledge: KnowledgeSource | Knowledge | None = None,
         *,
         target: str | None = None,
         network: NetworkLike | None = None,

@@ -8,7 +8,7 @@ from credo.errors import MissingColumnError
 from credo.io.dataset import Dataset
 from credo.io.tables import stream_table
 from credo.knowledge import Knowledge, KnowledgeError, check_columns
-from credo.knowledge.syntax import TiedRows
+from credo.knowledge.statements import TiedRows
 from credo.types import Progress, TableLike, Weights
 
 

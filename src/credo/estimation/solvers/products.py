@@ -21,8 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from credo.arrays import Numbers
-from credo.constraints.append import with_rows
-from credo.constraints.blocks import Block
+from credo.constraints.blocks import Block, with_constraints
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
 from credo.constraints.product_feasibility import product_finding
 from credo.constraints.program import Program
@@ -58,7 +57,7 @@ def _with_products(relaxed: BlockEstimate, seed: int) -> BlockEstimate:
     ends = [descend(task, rows, start, at_zero) for start, at_zero in _starts(relaxed, interior, rows, seed)]
     found = [end for end in ends if end is not None]
     if not found:
-        if product_finding(relaxed.block, interior, Program(relaxed.block)).clash is not None:
+        if product_finding(relaxed.block, interior, Program(relaxed.block)).conflict is not None:
             raise InfeasibleError
         missed = float(rows.missed(relaxed.theta)[rows.hard].max())
         return replace(relaxed, certificate=replace(relaxed.certificate, violation=missed), product_violation=missed)
@@ -209,12 +208,12 @@ def _with_tangents(block: Block, coefficients: Numbers, bounds: Numbers, confide
     scales = np.where(np.isnan(confidences), largest, 1.0)
     rows, columns = np.nonzero(coefficients)
     values = (coefficients / scales[:, None])[rows, columns]
-    return with_rows(block, rows, columns, values, bounds / scales, confidences), scales
+    return with_constraints(block, rows, columns, values, bounds / scales, confidences), scales
 
 
 def _with_zeros(block: Block, at_zero: Sequence[int]) -> Block:
     count = len(at_zero)
-    return with_rows(block, np.arange(count), np.array(at_zero, dtype=np.int64), np.ones(count), np.zeros(count))
+    return with_constraints(block, np.arange(count), np.array(at_zero, dtype=np.int64), np.ones(count), np.zeros(count))
 
 
 def _filled(task: Task) -> Task:

@@ -1,0 +1,228 @@
+"""The builder that lowering rules write to: it finds the parameters of each P(…) and collects constraints.
+
+A statement that leaves out parents can make a hundred thousand constraints with the same coefficients. They are added
+as one array, and counted before any memory is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import nan, prod
+from typing import Protocol
+
+import numpy as np
+
+from credo.arrays import Indices, Numbers
+from credo.constraints.constraint_set import (
+    TRUE_TOLERANCE,
+    Constraints,
+    LinearConstraints,
+    NoisyFamilyForm,
+    ProductConstraint,
+    RowTie,
+    UnloweredStatement,
+)
+from credo.errors import TooLargeError, readable_bytes
+from credo.knowledge.expressions import Probability
+from credo.knowledge.influence import synergy_directions
+from credo.knowledge.statements import Statement, words_of
+from credo.model.layout import Family, Layout
+from credo.model.network import Network
+
+MAX_CONSTRAINTS = 5_000_000
+_BYTES_A_CONSTRAINT, _BYTES_AN_ENTRY = 40, 16
+
+
+class StateOrderLike(Protocol):
+    """The states of a variable from low to high."""
+
+    @property
+    def states(self) -> tuple[str, ...]: ...
+
+
+class KnowledgeLike(Protocol):
+    """Statements over a network, with the order of states that influences use."""
+
+    @property
+    def statements(self) -> Sequence[Statement]: ...
+
+    @property
+    def network(self) -> Network: ...
+
+    @property
+    def orders(self) -> Mapping[str, StateOrderLike]: ...
+
+
+class ConstraintBuilder:
+    """Collects the constraints of a knowledge; the one object that is changed while statements are lowered."""
+
+    def __init__(self, knowledge: KnowledgeLike, layout: Layout, max_constraints: int = MAX_CONSTRAINTS) -> None:
+        self.knowledge = knowledge
+        self.layout = layout
+        self.directions = synergy_directions(knowledge.statements)
+        self.products: list[ProductConstraint] = []
+        self.ties: list[RowTie] = []
+        self.forms: list[NoisyFamilyForm] = []
+        self._max_constraints = max_constraints
+        self._count = 0
+        self._families: dict[str, Family] = {}
+        # Each piece is several constraints with the same coefficients, bound and statement.
+        self._indices: list[Indices] = []
+        self._coefficients: list[Numbers] = []
+        self._shapes: list[tuple[int, int]] = []  # (constraints, entries of each) of a piece
+        self._bounds: list[float] = []
+        self._statements: list[int] = []
+        self._equality: list[bool] = []
+        self._confidences: list[float] = []
+        self._always_true: dict[int, int] = {}
+
+    # Where probabilities are
+
+    def family(self, name: str) -> Family:
+        """The strides of a CPT, computed once."""
+        found = self._families.get(name)
+        if found is None:
+            found = self._families[name] = self.layout.family(str(name))
+        return found
+
+    def low_to_high(self, name: str) -> Indices:
+        """The positions of a variable's states, from low to high."""
+        states = self.knowledge.network.states(name)
+        order = self.knowledge.orders.get(name)
+        labels = states if order is None else order.states
+        return np.array([states.index(label) for label in labels], dtype=np.int64)
+
+    def all_states(self, name: str) -> Indices:
+        """The positions of a variable's states, as the network lists them."""
+        return np.arange(len(self.knowledge.network.states(name)), dtype=np.int64)
+
+    def parameters_of(self, terms: Sequence[Probability], statement: Statement) -> tuple[Indices, bool]:
+        """The parameter of each term in each configuration of the parents left out: (configurations, terms).
+
+        Also whether two terms may be one parameter in some configurations: the same state, with other parents left out.
+        """
+        families = [self.family(term.variable) for term in terms]
+        free = [family.left_out(term.given) for family, term in zip(families, terms, strict=True)]
+        axes = {name: self.all_states(name) for names in free for name in names}
+        configurations = prod(len(states) for states in axes.values())
+        self.reserve(configurations, len(terms), statement if axes else None)
+        indices = np.empty((configurations, len(terms)), dtype=np.int64)
+        for column, (family, term, names) in enumerate(zip(families, terms, free, strict=True)):
+            first = family.base(term.given) + family.states[term.states[0]]
+            indices[:, column] = first + configuration_offsets(axes, family, names) if axes else first
+        seen: dict[tuple[str, str], tuple[str, ...]] = {}
+        pairs = zip(terms, free, strict=True)
+        return indices, any(seen.setdefault((term.variable, term.states[0]), names) != names for term, names in pairs)
+
+    # Adding constraints
+
+    def reserve(self, count: int, entries: int, statement: Statement | None) -> None:
+        """Count constraints before they are made, and refuse more than the limit."""
+        self._count += count
+        if self._count > self._max_constraints:
+            bytes_needed = count * (_BYTES_A_CONSTRAINT + _BYTES_AN_ENTRY * entries)
+            subject = "This statement" if statement is None else quoted_statement(statement)
+            raise TooLargeError(
+                f"{subject} alone means {count:,} constraints, one for each configuration of the parents "
+                f"that it leaves out (about {readable_bytes(bytes_needed)}); the limit for all statements is "
+                f"{self._max_constraints:,}. Name more of the parents, or declare the family noisy-or.",
+                bytes_needed,
+            )
+
+    def add(
+        self,
+        indices: Indices,
+        coefficients: Numbers,
+        bound: float,
+        statement: int,
+        *,
+        equality: bool = False,
+        confidence: float | None = None,
+    ) -> None:
+        """Add Σ coefficients · θ[indices] ≤ bound for every row of `indices`, which is (constraints, entries)."""
+        if not indices.size:
+            count = indices.shape[0]
+            self.add_constant(bound, statement, count=count, equality=equality, confidence=confidence)
+            return
+        self._indices.append(indices.ravel())
+        self._coefficients.append(coefficients if len(indices) == 1 else np.tile(coefficients, len(indices)))
+        self._shapes.append(indices.shape)
+        self._describe_piece(bound, statement, equality, confidence)
+
+    def add_constant(
+        self,
+        bound: float,
+        statement: int,
+        *,
+        count: int = 1,
+        equality: bool = False,
+        confidence: float | None = None,
+    ) -> None:
+        """Add 0 ≤ bound (or 0 = bound): only counted where it is true, a constraint without entries where it is not."""
+        if bound >= -TRUE_TOLERANCE and (not equality or bound <= TRUE_TOLERANCE):
+            self._always_true[statement] = self._always_true.get(statement, 0) + count
+            return
+        self._indices.append(np.empty(0, dtype=np.int64))
+        self._coefficients.append(np.empty(0))
+        self._shapes.append((1, 0))
+        self._describe_piece(bound, statement, equality, confidence)
+
+    def _describe_piece(self, bound: float, statement: int, equality: bool, confidence: float | None) -> None:
+        self._bounds.append(bound)
+        self._statements.append(statement)
+        self._equality.append(equality)
+        self._confidences.append(nan if confidence is None else confidence)
+
+    def constraints(self, unlowered: Iterable[UnloweredStatement] = ()) -> Constraints:
+        """Everything that was added, in columns."""
+        shapes = np.array(self._shapes, dtype=np.int64).reshape(-1, 2)
+        counts, entries = shapes[:, 0], shapes[:, 1]
+        linear = LinearConstraints(
+            np.concatenate(([0], np.cumsum(np.repeat(entries, counts)))).astype(np.int64),
+            np.concatenate(self._indices) if self._indices else np.empty(0, dtype=np.int64),
+            np.concatenate(self._coefficients) if self._coefficients else np.empty(0),
+            np.repeat(np.array(self._bounds, dtype=np.float64), counts),
+            np.repeat(np.array(self._statements, dtype=np.int64), counts),
+            np.repeat(np.array(self._equality, dtype=np.bool_), counts),
+            np.repeat(np.array(self._confidences, dtype=np.float64), counts),
+        )
+        return Constraints(
+            self.layout,
+            linear,
+            tuple(self.products),
+            tuple(self.ties),
+            tuple(self.forms),
+            tuple(unlowered),
+            dict(self._always_true),
+        )
+
+
+def configuration_offsets(axes: Mapping[str, Indices], family: Family, moving: Iterable[str]) -> Indices:
+    """What to add to a base index for each configuration of `axes`, the last axis running fastest.
+
+    `axes` gives the states that each free variable takes, by position; only those in `moving` move this family's
+    index, the others repeat it, so that one configuration is the same in every term of a statement.
+    """
+    total = np.zeros((1,) * len(axes), dtype=np.int64)
+    moving = frozenset(moving)
+    for axis, (name, states) in enumerate(axes.items()):
+        step = family.strides[name] * states if name in moving else np.zeros(len(states), dtype=np.int64)
+        total = total + step.reshape([-1 if other == axis else 1 for other in range(len(axes))])
+    return total.ravel()
+
+
+def coefficients_by_state(terms: Iterable[tuple[float, Probability]]) -> dict[Probability, float]:
+    """Σ coefficient · P(…) with one state a term, equal terms added up, and those that cancel left out."""
+    total: dict[Probability, float] = {}
+    for coefficient, term in terms:
+        given = tuple(sorted(term.given)) if len(term.given) > 1 else term.given
+        for state in term.states:
+            key = Probability(term.variable, (state,), given)
+            total[key] = total.get(key, 0.0) + coefficient
+    return {term: coefficient for term, coefficient in total.items() if abs(coefficient) > TRUE_TOLERANCE}
+
+
+def quoted_statement(statement: Statement) -> str:
+    """A statement for a message: `Line 3, “smoke raises lung”`."""
+    line = statement.span.line if statement.span is not None else 0
+    return f"Line {line}, “{words_of(statement)}”" if line else f"“{words_of(statement)}”"

@@ -1,0 +1,268 @@
+"""Builds the explanation of a result from the problem that was solved and its solution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from credo.arrays import Indices
+from credo.constraints.blocks import Block
+from credo.estimation.methods import METHODS
+from credo.estimation.problem import Problem
+from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
+from credo.estimation.solution import Uncertainty
+from credo.explain.allowed_ranges import AllowedRanges, allowed_ranges
+from credo.explain.explanation import ConfigurationExplanation, Effect, Explanation, StatementExplanation
+from credo.explain.held_out import HeldOutComparison, cross_validate, leave_one_out, most_harmful_statement
+from credo.explain.next_observation import next_observations
+from credo.explain.plausibility import Plausibility, plausibilities
+from credo.explain.statement_effects import StatementEffect, effects_by_configuration, effects_of_statements
+from credo.explain.statement_references import references_to
+from credo.explain.summary import summarise
+from credo.explain.violations import LEAST_VIOLATION, violation_amounts
+from credo.knowledge import Knowledge
+from credo.model.network import Network
+from credo.progress import EXPLAINING, ProgressEvent, ProgressListener
+
+MAX_CONFIGURATIONS = 4_096  # of one variable that are explained
+LEAST_MULTIPLIER = 1e-6  # per row of data; below it a multiplier is rounding
+PERCENTAGE_POINT = 0.01
+LEAST_ROOM = 1e-6  # a statement nearer to its bound than this has no room to spare
+# The methods whose own estimate is computed again without a statement.
+EXACT_EFFECTS = ("cml", "cmap", "posterior")
+IMPORTANCE = {
+    Effect.VIOLATED: 1,
+    Effect.BINDING: 2,
+    Effect.SATISFIED: 3,
+    Effect.NO_EFFECT: 4,
+    Effect.NO_CONSTRAINT: 5,
+}
+STEPS = (
+    "comparing statements with the data",
+    "leaving out each statement in turn",
+    "ranges that the knowledge allows",
+    "predicting held-out observations",
+    "what to observe next",
+)
+
+
+def explain(
+    network: Network,
+    problem: Problem,
+    knowledge: Knowledge,
+    *,
+    multipliers: Mapping[int, float],
+    posterior: Uncertainty | None,
+    method: str,
+    is_incomplete: bool,
+    notify: ProgressListener,
+) -> Explanation:
+    """Explain a result.
+
+    `network` is the learned one with noisy families expanded; `multipliers` maps numbers of statements to the gain in
+    log-likelihood per unit of their bound; `is_incomplete` says that the problem's counts are expected ones.
+    """
+
+    def begin(step: int) -> None:
+        notify(ProgressEvent(EXPLAINING, step, len(STEPS), STEPS[step]))
+
+    is_used = METHODS[method].uses_knowledge
+    weight = DEFAULT_WEIGHT if is_incomplete else choose_soft_weight(problem, problem.vector())[0]
+    problem = problem if problem.soft_weight is not None else replace(problem, soft_weight=weight)
+    begin(0)
+    plausible = plausibilities(
+        problem.constraints, problem.counts.configuration, blocks=problem.blocks, seed=problem.seed
+    )
+    if is_incomplete:
+        plausible = {number: plausibility.without_data() for number, plausibility in plausible.items()}
+    begin(1)
+    with _unbounded_likelihoods():
+        effects = effects_of_statements(problem, of_mean=posterior is not None) if is_used else {}
+    statements = explain_statements(
+        network, problem, knowledge, multipliers, effects, plausible, of_mean=posterior is not None
+    )
+    begin(2)
+    ranges = allowed_ranges(problem)
+    configurations = explain_configurations(network, problem, ranges, posterior, effects)
+    begin(3)
+    with _unbounded_likelihoods():
+        one_by_one = None if is_incomplete else leave_one_out(problem)
+        in_tenths = None if is_incomplete else cross_validate(problem)
+    comparison = one_by_one or in_tenths
+    harmful = _harmful_statement(problem, comparison)
+    begin(4)
+    observations = tuple(next_observations(problem, posterior, ranges))
+    summary = summarise(
+        network.name,
+        variables=len(knowledge.network),
+        rows=problem.counts.rows,
+        statements=statements,
+        is_used=is_used,
+        comparison=comparison,
+        harmful=harmful,
+        next_observations=observations,
+    )
+    notes = _notes(problem, method, is_incomplete, too_many_cells=one_by_one is None)
+    return Explanation(summary, statements, configurations, one_by_one, in_tenths, observations, notes)
+
+
+def explain_statements(
+    network: Network,
+    problem: Problem,
+    knowledge: Knowledge,
+    multipliers: Mapping[int, float],
+    effects: Mapping[int, StatementEffect],
+    plausible: Mapping[int, Plausibility],
+    of_mean: bool,
+) -> tuple[StatementExplanation, ...]:
+    """The explanation of every statement, the most important first.
+
+    A posterior mean is at no bound: there a statement that changed the mean counts as binding whatever its multiplier.
+    """
+    excesses, about = violation_amounts(problem.constraints, network), _configurations_of(problem.blocks)
+    least = -np.inf if of_mean or not multipliers else LEAST_MULTIPLIER * max(1.0, problem.counts.total)
+    explained = []
+    for reference, statement in zip(references_to(knowledge.statements), knowledge.statements, strict=True):
+        number = reference.number
+        excess, multiplier = excesses.get(number, -np.inf), multipliers.get(number, 0.0)
+        change = effects[number].largest if number in effects else 0.0
+        if number not in about and number not in excesses:
+            effect = Effect.NO_CONSTRAINT
+        elif excess > LEAST_VIOLATION:
+            effect = Effect.VIOLATED
+        elif change > 0 and multiplier > least:
+            effect = Effect.BINDING
+        else:
+            effect = Effect.SATISFIED if excess < -LEAST_ROOM else Effect.NO_EFFECT
+        matters = effect in (Effect.BINDING, Effect.VIOLATED)
+        explained.append(
+            StatementExplanation(
+                reference,
+                effect,
+                PERCENTAGE_POINT * multiplier if matters else 0.0,
+                float(excess),
+                change,
+                plausible.get(number),
+                tuple(about.get(number, ())),
+                getattr(statement, "confidence", None),
+            )
+        )
+    return tuple(sorted(explained, key=lambda each: _importance(each, of_mean)))
+
+
+def explain_configurations(
+    network: Network,
+    problem: Problem,
+    ranges: AllowedRanges,
+    posterior: Uncertainty | None,
+    effects: Mapping[int, StatementEffect],
+) -> dict[str, tuple[ConfigurationExplanation, ...]]:
+    """The conditional distributions of every learned variable; of very many, the most informative."""
+    changed, layout, constrained = (
+        effects_by_configuration(effects),
+        problem.layout,
+        problem.constrained_configurations(),
+    )
+    explained = {}
+    for name in problem.names:
+        counts = problem.counts.of(name)
+        low, high, mean = (layout.view(vector, name) for vector in (ranges.low, ranges.high, ranges.mean))
+        learned = network.cpt_array(name).reshape(counts.shape)
+        ends = None if posterior is None else [end.reshape(counts.shape) for end in posterior.interval(name)]
+        observations = counts.sum(axis=1)
+        explained[name] = tuple(
+            ConfigurationExplanation(
+                name,
+                index,
+                network.describe(name, index),
+                float(observations[index]),
+                counts[index] / observations[index] if observations[index] > 0 else None,
+                low[index],
+                high[index],
+                mean[index],
+                learned[index],
+                None if ends is None else (ends[0][index], ends[1][index]),
+                tuple(changed.get((name, index), ())),
+            )
+            for index in _most_informative(observations, constrained.get(name, [])).tolist()
+        )
+    return explained
+
+
+def _importance(explained: StatementExplanation, of_mean: bool) -> tuple[float, ...]:
+    """Contradicted by the data first, then violated, then what shaped the result, and how much."""
+    rank = 0 if explained.is_contradicted else IMPORTANCE[explained.effect]
+    change, gain = -explained.largest_change, -explained.gain_per_point
+    missed = -explained.excess if explained.effect is Effect.VIOLATED else 0.0
+    return rank, missed, *((change, gain) if of_mean else (gain, change)), explained.statement.number
+
+
+def _configurations_of(blocks: tuple[Block, ...]) -> dict[int, list[tuple[str, int]]]:
+    """The conditional distributions that each statement is about."""
+    about: dict[int, list[tuple[str, int]]] = {}
+    for block in blocks:
+        owner = block.distribution_of[block.linear.indices]
+        entries = np.column_stack((block.linear.statements[block.linear.entry_constraints], owner))
+        for number, distribution in np.unique(entries, axis=0).tolist():
+            about.setdefault(number, []).append(block.configurations[distribution])
+        for product in block.products:
+            owners = sorted({int(block.distribution_of[index]) for index in product.indices})
+            about.setdefault(product.statement, []).extend(block.configurations[owner] for owner in owners)
+    return about
+
+
+def _most_informative(observations: Indices, constrained: list[int]) -> Indices:
+    """All configurations; of too many, those that statements are about, then those observed most often."""
+    if len(observations) <= MAX_CONFIGURATIONS:
+        return np.arange(len(observations))
+    is_constrained = np.zeros(len(observations))
+    is_constrained[constrained] = 1.0
+    return np.sort(np.lexsort((-observations, -is_constrained))[:MAX_CONFIGURATIONS])
+
+
+def _unbounded_likelihoods() -> np.errstate:
+    """Where statements force a probability to zero that a prior gives weight to, log 0 is expected: no warning."""
+    return np.errstate(divide="ignore", over="ignore", invalid="ignore")
+
+
+def _harmful_statement(problem: Problem, comparison: HeldOutComparison | None) -> int | None:
+    """Where the knowledge did harm on the whole, the statement that did most in the block that lost most."""
+    if comparison is None or not comparison.scores or comparison.gain >= 0:
+        return None
+    with _unbounded_likelihoods():
+        found = most_harmful_statement(problem, min(comparison.scores, key=lambda score: score.gain))
+    return None if found is None else found[0]
+
+
+def _notes(problem: Problem, method: str, is_incomplete: bool, too_many_cells: bool) -> tuple[str, ...]:
+    """What is not available here, and why."""
+    notes = []
+    has_statements = bool(problem.blocks)
+    if has_statements and not METHODS[method].uses_knowledge:
+        notes.append(
+            f"The method {method} does not use the knowledge: its result is only compared with the statements."
+        )
+    elif has_statements and method not in EXACT_EFFECTS:
+        notes.append(
+            "How much a statement changed is computed for the most probable CPTs under the knowledge: "
+            f"{method} has no such answer of its own."
+        )
+    if is_incomplete:
+        notes.append(
+            "The data have missing values, hidden variables or tied rows. What a statement changed is therefore "
+            "computed from expected counts, the last ones of EM. Whether the knowledge improves predictions, and what "
+            "the data on their own say about a statement, is not available."
+        )
+    elif too_many_cells:
+        notes.append("There are too many probabilities to leave out one observation at a time: a tenth was, ten times.")
+    if any(block.products for block in problem.blocks) and not is_incomplete:
+        notes.append("Statements that compare products take no part in the predictions of held-out observations.")
+    large = [name for name in problem.names if problem.network.configurations(name) > MAX_CONFIGURATIONS]
+    if large:
+        notes.append(
+            f"Of a variable with more than {MAX_CONFIGURATIONS:,} configurations of its parents, the most informative "
+            f"are explained: {', '.join(large)}."
+        )
+    return tuple(notes)

@@ -1,0 +1,185 @@
+"""What a statement changed: the result without it, compared with the result.
+
+For an optimum, only the blocks that a statement is part of are solved again without it, all in one call, at the most
+probable CPTs under the knowledge (cmap with the fit's own prior), whatever the method.
+
+For a posterior mean, draws from Dirichlet(counts + 1) are kept where statements hold: those where every statement of a
+block holds have the mean under data and knowledge, those where every statement but one holds the mean without that one.
+So one set of draws serves all statements of a block, wherever enough of them are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from credo.arrays import Flags, Indices, Numbers
+from credo.constraints.blocks import Block
+from credo.estimation.constrained import without_pinned_prior
+from credo.estimation.problem import Problem
+from credo.estimation.soft_weight import DEFAULT_WEIGHT
+from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
+from credo.estimation.solvers.products import with_products
+from credo.explain.plausibility import dirichlet_draws
+
+LEAST_CHANGE = 1e-4  # of an optimum; below it a probability did not change
+LEAST_CHANGE_OF_MEAN = 0.01  # below it a change may be sampling error, and matters to nobody
+DRAWS = 20_000
+FIRST_DRAWS = 500  # that show whether enough of them will be kept
+MAX_CELLS = 4_000_000  # of draws and constraints that are held at a time
+ENOUGH_DRAWS = 200  # for a mean
+TOLERANCE = 1e-12
+EQUALITY_TOLERANCE = 0.01  # equalities have probability zero: they are read as equal within this
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The largest change of a probability in one conditional distribution if a statement is left out."""
+
+    variable: str
+    index: int  # of the parents' configuration
+    amount: float
+
+
+@dataclass(frozen=True, slots=True)
+class StatementEffect:
+    """What a statement changed, the largest change first, and what it costs the data in log-likelihood."""
+
+    changes: tuple[Change, ...]
+    log_likelihood_gain: float  # of the data without it, at the most probable CPTs
+
+    @property
+    def largest(self) -> float:
+        """The largest change of a probability."""
+        return self.changes[0].amount if self.changes else 0.0
+
+
+def effects_of_statements(problem: Problem, *, of_mean: bool = False) -> dict[int, StatementEffect]:
+    """The effect of each statement that constrains a block; on the posterior mean where that is asked for."""
+    effects = effects_on_optimum(problem)
+    if of_mean:
+        changes = changes_of_means(problem)
+        effects |= {number: replace(effects[number], changes=tuple(own)) for number, own in changes.items()}
+    return effects
+
+
+def effects_by_configuration(
+    effects: Mapping[int, StatementEffect],
+) -> dict[tuple[str, int], list[tuple[int, float]]]:
+    """The statements that changed each conditional distribution, with how much, the largest change first."""
+    found: dict[tuple[str, int], list[tuple[int, float]]] = {}
+    for number, effect in effects.items():
+        for change in effect.changes:
+            found.setdefault((change.variable, change.index), []).append((number, change.amount))
+    return {place: sorted(statements, key=lambda each: -each[1]) for place, statements in found.items()}
+
+
+def effects_on_optimum(problem: Problem) -> dict[int, StatementEffect]:
+    """The effect of each statement on the most probable CPTs."""
+    vector, data = problem.vector(), problem.vector(with_prior=False)
+    weight = DEFAULT_WEIGHT if problem.soft_weight is None else problem.soft_weight
+
+    def solve(blocks: Sequence[Block]) -> list[BlockEstimate]:
+        estimates = without_pinned_prior(problem, vector, estimate_blocks(blocks, vector, weight), weight)
+        return with_products(estimates, problem.seed)
+
+    with_all = solve(problem.blocks)
+    tasks = [(number, k) for k, block in enumerate(problem.blocks) for number in block.statements]
+    without_one = solve([without_statement(problem.blocks[k], number) for number, k in tasks])
+    changes: dict[int, list[Change]] = {}
+    gains: dict[int, float] = {}
+    for (number, k), other in zip(tasks, without_one, strict=True):
+        changes.setdefault(number, []).extend(_changes(with_all[k], other))
+        gains[number] = gains.get(number, 0.0) + _gain(problem.blocks[k], data, with_all[k].theta, other.theta)
+    return {
+        number: StatementEffect(tuple(sorted(own, key=lambda change: -change.amount)), gains[number])
+        for number, own in changes.items()
+    }
+
+
+def without_statement(block: Block, number: int) -> Block:
+    """The block without the constraints of one statement."""
+    kept = block.linear.statements != number
+    return replace(
+        block,
+        linear=block.linear.take(kept),
+        constraint_numbers=block.constraint_numbers[kept],
+        products=tuple(product for product in block.products if product.statement != number),
+    )
+
+
+def _changes(estimate: BlockEstimate, other: BlockEstimate) -> Sequence[Change]:
+    block = estimate.block
+    largest = np.maximum.reduceat(np.abs(estimate.theta - other.theta), block.distributions[:-1])
+    return [Change(*block.configurations[d], float(largest[d])) for d in np.flatnonzero(largest > LEAST_CHANGE)]
+
+
+def _gain(block: Block, data: Numbers, theta: Numbers, other: Numbers) -> float:
+    counts = data[block.parameters]
+    observed = counts > 0
+    with np.errstate(divide="ignore"):
+        return float(counts[observed] @ (np.log(other[observed]) - np.log(theta[observed])))
+
+
+def changes_of_means(problem: Problem) -> dict[int, list[Change]]:
+    """The changes of the posterior mean, for each hard statement whose blocks all keep enough draws."""
+    weights = problem.vector()
+    found: dict[int, list[Change]] = {}
+    unknown: set[int] = set()  # statements with a block that keeps too few draws
+    for block in problem.blocks:
+        changes = _changes_of_block_means(block, weights[block.parameters], problem.seed)
+        for number in block.statements:
+            if number in changes:
+                found.setdefault(number, []).extend(changes[number])
+            else:
+                unknown.add(number)
+    return {
+        number: sorted(changes, key=lambda change: -change.amount)
+        for number, changes in found.items()
+        if number not in unknown
+    }
+
+
+def _changes_of_block_means(block: Block, counts: Numbers, seed: int) -> dict[int, list[Change]]:
+    hard = block.linear.hard
+    numbers = np.unique(block.linear.statements[hard])
+    if not len(numbers) or any(product.confidence is None for product in block.products):
+        return {}
+    draws = min(DRAWS, max(ENOUGH_DRAWS, MAX_CELLS // (block.size + len(block.linear))))
+    rng = np.random.default_rng([seed, int(block.parameters[0])])
+    theta = dirichlet_draws(rng, block, counts + 1.0, min(FIRST_DRAWS, draws))
+    fails = _violated(block, hard, numbers, theta)
+    kept = int((~fails.any(axis=1)).sum())
+    if kept / len(theta) < 0.5 * ENOUGH_DRAWS / draws:
+        return {}
+    if draws > len(theta):
+        theta = np.concatenate((theta, more := dirichlet_draws(rng, block, counts + 1.0, draws - len(theta))))
+        fails = np.concatenate((fails, _violated(block, hard, numbers, more)))
+    failures = fails.sum(axis=1)
+    all_hold, one_fails = failures == 0, failures == 1
+    count = int(all_hold.sum())
+    if count < ENOUGH_DRAWS:
+        return {}
+    total = theta[all_hold].sum(axis=0)
+    failing = fails[one_fails].astype(np.float64)  # (draws, statements): which one it is that fails
+    means_without = (total + failing.T @ theta[one_fails]) / (count + failing.sum(axis=0))[:, None]
+    largest = np.maximum.reduceat(np.abs(total / count - means_without), block.distributions[:-1], axis=1)
+    return {
+        number: [
+            Change(*block.configurations[d], float(largest[k, d]))
+            for d in np.flatnonzero(largest[k] > LEAST_CHANGE_OF_MEAN)
+        ]
+        for k, number in enumerate(numbers.tolist())
+    }
+
+
+def _violated(block: Block, hard: Flags, numbers: Indices, theta: Numbers) -> Flags:
+    """(draws, statements) whether a constraint of a statement does not hold."""
+    linear = block.linear.take(hard)
+    excess = linear.matrix(block.size) @ theta.T - linear.bounds[:, None]  # (constraints, draws)
+    violated = np.where(linear.equality[:, None], np.abs(excess) > EQUALITY_TOLERANCE, excess > TOLERANCE)
+    order = np.argsort(linear.statements, kind="stable")
+    firsts = np.searchsorted(linear.statements[order], numbers)
+    return np.asarray(np.logical_or.reduceat(violated[order], firsts, axis=0).T, dtype=np.bool_)

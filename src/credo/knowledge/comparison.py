@@ -1,0 +1,402 @@
+"""Comparison and Approximation: probabilities compared with numbers and with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import isfinite
+from typing import Any, Literal, NamedTuple
+
+from credo.knowledge.expressions import (
+    Expression,
+    Linear,
+    Product,
+    add,
+    event_text,
+    expression_text,
+    is_number,
+    negate,
+    number_text,
+    probabilities_in,
+    single,
+)
+from credo.knowledge.mistakes import LineMistake
+from credo.knowledge.names import Part, joined, token_part
+from credo.knowledge.network_names import NetworkNames, check_probability
+from credo.knowledge.statement_base import (
+    ComparingStatement,
+    Kind,
+    Span,
+    StatementRules,
+    UncertainStatement,
+    modifiers_text,
+)
+from credo.model.network import Network
+
+Relation = Literal["<=", "<", ">=", ">", "="]
+
+RELATIONS: dict[str, Relation] = {
+    "<=": "<=", "≤": "<=", "<": "<", ">=": ">=", "≥": ">=", ">": ">", "=": "=", "==": "=",
+}  # fmt: skip
+APPROXIMATE = ("~", "≈", "~=", "~~")
+MISSPELLED = {"=<": "<=", "=>": ">=", "<<": "<", ">>": ">", "===": "="}
+UPWARD, DOWNWARD = ("<=", "<"), (">=", ">")
+
+ROUNDING = 1e-12  # rounding in sums of decimals: 0.1 + 0.2 <= 0.3 is no contradiction
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(ComparingStatement):
+    """`0.1 <= P(…) <= 0.3`, `P(…) > P(…) by at least 0.05`: expressions with relations between them."""
+
+    sides: tuple[Expression, ...]
+    relations: tuple[Relation, ...]
+    margin: float = 0.0
+    confidence: float | None = None
+    span: Span | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        text = expression_text(self.sides[0])
+        for relation, side in zip(self.relations, self.sides[1:], strict=True):
+            text += f" {relation} {expression_text(side)}"
+        return text + modifiers_text(self)
+
+    def _instead_of_chain(self) -> str:
+        """`P("lung=yes").between(0.1, high)`, for a comparison that Python cut off a chain."""
+        left, right = self.sides[0], self.sides[-1]
+        inner, bound, low = (left, right, self.relations[-1] in DOWNWARD)
+        if is_number(left):
+            inner, bound, low = (right, left, self.relations[0] in UPWARD)
+        if not is_number(bound) or (term := single(inner)) is None or term[0] != 1:
+            return 'P("x=a").between(0.1, 0.3)'
+        event = event_text(term[1])
+        quote = "'" if '"' in event else '"'
+        value = number_text(bound.constant) if isinstance(bound, Linear) else ""
+        return f"P({quote}{event}{quote}).between({f'{value}, high' if low else f'low, {value}'})"
+
+
+@dataclass(frozen=True, slots=True)
+class Approximation(UncertainStatement):
+    """`P(…) ~ P(…) within 0.05`."""
+
+    left: Linear
+    right: Linear
+    within: float
+    confidence: float | None = None
+    span: Span | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        sides = f"{expression_text(self.left)} ~ {expression_text(self.right)}"
+        return f"{sides} within {number_text(self.within)}{modifiers_text(self)}"
+
+
+# Reading a line -------------------------------------------------------------------------------------------------------
+
+
+class Compared(NamedTuple):
+    """Sides and the relations between them, before it is known which statement they make."""
+
+    sides: tuple[Part, ...]
+    relations: tuple[Part, ...]
+
+
+def parse_comparison(children: list[Any]) -> Part:
+    """`expression relation expression …`: the modifiers decide what it becomes, see `complete_comparison`."""
+    sides, relations = children[::2], [token_part(token) for token in children[1::2]]
+    return joined(Compared(tuple(sides), tuple(relations)), sides)
+
+
+def complete_comparison(
+    body: Part, modifiers: Mapping[str, Part], broken: bool
+) -> tuple[Comparison | Approximation | None, tuple[LineMistake, ...]]:
+    """The statement, if its relations can be read, and its mistakes; the meaning of a `broken` one is not checked."""
+    compared: Compared = body.value
+    sides, relations = compared
+    if not modifiers and not broken and _is_plain(compared):
+        return Comparison((sides[0].value, sides[1].value), (RELATIONS[relations[0].value],)), ()
+    if not relations:
+        return None, (LineMistake("no-relation", body.column, body.end),)
+    mistakes = [mistake for relation in relations for mistake in _relation_mistakes(relation)]
+    if mistakes:
+        return None, tuple(mistakes)
+    expressions = tuple(side.value for side in sides)
+    if any(relation.value in APPROXIMATE for relation in relations):
+        return _approximation(compared, modifiers, broken) if not body.mistakes else (None, ())
+    statement = Comparison(expressions, tuple(RELATIONS[relation.value] for relation in relations))
+    if body.mistakes:
+        return statement, ()
+    margin = modifiers["margin"].value.amount if "margin" in modifiers else 0.0
+    mistakes += _form_mistakes(statement, compared, modifiers)
+    if not mistakes and not broken:
+        mistakes += _value_mistakes(statement, compared, margin)
+    return statement, tuple(mistakes)
+
+
+def _is_plain(compared: Compared) -> bool:
+    """One probability against another: most lines of most files, and nothing to check."""
+    sides, relations = compared
+    if len(relations) != 1 or relations[0].value not in RELATIONS:
+        return False
+    left, right = single(sides[0].value), single(sides[1].value)
+    return left is not None and right is not None and left[0] == right[0] == 1 and left[1] != right[1]
+
+
+def _relation_mistakes(relation: Part) -> Iterator[LineMistake]:
+    if relation.value in ("!=", "≠", "<>"):
+        yield LineMistake("not-equal", relation.column, relation.end)
+    elif relation.value not in RELATIONS and relation.value not in APPROXIMATE:
+        meant = MISSPELLED.get(relation.value)
+        hint = f"Write {meant}." if meant else "Write one of <=, >=, <, >, =, ~."
+        yield LineMistake("relation-spelling", relation.column, relation.end, {"hint": hint})
+
+
+def _approximation(
+    compared: Compared, modifiers: Mapping[str, Part], broken: bool
+) -> tuple[Approximation | None, tuple[LineMistake, ...]]:
+    sides, relations = compared
+    if len(relations) > 1:
+        return None, (LineMistake("approximation-in-chain", relations[1].column, relations[1].end),)
+    left, right = sides
+    if isinstance(left.value, Product) or isinstance(right.value, Product):
+        return None, (LineMistake("approximation-of-product", left.column, right.end),)
+    within = modifiers["within"].value.amount if "within" in modifiers else 0.0
+    statement = Approximation(left.value, right.value, within)
+    mistakes = list(_side_mistakes(compared))
+    if "within" not in modifiers:
+        mistakes.append(LineMistake("within-missing", relations[0].column, relations[0].end))
+    elif not mistakes and not broken:
+        mistakes += [*_bound_mistakes(left, right), *_impossible_mistakes(left, "=", right, -within)]
+    return statement, tuple(mistakes[:1])
+
+
+def _form_mistakes(statement: Comparison, compared: Compared, modifiers: Mapping[str, Part]) -> Iterator[LineMistake]:
+    yield from _side_mistakes(compared)
+    directions = {relation in UPWARD for relation in statement.relations if relation != "="}
+    if len(directions) > 1:
+        first = next(relation for relation in statement.relations if relation != "=")
+        turned = DOWNWARD if first in UPWARD else UPWARD
+        turn = next(part for part in compared.relations if RELATIONS[part.value] in turned)
+        yield LineMistake("chain-turns", turn.column, turn.end, {"first": first})
+    if (margin := modifiers.get("margin")) is not None:
+        if len(statement.relations) > 1:
+            yield LineMistake("margin-on-chain", margin.column, margin.end)
+        elif statement.relations[0] == "=":
+            yield LineMistake("margin-on-equality", margin.column, margin.end)
+        elif any(isinstance(side, Product) for side in statement.sides):
+            yield LineMistake("margin-on-product", margin.column, margin.end)
+    for left, right in pairwise(compared.sides):
+        yield from _product_mistakes(left, right)
+
+
+def _side_mistakes(compared: Compared) -> Iterator[LineMistake]:
+    sides = compared.sides
+    if all(is_number(side.value) for side in sides):
+        yield LineMistake("no-probability", sides[0].column, sides[-1].end)
+        return
+    for left, right in pairwise(sides):
+        if is_number(left.value) and is_number(right.value):
+            yield LineMistake("two-numbers", left.column, right.end)
+    for side in sides:
+        if not all(isfinite(value) for value in _numbers(side.value)) and not side.mistakes:
+            yield LineMistake("number-too-large", side.column, side.end)
+
+
+def _numbers(expression: Expression) -> tuple[float, ...]:
+    if isinstance(expression, Product):
+        return (expression.coefficient,)
+    return (expression.constant, *(coefficient for coefficient, _ in expression.terms))
+
+
+def _product_mistakes(left: Part, right: Part) -> Iterator[LineMistake]:
+    """A product is linear in logarithms: it compares with a product, one probability, or a positive number."""
+    if not (isinstance(left.value, Product) or isinstance(right.value, Product)):
+        return
+    for side in (left, right):
+        if isinstance(side.value, Product):
+            if side.value.coefficient < 0:
+                yield LineMistake("product-negative", side.column, side.end)
+        elif is_number(side.value):
+            if side.value.constant <= 0:
+                yield LineMistake("product-bound", side.column, side.end)
+        elif (one := single(side.value)) is None or one[0] < 0 or len(one[1].states) > 1:
+            yield LineMistake("product-against-sum", side.column, side.end)
+
+
+def _repeated_states(side: Part) -> Iterator[LineMistake]:
+    """A plain sum over one distribution that holds a state twice; `2 * P(…)` is no such sum."""
+    expression = side.value
+    if isinstance(expression, Product) or len(expression.terms) < 2 or not _is_plain_sum(expression):
+        return
+    states = [state for _, term in expression.terms for state in term.states]
+    for position, state in enumerate(states):
+        if state in states[:position]:
+            yield LineMistake("counted-twice", side.column, side.end, {"state": state})
+            return
+
+
+def _value_mistakes(statement: Comparison, compared: Compared, margin: float) -> Iterator[LineMistake]:
+    for side in compared.sides:
+        yield from _repeated_states(side)
+    crossed = False
+    last: Part | None = None
+    for index, side in enumerate(compared.sides):
+        if not is_number(side.value):
+            continue
+        if last is not None and _crossed(last.value.constant, side.value.constant, statement.relations[:index]):
+            crossed = True
+            yield LineMistake("bounds-crossed", last.column, side.end)
+        last = side
+    for (left, right), relation in zip(pairwise(compared.sides), statement.relations, strict=True):
+        found = [*_bound_mistakes(left, right)]
+        if not found and left.value == right.value:
+            found = [LineMistake("compares-with-itself", left.column, right.end)]
+        if not found and not crossed:
+            found = [*_impossible_mistakes(left, relation, right, margin)]
+        yield from found
+
+
+def _crossed(first: float, second: float, relations: tuple[Relation, ...]) -> bool:
+    if any(relation in UPWARD for relation in relations):
+        return first > second
+    if any(relation in DOWNWARD for relation in relations):
+        return first < second
+    return first != second
+
+
+def _bound_mistakes(left: Part, right: Part) -> Iterator[LineMistake]:
+    for number, other in ((left, right), (right, left)):
+        if is_number(number.value) and _is_probability(other.value):
+            bound = number.value.constant
+            if not 0 <= bound <= 1:
+                hint = f"{bound:g}% is {bound / 100:g}." if 1 < bound <= 100 else ""
+                yield LineMistake("bound-outside", number.column, number.end, {"bound": f"{bound:g}", "hint": hint})
+
+
+def _is_probability(expression: Expression) -> bool:
+    """One probability, or a sum of probabilities of different states in one distribution."""
+    if isinstance(expression, Product) or expression.constant or not expression.terms:
+        return False
+    states = [state for _, term in expression.terms for state in term.states]
+    return len(set(states)) == len(states) and _is_plain_sum(expression)
+
+
+def _is_plain_sum(expression: Linear) -> bool:
+    """Whether all terms are of one distribution, each taken once."""
+    first = expression.terms[0][1]
+    return all(
+        coefficient == 1 and term.variable == first.variable and term.given == first.given
+        for coefficient, term in expression.terms
+    )
+
+
+def _impossible_mistakes(left: Part, relation: str, right: Part, margin: float) -> Iterator[LineMistake]:
+    """A comparison that no probabilities can meet: the range of left − right lies on the wrong side of zero."""
+    if isinstance(left.value, Product) or isinstance(right.value, Product):
+        (left_low, left_high), (right_low, right_high) = _range(left.value), _range(right.value)
+        low, high = left_low - right_high, left_high - right_low
+    else:
+        low, high = _range(add(left.value, negate(right.value)))
+    if (relation in (*UPWARD, "=") and low + margin > ROUNDING) or (
+        relation in (*DOWNWARD, "=") and high - margin < -ROUNDING
+    ):
+        facts = {"low": f"{low:.6g}", "high": f"{high:.6g}"}
+        yield LineMistake("never-true", left.column, right.end, facts)
+
+
+def _range(expression: Expression) -> tuple[float, float]:
+    """The least and the greatest value of a linear expression when every distribution sums to one at most.
+
+    A product of probabilities lies between 0 and its coefficient.
+    """
+    if isinstance(expression, Product):
+        return min(0.0, expression.coefficient), max(0.0, expression.coefficient)
+    weights: dict[object, dict[str, float]] = {}
+    for coefficient, term in expression.terms:
+        distribution = weights.setdefault((term.variable, frozenset(term.given)), {})
+        for state in term.states:
+            distribution[state] = distribution.get(state, 0.0) + coefficient
+    low = high = expression.constant
+    for distribution in weights.values():
+        low += min(0.0, *distribution.values())
+        high += max(0.0, *distribution.values())
+    return low, high
+
+
+# Checks against a network, and kinds ----------------------------------------------------------------------------------
+
+
+def _check_comparison(statement: Comparison, names: NetworkNames) -> Iterator[LineMistake]:
+    for side in statement.sides:
+        for probability in probabilities_in(side):
+            yield from check_probability(probability, names)
+
+
+def _check_approximation(statement: Approximation, names: NetworkNames) -> Iterator[LineMistake]:
+    for side in (statement.left, statement.right):
+        for probability in probabilities_in(side):
+            yield from check_probability(probability, names)
+
+
+INTRA = Kind("within a distribution", 1)
+INTER = Kind("between CPTs", 2)
+AXIOM = Kind("sum of a distribution", 3)
+ADDITIVE = Kind("additive synergy", 4)
+CROSS = Kind("between configurations", 5)
+EQUAL = Kind("equality", 6)
+APPROXIMATELY_EQUAL = Kind("approximate equality", 6)
+RANGE = Kind("range", 7)
+PRODUCT = Kind("product synergy", 8)
+SUM_BOUND = Kind("bound on a sum")
+SUMS = Kind("sums in a distribution")
+LINEAR = Kind("linear")
+
+
+def _comparison_kind(statement: Comparison, network: Network) -> Kind:
+    """The name in [guo, table 1] where there is one; `network` tells whether a sum names all states."""
+    if any(isinstance(side, Product) for side in statement.sides):
+        return PRODUCT
+    sides = [side for side in statement.sides if isinstance(side, Linear) and side.terms]
+    terms = [term for side in sides for _, term in side.terms]
+    constants = len(sides) < len(statement.sides)
+    if not terms:
+        return LINEAR
+    variables = {str(term.variable) for term in terms}
+    distributions = {(str(term.variable), frozenset(term.given)) for term in terms}
+    states = {term.states for term in terms}
+    plain = all(coefficient == 1.0 for side in sides for coefficient, _ in side.terms)
+    single = all(len(term.states) == 1 for term in terms)
+    if constants:
+        named = [state for term in terms for state in term.states]
+        complete = len(distributions) == 1 and sorted(named) == sorted(network.states(terms[0].variable))
+        if complete and plain and set(statement.relations) == {"="}:
+            return AXIOM
+        return RANGE if len(terms) == 1 and single else SUM_BOUND
+    shape = [len(side.terms) for side in sides]
+    if not plain or any(side.constant for side in sides):
+        return LINEAR
+    if shape == [1] * len(sides) and single:
+        if set(statement.relations) == {"="}:
+            return EQUAL
+        if len(distributions) == 1:
+            return INTRA
+        return CROSS if len(variables) == 1 else INTER
+    if len(distributions) == 1:
+        return SUMS
+    return ADDITIVE if shape == [2, 2] and single and len(variables) == len(states) == 1 else LINEAR
+
+
+COMPARISON = StatementRules(
+    "a comparison",
+    {"comparison": parse_comparison},
+    _check_comparison,
+    _comparison_kind,
+    modifiers=("margin", "confidence"),
+)
+APPROXIMATION = StatementRules(
+    "an approximate equality",
+    {},  # read by the rule of comparisons
+    _check_approximation,
+    lambda statement, network: APPROXIMATELY_EQUAL,
+    modifiers=("within", "confidence"),
+)

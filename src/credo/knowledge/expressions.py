@@ -1,0 +1,318 @@
+"""Sums and products of probabilities: their arithmetic, their text, and the grammar rules that read them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from credo.knowledge.mistakes import LineMistake
+from credo.knowledge.names import Part, escape_mistakes, joined, name_text, read_name, state_text, token_part
+
+
+@dataclass(frozen=True, slots=True)
+class Probability:
+    """P(variable=state | given), or P(variable in {states} | given); a parent missing from `given` means each state."""
+
+    variable: str
+    states: tuple[str, ...]
+    given: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """Σ coefficient · P(…) + constant."""
+
+    terms: tuple[tuple[float, Probability], ...]
+    constant: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """coefficient · P(…) · P(…): two factors or more, each with one state."""
+
+    factors: tuple[Probability, ...]
+    coefficient: float = 1.0
+
+
+Expression = Linear | Product
+
+
+def probabilities_in(expression: Expression) -> Iterable[Probability]:
+    """Every P(…) of an expression."""
+    return (term for _, term in expression.terms) if isinstance(expression, Linear) else expression.factors
+
+
+# Arithmetic -----------------------------------------------------------------------------------------------------------
+
+
+class NotAnExpression(Exception):
+    """The result is neither linear nor a product of two probabilities; `kind` is the kind of mistake."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+def number(value: float) -> Linear:
+    """A constant."""
+    return Linear((), value)
+
+
+def is_number(value: Expression) -> bool:
+    """Whether an expression holds no probability."""
+    return isinstance(value, Linear) and not value.terms
+
+
+def single(value: Expression) -> tuple[float, Probability] | None:
+    """Coefficient and probability of an expression that holds nothing else."""
+    if isinstance(value, Linear) and len(value.terms) == 1 and value.constant == 0:
+        return value.terms[0]
+    return None
+
+
+def add(left: Expression, right: Expression) -> Expression:
+    """left + right."""
+    if isinstance(left, Product) or isinstance(right, Product):
+        raise NotAnExpression("sum-with-product")
+    return Linear(left.terms + right.terms, left.constant + right.constant)
+
+
+def subtract(left: Expression, right: Expression) -> Expression:
+    """left − right."""
+    return add(left, negate(right))
+
+
+def scale(value: Expression, factor: float) -> Expression:
+    """factor · value."""
+    if isinstance(value, Product):
+        if factor == 0:
+            raise NotAnExpression("zero-coefficient")
+        return Product(value.factors, value.coefficient * factor)
+    if factor == 0 and value.terms:
+        raise NotAnExpression("zero-coefficient")
+    return Linear(tuple((factor * coefficient, term) for coefficient, term in value.terms), factor * value.constant)
+
+
+def negate(value: Expression) -> Expression:
+    """−value."""
+    return scale(value, -1.0)
+
+
+def multiply(left: Expression, right: Expression) -> Expression:
+    """left · right, where one is a number or both are single probabilities."""
+    if isinstance(left, Linear) and not left.terms:
+        return scale(right, left.constant)
+    if isinstance(right, Linear) and not right.terms:
+        return scale(left, right.constant)
+    if isinstance(left, Product) or isinstance(right, Product):
+        raise NotAnExpression("product-of-three")
+    first, second = single(left), single(right)
+    if first is None or second is None:
+        raise NotAnExpression("product-with-sum")
+    if len(first[1].states) > 1 or len(second[1].states) > 1:
+        raise NotAnExpression("product-with-set")
+    return Product((first[1], second[1]), first[0] * second[0])
+
+
+def divide(left: Expression, right: Expression) -> Expression:
+    """left / right, where right is a number."""
+    if isinstance(right, Product) or right.terms:
+        raise NotAnExpression("ratio")
+    if right.constant == 0:
+        raise NotAnExpression("division-by-zero")
+    divisor = right.constant
+    if isinstance(left, Product):
+        return Product(left.factors, left.coefficient / divisor)
+    return Linear(tuple((coefficient / divisor, term) for coefficient, term in left.terms), left.constant / divisor)
+
+
+# Text -----------------------------------------------------------------------------------------------------------------
+
+
+def number_text(value: float) -> str:
+    """A number that reads back exactly; `0.3`, not `0.30`, and `2`, not `2.0`."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def probability_text(probability: Probability) -> str:
+    """`P(lung=yes | smoke=yes)`."""
+    return f"P({event_text(probability)})"
+
+
+def event_text(probability: Probability) -> str:
+    """`lung=yes | smoke=yes`: the inside of P(…)."""
+    states = [state_text(state) for state in probability.states]
+    event = f"={states[0]}" if len(states) == 1 else f" in {{{', '.join(states)}}}"
+    given = ", ".join(f"{name_text(parent)}={state_text(state)}" for parent, state in probability.given)
+    return f"{name_text(probability.variable)}{event}{' | ' + given if given else ''}"
+
+
+def expression_text(expression: Expression) -> str:
+    """`2*P(…) - P(…) + 0.5`."""
+    if isinstance(expression, Product):
+        factors = " * ".join(probability_text(factor) for factor in expression.factors)
+        return _multiple(expression.coefficient, factors)
+    terms = [(coefficient, probability_text(term)) for coefficient, term in expression.terms]
+    if not terms:
+        return number_text(expression.constant)
+    text = _multiple(*terms[0])
+    for coefficient, term in terms[1:]:
+        text += f" {_sign(coefficient)} {_multiple(abs(coefficient), term)}"
+    if expression.constant:
+        text += f" {_sign(expression.constant)} {number_text(abs(expression.constant))}"
+    return text
+
+
+def _multiple(coefficient: float, text: str) -> str:
+    if coefficient == 1:
+        return text
+    return f"-{text}" if coefficient == -1 else f"{number_text(coefficient)}*{text}"
+
+
+def _sign(value: float) -> str:
+    return "-" if value < 0 else "+"
+
+
+# Grammar rules: arithmetic --------------------------------------------------------------------------------------------
+
+
+def parse_number(children: list[Any]) -> Part:
+    """`0.3`, `30%`, `1e-3`."""
+    (token,) = children
+    text, column, end = str(token), token.start_pos + 1, token.end_pos + 1
+    value = float(text[:-1]) / 100 if text[-1] == "%" else float(text)
+    mistakes = () if isfinite(value) else (LineMistake("number-too-large", column, end),)
+    return Part(Linear((), value), column, end, mistakes)
+
+
+def _binary(operation: Callable[[Expression, Expression], Expression]) -> Callable[[list[Any]], Part]:
+    def apply(children: list[Any]) -> Part:
+        left, _, right = children
+        mistakes = left.mistakes + right.mistakes
+        try:
+            value = operation(left.value, right.value)
+        except NotAnExpression as error:
+            value, mistakes = left.value, (*mistakes, LineMistake(error.kind, left.column, right.end))
+        return Part(value, left.column, right.end, mistakes)
+
+    return apply
+
+
+def parse_negate(children: list[Any]) -> Part:
+    """`-P(…)`."""
+    sign, part = children
+    return Part(negate(part.value), sign.start_pos + 1, part.end, part.mistakes)
+
+
+def parse_keep(children: list[Any]) -> Part:
+    """`+P(…)`."""
+    sign, part = children
+    return Part(part.value, sign.start_pos + 1, part.end, part.mistakes)
+
+
+def parse_power(children: list[Any]) -> Part:
+    """`P(…)**2`, which is always a mistake."""
+    base, _, exponent = children
+    mistakes = (*base.mistakes, *exponent.mistakes, LineMistake("power", base.column, exponent.end))
+    return Part(base.value, base.column, exponent.end, mistakes)
+
+
+def parse_group(children: list[Any]) -> Part:
+    """`(P(…) + 0.1)`."""
+    left, part, right = children
+    return Part(part.value, left.start_pos + 1, right.end_pos + 1, part.mistakes)
+
+
+# Grammar rules: probabilities -----------------------------------------------------------------------------------------
+
+# The token is known to be well formed, so a word is whatever is between its marks.
+_WORD = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s=|,{}()"']+)"""
+_PAIR = re.compile(rf"{_WORD}\s*=\s*{_WORD}")
+_ONE_OF = re.compile(rf"P\s*\(\s*{_WORD}\s*in\s*(\{{(?:\s*{_WORD}\s*,?)*\}})")
+
+
+def parse_whole_probability(children: list[Any]) -> Part:
+    """A well-formed P(…), which is one token."""
+    token = children[0]
+    text, start = str(token), token.start_pos + 1
+    one_of = _ONE_OF.match(text)
+    pairs = [
+        (read_name(pair[1], start + pair.start(1)), read_name(pair[2], start + pair.start(2)))
+        for pair in _PAIR.finditer(text, one_of.end() if one_of else 0)
+    ]
+    if one_of:
+        variable = read_name(one_of[1], start + one_of.start(1))
+        inside = re.finditer(_WORD, text[: one_of.end(2)])
+        states = tuple(read_name(word[1], start + word.start(1)) for word in inside if word.start(1) > one_of.start(2))
+        given = tuple(pairs)
+    else:
+        (variable, state), *given = pairs  # type: ignore[assignment]
+        states = (state,)
+    return Part(
+        Linear(((1.0, Probability(variable, states, tuple(given))),)),
+        start,
+        token.end_pos + 1,
+        escape_mistakes(text, start),
+    )
+
+
+def parse_probability(children: list[Any]) -> Part:
+    """The spelled-out form, whose events may have any relation and whose conditions may have sets."""
+    opening, event, *rest = children
+    conditions = rest[1:-1:2]
+    mistakes = _event_mistakes(event, conditions)
+    (variable, states, _), start, end = event.value, opening.start_pos + 1, rest[-1].end_pos + 1
+    given = tuple((part.value[0], part.value[1][0]) for part in conditions if part.value[1])
+    return Part(Linear(((1.0, Probability(variable, states, given)),)), start, end, mistakes)
+
+
+def parse_event(children: list[Any]) -> Part:
+    """`lung=yes`."""
+    name, relation, label = children
+    return joined((name.value, (label.value,), token_part(relation)), [name, label])
+
+
+def parse_event_in(children: list[Any]) -> Part:
+    """`lung in {yes, no}`."""
+    name, word, labels, closing = children[0], children[1], children[3:-1:2], children[-1]
+    states = tuple(label.value for label in labels)
+    return Part((name.value, states, token_part(word)), name.column, closing.end_pos + 1)
+
+
+def _event_mistakes(event: Part, conditions: Sequence[Part]) -> tuple[LineMistake, ...]:
+    """In P(event | conditions) every relation is `=`, and only the event may name several states."""
+    mistakes = list(event.mistakes)
+    for part in (event, *conditions):
+        name, states, relation = part.value
+        if relation.value == "in":
+            if part is not event:
+                one = f"{name}={states[0]}"
+                mistakes.append(LineMistake("condition-set", part.column, part.end, {"name": name, "one": one}))
+            elif not states:
+                mistakes.append(LineMistake("no-states", part.column, part.end, {"name": name}))
+        elif relation.value not in ("=", "=="):
+            facts = {"name": name, "state": states[0]}
+            mistakes.append(LineMistake("event-relation", relation.column, relation.end, facts))
+        if part is not event:
+            mistakes.extend(part.mistakes)
+    return tuple(mistakes)
+
+
+GRAMMAR_RULES = {
+    "number": parse_number,
+    "add": _binary(add),
+    "subtract": _binary(subtract),
+    "multiply": _binary(multiply),
+    "divide": _binary(divide),
+    "negate": parse_negate,
+    "keep": parse_keep,
+    "power": parse_power,
+    "group": parse_group,
+    "whole_probability": parse_whole_probability,
+    "probability": parse_probability,
+    "event": parse_event,
+    "event_in": parse_event_in,
+}

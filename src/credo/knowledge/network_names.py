@@ -1,0 +1,122 @@
+"""Names compared with a network: which variables, states and parents exist, and which one was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from credo.errors import closest, listing
+from credo.knowledge.expressions import Probability
+from credo.knowledge.mistakes import LineMistake
+from credo.knowledge.names import mistake_at, mistake_between
+from credo.model.network import Network
+
+MAX_SEARCHES = 50  # close names are searched this often at most: it is slow among a thousand variables
+
+
+class NetworkNames:
+    """The names of a network as sets, so that ten thousand statements are looked up quickly.
+
+    Not frozen, because it counts its searches: after `MAX_SEARCHES` names nothing is suggested any more.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.states = {variable.name: frozenset(variable.states) for variable in network.variables}
+        self.parents = {name: frozenset(parents) for name, parents in network.parents.items()}
+        self._searched: dict[tuple[str, tuple[str, ...]], str | None] = {}
+
+    def closest(self, name: str, known: tuple[str, ...]) -> str | None:
+        """The known name that was most likely meant, if one is close."""
+        key = (str(name), known)
+        if key not in self._searched and len(self._searched) < MAX_SEARCHES:
+            self._searched[key] = closest(name, known)
+        return self._searched.get(key)
+
+
+def check_probability(probability: Probability, names: NetworkNames) -> Iterator[LineMistake]:
+    """Mistakes in one P(…)."""
+    variable, states = probability.variable, probability.states
+    known = names.states.get(variable)
+    if known is None:
+        yield unknown_variable(variable, names)
+    else:
+        for state in states:
+            if state not in known:
+                yield unknown_state(variable, state, names)
+        if len(states) > 1:
+            yield from _check_state_set(variable, states, known)
+    seen: set[str] = set()
+    for parent, state in probability.given:
+        if parent == variable:
+            yield mistake_at(parent, "condition-on-itself", name=parent)
+        elif parent in seen:
+            yield mistake_at(parent, "condition-twice", name=parent)
+        elif parent not in names.states:
+            yield unknown_variable(parent, names)
+        else:
+            if known is not None and parent not in names.parents[variable]:
+                yield mistake_at(parent, "not-a-parent", **_parent_facts(parent, variable, names))
+            if state not in names.states[parent]:
+                yield unknown_state(parent, state, names)
+        seen.add(parent)
+
+
+def _check_state_set(variable: str, states: Sequence[str], known: frozenset[str]) -> Iterator[LineMistake]:
+    for position, state in enumerate(states):
+        if state in states[:position]:
+            yield mistake_at(state, "state-twice", name=variable, state=state)
+    if known <= set(states):
+        yield mistake_between(states[0], states[-1], "all-states", name=variable)
+
+
+def check_parents(
+    child: str, parents: Sequence[str], names: NetworkNames, direction: str = ""
+) -> Iterator[LineMistake]:
+    """Names that are no parents of the child; with a `direction`, the reverse influence is suggested."""
+    known = child in names.states
+    for parent in parents:
+        if parent not in names.states:
+            yield unknown_variable(parent, names)
+        elif known and parent not in names.parents[child]:
+            facts = _parent_facts(parent, child, names)
+            if direction and child in names.parents[parent]:
+                yield mistake_at(parent, "influence-reversed", reverse=f"{child} {direction} {parent}", **facts)
+            else:
+                yield mistake_at(parent, "not-a-parent", **facts)
+    if not known:
+        yield unknown_variable(child, names)
+
+
+def _parent_facts(parent: str, child: str, names: NetworkNames) -> dict[str, str]:
+    parents = names.network.parents[child]
+    near = names.closest(parent, parents)
+    hint = f'Did you mean "{near}"?' if near else f"Name a parent of {child}, or add the arc to the network."
+    if child in names.parents[parent]:
+        hint = f"The arc goes the other way: {child} is a parent of {parent}."
+    choice = (
+        f"one of the parents of {child}: {listing(parents)}" if parents else f"no condition: {child} has no parents"
+    )
+    return {"name": parent, "child": child, "parents": choice, "hint": hint}
+
+
+def unknown_variable(name: str, names: NetworkNames) -> LineMistake:
+    """A name that is no variable."""
+    known = names.network.names
+    near = names.closest(name, known)
+    hint = f'Did you mean "{near}"?' if near else "Write names as in the network, in quotes where they contain spaces."
+    return mistake_at(name, "unknown-variable", name=name, known=listing(known), hint=hint)
+
+
+def unknown_state(variable: str, state: str, names: NetworkNames) -> LineMistake:
+    """A label that is no state of its variable."""
+    known = names.network.states(variable)
+    near = names.closest(state, known) or next((label for label in known if _same_number(label, state)), None)
+    hint = f'Did you mean "{near}"?' if near else "Write states as in the network, in quotes where needed."
+    return mistake_at(state, "unknown-state", name=variable, state=state, known=listing(known), hint=hint)
+
+
+def _same_number(left: str, right: str) -> bool:
+    try:
+        return float(left) == float(right)
+    except ValueError:
+        return False

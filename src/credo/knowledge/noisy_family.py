@@ -1,0 +1,242 @@
+"""NoisyFamily: a child whose sets of causes act independently (noisy-or, noisy-and, noisy-max, noisy-min)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from credo.errors import listing
+from credo.knowledge.mistakes import LineMistake, python_error
+from credo.knowledge.names import (
+    Part,
+    checked_items,
+    checked_name,
+    checked_names,
+    joined,
+    mistake_at,
+    mistake_between,
+    name_text,
+    own_parent,
+)
+from credo.knowledge.network_names import NetworkNames, check_parents
+from credo.knowledge.statement_base import Kind, Reported, Span, StatementBase, StatementRules, line_text
+
+NoisyKind = Literal["noisy-or", "noisy-and", "noisy-max", "noisy-min"]
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyFamily(StatementBase):
+    """`attack is noisy-or of {chol, bp}, {age}, {smoke} with leak`."""
+
+    child: str
+    kind: NoisyKind
+    sets: tuple[tuple[str, ...], ...]
+    leak: bool = False
+    span: Span | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        sets = ", ".join("{" + ", ".join(name_text(name) for name in members) + "}" for members in self.sets)
+        return f"{name_text(self.child)} is {self.kind} of {sets}{' with leak' if self.leak else ''}"
+
+
+# The Python form ------------------------------------------------------------------------------------------------------
+
+
+def noisy_or(child: str, sets: Iterable[str | Iterable[str]], leak: bool = False) -> NoisyFamily:
+    """State that each set of causes can cause the child alone: `child is noisy-or of {a, b}, {c}`.
+
+    Parameters
+    ----------
+    child : str
+        A variable with two states.
+    sets : iterable of str or of iterables of str
+        Sets of parents that act together; each parent is in one set. A set of one parent may be its name.
+    leak : bool, optional
+        Whether the child may happen without any cause in the network.
+
+    Returns
+    -------
+    NoisyFamily
+        The statement.
+
+    Raises
+    ------
+    KnowledgeError
+        If `sets` is empty or no list, or a name is no text.
+
+    Examples
+    --------
+    >>> import credo
+    >>> print(credo.noisy_or("attack", [["chol", "bp"], "age"], leak=True))
+    attack is noisy-or of {chol, bp}, {age} with leak
+    """
+    return _family(child, "noisy-or", sets, leak)
+
+
+def noisy_and(child: str, sets: Iterable[str | Iterable[str]], leak: bool = False) -> NoisyFamily:
+    """State that the child needs every set of causes: `child is noisy-and of {a, b}, {c}`.
+
+    Parameters
+    ----------
+    child : str
+        A variable with two states.
+    sets : iterable of str or of iterables of str
+        Sets of parents that act together; each parent is in one set. A set of one parent may be its name.
+    leak : bool, optional
+        Whether the child may fail to happen for a reason that is not in the network.
+
+    Returns
+    -------
+    NoisyFamily
+        The statement.
+
+    Raises
+    ------
+    KnowledgeError
+        If `sets` is empty or no list, or a name is no text.
+
+    Examples
+    --------
+    >>> import credo
+    >>> print(credo.noisy_and("works", ["power", "signal"]))
+    works is noisy-and of {power}, {signal}
+    """
+    return _family(child, "noisy-and", sets, leak)
+
+
+def noisy_max(child: str, sets: Iterable[str | Iterable[str]], leak: bool = False) -> NoisyFamily:
+    """State that the child is the highest effect of its sets of causes: `child is noisy-max of {a, b}, {c}`.
+
+    Parameters
+    ----------
+    child : str
+        A variable with ordered states.
+    sets : iterable of str or of iterables of str
+        Sets of parents that act together; each parent is in one set. A set of one parent may be its name.
+    leak : bool, optional
+        Whether a cause outside the network may raise the child.
+
+    Returns
+    -------
+    NoisyFamily
+        The statement.
+
+    Raises
+    ------
+    KnowledgeError
+        If `sets` is empty or no list, or a name is no text.
+
+    Examples
+    --------
+    >>> import credo
+    >>> print(credo.noisy_max("severity", ["ward", "dose"]))
+    severity is noisy-max of {ward}, {dose}
+    """
+    return _family(child, "noisy-max", sets, leak)
+
+
+def noisy_min(child: str, sets: Iterable[str | Iterable[str]], leak: bool = False) -> NoisyFamily:
+    """State that the child is the lowest effect of its sets of causes: `child is noisy-min of {a, b}, {c}`.
+
+    Parameters
+    ----------
+    child : str
+        A variable with ordered states.
+    sets : iterable of str or of iterables of str
+        Sets of parents that act together; each parent is in one set. A set of one parent may be its name.
+    leak : bool, optional
+        Whether a cause outside the network may lower the child.
+
+    Returns
+    -------
+    NoisyFamily
+        The statement.
+
+    Raises
+    ------
+    KnowledgeError
+        If `sets` is empty or no list, or a name is no text.
+
+    Examples
+    --------
+    >>> import credo
+    >>> print(credo.noisy_min("quality", [["material", "tool"], "worker"]))
+    quality is noisy-min of {material, tool}, {worker}
+    """
+    return _family(child, "noisy-min", sets, leak)
+
+
+def _family(child: str, kind: NoisyKind, sets: Iterable[str | Iterable[str]], leak: bool) -> NoisyFamily:
+    members = tuple(
+        (checked_name(item),) if isinstance(item, str) else checked_names(item) for item in checked_items(sets)
+    )
+    if not members:
+        raise python_error("empty-set", f"{kind.replace('-', '_')}({child!r}, [])")
+    return NoisyFamily(checked_name(child), kind, members, bool(leak))
+
+
+# Reading a line -------------------------------------------------------------------------------------------------------
+
+
+def parse_family(children: list[Any]) -> Part:
+    """`name IS NOISY OF set, …`."""
+    child, word, sets = children[0], children[2], children[4::2]
+    kind = word.lower().replace(" ", "-")
+    family = NoisyFamily(child.value, kind, tuple(part.value for part in sets))
+    return joined(family, [child, *sets], _set_mistakes(child, sets))
+
+
+def _set_mistakes(child: Part, sets: Sequence[Part]) -> tuple[LineMistake, ...]:
+    """Sets that are empty, share a parent, or name the child."""
+    mistakes = [LineMistake("empty-set", part.column, part.end) for part in sets if not part.value]
+    seen: dict[str, int] = {}
+    for number, part in enumerate(sets):
+        for name in part.value:
+            if name in seen:
+                kind = "set-member-twice" if seen[name] == number else "sets-overlap"
+                mistakes.append(mistake_at(name, kind, name=name))
+            seen.setdefault(name, number)
+        mistakes.extend(own_parent(part.value, child.value))
+    return tuple(mistakes)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_family(statement: NoisyFamily, names: NetworkNames) -> Iterator[LineMistake]:
+    child, members = statement.child, [name for members in statement.sets for name in members]
+    mistakes = [*check_parents(child, members, names)]
+    yield from mistakes
+    if child not in names.states:
+        return
+    if statement.kind in ("noisy-or", "noisy-and") and len(names.states[child]) != 2:
+        general = "noisy-max" if statement.kind == "noisy-or" else "noisy-min"
+        count = len(names.states[child])
+        yield mistake_at(child, "noisy-child-states", name=child, kind=statement.kind, general=general, count=count)
+    left_out = [parent for parent in names.network.parents[child] if parent not in members]
+    if left_out and members and not mistakes:
+        yield mistake_between(members[0], members[-1], "parent-left-out", name=child, missing=listing(left_out))
+
+
+def _check_families(statements: Sequence[Any]) -> Iterator[Reported]:
+    """Children that two statements declare noisy."""
+    first: dict[str, NoisyFamily] = {}
+    for family in statements:
+        if isinstance(family, NoisyFamily):
+            before = first.setdefault(family.child, family)
+            if before is not family:
+                yield (
+                    family,
+                    mistake_at(family.child, "family-twice", name=family.child, place=line_text(before)),
+                )
+
+
+NOISY_FAMILY = StatementRules(
+    "a noisy family",
+    {"family": parse_family},
+    _check_family,
+    lambda statement, network: Kind(str(statement.kind)),
+    modifiers=("leak",),
+    check_together=_check_families,
+)

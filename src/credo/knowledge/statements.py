@@ -1,0 +1,127 @@
+"""The types of statements, and what the language knows about each: one entry in `STATEMENTS`.
+
+To add a statement, write a module like `influence.py` (a dataclass, the functions that read, check and name it, and
+its `StatementRules`), a rule in `grammar.lark`, an entry here, and a lowering rule in `credo/constraints/lower.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from credo.knowledge.comparison import APPROXIMATION, COMPARISON, Approximation, Comparison
+from credo.knowledge.influence import INFLUENCE, SYNERGY, Influence, Synergy
+from credo.knowledge.mistakes import MAX_MISTAKES, PYTHON, LineMistake, Mistake, describe
+from credo.knowledge.network_names import NetworkNames
+from credo.knowledge.noisy_family import NOISY_FAMILY, NoisyFamily
+from credo.knowledge.state_order import ORDER, Order
+from credo.knowledge.statement_base import Kind, StatementRules
+from credo.knowledge.tied_rows import TIED_ROWS, TiedRows, data_mistakes
+from credo.model.network import Network
+
+__all__ = [
+    "STATEMENTS",
+    "Approximation",
+    "Comparison",
+    "Influence",
+    "NoisyFamily",
+    "Order",
+    "Statement",
+    "Synergy",
+    "TiedRows",
+    "check_columns",
+    "check_statements",
+    "kind_of",
+    "place_of",
+    "to_text",
+    "words_of",
+]
+
+Statement = Comparison | Approximation | Influence | Synergy | Order | NoisyFamily | TiedRows
+
+STATEMENTS: dict[type, StatementRules] = {
+    Comparison: COMPARISON,
+    Approximation: APPROXIMATION,
+    Influence: INFLUENCE,
+    Synergy: SYNERGY,
+    Order: ORDER,
+    NoisyFamily: NOISY_FAMILY,
+    TiedRows: TIED_ROWS,
+}
+
+
+def to_text(statement: Statement) -> str:
+    """The statement as one line of the language, which reads back as the same statement."""
+    if type(statement) not in STATEMENTS:
+        raise TypeError(f"{statement!r} is no statement")
+    return str(statement)
+
+
+def words_of(statement: Statement) -> str:
+    """A statement as the user wrote it; built in Python, as its line of the language."""
+    if statement.span is None:
+        return to_text(statement)
+    return statement.span.text[statement.span.column - 1 : statement.span.end_column - 1].strip()
+
+
+def place_of(statement: Statement) -> str:
+    """`asia.credo, line 3`, `line 3`, or nothing for a statement built in Python."""
+    span = statement.span
+    if span is None or not span.line:
+        return ""
+    return f"{span.source}, line {span.line}" if span.source else f"line {span.line}"
+
+
+def kind_of(statement: Statement, network: Network) -> Kind:
+    """The kind of a statement, in the words of the papers."""
+    return STATEMENTS[type(statement)].kind(statement, network)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def check_statements(statements: Sequence[Statement], network: Network) -> tuple[Mistake, ...]:
+    """Every mistake that statements make about a network and with each other, in the order of the statements."""
+    names = NetworkNames(network)
+    mistakes: list[Mistake] = []
+    broken: set[int] = set()
+    for number, statement in enumerate(statements):
+        found = [*STATEMENTS[type(statement)].check(statement, names)]
+        if found:
+            broken.add(number)
+            mistakes.extend(_described(mistake, statement) for mistake in found)
+            if len(mistakes) >= MAX_MISTAKES:
+                return (*mistakes, _described(_too_many(statement), statement))
+    correct = [statement for number, statement in enumerate(statements) if number not in broken]
+    for rules in STATEMENTS.values():
+        mistakes.extend(_described(mistake, statement) for statement, mistake in rules.check_together(correct))
+    return tuple(mistakes)
+
+
+def check_columns(
+    statements: Iterable[Statement], columns: Sequence[str], rows: int | None = None
+) -> tuple[Mistake, ...]:
+    """Ties that name a column or a row which the data do not have."""
+    return tuple(_tie_mistakes(statements, columns, rows))
+
+
+def _tie_mistakes(statements: Iterable[Statement], columns: Sequence[str], rows: int | None) -> Iterator[Mistake]:
+    for statement in statements:
+        if isinstance(statement, TiedRows):
+            for mistake in data_mistakes(statement, columns, rows):
+                yield _described(mistake, statement)
+
+
+def _described(mistake: LineMistake, statement: Statement) -> Mistake:
+    """The mistake in the user's own line; a statement built in Python is shown as its line of the language."""
+    span = statement.span
+    if span is None:
+        return describe(mistake, 0, to_text(statement), PYTHON)
+    if not mistake.column:  # a name without columns, built in Python and put into a statement that was read
+        mistake = mistake._replace(column=span.column, end_column=span.end_column)
+    return describe(mistake, span.line, span.text, span.source)
+
+
+def _too_many(statement: Statement) -> LineMistake:
+    """The last mistake of a list that is long enough, at the end of its line."""
+    end = len(to_text(statement) if statement.span is None else statement.span.text)
+    return LineMistake("too-many-mistakes", end + 1, end + 2)

@@ -1,0 +1,201 @@
+"""What the mistake probably is where the parser stopped: a table over the text before, the text found and what was
+expected."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from credo.errors import closest
+from credo.knowledge.mistakes import LineMistake
+from credo.knowledge.names import quoted, without_comment
+
+# The terminals of the grammar in messages; several may share a name, and an empty one is not mentioned.
+WORDS = {
+    "NAME": "a variable",
+    "LABEL": "a state",
+    "QUOTED": "",
+    "NUMBER": "a number",
+    "PROBABILITY": "P(…)",
+    "P_OPEN": "P(…)",
+    "RELATION": "a relation (<=, >=, <, >, =, ~)",
+    "PLUS": "",
+    "MINUS": "",
+    "TIMES": "",
+    "SLASH": "",
+    "POWER": "",
+    "LPAR": "",
+    "RPAR": ")",
+    "LBRACE": "{",
+    "RBRACE": "}",
+    "BAR": "| and conditions",
+    "COLON": ":",
+    "SEPARATOR": "a comma",
+    "VERB": "raises or lowers",
+    "SYNERGIZE": "synergize or sub-synergize",
+    "ON": "on",
+    "IN": "in {…}",
+    "IS": "is noisy-or of",
+    "OF": "of",
+    "ORDER": "order",
+    "ROWS": "rows",
+    "NOISY": "noisy-or, noisy-and, noisy-max or noisy-min",
+    "TIE": "share or differ in",
+    "WITH_EQUAL": "with equal",
+    "BY_AT_LEAST": "by at least",
+    "WITHIN": "within",
+    "WITH_CONFIDENCE": "with confidence",
+    "LEAK": "with leak",
+    "$END": "the end of the line",
+}
+
+# Verbs that people write, and the word of the language.
+SYNONYMS = {
+    "raises": "increases increase causes cause promotes favours favors elevates boosts worsens up rises raising raised",
+    "lowers": "decreases decrease reduces reduce prevents prevent inhibits protects lessens down lowering lowered",
+    "synergize on": "interact synergy reinforce amplify cooperate synergistically",
+}
+_VERB_OF_SYNONYM = {word: verb for verb, words in SYNONYMS.items() for word in words.split()}
+_VERBS = ("raises", "lowers", "synergize", "sub-synergize", "is")
+
+
+class Diagnosis(NamedTuple):
+    """A kind of mistake and its conditions: `before` and `found` match, the parser accepts one of `accepts` and none of
+    `refuses`.
+
+    The caret marks what `found` matched, or starts at the group `mark` of `before`.
+    """
+
+    kind: str
+    before: str = ""
+    found: str = ""
+    accepts: str = ""
+    refuses: str = ""
+
+
+_IN_EVENT = r"(?<!\w)P\s*\([^()|]*"
+_IN_CONDITION = r"(?<!\w)P\s*\([^()|]*\|[^()]*"
+_NAME = r"[^\W\d][\w.\-/]*"
+_IN_WORDS = "is|equals|at|less|more|greater|exceeds|below|above|about|between|not|never|no|within|stays|lies"
+
+DIAGNOSES: tuple[Diagnosis, ...] = (
+    Diagnosis("quote-open", found=r"[\"'].*"),
+    Diagnosis("curly-quote", found=r"[“”„‟‘’‚«»]"),
+    Diagnosis("invisible-character", found="[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"),
+    Diagnosis("semicolon", found=r";"),
+    Diagnosis("full-stop", found=r"[.!]\s*(?=$|#)"),
+    Diagnosis("bullet", before=r"^\s*(?P<mark>[\-−–*•·]|[0-9]+[.)])\s*$", found=r"(?=\w|\")"),
+    Diagnosis("bullet", before=r"^\s*$", found=r"[*•·–](?=\s)"),
+    Diagnosis("bullet", before=r"^\s*(?P<mark>[0-9]+)$", found=r"\)(?=\s)"),
+    Diagnosis("lowercase-p", before=r"(?<!\w)(?P<mark>p|[Pp]r|[Pp]rob(?:ability)?|Prob|pr)\s*$", found=r"\("),
+    Diagnosis("bare-event", before=rf"(?:^|\s)(?P<mark>{_NAME})\s*$", found=r"=\s*\w*", accepts="VERB"),
+    Diagnosis("arrow", found=r"->|-->|→|=>|⇒", accepts="VERB"),
+    Diagnosis("names-compared", before=rf"^\s*(?P<mark>{_NAME})\s*$", found=r"[<>~≤≥≈]+|[+*/\-]", accepts="VERB"),
+    Diagnosis("function", before=rf"(?<!\w)(?P<mark>{_NAME})$", found=r"\("),
+    Diagnosis("margin-words", found=r"by(?!\w)(?:\s+least)?", accepts="BY_AT_LEAST"),
+    Diagnosis("decimal-comma", before=r"(?<![\w.])(?P<mark>[0-9]+)$", found=r",[0-9]+"),
+    Diagnosis("bad-number", found=r"[0-9][\w.,%]*|\.[0-9][\w.,%]*", accepts="NUMBER"),
+    Diagnosis("amount-missing", before=r"(?:least|within|confidence)\s*$", accepts="NUMBER", refuses="PROBABILITY"),
+    Diagnosis("missing-times", before=r"(?P<mark>[0-9.]+)\s*$", found=r"P\s*\(", accepts="TIMES"),
+    Diagnosis("missing-relation", before=r"\)\s*$", found=r"P\s*\(|[0-9.]+", accepts="RELATION", refuses="LABEL"),
+    Diagnosis("second-bar", before=rf"{_IN_CONDITION}$", found=r"\|"),
+    Diagnosis("empty-probability", before=r"(?<!\w)(?P<mark>P\s*\(\s*)$", found=r"\)"),
+    Diagnosis("empty-condition", before=r"(?P<mark>\|\s*)$", found=r"\)"),
+    Diagnosis("condition-without-state", before=rf"{_IN_CONDITION}$", found=r"[),|]|$", accepts="IN"),
+    Diagnosis("event-without-state", before=rf"{_IN_EVENT}$", found=r"[),|]|$", accepts="IN"),
+    Diagnosis("joint", before=rf"{_IN_EVENT}$", found=r",|and(?!\w)|&"),
+    Diagnosis("state-missing", before=rf"(?:{_IN_EVENT}|{_IN_CONDITION})[=<>]\s*$", accepts="LABEL"),
+    Diagnosis("missing-open-brace", before=r"(?<!\w)in\s*$", accepts="LBRACE"),
+    Diagnosis("missing-brace", found=r"[)|:<>=]|$|in(?!\w)|with(?!\w)|\{", accepts="RBRACE", refuses="NAME LABEL"),
+    Diagnosis("set-member-missing", before=r"\{[^{}]*,\s*$|\{\s*$", accepts="NAME LABEL"),
+    Diagnosis("condition-missing", before=rf"{_IN_CONDITION},\s*$", accepts="NAME"),
+    Diagnosis("square-bracket", found=r"[\[\]]"),
+    Diagnosis("extra-bracket", found=r"[)}]", refuses="RPAR RBRACE NUMBER NAME LABEL"),
+    Diagnosis("name-with-space", before=rf"(?P<mark>{_NAME})\s+$", found=_NAME, accepts="IN"),
+    Diagnosis("name-with-space", before=rf"(?P<mark>{_NAME})\s+$", found=rf"(?!with|by){_NAME}", accepts="RPAR RBRACE"),
+    Diagnosis("missing-bracket", found=r"[<>=~≤≥≈]+|[+\-*/|]|$|with|by", accepts="RPAR", refuses="NUMBER"),
+    Diagnosis("verb-missing", before=r"[\w\"']\s*$", found=r"$", accepts="VERB"),
+    Diagnosis("unknown-verb", found=_NAME, accepts="VERB"),
+    Diagnosis("on-missing", accepts="ON"),
+    Diagnosis("colon-missing", accepts="COLON"),
+    Diagnosis("order-empty", before=r":\s*$", found=r"$", accepts="LABEL"),
+    Diagnosis("order-separator", before=r"[Oo]rder.*:.*$", found=r",|and(?!\w)|;|[^\W\d]\w*", accepts="RELATION"),
+    Diagnosis("rows-what", before=r"[Rr]ows\s*$", accepts="WITH_EQUAL"),
+    Diagnosis("differ-in", found=r"differs?(?!\w)(?:\s+(?:in|on|by)(?!\w))?", accepts="TIE"),
+    Diagnosis("tie-missing", accepts="TIE"),
+    Diagnosis("noisy-kind", accepts="NOISY"),
+    Diagnosis("of-missing", accepts="OF"),
+    Diagnosis("bare-name", before=r"[<>=~≤≥≈+\-−*×·/(]\s*$", found=_NAME, accepts="PROBABILITY"),
+    Diagnosis("side-missing", before=r"[<>=~≤≥≈+\-−*×·/(]\s*$", accepts="PROBABILITY"),
+    Diagnosis("side-missing", before=r"^\s*$", found=r"[<>=~≤≥≈]+|[+*×·/]", accepts="PROBABILITY"),
+    Diagnosis("relation-in-words", before=r"\)\s*$", found=rf"(?:{_IN_WORDS})(?!\w)", accepts="RELATION"),
+    Diagnosis(
+        "two-statements", found=rf"(?:and|or|but|,|&)\s.*(?:P\s*\(|{_NAME}\s+(?:raises|lowers|is)\s).*", accepts="$END"
+    ),
+    Diagnosis(
+        "several-children",
+        before=rf"(?:raises?|lowers?|on)\s+(?:{_NAME}|\"[^\"]*\"|'[^']*')\s*$",
+        found=r"(?:,\s*and|,|and|&)(?!\w)\s*\S+",
+        accepts="BY_AT_LEAST",
+    ),
+    Diagnosis("unknown-ending", found=rf",?\s*{_NAME}(?:\s+{_NAME})*", accepts="WITH_CONFIDENCE"),
+    Diagnosis("unfinished", found=r"$", refuses="$END"),
+    Diagnosis("unexpected-character", found=r"[^\w\s<>=~(){}|,:+\-*/&^!%.]"),
+    Diagnosis("variable-missing", accepts="NAME", refuses="PROBABILITY"),
+    Diagnosis("state-missing", accepts="LABEL"),
+    Diagnosis("trailing-text", found=r".+?(?=\s*$)", accepts="$END"),
+)
+_COMPILED = tuple(
+    (
+        diagnosis,
+        re.compile(diagnosis.before),
+        re.compile(diagnosis.found),
+        diagnosis.accepts.split(),
+        diagnosis.refuses.split(),
+    )
+    for diagnosis in DIAGNOSES
+)
+_FOUND = re.compile(r"[\w.\-/]+|[<>=~!≤≥≈]+|.|$")
+
+
+def diagnose(error: Any, line: str) -> LineMistake:
+    """The mistake at the place where the parser stopped."""
+    code = without_comment(line).rstrip()
+    token = getattr(error, "token", None)
+    at_end = (token is None and not hasattr(error, "allowed")) or getattr(token, "type", "") == "$END"
+    position = len(code) if at_end else min(error.pos_in_stream, len(line))
+    before, found = line[:position], "" if at_end else line[position:]
+    accepted = _accepted(error)
+    facts = {"expectation": expectation(accepted), **_word_facts(before, found)}
+    for diagnosis, before_pattern, found_pattern, accepts, refuses in _COMPILED:
+        if (accepts and accepted.isdisjoint(accepts)) or not accepted.isdisjoint(refuses):
+            continue
+        head, tail = before_pattern.search(before), found_pattern.match(found)
+        if head and tail:
+            start = head.start("mark") if "mark" in before_pattern.groupindex else position
+            end = position + (tail.end() if diagnosis.found else _FOUND.match(found).end())  # type: ignore[union-attr]
+            return LineMistake(diagnosis.kind, start + 1, max(end, start + 1) + 1, facts)
+    end = position + _FOUND.match(found).end()  # type: ignore[union-attr]
+    return LineMistake("unexpected", position + 1, end + 1, facts)
+
+
+def expectation(accepted: Iterable[str]) -> str:
+    """The accepted terminals in words, in the order of `WORDS`."""
+    words = dict.fromkeys(WORDS[name] for name in WORDS if name in set(accepted))
+    *most, last = [word for word in words if word] or [""]
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _accepted(error: Any) -> set[str]:
+    found = getattr(error, "accepts", None) or getattr(error, "expected", None) or getattr(error, "allowed", None)
+    return {str(name) for name in found or ()}
+
+
+def _word_facts(before: str, found: str) -> dict[str, str]:
+    word = _FOUND.match(found)[0]  # type: ignore[index]
+    last = re.search(rf"({_NAME})\s*$", before)
+    both = quoted(f"{last[1]} {word}") if last else quoted(word)
+    meant = _VERB_OF_SYNONYM.get(word.lower()) or closest(word, _VERBS)
+    hint = f"Write {meant}." if meant else f"If this is one name, put it in quotes: {both}."
+    return {"word": word, "quoted": both, "hint": hint}

@@ -1,0 +1,267 @@
+"""Pictures of a fit: a CPT, the network, the statements, the iterations."""
+
+from __future__ import annotations
+
+from math import isfinite, isnan
+from textwrap import shorten
+from typing import TYPE_CHECKING
+
+from credo.drawing.network_graph import influence, layered_positions
+from credo.errors import OptionError
+from credo.explain.explanation import Effect, Explanation, StatementExplanation
+from credo.model.expansion import expand
+from credo.plot.axes import axes_or_new, colours_for, mixed, style_axes
+from credo.results import FitResult, explain_fit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MAX_PROBABILITIES = 40  # in one picture of a CPT
+MAX_STATEMENTS = 20
+LONG_STATEMENT = 64  # letters
+CROWDED = 60  # variables above which names would cover each other
+LINE_STYLES = {"raises": "-", "lowers": "--", "neutral": ":"}
+EFFECT_COLOURS = {Effect.VIOLATED: "bad", Effect.BINDING: "binding", Effect.SATISFIED: "good"}
+
+
+def cpt(fit: FitResult, name: str, *, explanation: Explanation | None = None, ax: Axes | None = None) -> Axes:
+    """Draw a CPT: for each probability the data, what the knowledge allows, what was learned, and its interval.
+
+    Of a CPT with more probabilities than fit, the configurations are shown that the knowledge changed most.
+
+    Parameters
+    ----------
+    fit
+        The result of `fit`.
+    name
+        The variable, or a small CPT of a noisy family, such as `attack by chol, bp`.
+    explanation
+        What `fit.explain()` returned; computed if not given.
+    ax
+        The axes to draw on; new ones if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
+    Raises
+    ------
+    OptionError
+        If the CPT was not learned.
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    explained = explain_fit(fit) if explanation is None else explanation
+    network = expand(fit.network).network
+    if name not in explained.configurations:
+        fit.network.variable(name)
+        small = ", ".join(each for each in explained.configurations if each.startswith(f"{name} by "))
+        hint = f" Its small CPTs are {small}." if small else ""
+        raise OptionError(f"The CPT of {name} was not learned: there is nothing to draw.{hint}")
+    states = network.states(name)
+    columns = list(range(len(states))) if len(states) != 2 else [1]
+    ranked = sorted(explained.configurations[name], key=lambda each: (-each.largest_change, -each.observations))
+    shown = sorted(ranked[: max(1, MAX_PROBABILITIES // len(columns))], key=lambda each: each.index)
+    cells = [(each, k) for each in shown for k in columns]
+    labels = [f"{network.describe(name, each.index, k)}  n={each.observations:,.4g}" for each, k in cells]
+    ax = axes_or_new(ax, 5.0 + 0.075 * max(map(len, labels)), 1.0 + 0.42 * len(cells))
+    colours = colours_for(ax)
+    for y, (each, k) in enumerate(cells):
+        if not isnan(each.low[k]):
+            ax.barh(y, each.high[k] - each.low[k], left=each.low[k], height=0.7, color=colours["allowed"])
+            ax.plot([each.allowed_mean[k]] * 2, [y - 0.35, y + 0.35], color=colours["mean"], linewidth=1)
+        if each.interval is not None:
+            ax.plot([each.interval[0][k], each.interval[1][k]], [y] * 2, color=colours["learned"], linewidth=2.5)
+        ax.plot(each.learned[k], y, "o", color=colours["learned"], markersize=8, clip_on=False, zorder=3)
+        if each.frequencies is not None:
+            ax.plot(each.frequencies[k], y - 0.22, "v", color=colours["data"], markersize=7, clip_on=False, zorder=3)
+    ax.set_yticks(range(len(cells)), labels)
+    ax.set_ylim(len(cells) - 0.4, -0.6)
+    ax.set_xlim(-0.02, 1.02)
+    style_axes(ax, colours)
+    _add_legend(ax, with_interval=any(each.interval is not None for each in shown))
+    return ax
+
+
+def network(fit: FitResult, *, explanation: Explanation | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the network: arrows by influence, circles by how much the knowledge changed their CPTs.
+
+    Solid blue arrows raise, dashed orange ones lower, dotted grey ones do neither throughout.
+
+    Parameters
+    ----------
+    fit
+        The result of `fit`.
+    explanation
+        What `fit.explain()` returned; computed if not given.
+    ax
+        The axes to draw on; new ones if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+    """
+    explained = explain_fit(fit) if explanation is None else explanation
+    drawn, positions = fit.network, layered_positions(fit.network)
+    wide, deep = (max(position[axis] for position in positions.values()) for axis in (0, 1))
+    ax = axes_or_new(ax, min(16.0, 3.0 + 1.5 * wide), min(12.0, 2.0 + 1.1 * deep))
+    colours = colours_for(ax)
+    is_crowded = len(drawn) > CROWDED
+    upward = {name: (x, -y) for name, (x, y) in positions.items()}
+    for child in drawn.names:
+        for parent in drawn.parents[child]:
+            kind = influence(drawn, parent, child)
+            ax.annotate(
+                "",
+                xy=upward[child],
+                xytext=upward[parent],
+                arrowprops={
+                    "arrowstyle": "-" if is_crowded else "-|>",
+                    "color": colours[kind],
+                    "linestyle": LINE_STYLES[kind],
+                    "linewidth": 0.6 if is_crowded else 1.4,
+                    "shrinkA": 9,
+                    "shrinkB": 9,
+                },
+            )
+    changes = [explained.largest_change(name) for name in drawn.names]
+    ax.scatter(
+        [upward[name][0] for name in drawn.names],
+        [upward[name][1] for name in drawn.names],
+        s=40 if is_crowded else 180,
+        c=[mixed(colours["paper"], colours["changed"], min(1.0, 0.05 + 2 * change)) for change in changes],
+        edgecolors=colours["ink"],
+        linewidths=0.8,
+        zorder=3,
+    )
+    if not is_crowded:
+        background = {"facecolor": colours["paper"], "edgecolor": "none", "pad": 0.5, "alpha": 0.8}
+        for name in drawn.names:
+            ax.annotate(
+                name,
+                upward[name],
+                (0, -17),
+                textcoords="offset points",
+                ha="center",
+                color=colours["ink"],
+                fontsize=9,
+                zorder=4,
+                bbox=background,
+            )
+    ax.margins(0.15)
+    ax.set_axis_off()
+    return ax
+
+
+def knowledge(fit: FitResult, *, explanation: Explanation | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the statements: how much each changed a probability, and what became of it.
+
+    What the data contradict and what the result does not satisfy come first, then the largest changes.
+
+    Parameters
+    ----------
+    fit
+        The result of `fit`.
+    explanation
+        What `fit.explain()` returned; computed if not given.
+    ax
+        The axes to draw on; new ones if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+    """
+    explained = explain_fit(fit) if explanation is None else explanation
+    about_probabilities = [each for each in explained.statements if each.effect is not Effect.NO_CONSTRAINT]
+    shown = sorted(about_probabilities, key=_most_important_first)[:MAX_STATEMENTS]
+    ax = axes_or_new(ax, 10.0, 1.0 + 0.38 * max(1, len(shown)))
+    colours = colours_for(ax)
+    for y, each in enumerate(shown):
+        colour = colours["bad" if each.is_contradicted else EFFECT_COLOURS.get(each.effect, "soft")]
+        hatch = "//" if each.is_contradicted else ""
+        ax.barh(y, each.largest_change, height=0.6, color=colour, hatch=hatch, edgecolor=colours["paper"])
+        ax.annotate(
+            each.describe_effect(),
+            (each.largest_change, y),
+            (5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            color=colour,
+        )
+    labels = [shorten(each.statement.text, LONG_STATEMENT, placeholder=" …") for each in shown]
+    ax.set_yticks(range(len(shown)), labels, fontsize=9)
+    ax.set_ylim(max(len(shown), 1) - 0.4, -0.6)
+    ax.set_xlim(0, 1.45 * max((each.largest_change for each in shown), default=0.0) or 1.0)
+    ax.set_xlabel("largest change of a probability if the statement is left out")
+    style_axes(ax, colours)
+    if not shown:
+        ax.text(0.5, 0.5, "no statements", transform=ax.transAxes, ha="center", color=colours["soft"])
+    return ax
+
+
+def history(fit: FitResult, *, ax: Axes | None = None) -> Axes:
+    """Draw the objective after each iteration of the best start; a fit without iterations is one point.
+
+    Parameters
+    ----------
+    fit
+        The result of `fit`.
+    ax
+        The axes to draw on; new ones if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+    """
+    ax = axes_or_new(ax, 7.0, 3.2)
+    colours = colours_for(ax)
+    points = [(number, value) for number, value in enumerate(fit.history, start=1) if isfinite(value)]
+    ax.plot(
+        [number for number, _ in points],
+        [value for _, value in points],
+        color=colours["learned"],
+        linewidth=2,
+        marker="o" if len(points) < 30 else "",
+        markersize=4,
+    )
+    ax.set_xlabel("iteration")
+    ax.set_ylabel("objective", color=colours["ink"])
+    style_axes(ax, colours)
+    ax.grid(axis="y", color=colours["line"], linewidth=0.6)
+    ax.locator_params(axis="x", integer=True)
+    return ax
+
+
+def _most_important_first(each: StatementExplanation) -> tuple[bool, bool, float]:
+    return not each.is_contradicted, each.effect is not Effect.VIOLATED, -each.largest_change
+
+
+def _add_legend(ax: Axes, with_interval: bool) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    colours = colours_for(ax)
+    marks = [
+        Patch(color=colours["allowed"], label="what the knowledge allows"),
+        Line2D([], [], color=colours["mean"], linewidth=1, label="its mean"),
+        Line2D([], [], color=colours["data"], marker="v", linestyle="", label="the data alone"),
+        Line2D([], [], color=colours["learned"], marker="o", linestyle="", label="learned"),
+    ]
+    if with_interval:
+        marks.append(Line2D([], [], color=colours["learned"], linewidth=2.5, label="95% interval"))
+    ax.legend(
+        handles=marks,
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        ncols=len(marks),
+        frameon=False,
+        labelcolor=colours["ink"],
+        fontsize="small",
+        handletextpad=0.4,
+        columnspacing=1.0,
+    )

@@ -1,0 +1,181 @@
+"""The CPTs on the page of a fit: for each probability the data, what the knowledge allows, and what was learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import isnan
+
+from credo.explain.explanation import ConfigurationExplanation, Explanation
+from credo.explain.statement_references import StatementReference
+from credo.model.network import Network
+from credo.report.html import table
+
+MAX_PROBABILITIES = 4_000  # on a page, so that it stays small
+LIMITS = (256, 64, 32, 16, 8, 4, 2, 1)  # configurations of a variable that are shown: as many as the page has room for
+FEW_LINKS = 8  # configurations that a statement links to
+FEW_STATEMENTS = 3  # that are named beside a configuration
+STATES_OF_INTEREST = ("yes", "true", "present", "positive", "1", "high", "abnormal")
+
+_KEY = (
+    '<p class="key"><span><span class=g style="--a:.2;--b:.8;--m:.5"></span>what the knowledge allows, and the mean of '
+    'it</span> <span><span class=g style="--d:.5"></span>the data alone</span> '
+    '<span><span class=g style="--l:.5"></span>learned</span> '
+    '<span><span class=g style="--p:.2;--q:.8"></span>95% credible interval</span></p>'
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Anchors:
+    """Where things are on the page: an anchor for every CPT and every configuration that is shown."""
+
+    network: Network  # with noisy families expanded
+    numbers: Mapping[str, int]
+    shown: Mapping[str, Sequence[ConfigurationExplanation]]
+
+    @classmethod
+    def of(cls, network: Network, explanation: Explanation) -> Anchors:
+        """All configurations where the page has room for them, and else the most informative of each variable."""
+        limit = next((n for n in LIMITS if _probabilities(network, explanation, n) <= MAX_PROBABILITIES), LIMITS[-1])
+        return cls(
+            network,
+            {name: number for number, name in enumerate(network.names)},
+            {name: _most_informative(own, limit) for name, own in explanation.configurations.items()},
+        )
+
+    def cpt(self, name: str) -> str:
+        """The anchor of a CPT."""
+        return f"t{self.numbers[name]}"
+
+    def configuration(self, name: str, index: int) -> str:
+        """The anchor of a configuration."""
+        return f"{self.cpt(name)}r{index}"
+
+    def link(self, name: str, index: int) -> str:
+        """A link to a configuration in words; to its CPT where the configuration is not shown."""
+        return f'<a href="#{self._target(name, index)}">{escape(self.network.describe(name, index))}</a>'
+
+    def links(self, configurations: Sequence[tuple[str, int]]) -> str:
+        """Short links to configurations, by their number: `coma 1 2 3`."""
+        parts, last = [], None
+        for name, index in configurations[:FEW_LINKS]:
+            parts.append(f"{escape(name)} " if name != last else "")
+            parts.append(f"<a href=#{self._target(name, index)}>{index + 1}</a> ")
+            last = name
+        if len(configurations) > FEW_LINKS and last is not None:
+            parts.append(f"<a href=#{self.cpt(last)}>and {len(configurations) - FEW_LINKS:,} more</a>")
+        return "".join(parts).rstrip()
+
+    def _target(self, name: str, index: int) -> str:
+        is_shown = any(each.index == index for each in self.shown.get(name, ()))
+        return self.configuration(name, index) if is_shown else self.cpt(name)
+
+
+def _probabilities(network: Network, explanation: Explanation, limit: int) -> int:
+    return sum(
+        min(len(own), limit) * max(1, len(network.states(name)) - 1) for name, own in explanation.configurations.items()
+    )
+
+
+def _most_informative(
+    configurations: Sequence[ConfigurationExplanation], limit: int
+) -> Sequence[ConfigurationExplanation]:
+    """Those that the knowledge changed most, then those observed most often; in their order."""
+    if len(configurations) <= limit:
+        return configurations
+    ranked = sorted(configurations, key=lambda each: (-each.largest_change, -each.observations))
+    return sorted(ranked[:limit], key=lambda each: each.index)
+
+
+def cpt_sections(explanation: Explanation, anchors: Anchors) -> str:
+    """The CPT of each variable."""
+    statements = {each.statement.number: each.statement for each in explanation.statements}
+    sections = "".join(_section(name, statements, anchors) for name in explanation.configurations)
+    return f"<h2>Every conditional probability</h2>{_KEY}{sections}"
+
+
+def _section(name: str, statements: Mapping[int, StatementReference], anchors: Anchors) -> str:
+    network, shown = anchors.network, anchors.shown[name]
+    if not shown:
+        return ""
+    parents, states = network.parents[name], network.states(name)
+    columns = range(len(states)) if len(states) != 2 else [_state_of_interest(states)]
+    head = f"{name}={states[columns[0]]}" if len(columns) == 1 else name
+    title = f"P({head} | {', '.join(parents)})" if parents else f"P({head})"
+    rows = "".join(_row(each, columns, statements, anchors) for each in shown)
+    headings = ("", "given", "observed", *(states[k] for k in columns), "changed by")
+    more = network.configurations(name) - len(shown)
+    rest = (
+        f'<p class="soft">{more:,} more configurations, which are less informative, are in '
+        f"<code>fit.cpt({escape(repr(name))})</code>.</p>"
+        if more > 0
+        else ""
+    )
+    return (
+        f'<section class="node" id="{anchors.cpt(name)}" data-name="{escape(name)}"><h3>{escape(title)}</h3>'
+        f"{table('cpt', headings, rows)}{rest}</section>"
+    )
+
+
+def _state_of_interest(states: Sequence[str]) -> int:
+    """Of two states the one that people ask for: yes, present, positive; the other probability is one minus it."""
+    return 0 if states[0].casefold() in STATES_OF_INTEREST else 1
+
+
+# Closing tags and quotes that HTML does not need are left out of rows, since there may be thousands.
+
+
+def _row(
+    each: ConfigurationExplanation,
+    columns: Sequence[int],
+    statements: Mapping[int, StatementReference],
+    anchors: Anchors,
+) -> str:
+    configuration = anchors.network.configuration(each.variable, each.index)
+    given = ", ".join(f"{parent}={state}" for parent, state in configuration.items())
+    states = anchors.network.states(each.variable)
+    labels = (f' data-h="{escape(states[k])}"' if len(columns) > 1 else "" for k in columns)
+    cells = "".join(
+        f"<td{label}>{_picture(each, k)} {_numbers(each, k)}" for label, k in zip(labels, columns, strict=True)
+    )
+    changed_by = ", ".join(
+        f"<a href=#s{number}>{_short_name(statements[number])}</a> ({amount:.2f})"
+        for number, amount in each.changed_by[:FEW_STATEMENTS]
+    )
+    return (
+        f"<tr id={anchors.configuration(each.variable, each.index)}><td>{each.index + 1}<td>{escape(given)}"
+        f"<td>{each.observations:,.4g}{cells}<td>{changed_by}"
+    )
+
+
+def _short_name(statement: StatementReference) -> str:
+    return escape(statement.place) if statement.place else f"statement {statement.number + 1}"
+
+
+def _is_limited(each: ConfigurationExplanation, k: int) -> bool:
+    return not isnan(each.low[k]) and bool(each.low[k] > 1e-9 or each.high[k] < 1 - 1e-9)
+
+
+def _picture(each: ConfigurationExplanation, k: int) -> str:
+    """One element whose layers are placed by numbers: from a to b, the marks m, d and l, from p to q."""
+    marks = {"l": each.learned[k]}
+    if _is_limited(each, k):
+        marks |= {"a": each.low[k], "b": max(each.high[k], each.low[k] + 0.005), "m": each.allowed_mean[k]}
+    if each.frequencies is not None:
+        marks["d"] = each.frequencies[k]
+    if each.interval is not None:
+        marks |= {"p": each.interval[0][k], "q": each.interval[1][k]}
+    style = ";".join(f"--{name}:{min(max(float(value), 0.0), 1.0):.3g}" for name, value in marks.items())
+    return f'<span class=g style="{style}"></span>'
+
+
+def _numbers(each: ConfigurationExplanation, k: int) -> str:
+    """What was learned, its interval, and in small print what the data show and the knowledge allows."""
+    text = f"<b>{each.learned[k]:.3f}</b>"
+    if each.interval is not None:
+        text += f"\N{NO-BREAK SPACE}[{each.interval[0][k]:.2f},\N{NO-BREAK SPACE}{each.interval[1][k]:.2f}]"
+    parts = [] if each.frequencies is None else [f"data {each.frequencies[k]:.2f}"]
+    if _is_limited(each, k):
+        parts.append(f"allowed {each.low[k]:.2f}–{each.high[k]:.2f}, mean {each.allowed_mean[k]:.2f}")
+    return f"{text} <small>{'; '.join(parts)}</small>" if parts else text

@@ -1,0 +1,124 @@
+"""The result of learning as text: what was learned, the CPTs, and what a reader should know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from credo.explain.summary import what_was_learned
+from credo.model.expansion import expand
+from credo.model.network import Network
+from credo.report.check_text import plain_text
+from credo.results import FitResult, binding_statements, has_multipliers, violated_statements
+
+FEW_VARIABLES = 12  # networks up to this size are shown CPT by CPT
+FEW_CONFIGURATIONS = 16  # of one CPT
+FEW_FINDINGS = 8
+FEW_STATEMENTS = 15
+LONG_FINDING = 300  # letters
+
+
+def fit_summary(fit: FitResult, written_to: Path | None = None) -> RenderableType:
+    """The result of learning with its CPTs, for a terminal."""
+    parts: list[RenderableType] = list(_opening(fit))
+    if len(fit.network) <= FEW_VARIABLES:
+        parts += [part for name in fit.network.names for part in _cpts(fit, name)]
+        if fit.posterior is not None:
+            parts.append(Text("In brackets: where each probability lies with a probability of 95%."))
+    parts += _statements_and_findings(fit)
+    if written_to is not None:
+        parts.append(Text(f"\nThe learned network is in {written_to}."))
+    return Group(*parts)
+
+
+def fit_plain_text(fit: FitResult, width: int = 110) -> str:
+    """The result of learning without its CPTs, as plain text."""
+    hint = Text(
+        '\nfit.explain() says why, fit.report("report.html") writes it all as a page, fit.cpt(name) is one CPT.'
+    )
+    return plain_text(Group(*_opening(fit), *_statements_and_findings(fit), hint), width)
+
+
+def first_sentence(fit: FitResult) -> str:
+    """What was learned, from what."""
+    return what_was_learned(fit.network.name, len(fit.network), fit.rows, len(fit.knowledge.statements))
+
+
+def _opening(fit: FitResult) -> Sequence[RenderableType]:
+    details = f"Method: {fit.method}. Log-likelihood of the data: {fit.log_likelihood:,.4f}. Time: {fit.seconds:.2f} s."
+    return Text(first_sentence(fit), style="bold"), Text(fit.status.value), Text(details, style="dim")
+
+
+def _statements_and_findings(fit: FitResult) -> list[RenderableType]:
+    parts: list[RenderableType] = []
+    if has_multipliers(fit) and (binding := binding_statements(fit)):
+        rows = [(each.statement.place, each.statement.text, f"{each.gain_per_point:.3g}") for each in binding]
+        caption = "how much it matters: the gain in log-likelihood if the bound moved by one percentage point."
+        parts += ["", _statement_table("Statements that shaped the result", "how much it matters", rows, caption)]
+    if violated := violated_statements(fit):
+        rows = [(each.statement.place, each.statement.text, f"{each.amount:.3g}") for each in violated]
+        parts += ["", _statement_table("Statements that the result does not satisfy", "missed by", rows)]
+    if fit.findings:
+        parts.append(Text("\nWhat you should know", style="bold"))
+        parts += [Text(f"• {_shortened(str(finding))}") for finding in fit.findings[:FEW_FINDINGS]]
+        if len(fit.findings) > FEW_FINDINGS:
+            parts.append(Text(f"  … and {len(fit.findings) - FEW_FINDINGS} more in fit.findings, or with --json."))
+    return parts
+
+
+def _statement_table(title: str, heading: str, rows: Sequence[tuple[str, str, str]], caption: str = "") -> Table:
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=None, caption=caption, caption_justify="left",
+        pad_edge=False,
+    )  # fmt: skip
+    table.add_column("line", justify="right")
+    table.add_column("statement")
+    table.add_column(heading, justify="right")
+    for place, text, value in rows[:FEW_STATEMENTS]:
+        table.add_row(Text(place.removeprefix("line ")), Text(text), value)
+    if len(rows) > FEW_STATEMENTS:
+        table.add_row("", Text(f"… and {len(rows) - FEW_STATEMENTS:,} more", style="dim"), "")
+    return table
+
+
+def _cpts(fit: FitResult, name: str) -> list[RenderableType]:
+    """The CPT of a variable; the small CPTs of a noisy family, one for each set of causes."""
+    expansion = expand(fit.network)
+    if name not in expansion.effects:
+        return [_cpt(fit, fit.network, name)]
+    form = fit.network.forms[name]
+    title = Text(f"{name} is {form.kind} of {len(form.causes)} independent causes:", style="bold")
+    return [title, *(_cpt(fit, expansion.network, effect) for effect in expansion.effects[name])]
+
+
+def _cpt(fit: FitResult, network: Network, name: str) -> RenderableType:
+    """One CPT, a line for each configuration of the parents, with intervals where there are some."""
+    parents, states = network.parents[name], network.states(name)
+    title = f"P({name} | {', '.join(parents)})" if parents else f"P({name})"
+    table = Table(title=Text(title), title_justify="left", title_style="bold")
+    headings = states if name not in fit.network else [f"{name}={state}" for state in states]
+    for parent in parents:
+        table.add_column(Text(parent))
+    for heading in headings:
+        table.add_column(Text(heading), justify="right")
+    probabilities = network.cpt_array(name).reshape(-1, len(states))
+    shown = [[f"{value:.3f}" for value in row] for row in probabilities[:FEW_CONFIGURATIONS]]
+    if fit.posterior is not None:
+        low, high = (end.reshape(probabilities.shape) for end in fit.interval_arrays(name))
+        shown = [
+            [f"{text} [{low[index, k]:.2f}, {high[index, k]:.2f}]" for k, text in enumerate(texts)]
+            for index, texts in enumerate(shown)
+        ]
+    for index, texts in enumerate(shown):
+        table.add_row(*(Text(state) for state in network.configuration(name, index).values()), *map(Text, texts))
+    if len(probabilities) > FEW_CONFIGURATIONS:
+        table.caption = f"{len(probabilities) - FEW_CONFIGURATIONS:,} more configurations"
+    return table
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONG_FINDING else f"{text[:LONG_FINDING]}…"
