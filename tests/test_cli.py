@@ -75,10 +75,10 @@ def test_learn_passes_its_options_on(files: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("learn", "net.bif", "dat.csv"), "Did you mean data.csv"),
+        (("learn", "net.bif", "dat.csv"), 'Did you mean "data.csv"'),
         (("learn", "nett.bif", "data.csv"), "net.bif"),
         (("learn", "net.bif", "data.csv", "--method", "mapp"), 'no method "mapp"'),
-        (("learn", "net.bif", "data.csv", "--prior", "k3"), '"k3" is no prior'),
+        (("learn", "net.bif", "data.csv", "--prior", "k3"), '"k3" is not a prior'),
         (("learn", "net.bif", "data.csv", "--prior", "1", "--prior-network", "net.bif"), "exclude each other"),
         (("learn", "net.bif", "data.csv", "--fixed", "lungs"), 'mean "lung"'),
         (("learn", "net.bif", "data.csv", "--weights", "smoke"), "variable of the network"),

@@ -145,7 +145,9 @@ def test_forty_causes_cost_forty_small_tables() -> None:
     target = (rng.random(200) < 1 - 0.9 ** features[:, :10].sum(axis=1)).astype(int)
     sets = ", ".join(f"{{x{place}}}" for place in range(40))
     said = "\n".join(f"x{place} raises y" for place in range(40))
-    model = KnowledgeClassifier(f"y is noisy-or of {sets}\n{said}", method="cml", options={"starts": 1})
+    model = KnowledgeClassifier(
+        f"y is noisy-or of {sets}\n{said}", method="cml", options={"em": credo.EMOptions(starts=1)}
+    )
     chances = model.fit(features, target).predict_proba(features)[:, 1]
     assert chances[target == 1].mean() > chances[target == 0].mean() + 0.05
     more = features.copy()
@@ -297,7 +299,7 @@ def test_a_class_with_one_example() -> None:
         ({"states": ["a"]}, credo.OptionError, "mapping"),
         ({"states": {"age": ["young", "old"]}}, credo.UnknownStateError, "age"),
         ({"states": {"attack": ["healthy", "ill"]}}, credo.UnknownStateError, "not a state of attack"),
-        ({"options": {"start": 3}}, credo.OptionError, "starts"),
+        ({"options": {"fixd": ["age"]}}, credo.OptionError, "fixed"),
         ({"target": "age"}, credo.DataError, "column age"),
         ({"network": credo.Network({"a": ["x", "y"]})}, credo.NetworkError, "attack"),
         ({"network": credo.Network({"attack": ["no", "yes"]})}, credo.DataError, "No feature"),

@@ -12,7 +12,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+<<<<<<< HEAD
 from credo.arrays import Numbers as Table
+=======
+from credo.arrays import Numbers
+>>>>>>> refs/heads/io
 from credo.constraints.constraint_builder import KnowledgeLike, StateOrderLike
 from credo.constraints.constraint_set import Constraints, UnloweredStatement
 from credo.errors import NetworkError
@@ -80,14 +84,14 @@ def rewrite_for_expansion(knowledge: KnowledgeLike) -> tuple[ExpandedKnowledge, 
 
 
 def collapsed(
-    expansion: Expansion, cpts: Mapping[str, Table], constraints: Constraints, rescale: bool = True
+    expansion: Expansion, cpts: Mapping[str, Numbers], constraints: Constraints, rescale: bool = True
 ) -> Network:
     """The original network with learned CPTs, in the canonical scale where that satisfies the constraints as well."""
     canonical = rescale and canonical_scale_is_feasible(expansion, cpts, constraints)
     return expansion.collapse(cpts, canonical=canonical)
 
 
-def canonical_scale_is_feasible(expansion: Expansion, cpts: Mapping[str, Table], constraints: Constraints) -> bool:
+def canonical_scale_is_feasible(expansion: Expansion, cpts: Mapping[str, Numbers], constraints: Constraints) -> bool:
     """Whether the constraints hold in the canonical scale as well as in the scale of these CPTs."""
     if not expansion.effects or not len(constraints.linear):
         return True
@@ -96,7 +100,7 @@ def canonical_scale_is_feasible(expansion: Expansion, cpts: Mapping[str, Table],
     return bool((after <= np.maximum(before, 0.0) + SCALE_TOLERANCE).all())
 
 
-def _excess(constraints: Constraints, cpts: Mapping[str, Table]) -> Table:
+def _excess(constraints: Constraints, cpts: Mapping[str, Numbers]) -> Numbers:
     theta = constraints.layout.pack(cpts, missing=0.0)
     excess = constraints.linear.values(theta) - constraints.linear.bounds
     return np.where(constraints.linear.equality, np.abs(excess), excess)

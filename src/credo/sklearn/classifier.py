@@ -21,7 +21,7 @@ from credo.fitting import fit as learn
 from credo.io.dataset import Dataset, code_type
 from credo.io.network_files import NetworkLike, read_network
 from credo.io.states import MISSING, Lexicon, text_of
-from credo.knowledge import Knowledge, knowledge_for
+from credo.knowledge import Knowledge, KnowledgeSource, knowledge_for
 from credo.knowledge.statements import NoisyFamily
 from credo.model.network import Network, Variable
 from credo.sklearn.columns import Column, declared_categories, learn_column, plain, with_thresholds
@@ -106,7 +106,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
 
     def __init__(
         self,
-        knowledge: Any = None,
+        knowledge: KnowledgeSource | Knowledge | None = None,
         *,
         target: str | None = None,
         network: NetworkLike | None = None,

@@ -193,5 +193,5 @@ def test_rows_that_differ_may_not_agree(codes: tuple[int, int], ties: list[RowTi
 
 def test_more_rows_than_states_cannot_all_differ() -> None:
     network = Network({"a": [*"xy"]})
-    with pytest.raises(TieError, match="3 rows are all to differ in a, which has 2 states"):
+    with pytest.raises(TieError, match="3 rows must all differ in a, which has 2 states"):
         tied(network, np.full((3, 1), -1, dtype=np.int8), [RowTie(("a",), None, (1, 2, 3), 0, differ=True)])
