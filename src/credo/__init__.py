@@ -68,12 +68,7 @@ _HOMES = {
     "credo.user_results": ("Check", "Fit"),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
     "credo.statistics.ties.factors": ("TieError",),
-<<<<<<< HEAD
     "credo.options": ("EMOptions", "EntropyOptions", "PenaltyOptions", "PosteriorOptions", "TieReading"),
-    "credo.progress": ("ProgressEvent",),
-=======
-    "credo.options": ("EMOptions", "EntropyOptions", "PenaltyOptions", "TieReading"),
->>>>>>> refs/heads/io
     "credo.errors": (
         "CredoError",
         "DataError",

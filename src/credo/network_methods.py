@@ -30,10 +30,6 @@ __all__ = [
 
 def network_html(network: Network) -> str:
     """What a notebook shows of a network."""
-<<<<<<< HEAD
-    from credo.drawing.network_html import network_html as html
-=======
     from credo.drawing.network_html import network_html as html  # slow to import: only where it is shown
->>>>>>> refs/heads/io
 
     return html(network)

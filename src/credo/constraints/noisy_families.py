@@ -12,11 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-<<<<<<< HEAD
-from credo.arrays import Numbers as Table
-=======
 from credo.arrays import Numbers
->>>>>>> refs/heads/io
 from credo.constraints.constraint_builder import KnowledgeLike, StateOrderLike
 from credo.constraints.constraint_set import Constraints, UnloweredStatement
 from credo.errors import NetworkError
