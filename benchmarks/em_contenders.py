@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.learn import made_up_network
 from credo.io.network_files import read_network
 from credo.model.network import Network, Table
+from credo.testing import alarm_like_network
 
 NETWORKS = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
 HIDE = 0.4
@@ -54,7 +54,7 @@ def network_of(case: str) -> Network | None:
     path = NETWORKS / f"{'alarm' if case == 'latent' else case}.bif"
     if path.exists():
         return read_network(path)
-    return made_up_network() if case == "alarm" else None
+    return alarm_like_network() if case == "alarm" else None
 
 
 def mixture(classes: int = 5, features: int = 20) -> Network:

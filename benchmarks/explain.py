@@ -10,14 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 from time import perf_counter, process_time
 
-from benchmarks.knowledge import network_like_andes
-from benchmarks.solve import made_up_network
-from benchmarks.statements import true_statements
 from credo.fitting import fit
 from credo.io.network_files import read_network
 from credo.knowledge import Knowledge
 from credo.model.network import Network
 from credo.report.fit_page import fit_page
+from credo.testing import alarm_like_network, andes_like_network, true_statements
 
 NETWORKS = Path(__file__).resolve().parents[2] / "shared" / "networks"
 PER_NODE = 30
@@ -47,7 +45,7 @@ def network_of(name: str) -> Network:
     path = NETWORKS / f"{name}.bif"
     if path.exists():
         return read_network(path)
-    return network_like_andes() if name == "andes" else made_up_network(37)
+    return andes_like_network() if name == "andes" else alarm_like_network()
 
 
 def measure(name: str, network: Network, method: str, per_node: int = PER_NODE) -> tuple[float, float, int]:

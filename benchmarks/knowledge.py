@@ -12,9 +12,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
-from benchmarks.statements import true_statements
 from credo.checking import check
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
@@ -23,6 +20,7 @@ from credo.knowledge import Knowledge, to_text
 from credo.knowledge.parse import parse
 from credo.knowledge.statements import check_statements
 from credo.model.network import Network
+from credo.testing import andes_like_network, true_statements
 
 ANDES = Path(__file__).resolve().parents[2] / "shared" / "networks" / "andes.bif"
 STATEMENTS = 10_000
@@ -33,7 +31,7 @@ REPEATS = 3
 
 def main(arguments: list[str]) -> None:
     """Print a table of seconds."""
-    network = read_bif(arguments[0] if arguments else ANDES) if arguments or ANDES.exists() else network_like_andes()
+    network = read_bif(arguments[0] if arguments else ANDES) if arguments or ANDES.exists() else andes_like_network()
     numbers = sum(network.cpt_array(name).size for name in network.names)
     print(f"{network.name}: {len(network)} variables, {numbers:,} numbers\n")
     measure(network, STATEMENTS, PER_NODE, ROWS)
@@ -77,18 +75,6 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 def report(stage: str, seconds: float, statements: int, note: str) -> None:
     """One line: stage, statements, seconds, microseconds a statement."""
     print(f"{stage:<30}{statements:>8,} statements{seconds:>9.3f} s{seconds / statements * 1e6:>9.1f} µs each   {note}")
-
-
-def network_like_andes() -> Network:
-    """223 binary variables with up to four parents, random tables."""
-    rng = np.random.default_rng(0)
-    names = [f"n{number}" for number in range(223)]
-    parents = {
-        name: [str(each) for each in rng.choice(names[:place], min(place, int(rng.integers(0, 5))), replace=False)]
-        for place, name in enumerate(names)
-    }
-    bare = Network({name: ["no", "yes"] for name in names}, parents, name="like Andes")
-    return bare.with_cpts({name: rng.dirichlet(np.ones(2), size=bare.shape(name)[:-1]) for name in names})
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import numpy as np
 
 from credo.io.network_files import read_network, write_network
 from credo.model.layout import family_strides
-from credo.model.network import Network
+from credo.testing import alarm_like_network
 
 ALARM = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks" / "alarm.bif"
 ROWS = 1_000_000
@@ -41,7 +41,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        network = read_network(ALARM) if ALARM.exists() else made_up_network()
+        network = read_network(ALARM) if ALARM.exists() else alarm_like_network()
         write_network(network, folder / "network.bif")
         network.sample(arguments.rows, seed=1).write_csv(folder / "data.csv")
         size = (folder / "data.csv").stat().st_size / 1e6
@@ -49,25 +49,6 @@ def main() -> None:
         for title, jobs in JOBS.items():
             results = {job: contend(job, folder) for job in jobs}
             print_table(title, results)
-
-
-def made_up_network() -> Network:
-    """37 variables with two to four states and up to four parents, as many as Alarm has."""
-    generator = np.random.default_rng(1)
-    names = [f"v{i}" for i in range(37)]
-    variables = {name: [f"state{k}" for k in range(generator.integers(2, 5))] for name in names}
-    choose = {name: min(i, int(generator.choice(5, p=[0.3, 0.3, 0.25, 0.1, 0.05]))) for i, name in enumerate(names)}
-    parents = {
-        name: list(generator.choice(names[:i], choose[name], replace=False)) if i else []
-        for i, name in enumerate(names)
-    }
-    structure = Network(variables, parents, name="made up")
-    tables = {}
-    for name in names:
-        *_, states = structure.shape(name)
-        rows = generator.dirichlet(np.full(states, 0.5), structure.configurations(name))
-        tables[name] = rows.reshape(structure.shape(name))
-    return structure.with_cpts(tables)
 
 
 # The contenders. Each prepares what it may prepare, and returns the function that is timed. ---------------------------

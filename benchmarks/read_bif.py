@@ -18,12 +18,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from credo.io.agrum import load_pyagrum
 from credo.io.bif_read import read_bif
 from credo.io.bif_write import write_bif
-from credo.model.network import Network
+from credo.testing import made_up_network
 
 PUBLISHED = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
 REPEATS = 3
@@ -66,19 +64,9 @@ def plain_files(folder: Path) -> Iterator[Path]:
             (folder / path.name.removesuffix(".gz")).write_bytes(text)
     else:
         for variables, states, parents in MADE_UP:
-            network = made_up(variables, states, parents)
+            network = made_up_network(variables, (states, states), [0] * parents + [1])
             write_bif(network, folder / f"{variables}x{states}_{parents}_parents.bif")
     yield from sorted(folder.glob("*.bif"), key=lambda path: path.stat().st_size)
-
-
-def made_up(variables: int, states: int, parents: int, seed: int = 0) -> Network:
-    """A random network in which almost every variable has that many parents."""
-    random = np.random.default_rng(seed)
-    names = [f"v{i}" for i in range(variables)]
-    graph = {name: random.choice(names[:i], min(i, parents), replace=False).tolist() for i, name in enumerate(names)}
-    structure = Network({name: [f"s{k}" for k in range(states)] for name in names}, graph)
-    tables = {name: random.dirichlet(np.ones(states), structure.shape(name)[:-1]) for name in names}
-    return structure.with_cpts(tables)
 
 
 def line(path: Path, readers: dict[str, Reader]) -> str:

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.statements import true_statements
 from credo.constraints.blocks import Block, blocks_of
 from credo.constraints.lower import lower
 from credo.model.network import Network
 from credo.sampling.convergence import effective_sizes
 from credo.sampling.polytope import sample_block
+from credo.testing import true_statements
 
 SHAPES = ((4, 2, 10), (32, 4, 100))  # rows, states, statements
 REPEATS = 3

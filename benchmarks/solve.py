@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.statements import true_statements
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
 from credo.estimation.solvers.block_estimates import estimate_blocks
@@ -33,6 +32,7 @@ from credo.knowledge import Knowledge
 from credo.model.network import Network
 from credo.statistics.counts import count_all, layout_for_counts
 from credo.statistics.known_columns import read_for
+from credo.testing import made_up_network, true_statements
 
 NETWORKS = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
 SIZES = {"alarm": 37, "win95pts": 76, "andes": 223}
@@ -66,7 +66,7 @@ def tasks_of(name: str) -> list[Task]:
         tables = {each: counts.of(each) for each in network.names}
     else:
         parents, states, count = next(each for each in SINGLE if f"{2 ** each[0]}x{each[1]}" == name)
-        network = one_table(parents, states)
+        network = one_cpt(parents, states)
         knowledge = Knowledge(network, true_statements(network, count, seed=1)[:count])
         generator = np.random.default_rng(1)
         tables = {each: np.zeros((network.configurations(each), len(network.states(each)))) for each in network.names}
@@ -80,35 +80,10 @@ def tasks_of(name: str) -> list[Task]:
     ]
 
 
-def one_table(parents: int, states: int) -> Network:
-    """A variable `x` with binary parents and Dirichlet(1) rows, listed first: statements then start with it."""
-    generator = np.random.default_rng(parents)
-    names = [f"p{k}" for k in range(parents)]
-    network = Network(
-        {"x": [f"s{k}" for k in range(states)], **{name: ["s0", "s1"] for name in names}}, {"x": tuple(names)}
-    )
-    rows = generator.dirichlet(np.ones(states), 2**parents).reshape(network.shape("x"))
-    return network.with_cpts({"x": rows, **{name: np.array([0.5, 0.5]) for name in names}})
-
-
-def made_up_network(size: int) -> Network:
-    """Variables with two to four states and up to four parents."""
-    generator = np.random.default_rng(size)
-    names = [f"v{k}" for k in range(size)]
-    variables = {name: [f"s{k}" for k in range(generator.integers(2, 5))] for name in names}
-    parents = {
-        name: tuple(generator.choice(names[:k], min(k, int(generator.integers(0, 5))), replace=False))
-        for k, name in enumerate(names)
-    }
-    network = Network(variables, parents)
-    return network.with_cpts(
-        {
-            name: generator.dirichlet(np.ones(len(variables[name])), network.configurations(name)).reshape(
-                network.shape(name)
-            )
-            for name in names
-        }
-    )
+def one_cpt(parents: int, states: int) -> Network:
+    """A variable `x` with binary parents, listed first, so that the first statements are about its CPT."""
+    names = tuple(f"p{k}" for k in range(parents))
+    return random_network({"x": states, **dict.fromkeys(names, 2)}, {"x": names}, seed=parents)
 
 
 def report(name: str, tasks: Sequence[Task], repeats: int) -> None:

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from benchmarks.statements import true_statements
 
 import credo
 from credo.arrays import Numbers
@@ -25,6 +24,7 @@ from credo.io.tables import stream_table
 from credo.model.network import Network
 from credo.statistics.counts import count_folds, layout_for_counts, less, merge_all
 from credo.statistics.prior import as_prior
+from credo.testing import true_statements
 from experiments.guo.measure import mean_row_divergence
 from experiments.guo.published import SHARES, SIZES
 

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from benchmarks.statements import true_statements
 
 import credo
 from credo.estimation.methods import METHODS
@@ -25,6 +24,7 @@ from credo.explain.plausibility import Verdict
 from credo.knowledge.comparison import Relation
 from credo.knowledge.statements import Comparison, Statement
 from credo.model.network import Network
+from credo.testing import true_statements
 from experiments.guo.draws import NETWORKS, STATEMENTS
 from experiments.guo.measure import mean_row_divergence
 

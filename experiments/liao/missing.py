@@ -14,14 +14,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import polars as pl
-from benchmarks.statements import true_statements
 
 import credo
 from credo.knowledge.statements import Statement
 from credo.model.network import Network
 from credo.options import EMOptions
+from credo.testing import true_statements, with_missing_values
 from experiments.liao.missing_story import write_missing
 
 NETWORKS = Path(__file__).resolve().parents[2] / ".." / "shared" / "networks"
@@ -66,7 +65,7 @@ def run_cell(job: tuple[str, int, int, float, int]) -> list[dict[str, object]]:
     name, draw, rows, fraction, starts = job
     truth = credo.read_network(NETWORKS / f"{name}.bif")
     statements = true_statements(truth, STATEMENTS, seed=STATEMENT_SEED + draw)
-    frame = with_gaps(truth.sample(rows, seed=DATA_SEED + draw), fraction, GAP_SEED + draw)
+    frame = with_missing_values(truth.sample(rows, seed=DATA_SEED + draw), fraction, GAP_SEED + draw)
     lines = compare(truth, statements, frame, starts, draw)
     return [{"network": name, "draw": draw, "fraction": fraction, **line} for line in lines]
 
@@ -85,17 +84,6 @@ def compare(
         )
         seconds = time.perf_counter() - start
         yield {"share": share, "kl": truth.kl(fit.network), "seconds": seconds, "status": fit.status.name.lower()}
-
-
-def with_gaps(frame: pl.DataFrame, fraction: float, seed: int) -> pl.DataFrame:
-    """The same table with each value missing with this probability, whatever it is.
-
-    The values that are missing at one fraction are missing at every greater one.
-    """
-    gaps = np.random.default_rng(seed).random(frame.shape) < fraction
-    return frame.select(
-        pl.when(pl.Series(~gaps[:, i])).then(pl.col(name)).alias(name) for i, name in enumerate(frame.columns)
-    )
 
 
 if __name__ == "__main__":

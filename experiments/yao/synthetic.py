@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 import credo
-from experiments.liao.missing import with_gaps
+from credo.testing import with_missing_values
 from experiments.running import SHARED, Job, Line, add_options, require, run_jobs
 from experiments.yao.algorithm1 import learn_by_equation_6
 from experiments.yao.learners import LEARNERS, Learner, compare
@@ -135,7 +135,7 @@ TABLES: dict[str, Callable[[credo.Network, int, float], Iterator[tuple[float, fl
 
 def _rows(truth: credo.Network, rows: int, hidden: float, draw: int):
     complete = truth.sample(rows, seed=DATA_SEED + draw)
-    return complete, with_gaps(complete, hidden, GAP_SEED + draw)
+    return complete, with_missing_values(complete, hidden, GAP_SEED + draw)
 
 
 def _tied(truth: credo.Network, count: int, draw: int) -> list[str]:

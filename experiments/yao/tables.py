@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from credo.knowledge import same
 from credo.knowledge.statements import TiedRows
 from credo.model.network import Network
-from experiments.liao.missing import with_gaps
+from credo.testing import with_missing_values
 
 Pairs = Sequence[tuple[int, int]]  # of rows, from 0
 
@@ -115,7 +115,7 @@ def _hide(complete: pl.DataFrame, ties: Sequence[tuple[str, int, int]], hidden: 
     pairs: dict[str, list[tuple[int, int]]] = {name: [] for name in complete.columns}
     for name, *pair in ties:
         pairs[name].append((pair[0], pair[1]))
-    table = with_gaps(complete, hidden, seed)
+    table = with_missing_values(complete, hidden, seed)
     for name, own in pairs.items():
         places = [row for pair in own for row in pair]
         table = table.with_columns(pl.when(~pl.int_range(pl.len()).is_in(places)).then(pl.col(name)).alias(name))

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from benchmarks.statements import true_statements
 from experiments.liao.draws import learners, run_draw, table_error, unit_rates
 from experiments.liao.faces import DETECTORS, UNITS, faces, trusting
 from experiments.liao.knowledge import equally_sure, knowingly_unsure, sayings
-from experiments.liao.missing import STATEMENTS, compare, with_gaps
+from experiments.liao.missing import STATEMENTS, compare
 from experiments.liao.missing_story import write_missing
 from experiments.liao.story import write_story
 
 import credo
 from credo.explain.violations import violations_of
+from credo.testing import true_statements, with_missing_values
 from tests.helpers.problems import known_network
 
 
@@ -67,7 +67,7 @@ def test_a_small_draw_from_beginning_to_end(tmp_path: Path) -> None:
 def test_gaps_are_those_that_were_asked_for() -> None:
     truth, _ = known_network()
     frame = truth.sample(2_000, 1)
-    few, many = (with_gaps(frame, fraction, 3) for fraction in (0.1, 0.4))
+    few, many = (with_missing_values(frame, fraction, 3) for fraction in (0.1, 0.4))
     nulls = [sum(part.null_count().row(0)) / (2_000 * len(truth)) for part in (few, many)]
     assert nulls == pytest.approx([0.1, 0.4], abs=0.02)
     for name in truth.names:
@@ -81,7 +81,7 @@ def test_a_small_study_of_gaps_from_beginning_to_end(tmp_path: Path) -> None:
     statements = true_statements(truth, STATEMENTS, seed=1)
     rows = []
     for fraction in (0.1, 0.5):
-        frame = with_gaps(truth.sample(60, 2), fraction, 3)
+        frame = with_missing_values(truth.sample(60, 2), fraction, 3)
         rows += [
             {"network": "small", "draw": 0, "fraction": fraction, **line}
             for line in compare(truth, statements, frame, 1, 0)

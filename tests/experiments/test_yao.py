@@ -21,6 +21,7 @@ from experiments.yao.topics_story import write_topics
 
 from credo.io.corpus import read_corpus
 from credo.model.network import Network
+from credo.testing import with_missing_values
 from credo.topic_models import topics
 from tests.helpers.problems import known_network
 
@@ -37,7 +38,7 @@ def test_pairs_agree_and_no_place_is_in_two() -> None:
 def test_found_ties_grow_with_the_share_and_tie_what_is_hidden_and_equal() -> None:
     truth, _ = known_network()
     complete = truth.sample(200, 1)
-    rows = synthetic.with_gaps(complete, 0.5, 2)
+    rows = with_missing_values(complete, 0.5, 2)
     few, many = (found_ties(complete, rows, ("b", "c"), share, (3,)) for share in (0.2, 0.8))
     for name in ("b", "c"):
         column = many.rows[f"tie {name}"]
@@ -58,7 +59,7 @@ def certain() -> Network:
 def test_pairs_that_were_found_make_rare_values_too_probable_and_pairs_that_were_drawn_do_not() -> None:
     truth = certain()
     complete = truth.sample(2_000, 1)
-    rows = synthetic.with_gaps(complete, 0.9, 2).with_columns(copy=complete["copy"])
+    rows = with_missing_values(complete, 0.9, 2).with_columns(copy=complete["copy"])
     found = found_ties(complete, rows, ("x",), 0.9, (3,))
     learned, settled, exact = LEARNERS["CLL"](truth.without_cpts(), found, 1, 0)
     assert settled
@@ -99,7 +100,7 @@ def test_a_small_synthetic_study_from_beginning_to_end(tmp_path: Path, monkeypat
 def test_learners_start_alike_without_ties() -> None:
     truth, _ = known_network()
     complete = truth.sample(80, 1)
-    table = found_ties(complete, synthetic.with_gaps(complete, 0.3, 2), (), 0.5, (0,))
+    table = found_ties(complete, with_missing_values(complete, 0.3, 2), (), 0.5, (0,))
     em, cll = compare(truth, table, {name: LEARNERS[name] for name in ("EM", "CLL")}, 2, 0)
     assert em["kl"] == cll["kl"]
 
