@@ -12,7 +12,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)]*)?\))")
 MARK = re.compile(r"^<!-- results: (\w+) -->$", re.MULTILINE)
-CLAIMS = re.compile(r"^## (?:Claims|Which claims held|Which orders held)\n(.*?)(?=^#|\Z)", re.MULTILINE | re.DOTALL)
+CLAIMS = re.compile(r"^## (?:Claims|Which claims held|Which rankings held)\n(.*?)(?=^#|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def external_files(root: Path = ROOT) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from experiments.claims import Claim, claims_table
-from experiments.yao.summary import figure, panels, save, summary
+from experiments.figures import mean_and_error, panels, save, summarise
 
 TIED = ("CLL", "joint")
 COLOURS = ("#56b4e9", "#0072b2", "#e69f00", "#d55e00")  # of shares, the smallest first
@@ -125,7 +125,7 @@ def claims(results: pl.DataFrame, against: pl.DataFrame) -> list[Claim]:
 def _nearer(text: str, lines: pl.DataFrame, study: str) -> Claim:
     """Whether a learner is nearer to the truth than EM in most cells, and clearly so more often than farther."""
     own = lines.filter((pl.col("study") == study) & (pl.col("ties") > 0))
-    cells = summary(own, ["network", "x", "hidden", "share"], "apart")
+    cells = summarise(own, ["network", "x", "hidden", "share"], "apart")
     better, surely, worse = (
         int(each.sum())
         for each in (
@@ -145,7 +145,7 @@ def _ordered(text: str, lines: pl.DataFrame, study: str, along: str, beside: str
     """Whether the gain over EM rises along a column in most steps, and is a gain at its end."""
     own = lines.filter((pl.col("study") == study) & (pl.col("ties") > 0))
     rises, ends = [], []
-    for _, curve in summary(own, ["network", beside, along], "gain").group_by("network", beside):
+    for _, curve in summarise(own, ["network", beside, along], "gain").group_by("network", beside):
         means = curve.sort(along, descending=descending)["mean"].to_list()
         rises += [other > one for one, other in pairwise(means)]
         ends.append(means[-1])
@@ -170,7 +170,7 @@ def _drawn_or_picked(cll: pl.DataFrame) -> Claim:
     most = cll.filter(pl.col("study").is_in(PAIRS) & (pl.col("x") == 1))
     way = pl.col("study").str.replace("picked", "drawn")
     for (network, study), own in most.group_by("network", way, maintain_order=True):
-        cells = summary(own, ["study"], "gain").rows_by_key("study", named=True, unique=True)
+        cells = summarise(own, ["study"], "gain").rows_by_key("study", named=True, unique=True)
         if len(cells) == 2:
             drawn, picked = cells[study], cells[study.replace("drawn", "picked")]
             apart, error = drawn["mean"] - picked["mean"], (drawn["error"] ** 2 + picked["error"] ** 2) ** 0.5
@@ -196,7 +196,7 @@ def _degrades(cll: pl.DataFrame) -> Claim:
     """Whether estimates get worse where constraints become very many."""
     own = cll.filter((pl.col("study") == "variables") & (pl.col("share") == 0.8))
     figures, held = [], True
-    for (network,), curve in summary(own, ["network", "x"], "apart").group_by("network", maintain_order=True):
+    for (network,), curve in summarise(own, ["network", "x"], "apart").group_by("network", maintain_order=True):
         best, last = curve.sort("mean").row(0, named=True), curve.sort("x").row(-1, named=True)
         held = held and last["mean"] > best["mean"]
         figures.append(f"{network}: {best['mean']:+.3f} with {best['x']:.0f}, {last['mean']:+.3f} with {last['x']:.0f}")
@@ -217,7 +217,7 @@ def variables_table(results: pl.DataFrame, against: pl.DataFrame, network: str) 
     means, errors = (_lookup(own, ["x", "learner", "share"], "apart", part) for part in ("mean", "error"))
     for x in own["x"].unique().sort():
         keys = [(x, learner, share if x else 0.0) for learner in TIED for share in shares]
-        cells = [figure(em.mean() + means[key], errors[key]) if key in means else "" for key in keys]
+        cells = [mean_and_error(em.mean() + means[key], errors[key]) if key in means else "" for key in keys]
         lines.append(f"| {x:.0f} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -261,7 +261,7 @@ def times_table(results: pl.DataFrame) -> str:
 def draw_variables(results: pl.DataFrame, against: pl.DataFrame, path: Path) -> None:
     """As figure 5: a column of panels for each network; CLL above, joint below; a line for each share."""
     networks = _networks(results)
-    drawing, axes = panels(len(TIED), len(networks))
+    figure, axes = panels(len(TIED), len(networks))
     for column, network in enumerate(networks):
         for row, learner in enumerate(TIED):
             panel = axes[row][column]
@@ -270,7 +270,7 @@ def draw_variables(results: pl.DataFrame, against: pl.DataFrame, path: Path) -> 
             panel.axhline(em, color="#000000", linestyle=":", label="EM")
             tied = own.filter((pl.col("learner") == learner) & (pl.col("x") > 0))
             for share, colour in zip(tied["share"].unique().sort(), COLOURS, strict=False):
-                curve = summary(tied.filter(pl.col("share") == share), ["x"], "apart")
+                curve = summarise(tied.filter(pl.col("share") == share), ["x"], "apart")
                 panel.errorbar(
                     [0.0, *curve["x"]], [em, *(em + curve["mean"])], [0.0, *curve["error"]], color=colour, marker="o",
                     markersize=4, capsize=2, label=f"{share} of the hidden values",
@@ -279,13 +279,13 @@ def draw_variables(results: pl.DataFrame, against: pl.DataFrame, path: Path) -> 
             panel.set_xlabel(AXES["variables"])
         axes[0][0].set_ylabel("KL from the truth, nats")
         axes[1][0].set_ylabel("KL from the truth, nats")
-    save(drawing, axes.ravel(), path)
+    save(figure, axes.ravel(), path)
 
 
 def draw_gains(against: pl.DataFrame, path: Path) -> None:
     """As figure 6: a panel a network, a line for each share hidden; joint is dashed."""
     networks = _networks(against)
-    drawing, axes = panels(1, len(networks))
+    figure, axes = panels(1, len(networks))
     for panel, network in zip(axes[0], networks, strict=True):
         own = against.filter(pl.col("network") == network)
         for learner in TIED:
@@ -294,13 +294,13 @@ def draw_gains(against: pl.DataFrame, path: Path) -> None:
                 _gain_line(panel, line, colour, learner, f"{share:.0%} hidden")
         panel.set_xscale("log", base=2)
         _finish(panel, network, AXES["rows"])
-    save(drawing, axes.ravel(), path)
+    save(figure, axes.ravel(), path)
 
 
 def draw_pairs(against: pl.DataFrame, path: Path) -> None:
     """A column of panels a network, ties in all variables above, in five below; joint is dashed."""
     networks = _networks(against)
-    drawing, axes = panels(2, len(networks))
+    figure, axes = panels(2, len(networks))
     for column, network in enumerate(networks):
         for row, ending in enumerate(("", " in 5")):
             panel = axes[row][column]
@@ -310,11 +310,11 @@ def draw_pairs(against: pl.DataFrame, path: Path) -> None:
                     line = against.filter(chosen & (pl.col("learner") == learner))
                     _gain_line(panel, line, colour, learner, way)
             _finish(panel, f"{network}, ties in {'five' if ending else 'all'} variables", AXES["drawn"])
-    save(drawing, axes.ravel(), path)
+    save(figure, axes.ravel(), path)
 
 
 def _gain_line(panel: Any, lines: pl.DataFrame, colour: str, learner: str, name: str) -> None:
-    curve = summary(lines, ["x"], "gain")
+    curve = summarise(lines, ["x"], "gain")
     panel.errorbar(
         curve["x"], 100 * curve["mean"], 100 * curve["error"], color=colour, linestyle=STYLES[learner], marker="o",
         markersize=4, capsize=2, label=f"{learner}, {name}",
@@ -329,7 +329,7 @@ def _finish(panel: Any, title: str, axis: str) -> None:
 
 
 def _lookup(lines: pl.DataFrame, keys: list[str], column: str, part: str) -> dict[tuple[object, ...], float]:
-    cells = summary(lines, keys, column)
+    cells = summarise(lines, keys, column)
     return {tuple(row[:-1]): row[-1] for row in cells.select(*keys, part).iter_rows()}
 
 
