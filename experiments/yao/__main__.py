@@ -1,4 +1,4 @@
-"""`python -m experiments.yao synthetic | clustering | topics`: rerun section 7.1, 7.2 or 7.3; `--help` lists the options."""
+"""`python -m experiments.yao synthetic | clustering | topics`: rerun section 7.1, 7.2 or 7.3."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The paper's own iteration [yao, algorithm 1], to test whether it ends at the same point as credo's.
 
-Messages are passed until they converge; then every CPT is updated by equation 6. Its conditional distributions, which do
-not sum to one afterwards, are normalised.
+Messages are passed until they converge; then every CPT is updated by equation 6. Its distributions, which do not sum
+to one afterwards, are normalised.
 """
 
 from __future__ import annotations

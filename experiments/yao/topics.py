@@ -1,4 +1,4 @@
-"""`python -m experiments.yao topics`: topics of abstracts, with words that share a topic if they co-occur [section 7.3].
+"""`python -m experiments.yao topics`: topics of abstracts; words that co-occur share a topic [section 7.3].
 
 The paper's 539 abstracts are not published; these are 398 abstracts of the AAAI conference of 2014. Topics are learned
 without ties, with the paper's two groups of words, and with `wider` groups of other forms and close relatives of these

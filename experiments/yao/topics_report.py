@@ -110,7 +110,7 @@ def claims(numbers: pl.DataFrame) -> list[Claim]:
 def _more(text: str, without: pl.Series, tied: pl.Series) -> Claim:
     rise = tied - without
     mean, error = float(rise.mean()), float((rise.std() or 0.0) / len(rise) ** 0.5)
-    figures = f"{without.mean():.2f} without, {tied.mean():.2f} with: {mean_and_error(mean, error, 2, '+')}"
+    figures = f"{without.mean():.2f} without, {tied.mean():.2f} with ties: {mean_and_error(mean, error, 2, '+')}"
     return Claim(text, mean > 2 * error, figures)
 
 
