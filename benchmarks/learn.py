@@ -1,7 +1,7 @@
-"""Counting and maximum likelihood on a million rows, credo against its peers: `python -m benchmarks.learn`.
+"""Counting and maximum likelihood on a million rows, for credo and other programs: `python -m benchmarks.learn`.
 
-The network is Alarm where `../shared/networks` is there, else a made-up one of its size. Every contender runs in a
-process of its own, so that its peak memory is its own, on the same files, in turns; its best time counts.
+The network is Alarm, or a made-up one of its size if `../shared/networks` is not there. Every program runs in its own
+process, so that its peak memory can be measured, on the same files; the best time is reported.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ REPEATS = 3
 
 
 def main() -> None:
-    """Make the inputs, run each contender in its own process, print seconds, ratios and memory."""
+    """Make the inputs, run each program in its own process, and print times, ratios and memory."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--contender", nargs=2, help=argparse.SUPPRESS)
@@ -51,7 +51,7 @@ def main() -> None:
             print_table(title, results)
 
 
-# The contenders. Each prepares what it may prepare, and returns the function that is timed. ---------------------------
+# Programs. Each function prepares the input and returns the function that is timed. -----------------------------------
 
 
 def credo_from_codes(folder: Path) -> Callable[[], Any]:
@@ -59,7 +59,7 @@ def credo_from_codes(folder: Path) -> Callable[[], Any]:
     from credo.io.tables import read_table
 
     network = read_network(folder / "network.bif").without_cpts()
-    dataset = read_table(folder / "data.csv", network)
+    dataset = read_table(network, folder / "data.csv")
     return lambda: fit(network, dataset, method="ml")
 
 
@@ -67,16 +67,16 @@ def bincount_from_codes(folder: Path) -> Callable[[], Any]:
     from credo.io.tables import read_table
 
     network = read_network(folder / "network.bif")
-    dataset = read_table(folder / "data.csv", network)
+    dataset = read_table(network, folder / "data.csv")
     columns = [dataset.codes[:, i].astype(np.int64) for i in range(len(network))]
 
     def count() -> list[np.ndarray]:
-        tables = []
+        counts = []
         for name in network.names:
             positions, strides = family_strides(network, name)
             cells = sum(columns[position] * stride for position, stride in zip(positions, strides, strict=True))
-            tables.append(np.bincount(cells, minlength=strides[0] * network.shape(name)[0]))
-        return tables
+            counts.append(np.bincount(cells, minlength=strides[0] * network.shape(name)[0]))
+        return counts
 
     return count
 
@@ -175,7 +175,7 @@ JOBS: dict[str, tuple[str, ...]] = {
 
 
 def run_contender(job: str, folder: Path) -> None:
-    """In the contender's own process: time its function and print the figures as JSON."""
+    """In the program's own process: time its function and print the figures as JSON."""
     warnings.simplefilter("ignore")
     timed = globals()[job](folder)
     seconds = []

@@ -1,8 +1,8 @@
-"""How long credo, pyAgrum and pgmpy take to read the same BIF files: `python -m benchmarks.read_bif`.
+"""Time to read BIF files with credo, pyAgrum and pgmpy: `python -m benchmarks.read_bif`.
 
-The published networks are taken from `../shared/networks` where that folder is there; otherwise networks are made up
-and written to a temporary folder. Each reader gets the same plain text file (pgmpy reads no `.gz`, so all are unpacked
-first), in turns, and its best time counts.
+The published networks are read from `../shared/networks`; if that folder is not there, made-up networks are written to
+a temporary folder. All programs read the same plain text files (pgmpy does not read `.gz`, so all are unpacked
+first), in turns, and the best time is reported.
 """
 
 from __future__ import annotations
@@ -25,24 +25,26 @@ from credo.testing import made_up_network
 
 PUBLISHED = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
 REPEATS = 3
-# (variables, states, parents) of the networks that are made up; the last has about 400,000 numbers.
+# (variables, states, parents) of the made-up networks; the last has about 400,000 parameters.
 MADE_UP = ((10, 2, 2), (100, 3, 2), (500, 3, 3), (400, 10, 2))
 
 Reader = Callable[[Path], Any]
 
 
 def main() -> None:
-    """Time all readers on all files and print one line a file."""
+    """Time all readers on all files and print one line for each file."""
     readers = all_readers()
-    print(f"Reading BIF: best of {REPEATS}, seconds; in brackets how many times as long as credo.\n")
-    print(f"{'file':<20}{'numbers':>9}{'credo':>10}" + "".join(f"{name:>20}" for name in readers if name != "credo"))
+    print(f"Reading BIF: best of {REPEATS}, seconds; in brackets, as a multiple of credo's time.\n")
+    print(
+        f"{'file':<20}{'parameters':>11}{'credo':>10}" + "".join(f"{name:>20}" for name in readers if name != "credo")
+    )
     with tempfile.TemporaryDirectory() as folder:
         for path in plain_files(Path(folder)):
             print(line(path, readers), flush=True)
 
 
 def all_readers() -> dict[str, Reader]:
-    """Each package's function that makes its own model from a file."""
+    """The function of each package that reads its model from a file."""
     pyagrum = load_pyagrum("This benchmark")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -70,12 +72,12 @@ def plain_files(folder: Path) -> Iterator[Path]:
 
 
 def line(path: Path, readers: dict[str, Reader]) -> str:
-    """What each reader took for one file."""
-    numbers = sum(table.size for table in read_bif(path).cpts.values())
+    """The time of each reader for one file, as a line."""
+    parameters = sum(cpt.size for cpt in read_bif(path).cpts.values())
     best = best_times(path, readers)
     ours = best.pop("credo")
     assert isinstance(ours, float)
-    cells = [f"{path.stem:<20}{numbers:>9,}{ours:>10.4f}"]
+    cells = [f"{path.stem:<20}{parameters:>11,}{ours:>10.4f}"]
     for outcome in best.values():
         cell = f"{outcome:.4f} ({outcome / ours:.1f}x)" if isinstance(outcome, float) else "cannot read"
         cells.append(f"{cell:>20}")
@@ -84,7 +86,7 @@ def line(path: Path, readers: dict[str, Reader]) -> str:
 
 
 def best_times(path: Path, readers: dict[str, Reader]) -> dict[str, float | str]:
-    """The best time of each reader, taken in turns so that a busy moment hits them all; or why it cannot read."""
+    """The best time of each reader, or why it failed; readers take turns so that other load affects all of them."""
     best: dict[str, float | str] = {}
     for _ in range(REPEATS):
         for name, read in readers.items():
@@ -96,13 +98,13 @@ def best_times(path: Path, readers: dict[str, Reader]) -> dict[str, float | str]
 
 
 def seconds(read: Reader, path: Path) -> float | str:
-    """How long a reader takes, or its complaint."""
+    """The seconds that a reader takes, or its error message."""
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         start = time.perf_counter()
         try:
             read(path)
-        except Exception as error:  # whatever a peer raises is its answer
+        except Exception as error:  # any error counts as an answer
             return f"cannot read: {' '.join(str(error).split())[:300]}"
         return time.perf_counter() - start
 
