@@ -3,8 +3,8 @@
 Topics are learned from Associated Press articles (word counts in `../shared/texts/ap.ldac.gz`), or from a made-up
 corpus of the same size if they are not there. An iteration is not the same work in all programs: credo's is one exact
 E-step and M-step; scikit-learn and gensim run variational inference, which visits each document many times in one
-iteration. Tied rows are measured on Alarm, or on a made-up network. Every time is the shortest of several, as wall-clock
-time and as processor time (all cores together), which is less sensitive to other load.
+iteration. Tied rows are measured on Alarm, or on a made-up network. Every time is the shortest of several, as
+wall-clock time and as processor time (all cores together), which is less sensitive to other load.
 """
 
 from __future__ import annotations

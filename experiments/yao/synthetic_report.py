@@ -87,7 +87,7 @@ def write_synthetic(results: pl.DataFrame, folder: Path) -> str:
 
 
 def against_em(results: pl.DataFrame) -> pl.DataFrame:
-    """Results of `CLL` and `joint` with `difference` = KL − KL of EM, on the same data, and `gain` = 1 − KL / KL of EM."""
+    """Results of `CLL` and `joint` with `difference` = KL − KL of EM on the same data, `gain` = 1 − KL / KL of EM."""
     em, tied = (results.filter(pl.col("learner").is_in(names)) for names in (("EM",), TIED))
     parts = []
     for study in AXES:
