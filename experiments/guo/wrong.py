@@ -21,7 +21,8 @@ import polars as pl
 import credo
 from credo.estimation.methods import METHODS
 from credo.explain.plausibility import Verdict
-from credo.knowledge.syntax import Comparison, Relation, Statement
+from credo.knowledge.comparison import Relation
+from credo.knowledge.statements import Comparison, Statement
 from credo.model.network import Network
 from credo.testing import true_statements
 from experiments.guo.draws import NETWORKS, STATEMENTS

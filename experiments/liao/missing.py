@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 
 import credo
-from credo.knowledge.syntax import Statement
+from credo.knowledge.statements import Statement
 from credo.model.network import Network
 from credo.testing import true_statements, with_missing_values
 from experiments.liao.missing_report import write_missing
