@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page
 
 import credo
+from tests.helpers.chromium import DESKTOP
 from tests.helpers.pages import demo, large_page
-from tests.report.conftest import DESKTOP
 
 CONFLICT = "brain_tumour raises ct_scan by at least 0.5\nP(ct_scan=positive | brain_tumour=yes) <= 0.4"
 PHONE = 400  # pixels
