@@ -71,7 +71,7 @@ def test_a_report_is_shown_without_complaint(
     assert requested == [path.as_uri()]
 
 
-@pytest.mark.parametrize(("name", "typed", "found"), [("demo", "COMA", ["coma"]), ("large", "n222", ["n222"])])
+@pytest.mark.parametrize(("name", "typed", "found"), [("demo", "COMA", ["coma"]), ("large", "v222", ["v222"])])
 def test_searching_finds_a_variable(
     page: Page, complaints: list[str], folder: Path, name: str, typed: str, found: list[str]
 ) -> None:
