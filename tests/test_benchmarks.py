@@ -34,7 +34,7 @@ def test_every_benchmark_can_be_imported(name: str) -> None:
 def test_knowledge_is_read_lowered_and_checked(tiny: Network, capsys: pytest.CaptureFixture[str]) -> None:
     knowledge.measure(tiny, 30, 3, 200)
     printed = capsys.readouterr().out
-    stages = ("parse", "resolve", "lower", "blocks", "check", "check with data")
+    stages = ("parse", "check against network", "lower", "blocks", "check", "check with data")
     assert all(f"\n{stage} " in f"\n{printed}" for stage in stages)
     assert "feasible" in printed
 
