@@ -24,8 +24,9 @@ from typing import Any
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.io.network_files import read_network
-from credo.model.network import Network, Table
+from credo.model.network import Network
 from credo.testing import alarm_like_network
 
 NETWORKS = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
@@ -35,7 +36,7 @@ MIXED = 0.05  # the share of the uniform distribution in the CPTs from which EM 
 PSEUDO = 0.01  # pseudo-count, in the comparison with pyAgrum, which rejects configurations without data
 SECONDS = 3.0  # for the repetitions of one program
 
-Tables = dict[str, Table]
+Tables = dict[str, Numbers]
 
 
 def main() -> None:
@@ -193,8 +194,8 @@ def pyagrum(case: str, rows: int, part: int) -> dict[str, Any]:
     """
     import polars as pl
 
-    from credo.io.agrum import load_pyagrum
-    from credo.statistics.align import aligned_table
+    from credo.io.pyagrum import load_pyagrum
+    from credo.model.alignment import aligned_cpt
 
     gum = load_pyagrum("This benchmark")
     imports = peak()
@@ -219,7 +220,7 @@ def pyagrum(case: str, rows: int, part: int) -> dict[str, Any]:
         "seconds": seconds,
         "busy": busy,
         **used,
-        "apart": apart(network, codes, {name: aligned_table(network, learned, name) for name in network.names}, PSEUDO),
+        "apart": apart(network, codes, {name: aligned_cpt(network, learned, name) for name in network.names}, PSEUDO),
         "notes": f"pseudo-count {PSEUDO:g}; half of the time of two passes over the rows",
     }
 
@@ -231,7 +232,7 @@ def pgmpy(case: str, rows: int, part: int) -> dict[str, Any]:
     from pgmpy.models import DiscreteBayesianNetwork
     from pgmpy.parameter_estimator import DiscreteEM
 
-    from credo.statistics.align import aligned_table
+    from credo.model.alignment import aligned_cpt
 
     imports = peak()
     network, codes = data_of(case, rows)
@@ -262,7 +263,7 @@ def pgmpy(case: str, rows: int, part: int) -> dict[str, Any]:
     learned = DiscreteBayesianNetwork(edges)
     learned.add_cpds(*estimator.parameters_)
     found = Network.from_pgmpy(learned)
-    theirs = {name: aligned_table(numbered, found, name) for name in network.names}
+    theirs = {name: aligned_cpt(numbered, found, name) for name in network.names}
     return {"seconds": seconds, "busy": busy, **used, "apart": apart(network, codes, theirs), "notes": ""}
 
 
@@ -275,7 +276,7 @@ def numpy_loop(case: str, rows: int, part: int) -> dict[str, Any]:
     tables = np.concatenate([network.cpt_array(name) for name in features], axis=1)  # (classes, 3 · features)
     weights = network.cpt_array("class")
 
-    def iteration() -> tuple[Table, Table, float]:
+    def iteration() -> tuple[Numbers, Numbers, float]:
         scores = indicators @ np.log(tables).T + np.log(weights)
         largest = scores.max(axis=1, keepdims=True)
         shares = np.exp(scores - largest)

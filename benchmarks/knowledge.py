@@ -15,7 +15,7 @@ from typing import Any
 from credo.checking import check
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
-from credo.io.bif_read import read_bif
+from credo.io.bif import read_bif
 from credo.knowledge import Knowledge, to_text
 from credo.knowledge.parse import parse
 from credo.knowledge.statements import check_statements

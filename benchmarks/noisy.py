@@ -104,7 +104,7 @@ def example(sets: int, parents: int = PARENTS) -> tuple[Network, str]:
 def one_step(network: Network, data: Any) -> float:
     """The time of one E-step, the best of several."""
     expanded = expand(network).network
-    table = concatenate([extended(part, expanded) for part in stream_table(data, network)])
+    table = concatenate([extended(part, expanded) for part in stream_table(network, data)])
     prepared = prepare(layout_for_counts(expanded), table)
     theta = prepared.layout.pack(expanded.cpts)
     expected_cells(prepared, theta)

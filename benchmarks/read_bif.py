@@ -18,9 +18,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from credo.io.agrum import load_pyagrum
-from credo.io.bif_read import read_bif
-from credo.io.bif_write import write_bif
+from credo.io.bif import read_bif, write_bif
+from credo.io.pyagrum import load_pyagrum
 from credo.testing import made_up_network
 
 PUBLISHED = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"

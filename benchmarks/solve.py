@@ -31,7 +31,7 @@ from credo.io.network_files import read_network
 from credo.knowledge import Knowledge
 from credo.model.network import Network
 from credo.statistics.counts import count_all, layout_for_counts
-from credo.statistics.known_columns import read_for
+from credo.statistics.tied_columns import read_for
 from credo.testing import made_up_network, random_network, true_statements
 
 NETWORKS = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"

@@ -20,7 +20,7 @@ from credo.constraints.conflicts import ConflictError
 from credo.constraints.feasibility import interior_of
 from credo.constraints.lower import lower
 from credo.explain.plausibility import ProbabilityEstimate
-from credo.io.bif_read import read_bif
+from credo.io.bif import read_bif
 from credo.knowledge import Knowledge, KnowledgeError, to_text
 from credo.model.network import Network
 from credo.progress import CHECKING_KNOWLEDGE, ProgressEvent

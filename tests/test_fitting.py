@@ -197,10 +197,10 @@ def test_the_posterior_says_how_sure_it_is(smoking: Network) -> None:
 def test_a_dataset_of_another_network_keeps_its_labels() -> None:
     one, other = Network({"lung": ["no", "yes"]}), Network({"lung": ["yes", "no"]})
     frame = pl.DataFrame({"lung": ["no"] * 9 + ["yes"]})
-    fit = credo.fit(other, credo.read_table(frame, one), method="ml")
+    fit = credo.fit(other, credo.read_table(one, frame), method="ml")
     assert fit.network.cpt_array("lung").tolist() == [0.1, 0.9]
     with pytest.raises(credo.DataError, match="states"):
-        credo.fit(Network({"lung": ["no", "maybe"]}), credo.read_table(frame, one), method="ml")
+        credo.fit(Network({"lung": ["no", "maybe"]}), credo.read_table(one, frame), method="ml")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from credo.io.agrum import load_pyagrum
+from credo.io.pyagrum import load_pyagrum
 
 ROOT = Path(__file__).resolve().parents[1]
 OWN_TESTS = ("language.md",)  # its Python speaks of networks that the tests of the language make

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import ast
+import doctest
+import inspect
+import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +14,9 @@ from pathlib import Path
 import pytest
 
 import credo
+import credo.sklearn
+from credo import errors
+from credo.statistics.ties.factors import TieError
 
 
 @pytest.mark.parametrize("name", credo.__all__)
@@ -37,7 +44,106 @@ def test_the_names_for_type_checkers_are_the_names_at_run_time() -> None:
 
 
 def test_functions_stay_functions_after_their_module_was_imported() -> None:
-    imports = "import credo.fit, credo.check, credo.cli; from credo.fit import fit"
-    code = f"{imports}; print(credo.fit is fit, callable(credo.check))"
+    imports = "import credo.fitting, credo.checking, credo.clustering, credo.topic_models, credo.cli"
+    code = f"{imports}; print(all(map(callable, (credo.fit, credo.check, credo.cluster, credo.topics))))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "True True"
+    assert done.stdout.strip() == "True"
+
+
+def test_importing_credo_imports_nothing_large() -> None:
+    code = "import sys, credo; print({'numpy', 'polars', 'numba', 'scipy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert Path(credo.__file__).with_name("py.typed").exists()
+
+
+# Errors --------------------------------------------------------------------------------------------------------------
+
+ERRORS = [
+    (errors.NetworkError("x"), ValueError),
+    (errors.UnknownVariableError("lungs", ["lung"]), KeyError),
+    (errors.FormatError("x", "net.bif", 3), ValueError),
+    (errors.FileError("x", "net.bif"), OSError),
+    (errors.MissingFileError("x", "net.bif"), FileNotFoundError),
+    (errors.DataError("x"), ValueError),
+    (errors.UnknownStateError("x"), ValueError),
+    (errors.MissingColumnError("a", ["b"]), KeyError),
+    (errors.ImpossibleRowError(3, ["a=b"]), ValueError),
+    (errors.PriorError("x"), ValueError),
+    (errors.OptionError("x"), ValueError),
+    (errors.TooLargeError("x", 10), MemoryError),
+    (errors.MissingExtraError("pgmpy", "pgmpy", "This"), ImportError),
+    (TieError("x", [1, 2]), ValueError),
+]
+
+
+@pytest.mark.parametrize(("error", "built_in"), ERRORS, ids=[type(error).__name__ for error, _ in ERRORS])
+def test_errors_are_also_built_in_ones(error: errors.CredoError, built_in: type[Exception]) -> None:
+    assert isinstance(error, built_in)
+    assert isinstance(error, errors.CredoError)
+    assert "'" not in str(error)[:1], "no quotes around the message, as KeyError has them"
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+    assert again.__dict__ == error.__dict__
+
+
+def test_every_error_of_this_list_is_public() -> None:
+    for error, _ in ERRORS:
+        assert getattr(credo, type(error).__name__) is type(error)
+
+
+def test_built_in_errors_are_what_programs_catch(tmp_path: Path) -> None:
+    network = credo.Network({"lung": ["no", "yes"]})
+    with pytest.raises(KeyError, match='The network has no variable "lungs"'):
+        network.states("lungs")
+    for read in (
+        lambda: credo.read_network(tmp_path / "none.bif"),
+        lambda: credo.read_table(network, tmp_path / "none.csv"),
+        lambda: credo.cluster(tmp_path / "none.csv", 2),
+        lambda: credo.write_network(network, tmp_path / "none" / "net.bif"),
+    ):
+        with pytest.raises(FileNotFoundError):
+            read()
+
+
+# Documentation -------------------------------------------------------------------------------------------------------
+
+
+def documented() -> dict[str, object]:
+    """The public classes and functions, and their methods."""
+    found: dict[str, object] = {}
+    estimators = {name: getattr(credo.sklearn, name) for name in credo.sklearn.__all__}
+    for name, value in ({name: getattr(credo, name) for name in credo.__all__} | estimators).items():
+        if not (inspect.isclass(value) or inspect.isfunction(value)):
+            continue
+        found[name] = value
+        if inspect.isclass(value):
+            for key, member in vars(value).items():
+                if not key.startswith("_") and (inspect.isfunction(member) or isinstance(member, classmethod)):
+                    found[f"{name}.{key}"] = getattr(value, key)
+    return found
+
+
+def test_parameters_in_the_documentation_are_those_of_the_code() -> None:
+    for name, value in documented().items():
+        text = inspect.getdoc(value) or ""
+        if "Parameters\n----------" not in text or (inspect.isclass(value) and issubclass(value, BaseException)):
+            continue
+        section = re.split(r"\n\n(?=\w+\n-+\n)", text.split("Parameters\n----------\n")[1])[0]
+        heads = [line.split(" : ")[0] for line in section.splitlines() if line and not line.startswith(" ")]
+        listed = {part.strip().lstrip("*") for head in heads for part in head.split(",")}
+        known = set(inspect.signature(value).parameters) - {"self"}
+        assert listed == known, name
+
+
+@pytest.mark.parametrize("name", documented())
+def test_examples_run(name: str) -> None:
+    value = documented()[name]
+    home = sys.modules[value.__module__]  # type: ignore[attr-defined]
+    finder = doctest.DocTestFinder(recurse=False)
+    for test in finder.find(value, name, module=home, globs=dict(vars(home))):
+        assert not doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed, name

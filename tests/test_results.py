@@ -113,4 +113,4 @@ def test_progress_has_named_phases() -> None:
 
 def test_a_swapped_check_says_what_comes_first() -> None:
     with pytest.raises(OptionError, match="network comes first"):
-        credo.check(credo.Knowledge("P(a=yes) <= 0.2", COIN), COIN)
+        credo.check(credo.Knowledge(COIN, "P(a=yes) <= 0.2"), COIN)

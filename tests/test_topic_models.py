@@ -92,21 +92,21 @@ def test_what_cannot_be_used_is_said() -> None:
     texts = some_texts(6)
     with pytest.raises(DataError, match="not one string"):
         credo.topics("a text", 2)
-    with pytest.raises(DataError, match="No word stands in at least 2"):
+    with pytest.raises(DataError, match="No word occurs in at least 2"):
         credo.topics(["one", "two"], 2)
     with pytest.raises(DataError, match="Text 2 is neither"):
         credo.topics([["a"], 3], 2)
     with pytest.raises(DataError, match="Text 1: a word"):
         credo.topics([["a", 1]], 2)
     for k in (0, True, "two"):
-        with pytest.raises(OptionError, match="whole number from 1"):
+        with pytest.raises(OptionError, match="whole number, at least 1"):
             credo.topics(texts, k)
     with pytest.raises(OptionError, match='the word "rosee" is not among'):
         credo.topics(texts, 2, together=[["rosee", "soil"]])
     for together in ("rose", ["rose"], 3, [[1, 2]]):
         with pytest.raises(OptionError, match="together is a list of lists"):
             credo.topics(texts, 2, together=together)
-    with pytest.raises(OptionError, match="no two words"):
+    with pytest.raises(OptionError, match="does not name two words"):
         credo.topics(texts, 2, together=[["rose", "rose"]])
     with pytest.raises(OptionError, match="min_length"):
         credo.topics(texts, 2, min_length=0)

@@ -85,7 +85,7 @@ def _problems(
     for cell, rows, cell_share in CELLS:
         if cell_share == share:
             frame = truth.sample(rows, seed=DATA_SEED + draw)
-            held_out = count_folds(families, stream_table(frame, truth), FOLDS, draw)
+            held_out = count_folds(families, stream_table(truth, frame), FOLDS, draw)
             counts = merge_all(held_out)
             folds = tuple(Fold(less(counts, fold), fold) for fold in held_out)
             problem = Problem(truth, truth.names, counts, as_prior(0.0, truth), constraints, blocks, folds, None, draw)

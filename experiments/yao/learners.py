@@ -12,7 +12,7 @@ from credo.constraints.lower import lower
 from credo.io.dataset import concatenate
 from credo.model.network import Network
 from credo.statistics.counts import layout_for_counts
-from credo.statistics.known_columns import read_for
+from credo.statistics.tied_columns import read_for
 from credo.statistics.ties.likelihood import TiedData, tie_rows
 from experiments.running import Record
 from experiments.yao.tables import TiedTable
@@ -60,7 +60,7 @@ def _learn_tied(structure: Network, table: TiedTable, starts: int, seed: int, ti
         method="cmap",
         prior=LAPLACE,
         seed=seed,
-        ties=ties,
+        tie_reading=ties,
         em=credo.EMOptions(starts=starts),
     )
     return fit.network, fit.tied is None or fit.tied.settled, fit.tied is None or fit.tied.is_exact

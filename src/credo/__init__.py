@@ -1,21 +1,27 @@
-"""credo learns the tables of a Bayesian network from data and from what experts know."""
+"""credo learns the conditional probability tables (CPTs) of Bayesian networks from data and expert knowledge.
 
-import sys
+`credo.fit` learns, `credo.check` checks what experts state; `credo.read_network`, `credo.Network` and `credo.Knowledge`
+make what they take. Every error is a `credo.CredoError`.
+"""
+
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# Where each public name lives. It is imported when it is first asked for, so that `import credo` costs nothing.
+# The module that defines each public name. It is imported on first use, so that `import credo` stays fast.
 _HOMES = {
     "credo.model.network": ("Network", "Variable"),
+    "credo.model.noisy": ("NoisyForm",),
     "credo.io.network_files": ("read_network", "write_network"),
     "credo.io.tables": ("read_table",),
     "credo.io.dataset": ("Dataset",),
     "credo.knowledge": (
         "Knowledge",
         "KnowledgeError",
+        "KnowledgeFileError",
+        "KnowledgeTypeError",
+        "Mistake",
         "P",
         "different",
         "lowers",
@@ -59,22 +65,28 @@ _HOMES = {
     "credo.explain.plausibility": ("Plausibility", "ProbabilityEstimate", "Verdict"),
     "credo.explain.statement_references": ("StatementReference",),
     "credo.findings": ("Finding",),
-    "credo.progress": ("ProgressEvent",),
     "credo.user_results": ("Check", "Fit"),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
+    "credo.statistics.ties.factors": ("TieError",),
+    "credo.options": ("EMOptions", "EntropyOptions", "PenaltyOptions", "PosteriorOptions", "TieReading"),
+    "credo.progress": ("ProgressEvent",),
     "credo.errors": (
         "CredoError",
         "DataError",
+        "FileError",
         "FormatError",
         "ImpossibleRowError",
+        "LossyFormatWarning",
         "MissingColumnError",
         "MissingExtraError",
+        "MissingFileError",
         "NetworkError",
         "OptionError",
         "PriorError",
         "Status",
         "TooLargeError",
         "UnknownStateError",
+        "UnknownVariableError",
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -100,16 +112,20 @@ if TYPE_CHECKING:
     from credo.errors import (
         CredoError,
         DataError,
+        FileError,
         FormatError,
         ImpossibleRowError,
+        LossyFormatWarning,
         MissingColumnError,
         MissingExtraError,
+        MissingFileError,
         NetworkError,
         OptionError,
         PriorError,
         Status,
         TooLargeError,
         UnknownStateError,
+        UnknownVariableError,
     )
     from credo.explain.explanation import ConfigurationExplanation, Effect, Explanation, StatementExplanation
     from credo.explain.held_out import HeldOutComparison, HeldOutScore
@@ -125,6 +141,9 @@ if TYPE_CHECKING:
     from credo.knowledge import (
         Knowledge,
         KnowledgeError,
+        KnowledgeFileError,
+        KnowledgeTypeError,
+        Mistake,
         P,
         different,
         lowers,
@@ -140,8 +159,11 @@ if TYPE_CHECKING:
         synergize,
     )
     from credo.model.network import Network, Variable
+    from credo.model.noisy import NoisyForm
+    from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TieReading
     from credo.progress import ProgressEvent
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
+    from credo.statistics.ties.factors import TieError
     from credo.topic_models import Topics, topics
     from credo.user_results import Check, Fit
 
@@ -154,18 +176,6 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value
-
-
-class _Package(ModuleType):
-    """Keeps `credo.fit` the function, also after something imported the module of that name."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, ModuleType) and name in _HOMES.get(value.__name__, ()):
-            value = getattr(value, name)
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

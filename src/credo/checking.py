@@ -49,7 +49,7 @@ from credo.progress import (
     shares_of,
 )
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, merge
-from credo.statistics.known_columns import read_for
+from credo.statistics.tied_columns import read_for
 from credo.user_results import Check
 
 _REPORT_EVERY = 256  # blocks between two progress events

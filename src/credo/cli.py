@@ -100,7 +100,7 @@ def learn(
     max_iterations: Annotated[
         int, typer.Option(help="With missing values: the most iterations of EM from each start.")
     ] = 1000,
-    ties: Annotated[str, typer.Option(help="How rows came to be tied: cll, joint or merged.")] = "cll",
+    tie_reading: Annotated[str, typer.Option(help="How rows came to be tied: cll, joint or merged.")] = "cll",
     trainer: Annotated[str, typer.Option(help="With missing values: em, or gradient [Yang, algorithm 1].")] = "em",
     checkpoint: Annotated[
         Path | None, typer.Option(help="A file from which an interrupted run of EM continues.")
@@ -138,7 +138,7 @@ def learn(
                 weights=weights,
                 seed=seed,
                 soft_weight=soft_weight,
-                ties=ties,
+                tie_reading=tie_reading,
                 em=EMOptions(starts=starts, max_iterations=max_iterations, trainer=trainer, checkpoint=checkpoint),
                 entropy=EntropyOptions() if hidden_draws is None else EntropyOptions(hidden_draws),
                 progress=notify,

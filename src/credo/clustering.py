@@ -1,7 +1,7 @@
-"""Groups in a table, with rows that are known to belong together or apart: a hidden class behind all columns.
+"""Clusters of rows, with rows that are known to belong together or apart: a hidden class behind all columns.
 
-The model is naive Bayes [yao, section 7.2]: a hidden cluster with k states, and each column depends on it alone. What
-is known about rows are ties between their clusters; how it is learned is `fit`'s.
+The model is naive Bayes [yao, section 7.2]: a hidden cluster with k states on which every column depends. Knowledge
+about rows are ties between their clusters; `fit` learns the network.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,13 +23,14 @@ from credo.io.dataset import Dataset
 from credo.io.tables import read_table
 from credo.knowledge import Knowledge
 from credo.knowledge.statements import TiedRows
-from credo.model.graphs import parts
+from credo.model.graphs import connected_components
 from credo.model.network import Network, Variable
-from credo.options import EMOptions
+from credo.options import EMOptions, TieReading, checked_whole_number, resolve_seed
 from credo.statistics.counts import layout_for_counts
-from credo.statistics.ties.assign import NoAssignment, assign
-from credo.statistics.ties.likelihood import Reading, tie_rows
-from credo.statistics.ties.posterior import tied_posterior
+from credo.statistics.prior import PriorLike
+from credo.statistics.ties.likelihood import tie_rows
+from credo.statistics.ties.posterior import NoAssignment, assign, tied_posterior
+from credo.types import Seed, TableLike
 from credo.user_results import Fit
 
 if TYPE_CHECKING:
@@ -38,35 +39,82 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Clustering:
-    """The cluster of each row, how sure that is, and the model behind it. Clusters are numbered from 0."""
+    """The clusters that `credo.cluster` found. Clusters are numbered from 0.
 
-    labels: Indices  # (rows,) the most probable clusters that the ties allow
-    probabilities: Numbers  # (rows, clusters)
+    Attributes
+    ----------
+    labels : ndarray of int, (rows,)
+        The most probable cluster of each row that the ties allow.
+    probabilities : ndarray, (rows, clusters)
+        The probability of each cluster for each row, given the ties.
+    fit : Fit
+        The learned model.
+    cluster : str
+        The name of the hidden variable in `fit.network`.
+    findings : tuple of Finding
+        What to know about the result.
+    """
+
+    labels: Indices
+    probabilities: Numbers
     fit: Fit
-    cluster: str  # the name of the hidden variable in `fit.network`
+    cluster: str
     findings: tuple[Finding, ...]
 
     @property
     def sizes(self) -> Indices:
-        """How many rows each cluster has."""
+        """The number of rows of each cluster."""
         return np.bincount(self.labels, minlength=self.probabilities.shape[1]).astype(np.int64)
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The columns that the clusters were found by."""
+        """The columns that the model uses."""
         return tuple(name for name in self.fit.network.names if name != self.cluster)
 
-    def predict(self, data: Any) -> Indices:
-        """The most probable cluster of each row of another table, whose rows are tied to none."""
+    def predict(self, data: TableLike) -> Indices:
+        """The most probable cluster of each row of another table.
+
+        Parameters
+        ----------
+        data : path, frame or Dataset
+            Rows with the same columns, which are not tied.
+
+        Returns
+        -------
+        ndarray of int, (rows,)
+            The clusters.
+        """
         labels: Indices = self.predict_probabilities(data).argmax(axis=1).astype(np.int64)
         return labels
 
-    def predict_probabilities(self, data: Any) -> Numbers:
-        """How probable each cluster is for each row of another table, (rows, clusters)."""
+    def predict_probabilities(self, data: TableLike) -> Numbers:
+        """The probability of each cluster for each row of another table.
+
+        Parameters
+        ----------
+        data : path, frame or Dataset
+            Rows with the same columns, which are not tied.
+
+        Returns
+        -------
+        ndarray, (rows, clusters)
+            The probabilities.
+        """
         return self.fit.network.predict(data, self.cluster).to_numpy()
 
     def profile(self, feature: str) -> pl.DataFrame:
-        """How the values of a column are distributed in each cluster."""
+        """The distribution of the values of a column in each cluster.
+
+        Parameters
+        ----------
+        feature : str
+            A column.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each cluster, a column `feature=value` for each value.
+        """
         return self.fit.cpt(feature)
 
     def __repr__(self) -> str:
@@ -80,40 +128,77 @@ class Clustering:
 
 
 def cluster(
-    data: Any,
+    data: TableLike,
     k: int,
     *,
     ties: str | Sequence[Sequence[int]] | None = None,
     apart: Sequence[Sequence[int]] = (),
     merged: bool = False,
-    prior: Any = 1,
+    prior: PriorLike = 1,
     starts: int = 5,
-    seed: int = 0,
+    seed: Seed = 0,
     max_iterations: int = 1000,
     tolerance: float = 1e-8,
 ) -> Clustering:
-    """Find `k` groups in a table, each column of which is a feature; values may be missing.
+    """Find `k` clusters of rows in a table, where some rows are known to belong together or apart.
 
-    `data` is a path (CSV, Parquet) or a frame of pandas, polars, …, with values that are categories. `ties` names a
-    column whose equal values share a cluster (empty: not tied; it is no feature), or lists rows: `[[1, 2], [5, 7, 9]]`.
-    `apart` lists rows that are in different clusters, `[[1, 5]]`. Rows are counted from 1, as in statements and
-    messages. Rows are conditioned on their ties; `merged` makes each tie one draw of the cluster instead, and is the
-    first start of the other. `prior`, `starts`, `seed`, `max_iterations` and `tolerance` are those of `fit`. The same
-    seed gives the same clusters.
+    The model is naive Bayes with a hidden class, learned by EM.
+
+    Parameters
+    ----------
+    data : path or frame
+        A CSV or Parquet file, or a frame of pandas, polars, …. Every column is a feature with categories as values;
+        values may be missing.
+    k : int
+        The number of clusters.
+    ties : str or sequence of sequence of int, optional
+        Rows that share a cluster: the name of a column, where rows with equal values are tied, rows without a value
+        are not, and which is not a feature; or lists of rows, counted from 1, such as `[[1, 2], [5, 7, 9]]`.
+    apart : sequence of sequence of int, optional
+        Rows that are in different clusters, counted from 1, such as `[[1, 5]]`.
+    merged : bool, default False
+        How tied rows came about: False if they were selected because they belong together
+        (`TieReading.CLL`), True if each tie is one draw of the cluster (`TieReading.MERGED`).
+    prior : number, str, Network, prior or mapping, default 1
+        Pseudo-counts as in `credo.fit`.
+    starts, max_iterations, tolerance
+        Of EM, as in `credo.EMOptions`.
+    seed : int or numpy.random.Generator, default 0
+        The same seed gives the same clusters.
+
+    Returns
+    -------
+    Clustering
+        The clusters and the model.
+
+    Raises
+    ------
+    DataError
+        If a column is empty or holds many different numbers.
+    OptionError
+        If `k` clusters cannot keep rows apart, or a row number does not exist.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> patients = pl.DataFrame({"fever": ["high", "high", "none", "none"], "rash": ["no", "no", "yes", None]})
+    >>> found = cluster(patients, 2, ties=[[1, 2]], apart=[[1, 3]])
+    >>> found.labels[0] == found.labels[1], found.labels[0] == found.labels[2]
+    (np.True_, np.False_)
     """
-    k = _checked_k(k)
+    k, seed = checked_whole_number(k, "The number of clusters"), resolve_seed(seed)
     frame = read_frame(data)
     column = ties if isinstance(ties, str) else None
     features = variables_of(frame, () if column is None else (column,))
     if not features:
-        raise DataError("The table has no column left to find clusters by.")
+        raise DataError("The table has no column left to find clusters with.")
     hidden = unused("cluster", [variable.name for variable in features])
     network = Network(
         [Variable(hidden, tuple(str(i) for i in range(k))), *features],
         {variable.name: [hidden] for variable in features},
         name="clusters",
     )
-    dataset = read_table(frame, network, others=() if column is None else (column,))
+    dataset = read_table(network, frame, others=() if column is None else (column,))
     if ties is not None and column is None:
         column = unused("tie", frame.columns)
         dataset = replace(dataset, others={column: _column(column, _row_lists("ties", ties, len(frame)), len(frame))})
@@ -123,55 +208,48 @@ def cluster(
 
     groups = _groups(dataset, column)
     pairs = _pairs(groups, differ)
-    _require_room(k, groups, pairs)
+    _require_enough_clusters(k, groups, pairs)
 
-    def learned(start: Network, kind: str) -> Fit:
+    def learned(start: Network, reading: TieReading) -> Fit:
         return learn(
-            start, dataset, knowledge, method="cmap", prior=prior, seed=seed, ties=kind,
+            start, dataset, knowledge, method="cmap", prior=prior, seed=seed, tie_reading=reading,
             em=EMOptions(starts, max_iterations, tolerance),
         )  # fmt: skip
 
-    # Large ties hold a random start where it is; where merged ties end is a start that follows them all.
-    start = learned(network, "merged").network if statements and not differ and not merged else network
-    fit = learned(start, _kind(merged))
-    tied = tie_rows(layout_for_counts(fit.network), lower(knowledge).ties, dataset, reading=Reading(_kind(merged)))
-    shared = _shared(tied_posterior(fit.network, tied, hidden), groups)
-    labels, kept = assign(shared, pairs)
-    findings = fit.findings if kept else (*fit.findings, Finding("apart", "Not all rows could be labelled apart."))
-    return Clustering(labels[groups], shared[groups], fit, hidden, findings)
+    # With large ties EM hardly leaves a random start; the optimum of merged ties is a start that respects all of them.
+    start = learned(network, TieReading.MERGED).network if statements and not differ and not merged else network
+    reading = TieReading.MERGED if merged else TieReading.CLL
+    fit = learned(start, reading)
+    tied = tie_rows(layout_for_counts(fit.network), lower(knowledge).ties, dataset, reading=reading)
+    probabilities = _averaged(tied_posterior(fit.network, tied, hidden), groups)
+    labels, all_differ = assign(probabilities, pairs)
+    findings = fit.findings
+    if not all_differ:
+        findings = (*findings, Finding("apart", "Not all rows of `apart` could be given different clusters."))
+    return Clustering(labels[groups], probabilities[groups], fit, hidden, findings)
 
 
 def unused(name: str, taken: Sequence[str]) -> str:
-    """The name, longer by as many underscores as are needed to be new."""
+    """The name, with underscores appended until it is not among the names `taken`."""
     while name in taken:
         name += "_"
     return name
-
-
-def _checked_k(k: object) -> int:
-    if isinstance(k, bool) or not hasattr(k, "__index__") or k.__index__() < 1:
-        raise OptionError(f"The number of clusters is a whole number from 1; it is {k!r}.")
-    return int(k.__index__())
-
-
-def _kind(merged: bool) -> str:
-    return "merged" if merged else "cll"
 
 
 def _row_lists(what: str, lists: object, rows: int, least: int = 1) -> list[tuple[int, ...]]:
     """Lists of row numbers, counted from 1, each checked."""
     example = "[[1, 5]]" if least > 1 else "[[1, 2], [5, 7, 9]], or the name of a column"
     try:
-        found = [tuple(each) for each in lists]  # type: ignore[attr-defined]
+        found = [tuple(listed) for listed in lists]  # type: ignore[attr-defined]
     except TypeError:
         raise OptionError(f"{what} is a list of lists of row numbers, such as {example}.") from None
     checked = []
-    for each in found:
-        if any(isinstance(row, bool) or not hasattr(row, "__index__") for row in each):
-            raise OptionError(f"{what}: {list(each)!r} is no list of row numbers.")
-        numbers = tuple(sorted({int(row.__index__()) for row in each}))
+    for listed in found:
+        if any(isinstance(row, bool) or not hasattr(row, "__index__") for row in listed):
+            raise OptionError(f"{what}: {list(listed)!r} is not a list of row numbers.")
+        numbers = tuple(sorted({int(row.__index__()) for row in listed}))
         if len(numbers) < least:
-            raise OptionError(f"{what}: {list(each)!r} names no two rows.")
+            raise OptionError(f"{what}: {list(listed)!r} does not name two rows.")
         for row in numbers:
             if not 1 <= row <= rows:
                 raise OptionError(f"{what} names row {row}, but rows are counted from 1 to {rows}.")
@@ -180,37 +258,31 @@ def _row_lists(what: str, lists: object, rows: int, least: int = 1) -> list[tupl
 
 
 def _column(name: str, lists: Sequence[Sequence[int]], rows: int) -> pl.Series:
-    """A column that is equal in rows that stand in one list, or in lists that overlap; null in all others."""
+    """A column with equal values in rows of one list, or of lists that overlap; null in all other rows."""
     import polars as pl
 
-    label = _linked(rows, lists)
     inside = np.zeros(rows, dtype=bool)
-    inside[[row - 1 for rows_ in lists for row in rows_]] = True
-    return pl.Series(name, label).set(pl.Series(~inside), None)
-
-
-def _linked(rows: int, lists: Sequence[Sequence[int]]) -> Indices:
-    """The number of each row's group, where rows of one list are in one group."""
-    here = np.array([row - 1 for each in lists for row in each[1:]], dtype=np.int64)
-    there = np.array([each[0] - 1 for each in lists for _ in each[1:]], dtype=np.int64)
-    return parts(here, there, rows)
+    inside[[row - 1 for listed in lists for row in listed]] = True
+    first = np.array([listed[0] - 1 for listed in lists for _ in listed[1:]], dtype=np.int64)
+    others = np.array([row - 1 for listed in lists for row in listed[1:]], dtype=np.int64)
+    return pl.Series(name, connected_components(first, others, rows)).set(pl.Series(~inside), None)
 
 
 def _groups(dataset: Dataset, column: str | None) -> Indices:
-    """The number of each row's group, from 0 and in the order of their first rows; a row that is not tied is alone."""
-    alone = np.arange(len(dataset))
+    """The number of each row's group, from 0, in the order of their first rows; an untied row is a group of its own."""
+    first_rows = np.arange(len(dataset))
     if column is None:
-        return alone
+        return first_rows
     series = dataset.others[column]
     known = series.is_not_null().to_numpy()
     _, first, which = np.unique(series.filter(known).cast(str).to_numpy(), return_index=True, return_inverse=True)
-    alone[known] = np.flatnonzero(known)[first[which]]
-    _, group = np.unique(alone, return_inverse=True)
+    first_rows[known] = np.flatnonzero(known)[first[which]]
+    _, group = np.unique(first_rows, return_inverse=True)
     return np.asarray(group, dtype=np.int64)
 
 
 def _pairs(groups: Indices, differ: Sequence[Sequence[int]]) -> Indices:
-    """The pairs of groups that differ; rows that are both tied and apart are refused where they are learned from."""
+    """The pairs of groups that must differ; rows that are both tied and apart are an error of `fit`."""
     found = {
         (min(left, right), max(left, right))
         for rows in differ
@@ -220,21 +292,21 @@ def _pairs(groups: Indices, differ: Sequence[Sequence[int]]) -> Indices:
     return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
 
 
-def _require_room(k: int, groups: Indices, pairs: Indices) -> None:
-    """Refuse rows that k clusters cannot keep apart."""
+def _require_enough_clusters(k: int, groups: Indices, pairs: Indices) -> None:
+    """Raise if k clusters cannot keep all rows apart that must be."""
     try:
         assign(np.full((int(groups.max()) + 1, k), 1 / k), pairs)
     except NoAssignment as error:
         rows = np.flatnonzero(np.isin(groups, error.groups))
         named = ", ".join(str(row + 1) for row in rows[:12].tolist()) + (", …" if len(rows) > 12 else "")
         raise OptionError(
-            f"{k} clusters cannot keep all rows apart that are to be: rows {named}. Take more clusters or fewer pairs."
+            f"{k} clusters cannot keep these rows apart: {named}. Take more clusters, or fewer pairs in apart."
         ) from None
 
 
-def _shared(probabilities: Numbers, groups: Indices) -> Numbers:
-    """What the rows of each group say, (groups, clusters): the same but for rounding, and here the same."""
+def _averaged(probabilities: Numbers, groups: Indices) -> Numbers:
+    """The mean over the rows of each group, (groups, clusters): tied rows differ by rounding only."""
     sums = np.zeros((int(groups.max()) + 1, probabilities.shape[1]))
     np.add.at(sums, groups, probabilities)
-    shared: Numbers = sums / sums.sum(axis=1, keepdims=True)
-    return shared
+    means: Numbers = sums / sums.sum(axis=1, keepdims=True)
+    return means

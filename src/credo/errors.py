@@ -1,24 +1,82 @@
-"""Everything that can go wrong for a user, as a type with a sentence they can act on."""
+"""What can go wrong for a user: errors, warnings, and the words that messages are made of.
+
+Every error is a `CredoError`, and also the built-in error that a program would catch for it: `ValueError` for a value
+that cannot be used, `KeyError` for a name that does not exist, `FileNotFoundError`, `MemoryError`, `ImportError`.
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
+from typing import Any
 
 
 class CredoError(Exception):
-    """What the user gave cannot be used. The message says what, where, and what to do."""
+    """The base of all errors that credo raises: the message describes what is wrong, where, and what to do.
+
+    Attributes
+    ----------
+    exit_code : int
+        The exit code of the command line: 2, or 3 where the knowledge contradicts itself.
+
+    Examples
+    --------
+    >>> import credo
+    >>> try:
+    ...     credo.Network({"lung": ["no", "yes"]}).variable("lungs")
+    ... except credo.CredoError as error:
+    ...     print(error)
+    The network has no variable "lungs". Did you mean "lung"? Known: lung.
+    """
 
     exit_code = 2
 
+    def __str__(self) -> str:
+        # KeyError would show the message in quotes, OSError would look for an error number in it.
+        return str(self.args[0]) if self.args else ""
 
-class NetworkError(CredoError):
-    """The network itself is not one: a cycle, a row that does not sum to one, a name twice."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Constructors take more than the message, so that copying by pickle must not call them again.
+        return _restored, (type(self), self.args, self.__dict__)
 
 
-class FormatError(CredoError):
-    """A network file does not follow its format."""
+def _restored(kind: type[CredoError], arguments: tuple[Any, ...], attributes: Mapping[str, Any]) -> CredoError:
+    error = kind.__new__(kind, *arguments)
+    error.args = arguments
+    error.__dict__.update(attributes)
+    return error
+
+
+class NetworkError(CredoError, ValueError):
+    """A network is not valid: a cycle, probabilities that do not sum to one, a duplicate name."""
+
+
+class UnknownVariableError(NetworkError, KeyError):
+    """A name is not a variable of the network.
+
+    Attributes
+    ----------
+    name : str
+        The unknown name.
+    """
+
+    def __init__(self, name: object, known: Sequence[str]) -> None:
+        super().__init__(f'The network has no variable "{name}".{suggestion(str(name), known)}')
+        self.name = str(name)
+
+
+class FormatError(CredoError, ValueError):
+    """A network file does not follow its format.
+
+    Attributes
+    ----------
+    path : str or None
+        The file.
+    line : int or None
+        The line of the mistake, counted from 1.
+    """
 
     def __init__(self, message: str, path: str | None = None, line: int | None = None) -> None:
         place = ", ".join(part for part in (path, f"line {line}" if line else None) if part)
@@ -27,19 +85,45 @@ class FormatError(CredoError):
 
 
 class LossyFormatWarning(UserWarning):
-    """A network file was written that does not hold all of the network; the message says what is lost."""
+    """A network was written in a format that cannot hold all of it; the message names what is lost."""
 
 
-class DataError(CredoError):
-    """The table does not fit the network."""
+class FileError(CredoError, OSError):
+    """A file cannot be read or written.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    """
+
+    def __init__(self, message: str, path: str | os.PathLike[str]) -> None:
+        super().__init__(f"{os.fspath(path)}: {message}")
+        self.path = os.fspath(path)
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """A file or folder does not exist."""
+
+
+class DataError(CredoError, ValueError):
+    """A table of data does not fit the network."""
 
 
 class UnknownStateError(DataError):
-    """A cell holds a value that is no state of its variable."""
+    """A cell holds a value that is not a state of its variable."""
 
 
-class MissingColumnError(DataError):
-    """A column that somebody asked for is not in the table."""
+class MissingColumnError(DataError, KeyError):
+    """A column that was asked for is not in the table.
+
+    Attributes
+    ----------
+    column : str
+        The missing column.
+    columns : tuple of str
+        The columns of the table.
+    """
 
     def __init__(self, column: str, columns: Sequence[str]) -> None:
         super().__init__(f'The table has no column "{column}".{suggestion(column, columns)}')
@@ -47,12 +131,20 @@ class MissingColumnError(DataError):
 
 
 class ImpossibleRowError(DataError):
-    """A row has probability zero under the network; `row` counts from one."""
+    """A row of data has probability zero under the network.
+
+    Attributes
+    ----------
+    row : int
+        The row, counted from 1.
+    values : tuple of str
+        The values that are impossible together, as `variable=state`.
+    """
 
     def __init__(self, row: int, values: Sequence[str]) -> None:
         super().__init__(
             f"Row {row} is impossible: the network gives probability zero to {listing(values)}. "
-            "Correct the row, or take tables without zeros there."
+            "Correct the row, or use CPTs without zeros there."
         )
         self.row, self.values = row, tuple(values)
 
@@ -61,24 +153,38 @@ class ImpossibleRowError(DataError):
         return ImpossibleRowError(self.row + rows, self.values)
 
 
-class PriorError(CredoError):
-    """The prior cannot be used with this network."""
+class PriorError(CredoError, ValueError):
+    """A prior cannot be used with this network."""
 
 
-class OptionError(CredoError):
-    """An option has a value that makes no sense."""
+class OptionError(CredoError, ValueError):
+    """An option has a value that cannot be used."""
 
 
-class TooLargeError(CredoError):
-    """What was asked for does not fit into memory; `bytes_needed` is the estimate."""
+class TooLargeError(MemoryError, CredoError):  # in this order Python can make one without its constructor
+    """The computation does not fit into memory.
+
+    Attributes
+    ----------
+    bytes_needed : int
+        The estimated size.
+    """
 
     def __init__(self, message: str, bytes_needed: int) -> None:
         super().__init__(message)
         self.bytes_needed = bytes_needed
 
 
-class MissingExtraError(CredoError):
-    """An optional package is needed for this."""
+class MissingExtraError(CredoError, ImportError):
+    """An optional package is needed and not installed.
+
+    Attributes
+    ----------
+    package : str
+        The package.
+    extra : str
+        The extra of credo that installs it.
+    """
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs the package {package}. Install it with: pip install 'credo[{extra}]'")
@@ -86,7 +192,7 @@ class MissingExtraError(CredoError):
 
 
 class Status(Enum):
-    """How an estimate ended; the value is the sentence that a user reads."""
+    """How an estimation ended; the value of each member is a sentence for the user."""
 
     EXACT = "The estimate is exact: it was computed in closed form."
     OPTIMAL = "The estimate is the optimum under the knowledge; its certificate proves it."
@@ -94,20 +200,23 @@ class Status(Enum):
     LOCAL = "The estimate satisfies the knowledge, but with products in it only a local optimum is certain."
     VIOLATED = "The estimate does not satisfy every statement; the findings say which, and by how much."
     AVERAGED = "The estimate is the mean of draws from the distribution that data and knowledge leave."
-    CONVERGED = "The iterations converged: neither the objective nor the tables move any more."
+    CONVERGED = "The iterations converged: neither the objective nor the CPTs change any more."
     NOT_CONVERGED = "The iterations stopped before they converged: raise max_iterations, or read the findings first."
     NOT_MIXED = "The draws did not mix well everywhere: take more of them, or read the findings first."
 
 
+# Words for messages --------------------------------------------------------------------------------------------------
+
+
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` was most likely meant to be, if one is near."""
+    """The known name that `name` is most likely a misspelling of, if one is close enough."""
     by_folded = {candidate.casefold(): candidate for candidate in known}
     found = difflib.get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """` Did you mean "yes"?` where a near name exists, and the known ones where the list is short enough to read."""
+    """` Did you mean "yes"?` where a similar name exists, then the known names."""
     near = closest(name, known)
     hint = f' Did you mean "{near}"?' if near is not None else ""
     return f"{hint} Known: {listing(known)}."
@@ -119,8 +228,18 @@ def listing(names: Sequence[str], limit: int = 12) -> str:
     return shown if len(names) <= limit else f"{shown}, … ({len(names) - limit} more)"
 
 
+def first_duplicate(names: Iterable[str]) -> str | None:
+    """The first name that occurs twice in a list, if there is one."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
 def readable_bytes(count: float) -> str:
-    """A size as people say it: `1.5 GB`."""
+    """A size in bytes for people: `1.5 GB`."""
     for unit in ("bytes", "kB", "MB", "GB", "TB", "PB"):
         if count < 1000 or unit == "PB":
             return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"

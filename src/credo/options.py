@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
-from credo.errors import OptionError, suggestion
+from credo.errors import FileError, MissingFileError, OptionError, suggestion
 
 TRAINERS = ("em", "gradient")
+
+
+class TieReading(Enum):
+    """How rows that are tied together came about, which decides what is maximised.
+
+    A member or its text can be given: `credo.fit(…, tie_reading="joint")`.
+    """
+
+    CLL = "cll"
+    """The rows were drawn until they agreed, or selected because they agree: log P(data | ties) [yao, eq. 3]."""
+    JOINT = "joint"
+    """The rows are part of an ordinary sample and were found to agree: log P(data, ties)."""
+    MERGED = "merged"
+    """The tied value was drawn once for all rows of a tie, as with twins [shental et al., 2003]."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> TieReading:
+        raise OptionError(
+            "tie_reading is cll (rows were drawn until they agreed), joint (rows were drawn, and found to agree) or "
+            f"merged (one draw for all tied rows), not {value!r}."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +121,69 @@ class EntropyOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class PosteriorOptions:
+    """How many draws the method `posterior` makes.
+
+    Small problems spread the draws over 256 shorter chains that are advanced together; `chains` × `draws` is then the
+    least number of draws that are kept. What is said about single chains below concerns larger problems.
+
+    Parameters
+    ----------
+    chains : int
+        Chains that are run side by side. Fewer than two say nothing about convergence.
+    draws : int
+        Draws that each chain keeps at first.
+    warmup : int
+        Sweeps that each chain makes before its first draw. Small problems need a fifth of them, because their many
+        chains start far apart.
+    thinning : int
+        Sweeps from one draw that is kept to the next.
+    max_draws : int
+        Draws of each chain up to which it goes on while some numbers have not mixed; at least `draws`.
+
+    Raises
+    ------
+    OptionError
+        If a number is not a whole one or is too small.
+
+    Examples
+    --------
+    >>> PosteriorOptions(draws=1000, max_draws=4000).chains
+    4
+    """
+
+    chains: int = 4
+    draws: int = 250
+    warmup: int = 200
+    thinning: int = 1
+    max_draws: int = 1000
+
+    def __post_init__(self) -> None:
+        for name, least in (("chains", 1), ("draws", 1), ("warmup", 0), ("thinning", 1), ("max_draws", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not hasattr(value, "__index__") or int(value.__index__()) < least:
+                raise OptionError(f"{name} is a whole number, {least} or more; it is {value!r}.")
+        if self.max_draws < self.draws:
+            raise OptionError(f"max_draws is at least draws, which is {self.draws}; it is {self.max_draws}.")
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """All options of an estimation; each method reads its own."""
 
     em: EMOptions = EMOptions()
+    posterior: PosteriorOptions = PosteriorOptions()
     penalty: PenaltyOptions = PenaltyOptions()
     entropy: EntropyOptions = EntropyOptions()
 
     def __post_init__(self) -> None:
-        for name, kind in (("em", EMOptions), ("penalty", PenaltyOptions), ("entropy", EntropyOptions)):
+        kinds = {
+            "em": EMOptions,
+            "posterior": PosteriorOptions,
+            "penalty": PenaltyOptions,
+            "entropy": EntropyOptions,
+        }
+        for name, kind in kinds.items():
             if not isinstance(getattr(self, name), kind):
                 raise OptionError(f"{name} is a {kind.__name__}, not {getattr(self, name)!r}.")
 
@@ -128,11 +204,18 @@ def resolve_seed(seed: object) -> int:
     return int(seed.__index__())
 
 
+def checked_whole_number(value: object, what: str, least: int = 1) -> int:
+    """A whole number of any library, at least `least`; `what` starts the message of the error."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or int(value.__index__()) < least:
+        raise OptionError(f"{what} is a whole number, at least {least}; it is {value!r}.")
+    return int(value.__index__())
+
+
 def checked_page(path: str | Path) -> Path:
-    """The path of a page that is to be written; an error where writing it would fail."""
+    """The path of a report, if a file can be written there."""
     target = Path(path)
     if target.is_dir():
-        raise OptionError(f"{target} is a folder, not a file to write the report to.")
+        raise FileError("This is a folder, not a file to write the report to.", target)
     if not target.parent.is_dir():
-        raise OptionError(f"There is no folder {target.parent} to write the report to.")
+        raise MissingFileError(f"There is no folder {target.parent} to write the report to.", target)
     return target

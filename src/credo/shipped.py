@@ -10,7 +10,23 @@ _HERE = Path(__file__).resolve().parent
 
 
 def example(name: str) -> Path:
-    """The folder of an example: inside an installed package, or in the project's root when working on it."""
+    """The folder of an example, inside an installed package or in the root of the project.
+
+    Parameters
+    ----------
+    name : str
+        The name of an example, such as "asia".
+
+    Returns
+    -------
+    Path
+        Its folder.
+
+    Raises
+    ------
+    OptionError
+        If there is no such example.
+    """
     roots = [root for root in (_HERE / "examples", _HERE.parents[1] / "examples") if root.is_dir()]
     for root in roots:
         if (root / name).is_dir():

@@ -1,7 +1,7 @@
-"""Topics in texts, with words that are known to belong together: document → topic → word [yao, section 7.3].
+"""Topics of texts, with words that are known to belong together: document → topic → word [yao, section 7.3].
 
 Each pair of a text and a word in it is a row, weighted with its count; its topic is hidden. Words of one group that
-stand in the same text share their topic there: the rows are tied, and `fit` learns from them what it learns from any.
+occur in the same text share their topic there: their rows are tied. `fit` learns the network.
 """
 
 from __future__ import annotations
@@ -21,17 +21,29 @@ from credo.io.dataset import Dataset, code_type
 from credo.knowledge import Knowledge
 from credo.knowledge.statements import TiedRows
 from credo.model.network import Network
-from credo.options import EMOptions
+from credo.options import EMOptions, checked_whole_number, resolve_seed
 from credo.progress import ProgressListener
+from credo.statistics.prior import PriorLike
+from credo.types import Seed
 from credo.user_results import Fit
 
-# Pseudo-counts, small against the tokens of a text and of a topic: few topics a text, few words a topic.
+# Pseudo-counts, small compared with the words of a text and of a topic: texts have few topics, topics few words.
 PRIOR = {"topic": 0.1, "word": 0.01}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Topics:
-    """The words of each topic and the topics of each text. Topics are numbered from 0."""
+    """The topics that `credo.topics` found. Topics are numbered from 0.
+
+    Attributes
+    ----------
+    fit : Fit
+        The learned model.
+    corpus : Corpus
+        The texts as counts of words.
+    together : tuple of tuple of str
+        The groups of words that share their topic.
+    """
 
     fit: Fit
     corpus: Corpus
@@ -44,44 +56,78 @@ class Topics:
 
     @property
     def word_probabilities(self) -> Numbers:
-        """P(word | topic), (topics, vocabulary)."""
+        """P(word | topic), an array (topics, vocabulary)."""
         return self.fit.network.cpt_array("word")
 
     @property
     def document_topics(self) -> Numbers:
-        """P(topic | document), (texts, topics); uniform for a text without words."""
+        """P(topic | document), an array (texts, topics); uniform for a text without words."""
         return self.fit.network.cpt_array("topic")
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What a reader should know."""
+        """What to know about the result."""
         return self.fit.findings
 
     def words(self, topic: int, n: int = 10) -> list[str]:
-        """The most probable words of a topic, the first the most probable."""
+        """The most probable words of a topic.
+
+        Parameters
+        ----------
+        topic : int
+            A topic, from 0.
+        n : int, default 10
+            How many words.
+
+        Returns
+        -------
+        list of str
+            The words, the most probable first.
+        """
         count = len(self.word_probabilities)
         if not 0 <= topic < count:
             raise OptionError(f"Topics are numbered from 0 to {count - 1}; there is no topic {topic}.")
         return [self.vocabulary[word] for word in self._top(topic, n)]
 
     def coherence(self, n: int = 10) -> Numbers:
-        """How much the n most probable words of each topic stand in the same texts, (topics,), from -1 to 1.
+        """How often the most probable words of each topic occur in the same texts (normalised PMI).
 
         The mean over pairs of words of log(P(u, v) / (P(u) P(v))) / -log P(u, v), where P is the share of the texts.
+
+        Parameters
+        ----------
+        n : int, default 10
+            How many words of each topic.
+
+        Returns
+        -------
+        ndarray, (topics,)
+            From -1 to 1; higher is more coherent.
         """
-        holds = self._holds()
-        return np.array([_npmi(holds[:, self._top(topic, n)]) for topic in range(len(self.word_probabilities))])
+        occurs = self._occurrences()
+        return np.array([_npmi(occurs[:, self._top(topic, n)]) for topic in range(len(self.word_probabilities))])
 
     def together_share(self, n: int = 50) -> Numbers:
-        """For each group of words, the largest share of it that is among the n most probable words of one topic."""
+        """The largest share of each group of words that is among the most probable words of one topic.
+
+        Parameters
+        ----------
+        n : int, default 50
+            How many words of each topic.
+
+        Returns
+        -------
+        ndarray, (groups,)
+            From 0 to 1; 1 if one topic has the complete group among its first words.
+        """
         top = [{self.vocabulary[word] for word in self._top(topic, n)} for topic in range(len(self.word_probabilities))]
         return np.array([max(len(words.intersection(group)) for words in top) / len(group) for group in self.together])
 
     def _top(self, topic: int, n: int) -> list[int]:
         return np.argsort(-self.word_probabilities[topic], kind="stable")[:n].tolist()  # type: ignore[no-any-return]
 
-    def _holds(self) -> Any:
-        """Which text holds which word, (texts, vocabulary)."""
+    def _occurrences(self) -> Any:
+        """Which word occurs in which text, a sparse array (texts, vocabulary)."""
         from scipy.sparse import csc_array
 
         corpus = self.corpus
@@ -101,9 +147,9 @@ def topics(
     k: int,
     *,
     together: Sequence[Sequence[str]] = (),
-    prior: Any = None,
+    prior: PriorLike | None = None,
     starts: int = 1,
-    seed: int = 0,
+    seed: Seed = 0,
     max_iterations: int = 200,
     tolerance: float = 1e-6,
     stop_words: Collection[str] = STOP_WORDS,
@@ -111,27 +157,64 @@ def topics(
     min_documents: int = 2,
     progress: ProgressListener | None = None,
 ) -> Topics:
-    """Find `k` topics in texts: strings, or lists of words, or a `Corpus` that was counted already.
+    """Find `k` topics in texts, where some words are known to belong together.
 
-    `together` lists groups of words that share their topic wherever they stand in one text:
-    `[["complexity", "np", "polynomial"]]`. A word is a run of letters, in lower case, no stop word, of at least
-    `min_length` letters, in at least `min_documents` texts. `prior` are pseudo-counts as in `fit`, of the variables
-    `topic` (given the document) and `word` (given the topic). `starts`, `seed`, `max_iterations`, `tolerance` and
-    `progress` are those of `fit`. The same seed gives the same topics.
+    The model is document → topic → word, learned by EM.
+
+    Parameters
+    ----------
+    texts : iterable of str or of lists of words, or Corpus
+        The texts.
+    k : int
+        The number of topics.
+    together : sequence of sequence of str, optional
+        Groups of words that share their topic wherever they occur in one text, such as
+        `[["complexity", "np", "polynomial"]]`.
+    prior : number, str, prior or mapping, optional
+        Pseudo-counts as in `credo.fit`, of the variables `topic` (given the document) and `word` (given the topic);
+        `{"topic": 0.1, "word": 0.01}` if not given.
+    starts, max_iterations, tolerance
+        Of EM, as in `credo.EMOptions`.
+    seed : int or numpy.random.Generator, default 0
+        The same seed gives the same topics.
+    stop_words, min_length, min_documents
+        Which words are used, as in `credo.read_corpus`.
+    progress : callable, optional
+        Called with a `ProgressEvent` now and then.
+
+    Returns
+    -------
+    Topics
+        The topics and the model.
+
+    Raises
+    ------
+    DataError
+        If no word is left.
+    OptionError
+        If a word of `together` is not among the words of the texts.
+
+    Examples
+    --------
+    >>> texts = ["planning search heuristic", "search heuristic", "bayesian network", "network bayesian data"]
+    >>> found = topics(texts, 2, together=[["bayesian", "network"]], starts=3)
+    >>> found.vocabulary
+    ('bayesian', 'heuristic', 'network', 'search')
+    >>> found.together_share(2).tolist()
+    [1.0]
     """
-    if isinstance(k, bool) or not hasattr(k, "__index__") or int(k.__index__()) < 1:
-        raise OptionError(f"The number of topics is a whole number from 1; it is {k!r}.")
+    k = checked_whole_number(k, "The number of topics")
     corpus = (
         texts
         if isinstance(texts, Corpus)
         else read_corpus(texts, stop_words=stop_words, min_length=min_length, min_documents=min_documents)
     )
     groups = _checked_groups(together, corpus)
-    network = topic_network(corpus, int(k.__index__()))
+    network = topic_network(corpus, k)
     knowledge = Knowledge(network, [TiedRows(("topic",), by=column) for column in _columns(groups)])
     fit = learn(
         network, topic_rows(corpus, network, groups), knowledge, method="cmap", prior=PRIOR if prior is None else prior,
-        seed=seed, em=EMOptions(starts, max_iterations, tolerance), progress=progress,
+        seed=resolve_seed(seed), em=EMOptions(starts, max_iterations, tolerance), progress=progress,
     )  # fmt: skip
     return Topics(fit, corpus, groups)
 
@@ -150,7 +233,7 @@ def topic_network(corpus: Corpus, k: int) -> Network:
 
 
 def topic_rows(corpus: Corpus, network: Network, groups: Sequence[Sequence[str]] = ()) -> Dataset:
-    """A row for each pair of a text and a word, and a column for each group: the text, in rows of the group's words."""
+    """A row for each pair of a text and a word, and a column for each group: the text, in rows with its words."""
     import polars as pl
 
     codes = np.full((len(corpus.word), 3), -1, dtype=code_type(network))
@@ -175,31 +258,31 @@ def _checked_groups(together: object, corpus: Corpus) -> tuple[tuple[str, ...], 
         raise OptionError(wrong)
     known, groups = set(corpus.vocabulary), []
     try:
-        found = [each if isinstance(each, str) else tuple(each) for each in together]  # type: ignore[attr-defined]
+        found = [words if isinstance(words, str) else tuple(words) for words in together]  # type: ignore[attr-defined]
     except TypeError:
         raise OptionError(wrong) from None
-    for each in found:
-        if isinstance(each, str) or not all(isinstance(word, str) for word in each):
+    for words in found:
+        if isinstance(words, str) or not all(isinstance(word, str) for word in words):
             raise OptionError(wrong)
-        group = tuple(dict.fromkeys(each))
+        group = tuple(dict.fromkeys(words))
         if len(group) < 2:
-            raise OptionError(f"together: {list(each)!r} names no two words.")
+            raise OptionError(f"together: {list(words)!r} does not name two words.")
         for word in group:
             if word not in known:
                 raise OptionError(
-                    f'together: the word "{word}" is not among the words of the texts that are used. Mind stop words, '
+                    f'together: the word "{word}" is not among the words of the texts that are used. Check stop_words, '
                     f"min_length and min_documents.{suggestion(word, corpus.vocabulary)}"
                 )
         groups.append(group)
     return tuple(groups)
 
 
-def _npmi(holds: Any) -> float:
-    """Normalised pointwise mutual information of the columns of a (texts, words) table, the mean over pairs."""
-    texts, words = holds.shape
+def _npmi(occurs: Any) -> float:
+    """The mean over pairs of columns of the normalised pointwise mutual information of a (texts, words) array."""
+    texts, words = occurs.shape
     if words < 2:
         return 0.0
-    both = (holds.T @ holds).toarray() / texts
+    both = (occurs.T @ occurs).toarray() / texts
     alone = np.diag(both)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.log(both / np.outer(alone, alone)) / -np.log(both)

@@ -25,7 +25,7 @@ from credo.model.network import Network
 from credo.options import EMOptions, Options, PenaltyOptions
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_counts, prepare
-from credo.statistics.known_columns import read_for
+from credo.statistics.tied_columns import read_for
 from tests.helpers.blocks import at_most, block_of
 from tests.helpers.problems import known_network, problem_of
 

@@ -23,8 +23,8 @@ from credo.options import EMOptions
 from credo.progress import ProgressEvent
 from credo.statistics.counts import count_all, layout_for_counts
 from credo.statistics.inference.expected_counts import prepare
-from credo.statistics.known_columns import read_for
 from credo.statistics.prior import as_prior
+from credo.statistics.tied_columns import read_for
 from credo.testing import random_network, with_missing_values
 from tests.helpers.noisy_families import noisy_network
 

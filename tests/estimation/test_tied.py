@@ -18,12 +18,11 @@ from credo.estimation.em.steps import ROUNDING
 from credo.estimation.tied import TiedEStep, countable, tied_e_step
 from credo.io.dataset import Dataset
 from credo.model.network import Network
-from credo.options import EMOptions
+from credo.options import EMOptions, TieReading
 from credo.progress import ProgressEvent
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.prior import Dirichlet, prior_vector
 from credo.statistics.sample import sample_codes
-from credo.statistics.ties.likelihood import Reading
 from credo.statistics.ties.relaxation import TIGHT
 from tests.helpers.enumeration import random_network, random_rows
 from tests.helpers.tied_likelihood import constrained
@@ -47,7 +46,7 @@ def a_step(seed: int, rows: int = 30, ties: int = 12) -> tuple[Network, np.ndarr
     network = random_network(generator, most=5)
     codes = random_rows(generator, network, rows, 0.4)
     said = some_ties(generator, network, codes, ties)
-    step = tied_e_step(layout_for_counts(network), said, Dataset(network.names, codes), Reading.CLL, None)
+    step = tied_e_step(layout_for_counts(network), said, Dataset(network.names, codes), TieReading.CLL, None)
     return network, codes, said, step
 
 
@@ -120,7 +119,7 @@ def a_crowded_step(seed: int, variables: int = 15, rows: int = 80) -> tuple[Netw
             same = hidden[truth[hidden, position] == state]
             for pair in zip(same[::2].tolist(), same[1::2].tolist(), strict=False):
                 ties.append(RowTie((name,), None, tuple(row + 1 for row in pair), 0))
-    return network, tied_e_step(layout_for_counts(network), ties, Dataset(network.names, codes), Reading.CLL, None)
+    return network, tied_e_step(layout_for_counts(network), ties, Dataset(network.names, codes), TieReading.CLL, None)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -275,15 +274,15 @@ def test_data_alone_leave_the_ties_out() -> None:
 
 
 def test_merged_ties_are_chosen_by_name() -> None:
-    fit = credo.fit(NETWORK.without_cpts(), twins(50), TWINS, ties="merged")
+    fit = credo.fit(NETWORK.without_cpts(), twins(50), TWINS, tie_reading="merged")
     conditioned = credo.fit(NETWORK.without_cpts(), twins(50), TWINS)
     assert fit.cll is not None
     assert conditioned.cll is not None
     assert fit.cll < conditioned.cll
-    with pytest.raises(credo.OptionError, match="ties is cll"):
-        credo.fit(NETWORK, twins(5), TWINS, ties="joined")
+    with pytest.raises(credo.OptionError, match="tie_reading is cll"):
+        credo.fit(NETWORK, twins(5), TWINS, tie_reading="joined")
     with pytest.raises(credo.OptionError, match="depends on variant"):
-        credo.fit(NETWORK, twins(5).drop("diabetes"), "rows with equal twin share diabetes", ties="merged")
+        credo.fit(NETWORK, twins(5).drop("diabetes"), "rows with equal twin share diabetes", tie_reading="merged")
 
 
 def test_every_method_takes_ties(tmp_path) -> None:

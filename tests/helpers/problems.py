@@ -10,8 +10,8 @@ from credo.estimation.problem import Problem
 from credo.knowledge import Knowledge
 from credo.model.network import Network
 from credo.statistics.counts import count_all, layout_for_counts
-from credo.statistics.known_columns import read_for
 from credo.statistics.prior import as_prior
+from credo.statistics.tied_columns import read_for
 from credo.testing import random_network, true_statements
 
 

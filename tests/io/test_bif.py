@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from credo.errors import FormatError
-from credo.io.bif_read import parse_bif, read_bif
-from credo.io.bif_write import format_bif, write_bif
+from credo.errors import FileError, FormatError, MissingFileError
+from credo.io.bif import format_bif, parse_bif, read_bif, write_bif
 from credo.model.network import Variable
 from tests.helpers.bif_texts import DOGS, TWO
 from tests.helpers.published import PUBLISHED_NETWORKS
@@ -65,7 +64,7 @@ def test_the_old_way_without_a_bar_takes_the_first_name_for_the_child() -> None:
 
 # (what is replaced, by what, the line, words of the message)
 MISTAKES = [
-    ("[ 3 ]", "[ 4 ]", 7, "announces 4 states and lists 3"),
+    ("[ 3 ]", "[ 4 ]", 7, "declares 4 states and lists 3"),
     ("[ 3 ]", "[ x ]", 7, "not a whole number"),
     ("[ 3 ]", "[ 99999999999 ]", 7, "not a whole number"),
     ("{ low, mid, high }", "{ low, mid, low }", 6, "state low twice"),
@@ -100,8 +99,8 @@ MISTAKES = [
     ("0.2, 0.8;", "-0.2, 1.2;", 15, "is negative"),
     ("0.2, 0.8;", "0.2, 1e999;", 15, "not a finite number"),
     ("table 0.25, 0.75;", "table 0.25, 0.75; table 1, 0;", 13, "A second `table`"),
-    ("table 0.25, 0.75;", "table 0.25, 0.75; default 1, 0;", 12, "which holds"),
-    ("table 0.25, 0.75;", "row 0.25, 0.75;", 13, "Expected a row in brackets"),
+    ("table 0.25, 0.75;", "table 0.25, 0.75; default 1, 0;", 12, "Remove one of them"),
+    ("table 0.25, 0.75;", "row 0.25, 0.75;", 13, "Expected a configuration in brackets"),
     ("table 0.25, 0.75;", "table 0.25, 0.5, 0.25;", 13, "has 3 numbers; it needs 2"),
     ("network two", "network one {} network two", 1, "one network"),
     ("network two {", "network two { name;", 1, "properties only"),
@@ -205,14 +204,14 @@ def test_a_failed_write_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(FormatError, match="No space left"):
+    with pytest.raises(FileError, match="No space left"):
         write_bif(parse_bif(TWO), path)
     assert path.read_text() == "precious"
     assert os.listdir(tmp_path) == ["net.bif"]
 
 
-def test_writing_into_a_missing_folder_is_a_format_error(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="No such file"):
+def test_writing_into_a_missing_folder_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(MissingFileError, match="No such file"):
         write_bif(parse_bif(TWO), tmp_path / "none" / "net.bif")
 
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credo.errors import FormatError
-from credo.io.bif_read import parse_bif, read_bif
-from credo.io.bif_write import format_bif
+from credo.io.bif import format_bif, parse_bif, read_bif
 from credo.model.network import Network, Variable
 from tests.helpers.bif_texts import DOGS, TWO
 

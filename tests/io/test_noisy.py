@@ -11,7 +11,7 @@ import pytest
 
 from credo.errors import FormatError, LossyFormatWarning
 from credo.io.network_files import read_network, write_network
-from credo.io.noisy_tables import as_noisymax, as_tables
+from credo.io.noisy_formats import as_full_cpts, as_noisymax
 from credo.model.network import Network
 from credo.model.noisy import NoisyForm
 from tests.helpers.enumeration import joint
@@ -155,7 +155,7 @@ def test_small_families_are_written_as_full_tables(tmp_path: Path, ending: str) 
     network, path = single(), tmp_path / f"net{ending}"
     with pytest.warns(LossyFormatWarning) as warned:
         write_network(network, path)
-    assert any("noisy families of y are written as full tables" in str(each.message) for each in warned)
+    assert any("noisy families of y are written as full CPTs" in str(each.message) for each in warned)
     again = read_network(path)
     assert likelihood(again, network, 20) == pytest.approx(network.log_likelihood(network.sample(20, seed=1)), abs=1e-3)
     assert not again.forms
@@ -184,7 +184,7 @@ def likelihood(again: Network, network: Network, rows: int) -> float:
 @pytest.mark.parametrize("package", ["pgmpy", "pyagrum"])
 def test_objects_of_other_packages_hold_tables(package: str) -> None:
     pytest.importorskip(package)
-    for network, words in ((single(), "written as full tables"), (large(), "variable of its own")):
+    for network, words in ((single(), "written as full CPTs"), (large(), "variable of its own")):
         with pytest.warns(LossyFormatWarning, match=words):
             model = getattr(network, f"to_{package}")()
         again = read_network(model)
@@ -203,5 +203,5 @@ def test_names_of_effects_are_free_ones() -> None:
     network = large()
     names = {each.name: each.states for each in network.variables} | {"y_by_x0_x1_x2_x3": BINARY}
     taken = Network(names, network.parents, network.cpts, forms=network.forms)
-    assert "y_by_x0_x1_x2_x3_" in as_tables(taken)[0]
+    assert "y_by_x0_x1_x2_x3_" in as_full_cpts(taken)[0]
     assert "y_by_x0_x1_x2_x3_" in as_noisymax(taken)[0]

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from credo.errors import DataError, UnknownStateError
+from credo.errors import DataError, FileError, MissingFileError, NetworkError, UnknownStateError
 from credo.io import tables
 from credo.io.tables import read_table, stream_table
 from credo.model.network import Network
@@ -48,7 +48,7 @@ FRAMES = {
 
 @pytest.mark.parametrize("kind", FRAMES)
 def test_the_same_table_from_every_library(kind: str) -> None:
-    dataset = read_table(FRAMES[kind](), NET)
+    dataset = read_table(NET, FRAMES[kind]())
     assert dataset.codes.tolist() == CODES
     assert not dataset.is_complete
     assert dataset.missing() == {"smoke": 1, "lung": 1, "grade": 1}
@@ -56,12 +56,12 @@ def test_the_same_table_from_every_library(kind: str) -> None:
 
 def test_parquet_files_and_folders(tmp_path: Path, frame: pl.DataFrame) -> None:
     frame.write_parquet(tmp_path / "one.parquet")
-    assert read_table(tmp_path / "one.parquet", NET).codes.tolist() == CODES
+    assert read_table(NET, tmp_path / "one.parquet").codes.tolist() == CODES
     folder = tmp_path / "folder"
     (folder / "sub").mkdir(parents=True)
     frame.head(1).write_parquet(folder / "a.parquet")
     frame.tail(2).write_parquet(folder / "sub" / "b.parquet")
-    assert read_table(str(folder), NET).codes.tolist() == CODES
+    assert read_table(NET, str(folder)).codes.tolist() == CODES
 
 
 def test_parquet_is_streamed_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,27 +69,27 @@ def test_parquet_is_streamed_in_order(tmp_path: Path, monkeypatch: pytest.Monkey
     pl.DataFrame({"smoke": labels}).write_parquet(tmp_path / "t.parquet", row_group_size=100)
     monkeypatch.setattr(tables, "BATCH_ROWS", 100)
     shares: list[float] = []
-    parts = list(stream_table(tmp_path / "t.parquet", NET, progress=shares.append))
+    parts = list(stream_table(NET, tmp_path / "t.parquet", progress=shares.append))
     assert len(parts) > 1
     assert shares[-1] == 1.0
     assert np.concatenate([part.codes[:, 0] for part in parts]).tolist() == (labels == "yes").astype(int).tolist()
 
 
 def test_a_dataset_passes_through(frame: pl.DataFrame) -> None:
-    dataset = read_table(frame, NET)
-    assert read_table(dataset, NET) is dataset
+    dataset = read_table(NET, frame)
+    assert read_table(NET, dataset) is dataset
     other = Network({"x": ("0", "1")})
     with pytest.raises(DataError, match="another network"):
-        read_table(dataset, other)
+        read_table(other, dataset)
     with pytest.raises(DataError, match='without the column "id"'):
-        read_table(dataset, NET, others=("id",))
+        read_table(NET, dataset, others=("id",))
 
 
 def test_weights_from_a_column_and_from_an_array(tmp_path: Path, frame: pl.DataFrame) -> None:
-    assert read_table(frame, NET, weights="id").weights.tolist() == [1, 2, 3]
-    assert read_table(frame, NET, weights=[0.5, 0, 2]).weights.tolist() == [0.5, 0, 2]
+    assert read_table(NET, frame, weights="id").weights.tolist() == [1, 2, 3]
+    assert read_table(NET, frame, weights=[0.5, 0, 2]).weights.tolist() == [0.5, 0, 2]
     frame.write_csv(tmp_path / "t.csv")
-    assert read_table(tmp_path / "t.csv", NET, weights="id").weights.tolist() == [1, 2, 3]
+    assert read_table(NET, tmp_path / "t.csv", weights="id").weights.tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -102,33 +102,33 @@ def test_weights_from_a_column_and_from_an_array(tmp_path: Path, frame: pl.DataF
         ([1, -1, 1], "row 2"),
         ([1, np.nan, 1], "row 2"),
         (["a", "b", "c"], "not numbers"),
-        (3.0, "one number a row"),
+        (3.0, "one number per row"),
     ],
 )
 def test_weights_that_cannot_be(frame: pl.DataFrame, weights: object, words: str) -> None:
     with pytest.raises(DataError, match=words):
-        read_table(frame, NET, weights=weights)
+        read_table(NET, frame, weights=weights)
 
 
 def test_a_weight_that_is_no_number_is_named() -> None:
     frame = pl.DataFrame({"smoke": ["no", "yes"], "w": ["1", "many"]})
     with pytest.raises(DataError, match='Column w, row 2: "many"'):
-        read_table(frame, NET, weights="w")
+        read_table(NET, frame, weights="w")
 
 
 def test_columns_that_a_statement_needs(frame: pl.DataFrame) -> None:
-    assert read_table(frame, NET, others=("id",)).others["id"].to_list() == [1, 2, 3]
+    assert read_table(NET, frame, others=("id",)).others["id"].to_list() == [1, 2, 3]
     with pytest.raises(DataError, match='no column "ids".*mean "id"'):
-        read_table(frame, NET, others=("ids",))
+        read_table(NET, frame, others=("ids",))
 
 
 @pytest.mark.parametrize(
     ("frame", "error", "words"),
     [
-        (pl.DataFrame({"smoke": ["yes", "maybe"]}), UnknownStateError, 'row 2: "maybe" is no state of smoke'),
-        (pl.DataFrame({"grade": [1, 7]}), UnknownStateError, '"7" is no state of grade'),
+        (pl.DataFrame({"smoke": ["yes", "maybe"]}), UnknownStateError, 'row 2: "maybe" is not a state of smoke'),
+        (pl.DataFrame({"grade": [1, 7]}), UnknownStateError, '"7" is not a state of grade'),
         (pl.DataFrame({"smoke": [1, 0]}), UnknownStateError, "Known: no, yes"),
-        (pl.DataFrame({"Smoke": ["no"]}), DataError, '"Smoke" comes closest to the variable "smoke"'),
+        (pl.DataFrame({"Smoke": ["no"]}), DataError, '"Smoke" is similar to the variable "smoke"'),
         (pl.DataFrame({"smoke": []}), DataError, "no rows"),
         (pd.DataFrame([["no", "yes"]], columns=["smoke", "smoke"]), DataError, 'two columns named "smoke"'),
         ({"smoke": ["no"]}, DataError, "dict is neither"),
@@ -138,43 +138,43 @@ def test_columns_that_a_statement_needs(frame: pl.DataFrame) -> None:
 )
 def test_frames_that_do_not_fit(frame: object, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        read_table(frame, NET)
+        read_table(NET, frame)
 
 
 def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "patients.csv").write_text("smoke\nno\n")
-    with pytest.raises(DataError, match="Did you mean .*patients.csv"):
-        read_table(tmp_path / "patient.csv", NET)
+    with pytest.raises(MissingFileError, match="Did you mean .*patients.csv"):
+        read_table(NET, tmp_path / "patient.csv")
     (tmp_path / "table.xlsx").write_text("x")
     with pytest.raises(DataError, match="ending"):
-        read_table(tmp_path / "table.xlsx", NET)
+        read_table(NET, tmp_path / "table.xlsx")
     (tmp_path / "broken.parquet").write_text("x" * 100)
     with pytest.raises(DataError, match="cannot be read as Parquet"):
-        read_table(tmp_path / "broken.parquet", NET)
+        read_table(NET, tmp_path / "broken.parquet")
     (tmp_path / "folder").mkdir()
     with pytest.raises(DataError, match="no Parquet files"):
-        read_table(tmp_path / "folder", NET)
+        read_table(NET, tmp_path / "folder")
     (tmp_path / "none.csv").write_text("smoke\n")
     with pytest.raises(DataError, match="no rows"):
-        read_table(tmp_path / "none.csv", NET)
+        read_table(NET, tmp_path / "none.csv")
 
 
 def test_many_states_need_wider_numbers() -> None:
     network = Network({"word": tuple(f"w{i}" for i in range(40_000))})
-    dataset = read_table(pl.DataFrame({"word": ["w39999", "w0", None]}), network)
+    dataset = read_table(network, pl.DataFrame({"word": ["w39999", "w0", None]}))
     assert dataset.codes[:, 0].tolist() == [39_999, 0, -1]
 
 
 def test_pandas_may_hold_its_own_gaps_and_numbers_for_names() -> None:
     network = Network({"0": ["a", "b"], "1": ["a", "1"]})
     mixed = pd.DataFrame({"0": pd.Series(["a", pd.NA, "b", pd.NaT], dtype=object), "1": ["a", 1, pd.NA, None]})
-    assert read_table(mixed, network).codes.tolist() == [[0, 0], [-1, 1], [1, -1], [-1, -1]]
+    assert read_table(network, mixed).codes.tolist() == [[0, 0], [-1, 1], [1, -1], [-1, -1]]
     numbered = pd.DataFrame([["a", "1", "x"], ["b", "a", "y"]])
-    assert read_table(numbered, network).codes.tolist() == [[0, 1], [1, 0]]
+    assert read_table(network, numbered).codes.tolist() == [[0, 1], [1, 0]]
     with pytest.raises(DataError, match="Columns: 5, 6"):
-        read_table(pd.DataFrame({5: ["a"], 6: ["b"]}), network)
+        read_table(network, pd.DataFrame({5: ["a"], 6: ["b"]}))
     with pytest.raises(DataError, match="two columns"):
-        read_table(pd.DataFrame([["a", "b"]], columns=[0, "0"]), network)
+        read_table(network, pd.DataFrame([["a", "b"]], columns=[0, "0"]))
 
 
 @pytest.mark.parametrize(
@@ -189,4 +189,25 @@ def test_pandas_may_hold_its_own_gaps_and_numbers_for_names() -> None:
 def test_columns_of_other_types_are_named(column: pl.Series, kind: str) -> None:
     for frame in (pl.DataFrame({"smoke": column}), pl.LazyFrame({"smoke": column})):
         with pytest.raises(DataError, match=f"Column smoke holds values of the type {kind}"):
-            read_table(frame, NET)
+            read_table(NET, frame)
+
+
+def test_the_network_comes_first() -> None:
+    frame = pl.DataFrame({"smoke": ["yes"]})
+    with pytest.raises(NetworkError, match="The network comes first, then the data: here the network is a DataFrame"):
+        read_table(frame, NET)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_a_file_that_may_not_be_read_is_a_file_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / name).write_text("smoke\nno\n")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(pl, "scan_parquet", refuse)
+    with pytest.raises(FileError, match=f"{name}: This file cannot be read: Permission denied"):
+        read_table(NET, tmp_path / name)

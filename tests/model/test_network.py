@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credo.errors import NetworkError, OptionError
-from credo.model.network import ROW_SUM_TOLERANCE, Network, Variable, first_duplicate
+from credo.errors import NetworkError, OptionError, first_duplicate
+from credo.model.network import SUM_TOLERANCE, Network, Variable
 
 LUNG = [[0.99, 0.01], [0.9, 0.1]]
 
@@ -103,7 +103,20 @@ def test_configurations_are_counted_with_the_last_parent_fastest() -> None:
         assert table[at].tolist() == table.reshape(6, 2)[row].tolist()
 
 
-def test_rows_are_described_as_people_write_them() -> None:
+def test_a_network_prints_its_variables_states_and_parents() -> None:
+    network = example()
+    assert repr(network) == "<Network 'example': 3 variables, 2 arcs, 2 CPTs>"
+    assert str(network).splitlines() == [
+        "Network 'example': 3 variables, 2 arcs, 2 CPTs",
+        "  smoke: no, yes",
+        "  age: young, mid, old",
+        "  lung: no, yes; parents: smoke, age",
+    ]
+    many = Network({"word": [f"w{i}" for i in range(1000)]})
+    assert str(many).splitlines()[1] == "  word: w0, w1, w2, w3, w4, w5, w6, w7, … (992 more)"
+
+
+def test_distributions_are_described_as_people_write_them() -> None:
     network = example()
     assert network.describe("lung", 4) == "P(lung | smoke=yes, age=mid)"
     assert network.describe("lung", 4, 1) == "P(lung=yes | smoke=yes, age=mid)"
@@ -117,7 +130,7 @@ def test_tables_may_be_missing() -> None:
     assert network.with_cpts({"age": [0.2, 0.3, 0.5]}).is_complete
     assert not network.without_cpts().cpts
     assert list(network.cpts) == ["smoke", "lung"]
-    with pytest.raises(NetworkError, match="age has no table"):
+    with pytest.raises(NetworkError, match="age has no CPT"):
         network.cpt_array("age")
 
 
@@ -136,7 +149,7 @@ def test_an_unknown_name_is_an_error_with_the_nearest(ask: str) -> None:
         ({"variables": {}, "parents": {}, "cpts": {}}, "at least one variable"),
         ({"variables": [Variable("a", ("x",))] * 2, "parents": {}, "cpts": {}}, "Two variables have the name a"),
         ({"parents": {"long": ["smoke"]}}, 'Parents are given for "long", .* Did you mean "lung"'),
-        ({"parents": {"lung": ["smok"]}}, 'The parent "smok" of lung is no variable. Did you mean "smoke"'),
+        ({"parents": {"lung": ["smok"]}}, 'The parent "smok" of lung is not a variable. Did you mean "smoke"'),
         ({"parents": {"lung": ["smoke", "smoke"]}}, "lung has the parent smoke twice"),
         ({"parents": {"lung": "smoke"}}, "a list of names, not the text 'smoke'"),
         ({"parents": {"lung": ["smoke"], "smoke": ["lung"]}, "cpts": {}}, "cycle: .*smoke.*→.*lung"),
@@ -145,13 +158,16 @@ def test_an_unknown_name_is_an_error_with_the_nearest(ask: str) -> None:
         ({"cpts": {"smoke": [0.5, 0.25, 0.25]}}, r"smoke has the shape \(3,\); its axes \(smoke\) need \(2,\)"),
         ({"cpts": {"lung": np.full((3, 2, 2), 0.5)}}, r"axes \(smoke, age, lung\) need \(2, 3, 2\)"),
         ({"cpts": {"smoke": 0.5}}, "shape"),
-        ({"cpts": {"smoke": ["a", "b"]}}, "The table of smoke is not an array of numbers"),
-        ({"cpts": {"smoke": [[0.5], [0.5, 1]]}}, "The table of smoke is not an array of numbers"),
+        ({"cpts": {"smoke": ["a", "b"]}}, "The CPT of smoke is not an array of numbers"),
+        ({"cpts": {"smoke": [[0.5], [0.5, 1]]}}, "The CPT of smoke is not an array of numbers"),
         ({"cpts": {"smoke": [1.5, -0.5]}}, r"P\(smoke=yes\) = -0.5 is negative"),
         ({"cpts": {"smoke": [np.nan, 1]}}, r"P\(smoke=no\) = nan is not a finite number"),
         ({"cpts": {"smoke": [np.inf, 1]}}, r"P\(smoke=no\) = inf is not a finite number"),
         ({"cpts": {"smoke": [0.5, 0.4]}}, r"P\(smoke\) sums to 0.9, not to 1\."),
-        ({"cpts": {"lung": np.full((2, 3, 2), 0.4)}}, r"P\(lung \| smoke=no, age=young\) sums to 0.8.*5 more rows"),
+        (
+            {"cpts": {"lung": np.full((2, 3, 2), 0.4)}},
+            r"P\(lung \| smoke=no, age=young\) sums to 0.8.*5 more distributions",
+        ),
     ],
 )
 def test_a_bad_network_is_an_error_that_says_where(changes: dict[str, Any], message: str) -> None:
@@ -167,10 +183,10 @@ def test_the_row_that_is_wrong_is_named() -> None:
 
 
 def test_rounded_rows_are_kept_as_they_are() -> None:
-    off = [0.5, 0.5 + ROW_SUM_TOLERANCE / 2]
+    off = [0.5, 0.5 + SUM_TOLERANCE / 2]
     assert example(cpts={"smoke": off}).cpt_array("smoke").tolist() == off
     with pytest.raises(NetworkError, match="sums to"):
-        example(cpts={"smoke": [0.5, 0.5 + 2 * ROW_SUM_TOLERANCE]})
+        example(cpts={"smoke": [0.5, 0.5 + 2 * SUM_TOLERANCE]})
 
 
 # Nothing changes -----------------------------------------------------------------------------------------------------
@@ -253,8 +269,8 @@ def test_first_twice() -> None:
         (({"a": None},), "states of a are a list of texts"),
         (({"a": "xy"},), "states of a are a list of texts, not 'xy'"),
         (({"a": {"x", "y"}},), "states of a are a list of texts"),
-        (({"a": ["x"]}, {"a": [5]}), 'parent "5" of a is no variable'),
-        (({"a": ["x"]}, {"a": [["a"]]}), "of a is no variable"),
+        (({"a": ["x"]}, {"a": [5]}), 'parent "5" of a is not a variable'),
+        (({"a": ["x"]}, {"a": [["a"]]}), "of a is not a variable"),
         (({"a": ["x"]}, {"a": 5}), "parents of a are a list of names, not 5"),
         (({"a": ["x"]}, {5: []}), 'given for "5"'),
         (({"a": ["x"]}, 5), "parents are a mapping"),

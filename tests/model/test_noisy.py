@@ -132,7 +132,7 @@ def test_a_full_table_that_is_too_large_names_the_small_ones() -> None:
     form = NoisyForm("noisy-or", tuple((name,) for name in names), BINARY, False, tables)
     network = Network({**dict.fromkeys(names, BINARY), "y": BINARY}, {"y": names}, forms={"y": form})
     assert "y" not in network.cpts
-    with pytest.raises(TooLargeError, match=r"2\.2e\+12 numbers; it is kept as noisy-or of small tables"):
+    with pytest.raises(TooLargeError, match=r"2\.2e\+12 numbers; it is kept as noisy-or of small CPTs"):
         network.cpt_array("y")
 
 
@@ -153,13 +153,13 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: NoisyForm("noisy-or", ((),), BINARY), "no set is empty"),
     (lambda: NoisyForm("noisy-or", (("a",), ("a", "b")), BINARY), "The parent a of a noisy family is in two sets"),
     (lambda: NoisyForm("noisy-and", (("a",),), ("low", "mid", "high")), "noisy-and needs a child of two states"),
-    (lambda: NoisyForm("noisy-or", (("a",),), BINARY, True, HAND.cpts[:1]), "2 causes but 1 small tables"),
+    (lambda: NoisyForm("noisy-or", (("a",),), BINARY, True, HAND.cpts[:1]), "2 causes but 1 small CPTs"),
     (lambda: NoisyForm("noisy-or", (("a",),), BINARY, False, (np.array([[0.5, 0.6]]),)), "sum to one"),
     (lambda: NoisyForm("noisy-or", (("a",),), BINARY, False, (np.array([[1.5, -0.5]]),)), "sum to one"),
     (lambda: NoisyForm("noisy-or", (("a",),), BINARY, False, (np.array([[np.nan, 1.0]]),)), "sum to one"),
-    (lambda: heart(NoisyForm("noisy-or", (("chol", "pb"), ("age",)), BINARY)), '"pb" is no parent of attack. Known'),
+    (lambda: heart(NoisyForm("noisy-or", (("chol", "pb"), ("age",)), BINARY)), '"pb" is not a parent of attack. Known'),
     (lambda: heart(NoisyForm("noisy-or", (("chol",), ("age",)), BINARY)), "The parent bp of attack is in no set"),
-    (lambda: heart(NoisyForm("noisy-or", (("chol", "bp", "age"),), ("no", "si"))), "does not hold just the states"),
+    (lambda: heart(NoisyForm("noisy-or", (("chol", "bp", "age"),), ("no", "si"))), "does not list exactly the states"),
     (lambda: heart(NoisyForm("noisy-or", HAND.sets, BINARY, True, HAND.cpts[::-1])), "has the shape"),
     (lambda: heart().with_forms({"heart": HAND}), 'no variable "heart"'),
 ]  # fmt: skip

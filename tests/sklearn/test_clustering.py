@@ -88,9 +88,9 @@ def test_what_cannot_be_used_is_said() -> None:
     codes, _ = samples()
     with pytest.raises(NotFittedError):
         TiedClustering().predict(codes)
-    with pytest.raises(DataError, match="one entry a sample"):
+    with pytest.raises(DataError, match="one entry per sample"):
         TiedClustering().fit(codes, ties=[1, 2])
-    with pytest.raises(OptionError, match="indices count from 0 to 89"):
+    with pytest.raises(OptionError, match="indices go from 0 to 89"):
         TiedClustering().fit(codes, apart=[(0, 90)])
     with pytest.raises(OptionError, match="list of pairs"):
         TiedClustering().fit(codes, apart=[1])

@@ -105,7 +105,7 @@ def test_what_the_other_rules_out_is_infinitely_far_unless_it_cannot_happen() ->
             Network({"a": ["x", "y"], "b": ["p", "q"], "c": ["r"]}, {"b": ["a"]}, dict(COIN.cpts)),
             "Only the other network has c",
         ),
-        (COIN.without_cpts(), "has no table"),
+        (COIN.without_cpts(), "has no CPT"),
     ],
 )
 def test_networks_that_do_not_match_are_an_error(other: Network, message: str) -> None:

@@ -20,7 +20,7 @@ def test_by_hand(smoking: Network) -> None:
 def test_against_the_joint(mixed: Network) -> None:
     frame = mixed.sample(500, 2)
     joint = np.einsum("a,ab,bac->abc", mixed.cpt_array("a"), mixed.cpt_array("b"), mixed.cpt_array("c"))
-    codes = read_table(frame, mixed).codes
+    codes = read_table(mixed, frame).codes
     assert mixed.log_likelihood(frame) == pytest.approx(np.log(joint[tuple(codes.T)]).sum())
 
 

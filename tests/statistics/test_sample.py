@@ -12,7 +12,7 @@ from credo.model.network import Network
 
 def test_frequencies_are_those_of_the_joint(mixed: Network) -> None:
     rows = 200_000
-    codes = read_table(mixed.sample(rows, seed=1), mixed).codes
+    codes = read_table(mixed, mixed.sample(rows, seed=1)).codes
     joint = np.einsum("a,ab,bac->abc", mixed.cpt_array("a"), mixed.cpt_array("b"), mixed.cpt_array("c"))
     seen = np.zeros(joint.shape)
     np.add.at(seen, tuple(codes.T), 1)
@@ -34,5 +34,15 @@ def test_no_rows_and_fewer_than_none(mixed: Network) -> None:
     assert mixed.sample(0).shape == (0, 3)
     with pytest.raises(OptionError):
         mixed.sample(-1)
-    with pytest.raises(NetworkError, match="no table"):
+    with pytest.raises(NetworkError, match="no CPT"):
         mixed.without_cpts().sample(1)
+
+
+def test_a_seed_may_be_a_generator(mixed: Network) -> None:
+    generator = np.random.default_rng(3)
+    first, second = mixed.sample(50, generator), mixed.sample(50, generator)
+    assert not first.equals(second)
+    assert first.equals(mixed.sample(50, np.random.default_rng(3)))
+    for seed in (-1, 0.5, "one", True, None):
+        with pytest.raises(OptionError, match="seed"):
+            mixed.sample(5, seed)

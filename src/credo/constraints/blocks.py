@@ -13,7 +13,7 @@ import numpy as np
 
 from credo.arrays import Indices, Numbers
 from credo.constraints.constraint_set import Constraints, LinearConstraints, ProductConstraint
-from credo.model.graphs import parts
+from credo.model.graphs import connected_components
 from credo.model.layout import Layout
 
 NO_STATEMENT = -1  # of constraints that come from no statement
@@ -23,7 +23,7 @@ NO_STATEMENT = -1  # of constraints that come from no statement
 class Block:
     """Conditional distributions, their parameters numbered locally from 0, and the constraints between them.
 
-    Parameters stand distribution after distribution: local parameters distributions[d] to distributions[d + 1] sum
+    Parameters are sorted by distribution: local parameters distributions[d] to distributions[d + 1] sum
     to one. `linear` and `products` use local numbers; `parameters` maps them to the network's numbers.
     """
 
@@ -62,7 +62,8 @@ def blocks_of(constraints: Constraints) -> tuple[Block, ...]:
         layout.distribution_of(np.concatenate((linear.indices, product_indices))), return_inverse=True
     )
     # Entries connect distributions with constraints, whose nodes come after them.
-    label = parts(entry_nodes, len(touched) + entry_constraints, len(touched) + len(linear) + len(products))
+    size = len(touched) + len(linear) + len(products)
+    label = connected_components(entry_nodes, len(touched) + entry_constraints, size)
 
     node_groups = _grouped(label[: len(touched)])
     constraint_label = label[len(touched) :]

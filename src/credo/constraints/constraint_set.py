@@ -52,15 +52,15 @@ class LinearConstraints(Sequence[LinearConstraint]):
     @classmethod
     def of(cls, constraints: Iterable[LinearConstraint]) -> LinearConstraints:
         """The columns of single constraints."""
-        rows = tuple(constraints)
+        constraints = tuple(constraints)
         return cls(
-            np.cumsum([0, *(len(row.indices) for row in rows)], dtype=np.int64),
-            np.array([index for row in rows for index in row.indices], dtype=np.int64),
-            np.array([value for row in rows for value in row.coefficients], dtype=np.float64),
-            np.array([row.bound for row in rows], dtype=np.float64),
-            np.array([row.statement for row in rows], dtype=np.int64),
-            np.array([row.equality for row in rows], dtype=np.bool_),
-            np.array([nan if row.confidence is None else row.confidence for row in rows], dtype=np.float64),
+            np.cumsum([0, *(len(each.indices) for each in constraints)], dtype=np.int64),
+            np.array([index for each in constraints for index in each.indices], dtype=np.int64),
+            np.array([value for each in constraints for value in each.coefficients], dtype=np.float64),
+            np.array([each.bound for each in constraints], dtype=np.float64),
+            np.array([each.statement for each in constraints], dtype=np.int64),
+            np.array([each.equality for each in constraints], dtype=np.bool_),
+            np.array([nan if each.confidence is None else each.confidence for each in constraints], dtype=np.float64),
         )
 
     @property
@@ -80,18 +80,18 @@ class LinearConstraints(Sequence[LinearConstraint]):
 
     def take(self, chosen: Indices | Flags) -> LinearConstraints:
         """Some of the constraints, in the order given."""
-        rows = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
-        lengths = self.starts[rows + 1] - self.starts[rows]  # of these alone: blocks take a few of many
+        numbers = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
+        lengths = self.starts[numbers + 1] - self.starts[numbers]  # of these alone: blocks take a few of many
         starts = np.concatenate(([0], np.cumsum(lengths)))
-        entries = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
+        entries = np.repeat(self.starts[numbers] - starts[:-1], lengths) + np.arange(starts[-1])
         return LinearConstraints(
             starts,
             self.indices[entries],
             self.coefficients[entries],
-            self.bounds[rows],
-            self.statements[rows],
-            self.equality[rows],
-            self.confidences[rows],
+            self.bounds[numbers],
+            self.statements[numbers],
+            self.equality[numbers],
+            self.confidences[numbers],
         )
 
     def matrix(self, columns: int) -> csr_array:
@@ -111,20 +111,20 @@ class LinearConstraints(Sequence[LinearConstraint]):
         return len(self.bounds)
 
     def __iter__(self) -> Iterator[LinearConstraint]:
-        return (self[row] for row in range(len(self)))
+        return (self[number] for number in range(len(self)))
 
-    def __getitem__(self, row: Any) -> Any:
-        if isinstance(row, slice):
-            return tuple(self[each] for each in range(*row.indices(len(self))))
-        row = range(len(self))[row]
-        entries = slice(self.starts[row], self.starts[row + 1])
-        confidence = float(self.confidences[row])
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return tuple(self[one] for one in range(*number.indices(len(self))))
+        number = range(len(self))[number]
+        entries = slice(self.starts[number], self.starts[number + 1])
+        confidence = float(self.confidences[number])
         return LinearConstraint(
             tuple(self.indices[entries].tolist()),
             tuple(self.coefficients[entries].tolist()),
-            float(self.bounds[row]),
-            int(self.statements[row]),
-            bool(self.equality[row]),
+            float(self.bounds[number]),
+            int(self.statements[number]),
+            bool(self.equality[number]),
             None if isnan(confidence) else confidence,
         )
 
@@ -145,9 +145,9 @@ class ProductConstraint:
 
 @dataclass(frozen=True, slots=True)
 class RowTie:
-    """Data rows that hold the same, perhaps hidden, value of `variables`: by equal values of a column, or by number.
+    """Data rows with the same, perhaps missing, value of `variables`: by equal values of a column, or by number.
 
-    Where they differ, every two of the rows hold different values of each variable.
+    Where they differ, every two of the rows have different values of each variable.
     """
 
     variables: tuple[str, ...]
@@ -230,9 +230,9 @@ def _substitute_linear(linear: LinearConstraints, known: Numbers) -> LinearConst
     )
     emptied = (lengths == 0) & (linear.lengths > 0)
     excess = np.where(left.equality, np.abs(left.bounds), -left.bounds)
-    broken: Indices = np.flatnonzero(emptied & left.hard & (excess > HOLDS_WITHIN))
-    if broken.size:
-        raise _contradiction(int(left.statements[broken[0]]))
+    violated: Indices = np.flatnonzero(emptied & left.hard & (excess > HOLDS_WITHIN))
+    if violated.size:
+        raise _contradiction(int(left.statements[violated[0]]))
     return left.take(~emptied)
 
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from credo.arrays import Numbers as Table
 from credo.constraints.constraint_builder import KnowledgeLike, StateOrderLike
 from credo.constraints.constraint_set import Constraints, UnloweredStatement
 from credo.errors import NetworkError
 from credo.knowledge.expressions import Expression, Linear, Probability, Product
 from credo.knowledge.statements import Approximation, Comparison, Influence, NoisyFamily, Statement, Synergy
 from credo.model.expansion import Expansion, expand
-from credo.model.network import Network, Table
+from credo.model.network import Network
 from credo.model.noisy import NoisyForm
 
 SCALE_TOLERANCE = 1e-9

@@ -99,9 +99,8 @@ def necessary_statements(block: Block, interior: Interior) -> set[int]:
     rays = np.concatenate((inside, np.random.default_rng(0).standard_normal((mixtures, count)) @ inside / count))
     slack = np.concatenate((linear.bounds - dense @ interior.point, interior.point))
     owner = np.concatenate((linear.statements, np.full(block.size, -1)))
-    rate = np.concatenate(
-        (rays @ dense.T, -rays), axis=1
-    )  # how fast the boundary of each constraint, and of each θ ≥ 0, is approached
+    # How fast the boundary of each constraint, and of each θ ≥ 0, is approached.
+    rate = np.concatenate((rays @ dense.T, -rays), axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         arrival = np.where(rate > 1e-12, slack / rate, np.inf)
     first = np.argmin(arrival, axis=1)

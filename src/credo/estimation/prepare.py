@@ -19,11 +19,10 @@ from credo.io.dataset import Dataset, concatenate, extended
 from credo.knowledge import Knowledge
 from credo.model.expansion import Expansion
 from credo.model.layout import check_size
-from credo.options import Options
+from credo.options import Options, TieReading
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
-from credo.statistics.known_columns import read_for
 from credo.statistics.prior import Priors, as_prior, taken_apart
-from credo.statistics.ties.likelihood import Reading
+from credo.statistics.tied_columns import read_for
 
 FOLDS = 10  # of cross-validation, as in [guo, algorithm 2]
 # Rows are kept while a table is read, in case a value turns out to be missing; complete ones are dropped from here on.
@@ -73,12 +72,12 @@ def prepare(
     seed: int = 0,
     soft_weight: float | None = None,
     options: Options | None = None,
-    ties: str = "cll",
+    tie_reading: TieReading | str = TieReading.CLL,
     memory_limit: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[Problem, PreparedData]:
     """Read and count the table, choose the method, and put everything together."""
-    options, reading = Options() if options is None else options, tie_reading(ties)
+    options, reading = Options() if options is None else options, TieReading(tie_reading)
     named = None if method == "auto" else choose_method(method)
     _prior_for(named or choose_method("auto", prior is not None), prior, model.expansion)  # an error before reading
     constraints = model.constraints
@@ -140,17 +139,6 @@ def read_table_once(
         parts = list(_read(model, data, weights, None))
     dataset = concatenate(parts) if incomplete else None
     return PreparedData(merge_all(counts), tuple(counts) if folds else (), dataset, first)
-
-
-def tie_reading(ties: str) -> Reading:
-    """How tied rows came about, by its name."""
-    try:
-        return Reading(ties)
-    except ValueError:
-        raise OptionError(
-            "ties is cll (rows were drawn until they agreed), joint (rows were drawn, and found to agree) or merged "
-            f"(one draw for all tied rows), not {ties!r}."
-        ) from None
 
 
 def _split(part: Dataset, folds: int, generator: np.random.Generator) -> Iterator[Dataset]:

@@ -29,8 +29,9 @@ from credo.estimation.solution import TiedLikelihood
 from credo.findings import Finding
 from credo.io.dataset import Dataset
 from credo.model.layout import Layout
+from credo.options import TieReading
 from credo.statistics.inference.expected_counts import Prepared
-from credo.statistics.ties.likelihood import Reading, TiedData, tie_rows
+from credo.statistics.ties.likelihood import TiedData, tie_rows
 from credo.statistics.ties.relaxation import TOLERANCE
 
 
@@ -64,7 +65,7 @@ class TiedEStep:
 
 
 def tied_e_step(
-    count_layout: Layout, ties: Sequence[RowTie], dataset: Dataset, reading: Reading, memory_limit: int | None
+    count_layout: Layout, ties: Sequence[RowTie], dataset: Dataset, reading: TieReading, memory_limit: int | None
 ) -> TiedEStep:
     """The E-step for rows with these ties, under one reading of them."""
     rows = tie_rows(count_layout, ties, dataset, reading=reading, memory_limit=memory_limit)

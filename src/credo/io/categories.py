@@ -1,18 +1,29 @@
-"""A table that no network describes: each column becomes a variable, its distinct values the states."""
+"""Tables without a network: each column becomes a variable, its distinct values the states."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from gzip import BadGzipFile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from credo.errors import DataError, MissingColumnError
-from credo.io.columns import no_rows
+from credo.io.columns import no_rows, require_distinct
 from credo.io.csv import read_header, unpacked
+from credo.io.files import require_file, unreadable
 from credo.io.states import MISSING_TEXTS, number_of, text_of
-from credo.io.tables import CSV_ENDINGS, PARQUET_ENDINGS, as_polars
-from credo.model.names import first_duplicate
+from credo.io.tables import (
+    CSV_ENDINGS,
+    PARQUET_ENDINGS,
+    as_polars,
+    header_of,
+    narwhals_frame,
+    parquet_files,
+    unknown_ending,
+)
 from credo.model.network import Variable
+from credo.types import TableLike
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,27 +31,18 @@ if TYPE_CHECKING:
 MOST_NUMBERS = 50  # different numbers in a column that can still be meant as categories
 
 
-def read_frame(source: Any) -> pl.DataFrame:
-    """A whole table as polars: of a path (CSV, Parquet, a folder of Parquet files), or of a frame of any library."""
+def read_frame(source: TableLike) -> pl.DataFrame:
+    """A table as polars: from a path (CSV, Parquet, a folder of Parquet files), or from a frame of any library."""
     import narwhals as nw
     import polars as pl
 
-    if isinstance(source, str | Path):
+    if isinstance(source, str | os.PathLike):
         frame = _frame_of_path(Path(source))
     else:
-        source = source.collect() if isinstance(source, pl.LazyFrame) else source
-        header = getattr(source, "column_names", None) or getattr(source, "columns", None)
-        if header is not None:  # before narwhals, whose words for a column that stands twice are its own
-            if (twice := first_duplicate([str(name) for name in header])) is not None:
-                raise DataError(f'The table has two columns named "{twice}": rename or remove one of them.')
-            if hasattr(source, "rename") and not all(isinstance(name, str) for name in header):
-                source = source.rename(columns=str)
-        try:
-            native = nw.from_native(source)
-        except TypeError:
-            raise DataError(
-                f"A table is a path or a frame of pandas, polars, pyarrow, …; {type(source).__name__} is neither."
-            ) from None
+        eager = source.collect() if isinstance(source, pl.LazyFrame) else source
+        if (header := header_of(eager)) is not None:  # before narwhals, whose message for a duplicate is its own
+            require_distinct(header)
+        native = narwhals_frame(eager)
         frame = as_polars(native.collect() if isinstance(native, nw.LazyFrame) else native)
     if not len(frame):
         raise no_rows()
@@ -48,9 +50,9 @@ def read_frame(source: Any) -> pl.DataFrame:
 
 
 def variables_of(frame: pl.DataFrame, without: Sequence[str] = ()) -> tuple[Variable, ...]:
-    """A variable for each column but those `without`; numbers in the order of their size, other values by their text.
+    """A variable for each column except those `without`; states are sorted, as numbers if all are.
 
-    Refused are columns without a value, and columns of so many different numbers that they are measured, not named.
+    Columns without a value are an error, and columns of so many different numbers that they are measurements.
     """
     for name in without:
         if name not in frame.columns:
@@ -84,25 +86,19 @@ def _states(column: pl.Series) -> tuple[str, ...]:
 def _frame_of_path(path: Path) -> pl.DataFrame:
     import polars as pl
 
+    require_file(path, "table", folder_allowed=True)
     name = path.name.lower()
-    if not path.exists():
-        raise DataError(f"There is no file {path}.")
     try:
-        if path.is_dir():
-            files = sorted(file for ending in PARQUET_ENDINGS for file in path.rglob(f"*{ending}"))
-            if not files:
-                raise DataError(f"The folder {path} holds no Parquet files.")
-            return pl.read_parquet(files)
-        if name.endswith(PARQUET_ENDINGS):
-            return pl.read_parquet(path)
+        if path.is_dir() or name.endswith(PARQUET_ENDINGS):
+            return pl.read_parquet(parquet_files(path))
         if name.endswith(CSV_ENDINGS):
             with path.open("rb") as raw, unpacked(raw, path) as file:
                 header, separator = read_header(file.readline(), path, ())
-            if (twice := first_duplicate(header)) is not None:
-                raise DataError(f'The table has two columns named "{twice}": rename or remove one of them.')
+            require_distinct(header)
             frame = pl.read_csv(path, separator=separator, infer_schema=False, encoding="utf8-lossy")
             return frame.rename(dict(zip(frame.columns, header, strict=True)))
-    except (pl.exceptions.PolarsError, OSError, EOFError) as error:
+    except (pl.exceptions.PolarsError, BadGzipFile, EOFError) as error:
         raise DataError(f"{path} cannot be read: {error}") from None
-    known = ", ".join((*CSV_ENDINGS, *PARQUET_ENDINGS))
-    raise DataError(f"{path}: the kind of table is told by the file's ending, one of {known}, or a folder of Parquet.")
+    except OSError as error:
+        raise unreadable(path, error) from None
+    raise unknown_ending(path)

@@ -1,34 +1,32 @@
-"""Which columns of a table are variables, which variables are hidden, and which other columns are asked for."""
+"""Which columns of a table are variables, which variables are hidden, and which other columns are used."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from credo.errors import DataError, MissingColumnError, UnknownStateError, closest, listing, suggestion
-from credo.model.names import first_duplicate
+from credo.errors import DataError, MissingColumnError, UnknownStateError, closest, first_duplicate, listing, suggestion
 from credo.model.network import Network, Variable
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The part of a table's header that matters."""
+    """The header of a table, matched with a network."""
 
     variables: tuple[str, ...]  # variables of the network that have a column, in the network's order
     hidden: tuple[str, ...]  # variables of the network that have none
-    others: tuple[str, ...]  # columns that are no variable but that somebody asked for
+    others: tuple[str, ...]  # columns that are not variables but are used
     ignored: tuple[str, ...]
 
     @property
     def used(self) -> tuple[str, ...]:
-        """All columns to read, none of them twice."""
+        """All columns to read, each once."""
         return (*self.variables, *self.others)
 
 
 def match_columns(header: Sequence[str], network: Network, others: Sequence[str] = ()) -> Columns:
     """Match a header with a network; `others` are columns that a weight or a statement needs."""
-    if (twice := first_duplicate(header)) is not None:
-        raise DataError(f'The table has two columns named "{twice}": rename or remove one of them.')
+    require_distinct(header)
     present = set(header)
     for name in others:
         if name not in present:
@@ -37,7 +35,7 @@ def match_columns(header: Sequence[str], network: Network, others: Sequence[str]
     if not variables:
         hint = next(
             (
-                f' The column "{name}" comes closest to the variable "{near}".'
+                f' The column "{name}" is similar to the variable "{near}".'
                 for name in header
                 if (near := closest(name, network.names))
             ),
@@ -54,16 +52,22 @@ def match_columns(header: Sequence[str], network: Network, others: Sequence[str]
 
 
 def unknown_states(found: Sequence[tuple[Variable, object, int]]) -> UnknownStateError:
-    """The error for cells that hold no state: variable, value and data row (from 1) of each."""
+    """The error for values that are not states: variable, value and row, counted from 1, of each."""
     sentences = []
     for variable, value, row in found[:5]:
         hint = suggestion(str(value), variable.states)
-        if "\ufffd" in str(value):  # what stands for bytes that are no UTF-8
+        if "\ufffd" in str(value):  # which replaces bytes that are not UTF-8
             hint = f" It is not UTF-8: save the file as UTF-8.{hint}"
-        sentences.append(f'Column {variable.name}, row {row}: "{value}" is no state of {variable.name}.{hint}')
+        sentences.append(f'Column {variable.name}, row {row}: "{value}" is not a state of {variable.name}.{hint}')
     if len(found) > 5:
         sentences.append(f"{len(found) - 5} more values of this table are unknown too.")
     return UnknownStateError("\n".join(sentences))
+
+
+def require_distinct(header: Sequence[str]) -> None:
+    """Raise if two columns have one name."""
+    if (duplicate := first_duplicate(header)) is not None:
+        raise DataError(f'The table has two columns named "{duplicate}": rename or remove one of them.')
 
 
 def no_rows() -> DataError:

@@ -1,8 +1,4 @@
-"""Texts become counts: which word stands in which text, and how often.
-
-A word is a run of letters, in lower case, at least `min_length` long, no stop word, that stands in at least
-`min_documents` texts. Texts that are lists of words already are only held to the last of these.
-"""
+"""Texts as counts: which word occurs in which text, and how often."""
 
 from __future__ import annotations
 
@@ -14,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from credo.arrays import Indices
-from credo.errors import DataError, OptionError
+from credo.errors import DataError
+from credo.options import checked_whole_number
 
 LETTERS = re.compile(r"[^\W\d_]+")
 _STOP_WORDS = """
@@ -31,22 +28,60 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Corpus:
-    """Each pair of a text and a word that stands in it, with how often it does."""
+    """The words of texts: each pair of a text and a word that occurs in it, with its count.
 
-    vocabulary: tuple[str, ...]  # in alphabetical order
-    documents: int  # how many texts there are; some may hold no word
-    document: Indices  # (pairs,) text by text
-    word: Indices  # (pairs,)
-    count: Indices  # (pairs,)
+    Attributes
+    ----------
+    vocabulary : tuple of str
+        The words, in alphabetical order.
+    documents : int
+        The number of texts; some may have no words.
+    document : ndarray of int, (pairs,)
+        The text of each pair, from 0, in increasing order.
+    word : ndarray of int, (pairs,)
+        The word of each pair, as a place in `vocabulary`.
+    count : ndarray of int, (pairs,)
+        How often the word occurs in the text.
+
+    Examples
+    --------
+    >>> corpus = Corpus.of_counts([{"net": 2, "data": 1}, {"net": 1}])
+    >>> corpus.vocabulary, corpus.tokens
+    (('data', 'net'), 4)
+    """
+
+    vocabulary: tuple[str, ...]
+    documents: int
+    document: Indices
+    word: Indices
+    count: Indices
 
     @property
     def tokens(self) -> int:
-        """How many words all texts have together."""
+        """The number of words of all texts together."""
         return int(self.count.sum())
 
     @classmethod
     def of_counts(cls, documents: Iterable[Mapping[str, int]], min_documents: int = 1) -> Corpus:
-        """From the counts of the words of each text."""
+        """A corpus from the counts of words of each text.
+
+        Parameters
+        ----------
+        documents : iterable of mapping from str to int
+            The counts of each text.
+        min_documents : int, default 1
+            Words that occur in fewer texts are left out.
+
+        Returns
+        -------
+        Corpus
+            The corpus.
+
+        Raises
+        ------
+        DataError
+            If no word is left.
+        """
         counted = list(documents)
         seen = Counter(word for counts in counted for word in counts)
         vocabulary = tuple(sorted(word for word, texts in seen.items() if texts >= min_documents))
@@ -58,7 +93,7 @@ class Corpus:
             if word in number
         ]
         if not triples:
-            raise DataError(f"No word stands in at least {min_documents} of the {len(counted)} texts.")
+            raise DataError(f"No word occurs in at least {min_documents} of the {len(counted)} texts.")
         document, word, count = np.array(triples, dtype=np.int64).T
         return cls(vocabulary, len(counted), document.copy(), word.copy(), count.copy())
 
@@ -70,12 +105,41 @@ def read_corpus(
     min_length: int = 2,
     min_documents: int = 2,
 ) -> Corpus:
-    """The words of texts, each a string or a list of words."""
+    """Count the words of texts.
+
+    In a string, a word is a run of letters, in lower case, with at least `min_length` letters, that is not a stop
+    word. A list of words is used as it is.
+
+    Parameters
+    ----------
+    texts : iterable of str or of lists of words
+        The texts.
+    stop_words : collection of str, optional
+        Words to leave out of strings; common English words if not given.
+    min_length : int, default 2
+        Shorter words of strings are left out.
+    min_documents : int, default 2
+        Words that occur in fewer texts are left out.
+
+    Returns
+    -------
+    Corpus
+        The counts.
+
+    Raises
+    ------
+    DataError
+        If a text is neither a string nor a list of words, or no word is left.
+
+    Examples
+    --------
+    >>> read_corpus(["The data of a network", "Network data"]).vocabulary
+    ('data', 'network')
+    """
     if isinstance(texts, str):
         raise DataError("Texts are a list of strings, not one string.")
-    for name, value in (("min_length", min_length), ("min_documents", min_documents)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise OptionError(f"{name} is a whole number from 1; it is {value!r}.")
+    checked_whole_number(min_length, "min_length")
+    checked_whole_number(min_documents, "min_documents")
     stopped = frozenset(word.lower() for word in stop_words)
     return Corpus.of_counts(
         [_count(place, text, stopped, min_length) for place, text in enumerate(texts)], min_documents

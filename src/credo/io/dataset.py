@@ -1,4 +1,4 @@
-"""A table in the network's own terms: state numbers, -1 where a value is missing, weights, hidden variables."""
+"""A table of data as state numbers of a network, with weights and hidden variables."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from credo.arrays import Codes
+from credo.arrays import Codes, Flags, Numbers
 from credo.errors import DataError
 from credo.io.states import MISSING
 from credo.model.network import Network, Variable
@@ -23,23 +22,52 @@ LARGEST_WEIGHT = 1e15  # so that sums of weights stay exact to the unit
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
-    """Rows of state numbers, one column a variable of the network, in the network's order.
+    """A table of data as state numbers, one column per variable, in the order of the network.
 
-    Hidden variables have a column too, all of it missing. `others` holds the columns that are no variable but that a
-    statement asks for, such as the number of a pair of twins.
+    `credo.read_table` makes one. It can be used wherever data are expected, so that a table that is used several times
+    is read once.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The variables.
+    codes : ndarray of signed integers, (rows, variables)
+        The number of each state, from 0; -1 is a missing value. The column of a hidden variable is all -1.
+    weights : ndarray, (rows,), optional
+        How often each row counts; once if not given.
+    hidden : tuple of str, optional
+        The variables that the table has no column for.
+    others : mapping from str to polars.Series, optional
+        Columns that are not variables but are used by statements, such as the number of a pair of twins.
+    ignored : tuple of str, optional
+        Columns of the table that are not used.
+    variables : tuple of Variable, optional
+        The variables with the states that `codes` number. Without them, those of the network it is used with.
+
+    Raises
+    ------
+    DataError
+        If `codes` has another shape or type, or a weight is negative or not a number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = Dataset(("smoke", "lung"), np.array([[0, 1], [1, -1]], dtype=np.int8))
+    >>> len(data), data.is_complete, data.missing()
+    (2, False, {'lung': 1})
     """
 
     names: tuple[str, ...]
-    codes: Codes  # (rows, variables)
-    weights: NDArray[np.float64] | None = None  # (rows,)
+    codes: Codes
+    weights: Numbers | None = None
     hidden: tuple[str, ...] = ()
     others: Mapping[str, pl.Series] = field(default_factory=dict)
-    ignored: tuple[str, ...] = ()  # columns that nobody asked for
-    variables: tuple[Variable, ...] | None = None  # what the codes mean; None where the network to come decides
+    ignored: tuple[str, ...] = ()
+    variables: tuple[Variable, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or self.codes.shape[1] != len(self.names):
-            raise DataError(f"Codes need the shape (rows, {len(self.names)}): one column a variable.")
+            raise DataError(f"Codes need the shape (rows, {len(self.names)}): one column per variable.")
         if not np.issubdtype(self.codes.dtype, np.signedinteger):
             raise DataError(f"Codes are whole numbers, -1 where a value is missing; these are {self.codes.dtype}.")
         if self.weights is not None:
@@ -48,8 +76,24 @@ class Dataset:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def rows(self, chosen: NDArray[np.bool_]) -> Dataset:
-        """Some of the rows."""
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of `codes`, as frames call them."""
+        return self.names
+
+    def rows(self, chosen: Flags) -> Dataset:
+        """Some of the rows.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool, (rows,)
+            Which rows to keep.
+
+        Returns
+        -------
+        Dataset
+            A dataset of the chosen rows.
+        """
         weights = None if self.weights is None else self.weights[chosen]
         others = {name: column.filter(chosen) for name, column in self.others.items()}
         return replace(self, codes=self.codes[chosen], weights=weights, others=others)
@@ -60,7 +104,13 @@ class Dataset:
         return not (self.codes == MISSING).any()
 
     def missing(self) -> dict[str, int]:
-        """How many values each variable misses; variables that miss none are left out."""
+        """The number of missing values of each variable that has any.
+
+        Returns
+        -------
+        dict from str to int
+            Variables without missing values are left out.
+        """
         counts = (self.codes == MISSING).sum(axis=0)
         return {name: int(count) for name, count in zip(self.names, counts, strict=True) if count}
 
@@ -86,19 +136,19 @@ def concatenate(datasets: Sequence[Dataset]) -> Dataset:
 
 
 def peek(parts: Iterator[Dataset]) -> tuple[Dataset, Iterator[Dataset]]:
-    """The first part, for what it says of the table's columns, and all parts."""
+    """The first part, for its columns, and all parts."""
     first = next(parts)
     return first, chain((first,), parts)
 
 
-def checked_weights(values: object, rows: int, rows_before: int = 0) -> NDArray[np.float64]:
-    """Weights as numbers, one a row, none of them negative or missing; `rows_before` came in earlier parts."""
+def checked_weights(values: object, rows: int, rows_before: int = 0) -> Numbers:
+    """Weights as numbers, one per row, none negative or missing; `rows_before` is how many rows came before."""
     try:
         weights = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError("The weights are not numbers.") from None
     if weights.shape != (rows,):
-        raise DataError(f"There are {rows} rows but weights of shape {weights.shape}: one number a row is needed.")
+        raise DataError(f"There are {rows} rows but weights of shape {weights.shape}: one number per row is needed.")
     wrong = ~(weights >= 0) | (weights > LARGEST_WEIGHT)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -114,12 +164,13 @@ def extended(dataset: Dataset, network: Network) -> Dataset:
     more = len(network) - len(dataset.names)
     if not more:
         return dataset
-    gaps = np.full((len(dataset), more), MISSING, dtype=dataset.codes.dtype)
-    return replace(dataset, names=network.names, codes=np.hstack([dataset.codes, gaps]), variables=network.variables)
+    missing = np.full((len(dataset), more), MISSING, dtype=dataset.codes.dtype)
+    codes = np.hstack([dataset.codes, missing])
+    return replace(dataset, names=network.names, codes=codes, variables=network.variables)
 
 
 def fitting(dataset: Dataset, network: Network) -> Dataset:
-    """The dataset in the terms of a network: the same variables, with their states in the network's order."""
+    """The dataset with the states of a network: the same variables, with states in the order of the network."""
     if dataset.names != network.names:
         raise DataError("This dataset was made for another network: its variables are not the network's.")
     if dataset.variables is None:
@@ -130,7 +181,7 @@ def fitting(dataset: Dataset, network: Network) -> Dataset:
                     f"A code of {variable.name} is {code}, but it has {len(variable.states)} states, from 0."
                 )
         if dataset.codes.min(initial=-1) < MISSING:
-            raise DataError("A code is below -1, which stands for a missing value.")
+            raise DataError("A code is below -1, which is a missing value.")
         return replace(dataset, variables=network.variables)
     if dataset.variables == network.variables:
         return dataset

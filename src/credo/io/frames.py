@@ -1,17 +1,18 @@
-"""A frame becomes state numbers. Texts are looked up inside polars' own plan, so that what streams is small.
+"""Frames as state numbers. Texts are looked up inside the query of polars, so that little has to be streamed.
 
-Whatever that look-up does not know (`1.0` for `1`, numbers, mixed values, mistakes) is read again as it is, and each
-distinct value of a column is then looked up once.
+Whatever that look-up does not know (`1.0` for `1`, numbers, mixed values, mistakes) is read again, and each distinct
+value of a column is then looked up once.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Set
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.arrays import Codes
 from credo.errors import DataError
 from credo.io.columns import Columns, unknown_states
 from credo.io.dataset import Dataset, code_type
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def looked_up(frame: pl.LazyFrame, columns: Columns, network: Network) -> tuple[pl.LazyFrame, frozenset[str]]:
-    """The frame with its text columns as places in a list: states, then texts that mean missing; null where unknown.
+    """The frame with its text columns as places in a list of states, then texts for missing values; null if unknown.
 
-    Returns the frame and the names of those columns.
+    The second result are the names of those columns.
     """
     import polars as pl
 
@@ -35,7 +36,7 @@ def looked_up(frame: pl.LazyFrame, columns: Columns, network: Network) -> tuple[
     def place(name: str) -> pl.Expr:
         states = network.states(name)
         missing = [text for text in sorted(MISSING_TEXTS) if text not in states]
-        # The empty text is no state, so it can stand for null; null is then left for what is unknown.
+        # The empty text is not a state, so it can represent null; null is then free for what is unknown.
         filled = pl.col(name).fill_null("")
         return filled.cast(pl.Enum([*states, *missing]), strict=False).to_physical().alias(name)
 
@@ -45,34 +46,43 @@ def looked_up(frame: pl.LazyFrame, columns: Columns, network: Network) -> tuple[
 def encode_looked_up(
     frame: pl.DataFrame, texts: frozenset[str], columns: Columns, network: Network, first_row: int
 ) -> Dataset | None:
-    """The rows of such a frame as a dataset; None where one of them holds a text that was not known."""
+    """The rows of such a frame as a dataset; None if one of them holds an unknown text."""
     if any(frame[name].null_count() for name in texts):
         return None
-    dataset = encode(frame, replace(columns, variables=tuple(set(columns.variables) - texts)), network, first_row)
+    codes = _encode_columns(frame, set(columns.variables) - texts, network, first_row)
     for position, variable in enumerate(network.variables):
         if variable.name in texts:
             places = frame[variable.name].to_numpy().astype(np.int64)
-            dataset.codes[:, position] = np.where(places < len(variable.states), places, MISSING)
-    return dataset
+            codes[:, position] = np.where(places < len(variable.states), places, MISSING)
+    return _dataset(frame, codes, columns, network)
 
 
 def encode(frame: pl.DataFrame, columns: Columns, network: Network, first_row: int = 0) -> Dataset:
     """The rows of a frame as a dataset; `first_row` is how many rows of the table came before, for messages."""
-    codes = np.full((len(frame), len(network)), MISSING, dtype=code_type(network))
+    return _dataset(frame, _encode_columns(frame, set(columns.variables), network, first_row), columns, network)
+
+
+def _dataset(frame: pl.DataFrame, codes: Codes, columns: Columns, network: Network) -> Dataset:
+    others = {name: frame[name] for name in columns.others}
+    return Dataset(network.names, codes, None, columns.hidden, others, columns.ignored, network.variables)
+
+
+def _encode_columns(frame: pl.DataFrame, names: Set[str], network: Network, first_row: int) -> Codes:
+    """State numbers of some of the columns, (rows, variables); all other values are missing."""
+    codes: Codes = np.full((len(frame), len(network)), MISSING, dtype=code_type(network))
     unknown: list[tuple[Variable, object, int]] = []
     for position, variable in enumerate(network.variables):
-        if variable.name in columns.variables:
+        if variable.name in names:
             codes[:, position] = _encode_column(frame[variable.name], variable, first_row, unknown)
     if unknown:
         raise unknown_states(unknown)
-    others = {name: frame[name] for name in columns.others}
-    return Dataset(network.names, codes, None, columns.hidden, others, columns.ignored, network.variables)
+    return codes
 
 
 def _encode_column(
     column: pl.Series, variable: Variable, first_row: int, unknown: list[tuple[Variable, object, int]]
 ) -> NDArray[np.int32]:
-    """State numbers of one column; values that are no state are added to `unknown`."""
+    """State numbers of one column; values that are not states are added to `unknown`."""
     import polars as pl
 
     lexicon = Lexicon.of(variable)

@@ -1,137 +1,185 @@
-"""Networks from and to files and objects: one table says which ending is read and written by whom."""
+"""Networks from and to files, and from objects of other libraries.
+
+A new file format is a module with two functions, `read_x(path) -> Network` and `write_x(network, path)`, and one line
+in `FORMATS`.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from credo.errors import FormatError, NetworkError, closest
-from credo.io.agrum import from_pyagrum
-from credo.io.bif_read import read_bif
-from credo.io.bif_write import write_bif
-from credo.io.lossy import NOISY, warn_of_loss
-from credo.io.net_dsl import read_with_pyagrum, write_with_pyagrum
-from credo.io.noisy_tables import as_tables
+from credo.errors import FormatError, NetworkError
+from credo.io.bif import read_bif, write_bif
+from credo.io.files import require_file, require_target, warn_of_loss
+from credo.io.noisy_formats import as_full_cpts
 from credo.io.pgmpy import from_pgmpy
+from credo.io.pyagrum import from_pyagrum
+from credo.io.pyagrum_files import read_with_pyagrum, write_with_pyagrum
 from credo.io.uai import read_uai, write_uai
 from credo.io.xdsl import read_xdsl, write_xdsl
 from credo.io.xmlbif import read_xmlbif, write_xmlbif
 from credo.model.network import Network
+from credo.types import PathLike, PgmpyModel, PyagrumModel
+
+NetworkLike = Network | PathLike | PgmpyModel | PyagrumModel
 
 
-class FileFormat(NamedTuple):
-    """How files of one ending are read and written."""
+@dataclass(frozen=True, slots=True)
+class NetworkFormat:
+    """A file format for networks.
 
-    read: Callable[[str | os.PathLike[str]], Network]
-    write: Callable[[Network, str | os.PathLike[str]], None]
-    keeps_noisy: bool = False  # families that are no full tables
+    `read` raises a `FormatError` with the line of a mistake; `write` replaces a file completely or leaves it (see
+    `files.replacing`) and calls `warn_of_loss` for what it cannot hold. A `NetworkError` that `write` raises becomes a
+    `FormatError` about the file.
+    """
 
-
-FORMATS: dict[str, FileFormat] = {
-    ".bif": FileFormat(read_bif, write_bif),
-    ".bif.gz": FileFormat(read_bif, write_bif),
-    ".xmlbif": FileFormat(read_xmlbif, write_xmlbif),
-    ".bifxml": FileFormat(read_xmlbif, write_xmlbif),
-    ".xdsl": FileFormat(read_xdsl, write_xdsl, keeps_noisy=True),
-    ".uai": FileFormat(read_uai, write_uai),
-    ".net": FileFormat(read_with_pyagrum, write_with_pyagrum),
-    ".dsl": FileFormat(read_with_pyagrum, write_with_pyagrum),
-}
+    endings: tuple[str, ...]  # of file names, in lower case
+    read: Callable[[PathLike], Network]
+    write: Callable[[Network, PathLike], None]
+    keeps_noisy: bool = False  # whether noisy families can be written; else `write` gets full CPTs
 
 
-def read_network(source: Any) -> Network:
-    """A network from a file, a pgmpy model or a pyAgrum `BayesNet`; a `Network` is returned as it is.
+FORMATS = (
+    NetworkFormat((".bif", ".bif.gz"), read_bif, write_bif),
+    NetworkFormat((".xmlbif", ".bifxml"), read_xmlbif, write_xmlbif),
+    NetworkFormat((".xdsl",), read_xdsl, write_xdsl, keeps_noisy=True),
+    NetworkFormat((".uai",), read_uai, write_uai),
+    NetworkFormat((".net", ".dsl"), read_with_pyagrum, write_with_pyagrum),
+)
+ENDINGS = tuple(ending for known in FORMATS for ending in known.endings)
 
-    The ending says the format: `.bif`, `.bif.gz`, `.xmlbif`, `.bifxml`, `.xdsl`, `.uai`, and with pyAgrum `.net` and
-    `.dsl`. Numbers are read exactly as they are written, except from `.net` and `.dsl`: there pyAgrum keeps single
-    precision (errors up to 3e-8). UAI has no names: its variables are `x0`, `x1`, … and their states `0`, `1`, ….
+# By the package that defines the object's type.
+OBJECT_READERS: dict[str, Callable[[Any], Network]] = {"pgmpy": from_pgmpy, "pyagrum": from_pyagrum}
+
+
+def read_network(source: NetworkLike) -> Network:
+    """Read a network from a file or from an object of another library.
+
+    The ending of a file determines its format: `.bif`, `.bif.gz`, `.xmlbif`, `.bifxml`, `.xdsl`, `.uai`, and with
+    pyAgrum installed `.net` and `.dsl`. Numbers are read exactly as they are written, except from `.net` and `.dsl`,
+    which pyAgrum reads in single precision (errors up to 3e-8). UAI has no names: its variables are called `x0`, `x1`,
+    … and their states `0`, `1`, ….
+
+    Parameters
+    ----------
+    source : path, pgmpy model, pyAgrum BayesNet or Network
+        What to read. A `Network` is returned as it is.
+
+    Returns
+    -------
+    Network
+        The network; a variable without numbers in the file has no CPT.
+
+    Raises
+    ------
+    FormatError
+        If the file does not follow its format, or its ending is unknown.
+    MissingFileError
+        If there is no such file. It is a `FileNotFoundError` too.
+    FileError
+        If the file cannot be read.
+    NetworkError
+        If the source is neither a path nor a network.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "coin.bif")
+    >>> write_network(Network({"coin": ["heads", "tails"]}, cpts={"coin": [0.5, 0.5]}), path)
+    >>> read_network(path).cpts["coin"].tolist()
+    [0.5, 0.5]
     """
     if isinstance(source, Network):
         return source
     package = type(source).__module__.partition(".")[0]
-    if package in _FROM_OBJECT:
-        return _FROM_OBJECT[package](source)
+    if package in OBJECT_READERS:
+        return OBJECT_READERS[package](source)
     if not isinstance(source, str | os.PathLike):
         kind = type(source).__name__
         raise NetworkError(f"A network is a path, a Network, a pgmpy model or a pyAgrum BayesNet, not a {kind}.")
     path = Path(source)
-    file_format = _format_of(path)
-    _check_readable(path)
-    return file_format.read(path)
+    known = _format_of(path)
+    require_file(path, "network file")
+    return known.read(path)
 
 
-def write_network(network: Network, path: str | os.PathLike[str]) -> None:
-    """Write a network to a file, in the format of its ending; a failed write leaves what was there.
+def write_network(network: Network, path: PathLike) -> None:
+    """Write a network to a file, in the format of its ending; a failed write leaves the old file.
 
     What each format keeps:
 
-    - `.bif`, `.bif.gz`: everything. Names, all orders, every bit of every number, variables without a table.
+    - `.bif`, `.bif.gz`: everything but noisy families. Names, all orders, every bit of every number, variables without
+      a CPT.
     - `.xmlbif`, `.bifxml`: the same; names with control characters or with blanks around them are an error.
-    - `.xdsl`: every bit, the order of states and parents; variables are put in an order with parents first. Names that
-      are no identifiers, and variables without a table, are an error.
-    - `.uai`: every bit and every order, but no names at all. Variables without a table are an error.
+    - `.xdsl`: every bit, the order of states and parents, noisy families; variables are reordered so that parents come
+      first. Names that are not identifiers, and variables without a CPT, are an error.
+    - `.uai`: every bit and every order, but no names at all. Variables without a CPT are an error.
     - `.net` (pyAgrum): every digit, but reading it gives single precision. `.dsl` (pyAgrum): six digits, which is an
-      error where rows then no longer sum to one. The order of variables and parents may change; whatever else these
-      two cannot hold is an error.
+      error where distributions then no longer sum to one. The order of variables and parents may change; whatever else
+      these two cannot hold is an error.
 
-    Noisy families are kept by `.xdsl` alone, as GeNIe's noisy-MAX: there sets of several parents become variables. The
-    other formats hold their full tables, and where these would be too large, a variable for each effect.
+    Noisy families are kept by `.xdsl` alone, as GeNIe's noisy-MAX, in which sets of several parents become variables.
+    The other formats hold their full CPTs, and where these would be too large, a variable for each effect.
 
-    Where something of this network is lost, a `LossyFormatWarning` says what.
+    Parameters
+    ----------
+    network : Network
+        The network.
+    path : path
+        The file; its ending determines the format.
+
+    Raises
+    ------
+    FormatError
+        If the ending is unknown, or the format cannot hold this network.
+    FileError
+        If the file cannot be written.
+    MissingExtraError
+        If pyAgrum is needed and not installed.
+
+    Warns
+    -----
+    LossyFormatWarning
+        If something of this network is lost; the message names it.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "coin.xdsl")
+    >>> write_network(Network({"coin": ["heads", "tails"]}, cpts={"coin": [0.5, 0.5]}), path)
+    >>> os.path.exists(path)
+    True
     """
     if not isinstance(network, Network):
-        raise NetworkError(f"What is written is a Network, not a {type(network).__name__}; read_network makes one.")
+        raise NetworkError(f"Only a Network can be written, not a {type(network).__name__}; read_network makes one.")
     if not isinstance(path, str | os.PathLike):
         raise FormatError(f"A network is written to a path, not to a {type(path).__name__}.")
-    file_format = _format_of(Path(path))
+    known = _format_of(Path(path))
     lost = ""
-    if not file_format.keeps_noisy:
-        network, lost = as_tables(network)
+    if not known.keeps_noisy:
+        network, lost = as_full_cpts(network)
     try:
-        file_format.write(network, path)
+        known.write(network, path)
     except NetworkError as error:
         raise FormatError(str(error), str(path)) from None
     if lost:
-        warn_of_loss(path, lost, instead=NOISY, callers=3)
+        warn_of_loss(path, lost, "XDSL keeps noisy families, and a pickle keeps everything.", callers=3)
 
 
-_FROM_OBJECT: dict[str, Callable[[Any], Network]] = {"pgmpy": from_pgmpy, "pyagrum": from_pyagrum}
-
-
-def _format_of(path: Path) -> FileFormat:
-    name = path.name.lower()
-    # `.bif.gz` has to be seen before `.gz` could be taken for an ending of its own.
-    for ending in sorted(FORMATS, key=len, reverse=True):
-        if name.endswith(ending):
-            return FORMATS[ending]
-    ending = "".join(path.suffixes) or "no ending"
-    raise FormatError(f"Unknown kind of network file ({ending}). Known endings: {', '.join(FORMATS)}.", str(path))
-
-
-def _check_readable(path: Path) -> None:
-    """Say what is wrong with a path that is no file, with the nearest name in its folder."""
-    try:
-        if path.is_dir():
-            raise FormatError("This is a folder, not a network file.", str(path))
-        if path.is_file():
-            return
-        neighbours = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-    except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        reason = getattr(error, "strerror", None) or error
-        raise FormatError(f"This file cannot be read: {reason}.", str(path)) from None
-    near = closest(path.name, neighbours)
-    hint = f' Did you mean "{near}"?' if near else ""
-    place = "" if path.parent.is_dir() else f" The folder {path.parent} does not exist either."
-    raise FormatError(f"There is no such file.{hint}{place}", str(path))
-
-
-def check_target(path: str | os.PathLike[str]) -> None:
+def check_target(path: PathLike) -> None:
     """Raise what `write_network` would raise for this path, before there is anything to write."""
-    target = Path(path)
-    _format_of(target)
-    if not target.parent.is_dir():
-        raise FormatError(f"there is no folder {target.parent} to write to", str(target))
-    if target.is_dir():
-        raise FormatError("this is a folder, not a file to write to", str(target))
+    _format_of(Path(path))
+    require_target(path)
+
+
+def _format_of(path: Path) -> NetworkFormat:
+    name = path.name.lower()
+    for known in FORMATS:
+        if name.endswith(known.endings):
+            return known
+    ending = "".join(path.suffixes) or "no ending"
+    raise FormatError(f"Unknown kind of network file ({ending}). Known endings: {', '.join(ENDINGS)}.", str(path))

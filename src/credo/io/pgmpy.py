@@ -8,21 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from credo.errors import MissingExtraError, NetworkError, listing
-from credo.io.lossy import warn_of_loss
-from credo.io.noisy_tables import as_tables
-from credo.model.names import first_duplicate
-from credo.model.network import Network, Table, Variable
+from credo.arrays import Numbers
+from credo.errors import MissingExtraError, NetworkError, first_duplicate, listing
+from credo.io.files import warn_of_loss
+from credo.io.noisy_formats import as_full_cpts
+from credo.model.network import Network, Variable
+from credo.types import PgmpyModel
 
-# Where pgmpy keeps no states (a variable without a table), they travel as an attribute of the node.
+# pgmpy keeps the states of a variable in its CPT; for a variable without one they are an attribute of the node.
 STATES_ATTRIBUTE = "states"
 
 
-def from_pgmpy(model: Any) -> Network:
-    """A pgmpy `DiscreteBayesianNetwork` as a network; names and states that are no text become text.
+def from_pgmpy(model: PgmpyModel) -> Network:
+    """A pgmpy `DiscreteBayesianNetwork` as a network; names and states that are not texts become texts.
 
-    Each table of pgmpy lists the states of its parents itself, in an order of its own; here they are put into the
-    order of the parent's table. A variable without a table is kept as structure if its states stand anywhere.
+    Each CPT of pgmpy lists the states of its parents itself, in an order of its own; here they are put into the order
+    of the parent's CPT. A variable without a CPT is kept as structure if its states are given anywhere.
     """
     if not hasattr(model, "nodes") or not hasattr(model, "get_cpds"):
         raise NetworkError(f"A pgmpy model is a DiscreteBayesianNetwork, not a {type(model).__name__}.")
@@ -31,30 +32,31 @@ def from_pgmpy(model: Any) -> Network:
     cpds = {node: cpd for node in nodes if (cpd := model.get_cpds(node)) is not None}
     states = {node: _states(model, cpds, node, name) for node, name in zip(nodes, names.values(), strict=True)}
     parents: dict[str, tuple[str, ...]] = {}
-    tables: dict[str, Table] = {}
+    cpts: dict[str, Numbers] = {}
     for node, name in names.items():
         own = list(model.get_parents(node))
         if node in cpds:
             given = list(cpds[node].variables[1:])
             if set(given) != set(own):
+                edges, in_cpt = listing([names[key] for key in own]), listing([str(key) for key in given])
                 raise NetworkError(
-                    f"The pgmpy model draws edges to {name} from {listing([names[key] for key in own]) or 'nobody'}, "
-                    f"its table is given {listing([str(key) for key in given]) or 'nobody'}."
+                    f"The pgmpy model has edges to {name} from {edges or 'no variable'}, but the parents in its CPT "
+                    f"are {in_cpt or 'none'}."
                 )
             own = given
-            tables[name] = _table(cpds[node], states)
+            cpts[name] = _cpt(cpds[node], states)
         parents[name] = tuple(names[parent] for parent in own)
     variables = [
         Variable(name, tuple(_texts(states[node], f"Two states of {name}").values())) for node, name in names.items()
     ]
-    return Network(variables, parents, tables, getattr(model, "name", "") or "network")
+    return Network(variables, parents, cpts, getattr(model, "name", "") or "network")
 
 
-def to_pgmpy(network: Network) -> Any:
-    """The network as a pgmpy `DiscreteBayesianNetwork` with a `TabularCPD` for each table.
+def to_pgmpy(network: Network) -> PgmpyModel:
+    """The network as a pgmpy `DiscreteBayesianNetwork` with a `TabularCPD` for each CPT.
 
-    pgmpy knows states only from tables: every node also carries its own in the attribute `states`, so that a network
-    without tables comes back whole through `from_pgmpy`.
+    pgmpy knows states only from CPTs: every node also has them in its attribute `states`, so that a network without
+    CPTs survives the way back through `from_pgmpy`.
     """
     try:
         with warnings.catch_warnings():
@@ -63,7 +65,7 @@ def to_pgmpy(network: Network) -> Any:
             from pgmpy.models import DiscreteBayesianNetwork
     except ImportError:
         raise MissingExtraError("pgmpy", "pgmpy", "A pgmpy model") from None
-    network, lost = as_tables(network)
+    network, lost = as_full_cpts(network)
     if lost:
         warn_of_loss("pgmpy", lost, instead="")
     model = DiscreteBayesianNetwork()
@@ -74,22 +76,22 @@ def to_pgmpy(network: Network) -> Any:
     for name in network.names:
         for parent in network.parents[name]:
             model.add_edge(parent, name)
-    for name, table in network.cpts.items():
+    for name, cpt in network.cpts.items():
         family = (name, *network.parents[name])
         cpd = TabularCPD(
             name,
             len(network.states(name)),
-            table.reshape(-1, table.shape[-1]).T.copy(),
+            cpt.reshape(-1, cpt.shape[-1]).T.copy(),
             evidence=list(family[1:]),
-            evidence_card=list(table.shape[:-1]),
+            evidence_card=list(cpt.shape[:-1]),
             state_names={member: list(network.states(member)) for member in family},
         )
         model.add_cpds(cpd)
-    return model
+    return model  # type: ignore[no-any-return]
 
 
-def _states(model: Any, cpds: dict[Any, Any], node: Any, name: str) -> list[Any]:
-    """The states of a node: from its own table, else from its attribute, else from the table of a child."""
+def _states(model: PgmpyModel, cpds: dict[Any, Any], node: Any, name: str) -> list[Any]:
+    """The states of a node: from its own CPT, else from its attribute, else from the CPT of a child."""
     if node in cpds:
         return list(cpds[node].state_names[node])
     if STATES_ATTRIBUTE in model.nodes[node]:
@@ -98,22 +100,22 @@ def _states(model: Any, cpds: dict[Any, Any], node: Any, name: str) -> list[Any]
         if node in cpd.variables:
             return list(cpd.state_names[node])
     raise NetworkError(
-        f"The pgmpy model does not say which states {name} has: it has no table. Give the model its tables, "
+        f"The pgmpy model does not list the states of {name}, which has no CPT. Give the model its CPTs, "
         f"or set model.nodes[{node!r}]['{STATES_ATTRIBUTE}']."
     )
 
 
-def _table(cpd: Any, states: dict[Any, list[Any]]) -> Table:
-    """The values of a pgmpy table with axes (parents…, child), each axis in the order of `states`."""
-    values: Table = np.asarray(cpd.values, dtype=np.float64)
+def _cpt(cpd: Any, states: dict[Any, list[Any]]) -> Numbers:
+    """The values of a pgmpy CPT with axes (parents…, child), each axis in the order of `states`."""
+    values: Numbers = np.asarray(cpd.values, dtype=np.float64)
     for axis, node in enumerate(cpd.variables):
         own = list(cpd.state_names[node])
         if own == states[node]:
             continue
         if len(own) != len(states[node]) or set(own) != set(states[node]):
             raise NetworkError(
-                f"The pgmpy table of {cpd.variable} has other states for {node} ({listing(list(map(str, own)))}) "
-                f"than its own table ({listing(list(map(str, states[node])))})."
+                f"The pgmpy CPT of {cpd.variable} has other states for {node} ({listing(list(map(str, own)))}) "
+                f"than the CPT of {node} itself ({listing(list(map(str, states[node])))})."
             )
         values = values.take([own.index(state) for state in states[node]], axis=axis)
     return np.moveaxis(values, 0, -1)
@@ -122,6 +124,6 @@ def _table(cpd: Any, states: dict[Any, list[Any]]) -> Table:
 def _texts(values: Sequence[Hashable], two: str) -> dict[Any, str]:
     """Each value with its text; two that become the same text are an error."""
     texts = {value: value if isinstance(value, str) else str(value) for value in values}
-    if (twice := first_duplicate([texts[value] for value in values])) is not None:
-        raise NetworkError(f'{two} become the same text "{twice}".')
+    if (duplicate := first_duplicate(texts[value] for value in values)) is not None:
+        raise NetworkError(f'{two} become the same text "{duplicate}".')
     return texts

@@ -1,4 +1,4 @@
-"""Which state a cell of a table means: by its text, else by its number or truth value, else it is an error."""
+"""Which state a cell of a table means: by its text, else by its number or truth value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from credo.model.network import Variable
 
 MISSING = -1
-# What tables write where nothing was seen. A state of that very name is a state.
+# How tables write a missing value. A state of exactly that name is a state.
 MISSING_TEXTS = frozenset({"", "?", "*", "NaN", "nan", "null", "NULL", "NA"})
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """How the values of one column are read: the texts of the states, and the numbers that stand for exactly one."""
+    """How the values of one column are read: the texts of the states, and numbers that mean exactly one of them."""
 
     variable: Variable
     by_text: Mapping[str, int]
@@ -26,6 +26,7 @@ class Lexicon:
 
     @classmethod
     def of(cls, variable: Variable) -> Lexicon:
+        """The lexicon of a variable."""
         by_text = {state: code for code, state in enumerate(variable.states)}
         by_number: dict[float, int] = {}
         shared: set[float] = set()
@@ -34,12 +35,12 @@ class Lexicon:
             if number is None:
                 continue
             if number in by_number:
-                shared.add(number)  # "1" and "1.0", or "1" and "true", in one variable: only the text can tell
+                shared.add(number)  # "1" and "1.0", or "1" and "true", in one variable: only the text is clear
             by_number[number] = code
         return cls(variable, by_text, {number: code for number, code in by_number.items() if number not in shared})
 
     def code(self, value: object) -> int | None:
-        """The state's number, `MISSING`, or None where the value is no state of this variable."""
+        """The number of the state, `MISSING`, or None if the value is not a state of this variable."""
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return MISSING
         text = text_of(value)
@@ -60,7 +61,7 @@ def text_of(value: object) -> str:
 
 
 def number_of(text: str) -> float | None:
-    """`1`, `1.0`, `1e0` and `true` are 1; `false` is 0; what is no number is None."""
+    """`1`, `1.0`, `1e0` and `true` are 1; `false` is 0; any other text is None."""
     word = text.casefold()
     if word in ("true", "false"):
         return float(word == "true")

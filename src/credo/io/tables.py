@@ -1,7 +1,8 @@
-"""A path or a frame becomes a `Dataset`, at once or a part at a time; no row is dropped and no label changed."""
+"""Tables of data: a path or a frame becomes a `Dataset`, at once or part by part. No row is dropped."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.errors import DataError, closest
+from credo.arrays import Numbers
+from credo.errors import DataError, NetworkError
 from credo.io.columns import match_columns, no_rows
 from credo.io.dataset import Dataset, checked_weights, concatenate, fitting
+from credo.io.files import require_file, unreadable
 from credo.io.frames import encode, encode_looked_up, looked_up
+from credo.io.states import text_of
 from credo.model.network import Network
+from credo.types import FrameLike, Progress, TableLike, Weights
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from credo.io.csv import Progress
 
 BATCH_ROWS = 250_000
 CSV_ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
@@ -26,27 +29,82 @@ PARQUET_ENDINGS = (".parquet", ".pq")
 
 
 def read_table(
-    source: Any, network: Network, *, weights: Any = None, others: Sequence[str] = (), progress: Progress | None = None
+    network: Network,
+    source: TableLike,
+    *,
+    weights: Weights | None = None,
+    others: Sequence[str] = (),
+    progress: Progress | None = None,
 ) -> Dataset:
-    """The whole table in memory, as state numbers.
+    """Read a table of data into memory, as state numbers of a network.
 
-    `source` is a path (CSV, Parquet, a folder of Parquet files), a frame of pandas, polars, pyarrow or whatever else
-    narwhals knows, or a `Dataset`. `weights` is the name of a column or an array, one number a row. `others` names
-    columns that are no variables but are wanted along with them.
+    Columns are matched with variables, and values with states, by name; `1.0` is read as the state `1`. Empty cells and
+    `?`, `*`, `NA`, `NaN`, `null` are missing values, unless the variable has such a state. Variables without a column
+    are hidden. Rows are counted from 1 in messages: row 1 is the first row of data.
+
+    Parameters
+    ----------
+    network : Network
+        The network.
+    source : path, frame or Dataset
+        A CSV or Parquet file, a folder of Parquet files, a frame of pandas, polars, pyarrow or any other library that
+        narwhals reads, or a `Dataset`.
+    weights : str or array_like, optional
+        How often each row counts: the name of a column, or one number per row.
+    others : sequence of str, optional
+        Further columns to keep, such as one that ties rows together.
+    progress : callable, optional
+        Called with the share of the table that has been read, from 0 to 1.
+
+    Returns
+    -------
+    Dataset
+        The rows as state numbers.
+
+    Raises
+    ------
+    UnknownStateError
+        If a value is not a state of its variable.
+    MissingColumnError
+        If a column of `others` or `weights` is not in the table.
+    MissingFileError
+        If there is no such file.
+    DataError
+        If no column is a variable of the network, or there are no rows.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> network = Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, {"lung": ["smoke"]})
+    >>> data = read_table(network, pl.DataFrame({"smoke": ["yes", "no", None]}))
+    >>> data.codes.tolist()
+    [[1, -1], [0, -1], [-1, -1]]
+    >>> data.hidden
+    ('lung',)
     """
-    return concatenate(list(stream_table(source, network, weights=weights, others=others, progress=progress)))
+    return concatenate(list(stream_table(network, source, weights=weights, others=others, progress=progress)))
 
 
 def stream_table(
-    source: Any, network: Network, *, weights: Any = None, others: Sequence[str] = (), progress: Progress | None = None
+    network: Network,
+    source: TableLike,
+    *,
+    weights: Weights | None = None,
+    others: Sequence[str] = (),
+    progress: Progress | None = None,
 ) -> Iterator[Dataset]:
-    """The table as datasets that follow each other; a file is never held in memory as a whole."""
+    """The table as datasets that follow each other; a file is never held in memory completely."""
+    if not isinstance(network, Network):
+        raise NetworkError(
+            f"The network comes first, then the data: here the network is a {type(network).__name__}. "
+            "read_network reads one from a file."
+        )
     weight_column = weights if isinstance(weights, str) else None
     if weight_column is not None and weight_column in network:
-        raise DataError(f"The weights are to come from the column {weight_column}, which is a variable of the network.")
+        raise DataError(f"The column {weight_column} cannot hold the weights: it is a variable of the network.")
     wanted = (*others, weight_column) if weight_column is not None else tuple(others)
     rows = 0
-    for part in _parts(source, network, wanted, progress):
+    for part in _parts(network, source, wanted, progress):
         if weight_column is not None:
             part = replace(part, weights=_weights_from(part.others[weight_column], rows))
         elif weights is not None:
@@ -56,20 +114,20 @@ def stream_table(
         yield part
     if rows == 0:
         raise no_rows()
-    if weights is not None and weight_column is None and len(weights) != rows:
-        raise DataError(f"There are {rows} rows but {len(weights)} weights: one weight a row is needed.")
+    if weights is not None and weight_column is None and (count := np.size(weights)) != rows:
+        raise DataError(f"There are {rows} rows but {count} weights: one weight per row is needed.")
 
 
-def _parts(source: Any, network: Network, others: Sequence[str], progress: Progress | None) -> Iterator[Dataset]:
+def _parts(network: Network, source: TableLike, others: Sequence[str], progress: Progress | None) -> Iterator[Dataset]:
     if isinstance(source, Dataset):
-        yield _fitting(source, network, others)
-    elif isinstance(source, (str, Path)):
-        yield from _parts_of_path(Path(source), network, others, progress)
+        yield _checked_dataset(network, source, others)
+    elif isinstance(source, str | os.PathLike):
+        yield from _parts_of_path(network, Path(source), others, progress)
     else:
-        yield from _parts_of_frame(source, network, others)
+        yield from _parts_of_frame(network, source, others)
 
 
-def _fitting(dataset: Dataset, network: Network, others: Sequence[str]) -> Dataset:
+def _checked_dataset(network: Network, dataset: Dataset, others: Sequence[str]) -> Dataset:
     missing = [name for name in others if name not in dataset.others]
     if missing:
         raise DataError(
@@ -78,39 +136,48 @@ def _fitting(dataset: Dataset, network: Network, others: Sequence[str]) -> Datas
     return fitting(dataset, network)
 
 
-def _parts_of_path(path: Path, network: Network, others: Sequence[str], progress: Progress | None) -> Iterator[Dataset]:
-    if not path.exists():
-        names = sorted(entry.name for entry in path.parent.iterdir()) if path.parent.is_dir() else []
-        near = closest(path.name, names)
-        raise DataError(f"There is no file {path}." + (f" Did you mean {path.parent / near}?" if near else ""))
+def _parts_of_path(network: Network, path: Path, others: Sequence[str], progress: Progress | None) -> Iterator[Dataset]:
+    require_file(path, "table", folder_allowed=True)
     name = path.name.lower()
-    if path.is_dir() or name.endswith(PARQUET_ENDINGS):
-        yield from _parts_of_parquet(path, network, others, progress)
-    elif name.endswith(CSV_ENDINGS):
-        from credo.io.csv import stream_csv
+    try:
+        if path.is_dir() or name.endswith(PARQUET_ENDINGS):
+            yield from _parts_of_parquet(network, path, others, progress)
+        elif name.endswith(CSV_ENDINGS):
+            from credo.io.csv import stream_csv
 
-        yield from stream_csv(path, network, others, progress)
-    else:
-        known = ", ".join((*CSV_ENDINGS, *PARQUET_ENDINGS))
-        raise DataError(
-            f"{path}: the kind of table is told by the file's ending, one of {known}, or a folder of Parquet."
-        )
+            yield from stream_csv(path, network, others, progress)
+        else:
+            raise unknown_ending(path)
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def unknown_ending(path: Path) -> DataError:
+    """The error for a file whose ending is not that of a table."""
+    known = ", ".join((*CSV_ENDINGS, *PARQUET_ENDINGS))
+    return DataError(f"{path}: unknown kind of table. Known endings: {known}; or a folder of Parquet files.")
+
+
+def parquet_files(path: Path) -> Path | list[Path]:
+    """The file itself, or all Parquet files in a folder."""
+    if not path.is_dir():
+        return path
+    files = sorted(file for ending in PARQUET_ENDINGS for file in path.rglob(f"*{ending}"))
+    if not files:
+        raise DataError(f"The folder {path} holds no Parquet files.")
+    return files
 
 
 def _parts_of_parquet(
-    path: Path, network: Network, others: Sequence[str], progress: Progress | None
+    network: Network, path: Path, others: Sequence[str], progress: Progress | None
 ) -> Iterator[Dataset]:
     import polars as pl
 
-    files: Path | list[Path] = path
-    if path.is_dir():
-        files = sorted(file for ending in PARQUET_ENDINGS for file in path.rglob(f"*{ending}"))
-        if not files:
-            raise DataError(f"The folder {path} holds no Parquet files.")
+    files = parquet_files(path)
     try:
         frame, done = pl.scan_parquet(files), 0
         total = frame.select(pl.len()).collect().item()
-        for part in _parts_of_lazy(frame, network, others, total):
+        for part in _parts_of_lazy(network, frame, others, total):
             yield part
             done += len(part)
             if progress is not None:
@@ -120,9 +187,9 @@ def _parts_of_parquet(
 
 
 def _parts_of_lazy(
-    frame: pl.LazyFrame, network: Network, others: Sequence[str], total: int | None = None
+    network: Network, frame: pl.LazyFrame, others: Sequence[str], total: int | None = None
 ) -> Iterator[Dataset]:
-    """A frame in parts. Where its number of rows is known it can be cut, which keeps less in memory than a stream."""
+    """A frame in parts. If its number of rows is known it is cut into slices, which takes less memory than a stream."""
     columns = match_columns(frame.collect_schema().names(), network, others)
     plan, texts = looked_up(frame, columns, network)
     batches: Iterable[pl.DataFrame]
@@ -140,35 +207,49 @@ def _parts_of_lazy(
         rows += len(batch)
 
 
-def _parts_of_frame(source: Any, network: Network, others: Sequence[str]) -> Iterator[Dataset]:
+def _parts_of_frame(network: Network, source: FrameLike, others: Sequence[str]) -> Iterator[Dataset]:
     import narwhals as nw
     import polars as pl
 
     if isinstance(source, pl.LazyFrame):
-        yield from _parts_of_lazy(source, network, others)
+        yield from _parts_of_lazy(network, source, others)
         return
-    header = getattr(source, "column_names", None) or getattr(source, "columns", None)
-    if header is not None:  # before narwhals, whose words for a column that stands twice are its own
-        match_columns([str(name) for name in header], network, others)
-        if hasattr(source, "rename") and not all(isinstance(name, str) for name in header):
-            source = source.rename(columns=str)  # pandas has numbers for names where nobody gave any
+    if (header := header_of(source)) is not None:  # before narwhals, whose message for a duplicate column is its own
+        match_columns(header, network, others)
+    frame = narwhals_frame(source)
+    columns = match_columns(frame.columns, network, others)
+    chosen = frame.select(list(columns.used))
+    eager = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
+    yield from _parts_of_lazy(network, as_polars(eager).lazy(), others, len(eager))
+
+
+def header_of(frame: FrameLike) -> list[str] | None:
+    """The names of a frame's columns as texts; None if the object is not a frame."""
+    header = getattr(frame, "column_names", None)  # of pyarrow, whose `columns` are the arrays
+    if not isinstance(header, list):
+        header = getattr(frame, "columns", None)
+    return None if header is None else [str(name) for name in header]
+
+
+def narwhals_frame(source: FrameLike) -> Any:
+    """A frame of any library behind the interface of narwhals, with texts as names of columns."""
+    import narwhals as nw
+
+    native: Any = source
+    # pandas has numbers as names where none were given.
+    if hasattr(native, "rename") and not all(isinstance(name, str) for name in getattr(native, "columns", ())):
+        native = native.rename(columns=str)
     try:
-        frame = nw.from_native(source)
+        return nw.from_native(native)
     except TypeError:
         raise DataError(
             f"A table is a path or a frame of pandas, polars, pyarrow, …; {type(source).__name__} is neither."
         ) from None
-    columns = match_columns(frame.columns, network, others)
-    chosen = frame.select(list(columns.used))
-    eager = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
-    yield from _parts_of_lazy(as_polars(eager).lazy(), network, others, len(eager))
 
 
 def as_polars(frame: Any) -> pl.DataFrame:
-    """A narwhals frame as polars; columns of mixed Python values, which Arrow refuses, as their texts."""
+    """A narwhals frame as polars; columns of mixed Python values, which Arrow refuses, become texts."""
     import polars as pl
-
-    from credo.io.states import text_of
 
     columns = {}
     for name in frame.columns:
@@ -183,22 +264,22 @@ def as_polars(frame: Any) -> pl.DataFrame:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN and NaT, which differ from themselves, and pandas' NA, which has no truth value."""
+    """Whether a Python value is None, NaN or NaT, which differ from themselves, or pandas' NA, which is neither."""
     try:
         return value is None or bool(value != value)
     except TypeError:
         return True
-    except ValueError:  # an array: no gap, but no state either
+    except ValueError:  # an array: not missing, but not a state either
         return False
 
 
-def _weights_from(column: pl.Series, rows_before: int) -> Any:
+def _weights_from(column: pl.Series, rows_before: int) -> Numbers:
     import polars as pl
 
     numbers = column.cast(pl.Float64, strict=False)
     wrong = numbers.is_null()
     if wrong.any():
         row = wrong.arg_max() or 0
-        what = "there is no value" if column[row] is None else f'"{column[row]}" is no number'
+        what = "there is no value" if column[row] is None else f'"{column[row]}" is not a number'
         raise DataError(f"Column {column.name}, row {rows_before + row + 1}: {what}; every row needs a weight.")
     return checked_weights(numbers.to_numpy(), len(column), rows_before)

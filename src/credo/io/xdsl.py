@@ -5,28 +5,29 @@ the first parent for the fastest, writes six digits and needs the `<extensions>`
 
 A `<noisymax>` lists its states from winning to losing. `<parameters>` has a distribution of the child for each state of
 each parent, and one for the leak; within a parent they stand in the order of `<strengths>`, which lists the numbers of
-the parent's states, and the last one does nothing: all its probability is on the child's last state.
+the parent's states, and the last one has no effect: all its probability is on the child's last state.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.errors import FormatError, NetworkError, listing, suggestion
-from credo.io.atomic import replacing
-from credo.io.lossy import warn_of_loss
-from credo.io.noisy_tables import as_noisymax
-from credo.io.xml_text import number_text, numbers_of, read_tree, text_of, tree_bytes
-from credo.model.network import Network, Table, Variable
+from credo.io.files import warn_of_loss
+from credo.io.noisy_formats import as_noisymax
+from credo.io.scanner import number_text, numbers_of
+from credo.io.xml_tree import read_tree, text_of, write_tree
+from credo.model.network import Network, Variable
 from credo.model.noisy import NoisyForm
+from credo.types import PathLike
 
 
-def read_xdsl(path: str | os.PathLike[str]) -> Network:
-    """The network in an XDSL file; nodes are chance nodes with a table (`cpt`), `noisymax` or `deterministic`."""
+def read_xdsl(path: PathLike) -> Network:
+    """The network in an XDSL file; nodes are chance nodes with a CPT (`cpt`), `noisymax` or `deterministic`."""
     root = read_tree(path)
     try:
         return _network(root)
@@ -34,8 +35,8 @@ def read_xdsl(path: str | os.PathLike[str]) -> Network:
         raise FormatError(str(error), str(path)) from None
 
 
-def write_xdsl(network: Network, path: str | os.PathLike[str]) -> None:
-    """Write the network as XDSL. Names that are no identifiers, and variables without a table, are errors."""
+def write_xdsl(network: Network, path: PathLike) -> None:
+    """Write the network as XDSL. Names that are not identifiers, and variables without a CPT, are errors."""
     names = network.names
     network, lost = as_noisymax(network)
     root = Element("smile", version="1.0", id=_identifier(network.name))
@@ -54,8 +55,7 @@ def write_xdsl(network: Network, path: str | os.PathLike[str]) -> None:
         else:
             SubElement(element, "probabilities").text = number_text(network.cpt_array(name))
         SubElement(SubElement(labels, "node", id=name), "name").text = name
-    with replacing(path) as draft:
-        draft.write_bytes(tree_bytes(root))
+    write_tree(root, path)
     if [name for name in network.order if name in names] != list(names):
         warn_of_loss(path, f"XDSL has parents before children: variables come back as {listing(network.order)}.")
     if lost:
@@ -64,14 +64,14 @@ def write_xdsl(network: Network, path: str | os.PathLike[str]) -> None:
 
 def _write_noisy(element: Element, form: NoisyForm) -> None:
     """Strengths and parameters of a form whose sets are single parents (see `as_noisymax`)."""
-    strengths, rows = list[int](), list[Table]()
-    for table in form.cpts[: len(form.sets)]:
-        idle = int(np.argmax(table[:, -1]))  # the state that does nothing
-        strengths += (order := [*(state for state in range(len(table)) if state != idle), idle])
-        rows += [table[state] for state in order]
+    strengths, distributions = list[int](), list[Numbers]()
+    for cpt in form.cpts[: len(form.sets)]:
+        idle = int(np.argmax(cpt[:, -1]))  # the state without effect
+        strengths += (order := [*(state for state in range(len(cpt)) if state != idle), idle])
+        distributions += [cpt[state] for state in order]
     leak = form.cpts[-1] if form.leak else np.eye(len(form.order))[-1]
     SubElement(element, "strengths").text = " ".join(map(str, strengths))
-    SubElement(element, "parameters").text = number_text(np.concatenate([*rows, leak]))
+    SubElement(element, "parameters").text = number_text(np.concatenate([*distributions, leak]))
 
 
 def _identifier(name: str) -> str:
@@ -95,33 +95,33 @@ def _network(root: Element) -> Network:
         parents[name] = text_of(element.find("parents")).split()
     structure = Network(variables, parents, name=root.get("id") or "network")
     noisy = [element for element in nodes if element.tag == "noisymax" and structure.parents[element.get("id", "")]]
-    tables = {element.get("id", ""): _table(structure, element) for element in nodes if element not in noisy}
+    cpts = {element.get("id", ""): _cpt(structure, element) for element in nodes if element not in noisy}
     forms = {element.get("id", ""): _form(structure, element) for element in noisy}
-    return structure.with_cpts(tables).with_forms(forms)
+    return structure.with_cpts(cpts).with_forms(forms)
 
 
 def _form(structure: Network, element: Element) -> NoisyForm:
-    """A noisy-MAX: each parent a cause of its own, and a leak where it does anything."""
+    """A noisy-MAX: each parent a cause of its own, and a leak unless it has no effect."""
     name = element.get("id", "")
     states, parents = structure.states(name), structure.parents[name]
     sizes = structure.shape(name)[:-1]
     text = text_of(element.find("parameters"))
-    rows = numbers_of(text, (sum(sizes) + 1, len(states)), f"The noisy-MAX of {name}")
+    distributions = numbers_of(text, (sum(sizes) + 1, len(states)), f"The noisy-MAX of {name}")
     strengths = _strengths(element, name, sizes)
     small, first = [], 0
     for size in sizes:
-        table = np.empty((size, len(states)))
-        table[[place - first for place in strengths[first : first + size]]] = rows[first : first + size]
-        small.append(table)
+        cpt = np.empty((size, len(states)))
+        cpt[[place - first for place in strengths[first : first + size]]] = distributions[first : first + size]
+        small.append(cpt)
         first += size
-    if leak := bool(rows[-1, -1] != 1.0):
-        small.append(rows[-1])
+    if leak := bool(distributions[-1, -1] != 1.0):
+        small.append(distributions[-1])
     kind = "noisy-or" if len(states) == 2 else "noisy-max"
     return NoisyForm(kind, tuple((parent,) for parent in parents), states[::-1], leak, tuple(small))
 
 
 def _strengths(element: Element, name: str, sizes: tuple[int, ...]) -> list[int]:
-    """For each row of the parameters, which it is in the order of the states: those of a parent stay together."""
+    """For each distribution of the parameters, its place in the order of states; those of a parent stay together."""
     words = text_of(element.find("strengths")).split()
     found, first = list[int](), 0
     for size in sizes:
@@ -135,17 +135,17 @@ def _strengths(element: Element, name: str, sizes: tuple[int, ...]) -> list[int]
     return found
 
 
-def _table(structure: Network, element: Element) -> Table:
+def _cpt(structure: Network, element: Element) -> Numbers:
     name = element.get("id", "")
     if element.tag in ("cpt", "noisymax"):
         text = text_of(element.find("probabilities" if element.tag == "cpt" else "parameters"))
-        return numbers_of(text, structure.shape(name), f"The table of {name}")
+        return numbers_of(text, structure.shape(name), f"The CPT of {name}")
     states = structure.states(name)
     results = text_of(element.find("resultingstates")).split()
     if len(results) != structure.configurations(name):
         raise NetworkError(f"Node {name} has {len(results)} resulting states; it needs one for each configuration.")
     for result in results:
         if result not in states:
-            raise NetworkError(f'Node {name} results in "{result}", which is no state.{suggestion(result, states)}')
-    table: Table = np.eye(len(states))[[states.index(result) for result in results]]
-    return table.reshape(structure.shape(name))
+            raise NetworkError(f'Node {name} results in "{result}", which is not a state.{suggestion(result, states)}')
+    cpt: Numbers = np.eye(len(states))[[states.index(result) for result in results]]
+    return cpt.reshape(structure.shape(name))

@@ -6,16 +6,16 @@ pyAgrum 3.3 writes six digits, escapes nothing and sorts states that look like n
 
 from __future__ import annotations
 
-import os
 from xml.etree.ElementTree import Element, SubElement
 
 from credo.errors import FormatError, NetworkError
-from credo.io.atomic import replacing
-from credo.io.xml_text import checked_text, number_text, numbers_of, read_tree, text_of, tree_bytes
+from credo.io.scanner import number_text, numbers_of
+from credo.io.xml_tree import checked_text, read_tree, text_of, write_tree
 from credo.model.network import Network, Variable
+from credo.types import PathLike
 
 
-def read_xmlbif(path: str | os.PathLike[str]) -> Network:
+def read_xmlbif(path: PathLike) -> Network:
     """The network in an XMLBIF file."""
     root = read_tree(path)
     try:
@@ -24,7 +24,7 @@ def read_xmlbif(path: str | os.PathLike[str]) -> Network:
         raise FormatError(str(error), str(path)) from None
 
 
-def write_xmlbif(network: Network, path: str | os.PathLike[str]) -> None:
+def write_xmlbif(network: Network, path: PathLike) -> None:
     """Write the network as XMLBIF; a name that XML cannot hold (control characters, blanks around it) is an error."""
     root = Element("BIF", VERSION="0.3")
     body = SubElement(root, "NETWORK")
@@ -41,8 +41,7 @@ def write_xmlbif(network: Network, path: str | os.PathLike[str]) -> None:
             SubElement(element, "GIVEN").text = parent
         if name in network.cpts:
             SubElement(element, "TABLE").text = number_text(network.cpts[name])
-    with replacing(path) as draft:
-        draft.write_bytes(tree_bytes(root))
+    write_tree(root, path)
 
 
 def _network(root: Element) -> Network:
@@ -50,7 +49,7 @@ def _network(root: Element) -> Network:
     if root.tag != "BIF" or body is None:
         raise NetworkError(f"Expected <BIF> with a <NETWORK> in it, not <{root.tag}>.")
     variables = [_variable(element) for element in body.findall("VARIABLE")]
-    # Version 0.2 said PROBABILITY for DEFINITION and VALUE for OUTCOME.
+    # Version 0.2 has PROBABILITY for DEFINITION and VALUE for OUTCOME.
     definitions: dict[str, Element] = {}
     for element in (*body.findall("DEFINITION"), *body.findall("PROBABILITY")):
         child = text_of(element.find("FOR"))
@@ -59,12 +58,12 @@ def _network(root: Element) -> Network:
         definitions[child] = element
     parents = {child: [text_of(given) for given in element.findall("GIVEN")] for child, element in definitions.items()}
     structure = Network(variables, parents, name=text_of(body.find("NAME")) or "network")
-    tables = {
-        child: numbers_of(text_of(table), structure.shape(child), f"The table of {child}")
+    cpts = {
+        child: numbers_of(text_of(table), structure.shape(child), f"The CPT of {child}")
         for child, element in definitions.items()
         if (table := element.find("TABLE")) is not None
     }
-    return structure.with_cpts(tables)
+    return structure.with_cpts(cpts)
 
 
 def _variable(element: Element) -> Variable:

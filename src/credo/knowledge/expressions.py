@@ -143,7 +143,7 @@ def probability_text(probability: Probability) -> str:
 
 
 def event_text(probability: Probability) -> str:
-    """`lung=yes | smoke=yes`: what stands inside P(…)."""
+    """`lung=yes | smoke=yes`: the inside of P(…)."""
     states = [state_text(state) for state in probability.states]
     event = f"={states[0]}" if len(states) == 1 else f" in {{{', '.join(states)}}}"
     given = ", ".join(f"{name_text(parent)}={state_text(state)}" for parent, state in probability.given)
@@ -228,7 +228,7 @@ def parse_group(children: list[Any]) -> Part:
 
 # Grammar rules: probabilities -----------------------------------------------------------------------------------------
 
-# The token is known to be well formed, so a word is whatever stands between its marks.
+# The token is known to be well formed, so a word is whatever is between its marks.
 _WORD = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s=|,{}()"']+)"""
 _PAIR = re.compile(rf"{_WORD}\s*=\s*{_WORD}")
 _ONE_OF = re.compile(rf"P\s*\(\s*{_WORD}\s*in\s*(\{{(?:\s*{_WORD}\s*,?)*\}})")

@@ -245,7 +245,7 @@ def _read_item(item: Any, name: str) -> Parsed:
 
 
 def _is_file_name(text: str) -> bool:
-    """Whether a text is meant as the name of a file, be it there or not."""
+    """Whether a text is the name of a file, whether that exists or not."""
     return text.endswith(FILE_ENDING) and "\n" not in text and "\r" not in text
 
 

@@ -1,4 +1,4 @@
-"""Mistakes in knowledge, as data: their kinds stand in `mistakes.toml`, which drives the messages and their tests."""
+"""Mistakes in knowledge: their kinds are data in `mistakes.toml`, from which messages and tests are made."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Mistake:
     kind : str
         The key of the mistake in `mistakes.toml`, such as `unknown-variable`.
     line, column, end_column : int
-        Where it stands, counted from 1; the end is not included. `line` is 0 for statements built in Python.
+        Its place, counted from 1; the end is not included. `line` is 0 for statements built in Python.
     message, expected, suggestion : str
         What is wrong, what was expected instead, and what to do.
     text : str
@@ -89,11 +89,32 @@ class KnowledgeError(CredoError, ValueError):
 
 
 class KnowledgeTypeError(KnowledgeError, TypeError):
-    """A Python value was used where it has no meaning: arguments in the wrong order, a statement as true or false."""
+    """A Python value was used where it has no meaning: arguments in the wrong order, a statement as true or false.
+
+    Examples
+    --------
+    >>> import credo
+    >>> try:
+    ...     0.1 <= credo.P("lung=yes") <= 0.3
+    ... except credo.KnowledgeTypeError as error:
+    ...     print(error.mistakes[0].suggestion)
+    Write P("lung=yes").between(0.1, high) for a chain such as 0.1 <= P(…) <= 0.3, and two statements instead of and.
+    """
 
 
 class KnowledgeFileError(KnowledgeError, FileNotFoundError):
-    """There is no knowledge file of this name."""
+    """There is no knowledge file of this name.
+
+    Examples
+    --------
+    >>> import credo
+    >>> network = credo.Network({"smoke": ["no", "yes"]})
+    >>> try:
+    ...     credo.read_knowledge(network, "no_such_file.credo")
+    ... except credo.KnowledgeFileError as error:
+    ...     print(error.mistakes[0].message)
+    There is no file no_such_file.credo.
+    """
 
 
 @cache
@@ -143,7 +164,7 @@ def show_mistake(mistake: Mistake) -> str:
 
 
 def caret_lines(text: str, column: int, end_column: int) -> tuple[str, str]:
-    """The line and its caret line; carets stand right under tabs, wide and combining characters too."""
+    """The line and its caret line; carets are aligned under tabs, wide and combining characters too."""
     start, end = column - 1, max(column, end_column - 1)
     first = max(0, start - WINDOW // 2) if len(text) > WINDOW else 0
     last = first + WINDOW

@@ -1,4 +1,4 @@
-"""Names as users write them: where they stand in a line, how they are quoted, and which Python values are accepted."""
+"""Names as users write them: their columns in a line, their quotes, and which Python values are accepted as names."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def state_text(label: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """The name in quotes, with every character escaped that cannot stand on one line."""
+    """The name in quotes, with every character escaped that does not fit on one line."""
     return '"' + "".join(_ESCAPES.get(mark) or _escaped(mark) for mark in name) + '"'
 
 
@@ -113,7 +113,7 @@ def unquoted(text: str) -> str:
 
 
 def escape_mistakes(text: str, column: int) -> tuple[LineMistake, ...]:
-    """Unknown escapes in a text that stands at `column`."""
+    """Unknown escapes in a text at `column`."""
     if "\\" not in text:
         return ()
     return tuple(
@@ -140,7 +140,7 @@ def _escaped(mark: str) -> str:
 
 
 def read_name(text: str, column: int) -> Name:
-    """A bare or quoted name that stands at a column."""
+    """A bare or quoted name at a column."""
     if text[0] not in "\"'":
         return Name(text, column, column + len(text))
     return Name(unquoted(text), column, column + len(text))

@@ -1,4 +1,4 @@
-"""Names held against a network: which variables, states and parents exist, and which one was probably meant."""
+"""Names compared with a network: which variables, states and parents exist, and which one was probably meant."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class NoisyFamily(StatementBase):
 
 
 def noisy_or(child: str, sets: Iterable[str | Iterable[str]], leak: bool = False) -> NoisyFamily:
-    """State that each set of causes may bring the child about by itself: `child is noisy-or of {a, b}, {c}`.
+    """State that each set of causes can cause the child alone: `child is noisy-or of {a, b}, {c}`.
 
     Parameters
     ----------

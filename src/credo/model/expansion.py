@@ -1,12 +1,13 @@
-"""A network with noisy families as one of ordinary tables: a hidden variable for each effect, and for each winner.
+"""A network with noisy families as one of ordinary CPTs: a hidden variable for each effect, and for each winner.
 
-A child with 40 parents in 10 sets becomes 10 small tables and a chain of 10 comparisons, never a table of 2⁴⁰ rows:
+A child with 40 parents in 10 sets becomes 10 small CPTs and a chain of 9 comparisons, never a CPT with 2⁴⁰
+configurations:
 
     effect 1 ─┐
     effect 2 ─┴▶ winner of 2 ─┐
     effect 3 ─────────────────┴▶ winner of 3 … ▶ child
 
-So everything that knows hidden variables (inference, EM, knowledge about tables) knows noisy families.
+So everything that handles hidden variables (inference, EM, knowledge about CPTs) handles noisy families.
 """
 
 from __future__ import annotations
@@ -16,63 +17,64 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.model.network import Network, Table, Variable
+from credo.arrays import Numbers
+from credo.model.network import Network, Variable
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The ordinary network, and what in it stands for what."""
+    """The expanded network, and what its further variables represent."""
 
     original: Network
     network: Network  # the original's variables first, in their order
     effects: Mapping[str, tuple[str, ...]]  # child → the effect of each of its causes
-    winners: tuple[str, ...]  # variables whose tables only compare: the children among them
+    winners: tuple[str, ...]  # variables whose CPTs only compare, the children of noisy families among them
 
     @property
     def extra(self) -> tuple[str, ...]:
         """The variables that the original does not have."""
         return self.network.names[len(self.original) :]
 
-    def collapse(self, tables: Mapping[str, Table], canonical: bool = True) -> Network:
-        """The original with learned tables: noisy families with the small tables of their effects."""
-        own = {name: table for name, table in tables.items() if name in self.original and name not in self.effects}
+    def collapse(self, cpts: Mapping[str, Numbers], canonical: bool = True) -> Network:
+        """The original with learned CPTs; noisy families get the small CPTs of their effects."""
+        ordinary = {name: cpt for name, cpt in cpts.items() if name in self.original and name not in self.effects}
         forms = {}
         for child, effects in self.effects.items():
-            form = self.original.forms[child].with_cpts([tables[effect] for effect in effects])
+            form = self.original.forms[child].with_cpts([cpts[effect] for effect in effects])
             forms[child] = form.canonical(self.original.states(child)) if canonical else form
-        return self.original.with_cpts(own).with_forms(forms)
+        return self.original.with_cpts(ordinary).with_forms(forms)
 
 
 def expand(network: Network) -> Expansion:
-    """The network with every noisy family taken apart; itself where there is none."""
+    """The network with every noisy family expanded; the network itself if it has none."""
     if not network.forms:
         return Expansion(network, network, {}, ())
     variables, parents = list(network.variables), dict(network.parents)
-    tables = {name: table for name, table in network.cpts.items() if name not in network.forms}
+    cpts = {name: cpt for name, cpt in network.cpts.items() if name not in network.forms}
     effects: dict[str, tuple[str, ...]] = {}
     winners: list[str] = []
     taken = set(network.names)
 
-    def add(name: str, states: tuple[str, ...], own: tuple[str, ...]) -> str:
+    def add(name: str, states: tuple[str, ...], given: tuple[str, ...]) -> str:
         while name in taken:
             name += "'"
         taken.add(name)
         variables.append(Variable(name, states))
-        parents[name] = own
+        parents[name] = given
         return name
 
     for child, form in network.forms.items():
         states = network.states(child)
-        names = [add(f"{child} by {', '.join(own) or 'leak'}", states, own) for own in form.causes]
+        names = [add(f"{child} by {', '.join(causes) or 'leak'}", states, causes) for causes in form.causes]
         effects[child] = tuple(names)
-        tables.update(zip(names, form.cpts, strict=False))
-        wins, best = form.wins(states), names[0]
+        cpts.update(zip(names, form.cpts, strict=False))
+        wins, winner = form.wins(states), names[0]
         for place, name in enumerate(names[1:-1], start=2):
-            best = add(f"{child} by the first {place}", states, (best, name))
-            tables[best] = wins
-            winners.append(best)
-        parents[child] = (best,) if len(names) == 1 else (best, names[-1])
-        tables[child] = np.eye(len(states)) if len(names) == 1 else wins
+            winner = add(f"{child} by the first {place}", states, (winner, name))
+            cpts[winner] = wins
+            winners.append(winner)
+        parents[child] = (winner,) if len(names) == 1 else (winner, names[-1])
+        cpts[child] = np.eye(len(states)) if len(names) == 1 else wins
         winners.append(child)
-    whole = Network(variables, parents, tables, network.name)
-    return Expansion(network, whole, effects, tuple(winners))
+    expanded = Network(variables, parents, cpts, network.name)
+    return Expansion(network, expanded, effects, tuple(winners))

@@ -1,17 +1,16 @@
-"""Which nodes of a graph hang together."""
+"""Connected components of an undirected graph."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Nodes = NDArray[np.int64]
+from credo.arrays import Indices
 
 
-def parts(here: Nodes, there: Nodes, size: int) -> Nodes:
-    """The number of each of `size` nodes' part, from 0, where an edge links each node of `here` to that of `there`."""
+def connected_components(tails: Indices, heads: Indices, size: int) -> Indices:
+    """The number of each node's component, from 0, in a graph of `size` nodes with edges from `tails` to `heads`."""
     from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    from scipy.sparse.csgraph import connected_components as components
 
-    graph = coo_array((np.ones(len(here), dtype=np.int8), (here, there)), shape=(size, size))
-    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+    graph = coo_array((np.ones(len(tails), dtype=np.int8), (tails, heads)), shape=(size, size))
+    return np.asarray(components(graph, directed=False)[1], dtype=np.int64)

@@ -30,7 +30,7 @@ MOST_CELLS = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """An observed child that is no variable of the network (a virtual child).
+    """An observed child that is not a variable of the network (a virtual child).
 
     Soft evidence is a sensor whose CPT holds likelihoods, a column for each distinct one. A query is a sensor with a
     CPT of ones: it changes nothing, and the expected counts of its family are the answer.

@@ -1,4 +1,4 @@
-"""The Bayesian network: variables with named states, parents by name, and tables with axes (parents…, child)."""
+"""The Bayesian network: variables with named states, parents by name, and CPTs with axes (parents…, child)."""
 
 from __future__ import annotations
 
@@ -10,24 +10,42 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from credo.errors import NetworkError, TooLargeError, suggestion
-from credo.model.names import first_duplicate
+from credo.arrays import Numbers
+from credo.errors import NetworkError, TooLargeError, UnknownVariableError, first_duplicate, listing, suggestion
 from credo.model.noisy import FULL_CELLS, NoisyForm, full_cpt
+from credo.types import PgmpyModel, PyagrumModel, Seed, TableLike
 
 if TYPE_CHECKING:
     import polars as pl
 
-Table = NDArray[np.float64]
-
-# Published networks carry rounded decimals: the worst row of the bnlearn repository is off by 3e-7.
-ROW_SUM_TOLERANCE = 1e-6
+# Published networks carry rounded decimals: the worst distribution of the bnlearn repository is off by 3e-7.
+SUM_TOLERANCE = 1e-6
+SHOWN_STATES = 8  # of a variable that is printed
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A name, and the states it can be in, in their order."""
+    """A discrete variable.
+
+    Parameters
+    ----------
+    name : str
+        The name, not empty.
+    states : sequence of str
+        The states in their order, each once.
+
+    Raises
+    ------
+    NetworkError
+        If the name or a state is not a text or is empty, if a state occurs twice, or if there is none.
+
+    Examples
+    --------
+    >>> Variable("smoke", ("no", "yes")).states
+    ('no', 'yes')
+    """
 
     name: str
     states: tuple[str, ...]
@@ -43,27 +61,70 @@ class Variable:
         for state in self.states:
             if not isinstance(state, str) or not state:
                 raise NetworkError(f"Variable {self.name}: a state is a text that is not empty, not {state!r}.")
-        if (twice := first_duplicate(self.states)) is not None:
-            raise NetworkError(f"Variable {self.name} has the state {twice} twice.")
+        if (duplicate := first_duplicate(self.states)) is not None:
+            raise NetworkError(f"Variable {self.name} has the state {duplicate} twice.")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Network:
-    """A directed acyclic graph over variables; each may carry its table P(child | parents).
+    """A Bayesian network: a directed acyclic graph of variables, each with its CPT P(variable | parents).
 
-    `variables` is a sequence of `Variable`, or a mapping from names to states. `parents` gives the parents of each
-    variable by name, in the order of the table's axes; who is left out has none. `tables` gives arrays with axes
-    (parents…, child). Without tables, or with some missing, the network is a structure to learn. `forms` says which
-    families are noisy (`NoisyForm`); their full tables are there where they are small enough to write out.
+    A network cannot be changed; methods such as `with_cpts` return a new one.
 
-        >>> net = Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, parents={"lung": ["smoke"]})
-        >>> net.shape("lung")
-        (2, 2)
+    Parameters
+    ----------
+    variables : mapping from str to sequence of str, or sequence of Variable
+        The variables with their states.
+    parents : mapping from str to sequence of str, optional
+        The parents of each variable, in the order of the axes of its CPT. Variables not listed have no parents.
+    cpts : mapping from str to array_like, optional
+        CPTs with axes (parents…, child). A variable without a CPT is structure to be learned.
+    name : str, default "network"
+        The name of the network.
+    forms : mapping from str to NoisyForm, optional
+        The families that are noisy. Their full CPTs are computed where they are small enough.
+
+    Attributes
+    ----------
+    variables : tuple of Variable
+        The variables in their order.
+    parents : mapping from str to tuple of str
+        The parents of every variable.
+    cpts : mapping from str to ndarray
+        The CPTs, read-only, with axes (parents…, child).
+    name : str
+        The name of the network.
+    forms : mapping from str to NoisyForm
+        The noisy families.
+    order : tuple of str
+        The names, parents before children.
+
+    Raises
+    ------
+    NetworkError
+        If the graph has a cycle, a name is unknown or occurs twice, a CPT has the wrong shape, or a distribution does
+        not sum to one.
+
+    Examples
+    --------
+    >>> network = Network(
+    ...     {"smoke": ["no", "yes"], "lung": ["no", "yes"]},
+    ...     {"lung": ["smoke"]},
+    ...     {"smoke": [0.7, 0.3], "lung": [[0.99, 0.01], [0.9, 0.1]]},
+    ... )
+    >>> network
+    <Network 'network': 2 variables, 1 arc, 2 CPTs>
+    >>> print(network)
+    Network 'network': 2 variables, 1 arc, 2 CPTs
+      smoke: no, yes
+      lung: no, yes; parents: smoke
+    >>> network.cpts["lung"].shape
+    (2, 2)
     """
 
     variables: tuple[Variable, ...]
     parents: Mapping[str, tuple[str, ...]]
-    cpts: Mapping[str, Table]
+    cpts: Mapping[str, Numbers]
     name: str
     forms: Mapping[str, NoisyForm]
     order: tuple[str, ...]
@@ -79,7 +140,7 @@ class Network:
     ) -> None:
         if isinstance(variables, Mapping):
             variables = [Variable(key, cast("tuple[str, ...]", states)) for key, states in variables.items()]
-        elif not _is_list(variables) or not all(isinstance(each, Variable) for each in variables):
+        elif not _is_list(variables) or not all(isinstance(variable, Variable) for variable in variables):
             raise NetworkError("The variables are a mapping from names to lists of states, or a list of Variable.")
         for what, given in (("parents", parents), ("cpts", cpts), ("forms", forms)):
             if given is not None and not isinstance(given, Mapping):
@@ -87,64 +148,170 @@ class Network:
         if not isinstance(name, str):
             raise NetworkError(f"The name of a network is a text, not {name!r}.")
         by_name = {variable.name: variable for variable in variables}
-        if (twice := first_duplicate([variable.name for variable in variables])) is not None:
-            raise NetworkError(f"Two variables have the name {twice}.")
+        if (duplicate := first_duplicate(variable.name for variable in variables)) is not None:
+            raise NetworkError(f"Two variables have the name {duplicate}.")
         if not by_name:
             raise NetworkError("A network needs at least one variable.")
-        put = object.__setattr__
-        put(self, "variables", tuple(variables))
-        put(self, "name", name)
-        put(self, "_by_name", MappingProxyType(by_name))
-        put(self, "parents", MappingProxyType(_checked_parents(by_name, parents or {})))
-        put(self, "order", _topological_order(self.parents))
-        put(self, "cpts", MappingProxyType({}))
-        put(self, "forms", MappingProxyType(self._checked_forms(forms or {})))
-        put(self, "cpts", MappingProxyType(self._checked_tables({**(cpts or {}), **self._small_tables()})))
+        assign = object.__setattr__  # the class is frozen
+        assign(self, "variables", tuple(variables))
+        assign(self, "name", name)
+        assign(self, "_by_name", MappingProxyType(by_name))
+        assign(self, "parents", MappingProxyType(_checked_parents(by_name, parents or {})))
+        assign(self, "order", _topological_order(self.parents))
+        assign(self, "cpts", MappingProxyType({}))
+        assign(self, "forms", MappingProxyType(self._checked_forms(forms or {})))
+        assign(self, "cpts", MappingProxyType(self._checked_cpts({**(cpts or {}), **self._full_cpts()})))
 
-    # What a network is asked for -------------------------------------------------------------------------------------
+    # Structure and CPTs ----------------------------------------------------------------------------------------------
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the variables, in the order of the file."""
+        """The names of the variables, in their order."""
         return tuple(self._by_name)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every variable has its table, or the small ones of its form."""
+        """Whether every variable has a CPT; a noisy family has one if its small CPTs are given."""
         return all(name in self.cpts or (name in self.forms and self.forms[name].cpts) for name in self.names)
 
     def variable(self, name: str) -> Variable:
-        """The variable of that name."""
+        """The variable of this name.
+
+        Parameters
+        ----------
+        name : str
+            A name.
+
+        Returns
+        -------
+        Variable
+            The variable with its states.
+
+        Raises
+        ------
+        UnknownVariableError
+            If the network has no such variable. It is a `KeyError` too.
+        """
         try:
             return self._by_name[name]
-        except (KeyError, TypeError):  # TypeError: a list, which cannot be looked up
-            raise NetworkError(f'The network has no variable "{name}".{suggestion(name, self.names)}') from None
+        except (KeyError, TypeError):  # TypeError: a list, which cannot be a key
+            raise UnknownVariableError(name, self.names) from None
 
     def states(self, name: str) -> tuple[str, ...]:
-        """The states of a variable, in order."""
+        """The states of a variable, in order.
+
+        Parameters
+        ----------
+        name : str
+            A variable.
+
+        Returns
+        -------
+        tuple of str
+            Its states.
+        """
         return self.variable(name).states
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a table: the number of states of each parent, then of the child."""
+        """The shape of a CPT: the number of states of each parent, then of the child.
+
+        Parameters
+        ----------
+        name : str
+            A variable.
+
+        Returns
+        -------
+        tuple of int
+            The shape of its CPT, whether the network has it or not.
+        """
         own = len(self.states(name))
         return (*(len(self._by_name[parent].states) for parent in self.parents[name]), own)
 
     def configurations(self, name: str) -> int:
-        """How many configurations the parents of a variable have: the number of rows of its table."""
+        """How many configurations the parents of a variable have.
+
+        Parameters
+        ----------
+        name : str
+            A variable.
+
+        Returns
+        -------
+        int
+            The product of the numbers of states of its parents; 1 without parents.
+        """
         return prod(self.shape(name)[:-1])
 
-    def configuration(self, name: str, row: int) -> dict[str, str]:
-        """The parents' states in one row of a table, counted with the last parent running fastest."""
-        shape = self.shape(name)[:-1]
-        indices = []
-        for size in reversed(shape):
-            row, index = divmod(row, size)
-            indices.append(index)
-        pairs = zip(self.parents[name], reversed(indices), strict=True)
-        return {parent: self._by_name[parent].states[index] for parent, index in pairs}
+    def configuration(self, name: str, number: int) -> dict[str, str]:
+        """The states of the parents in one configuration.
 
-    def cpt_array(self, name: str) -> Table:
-        """The table P(name | parents), axes (parents…, child); it cannot be written to."""
+        Parameters
+        ----------
+        name : str
+            A variable.
+        number : int
+            The number of a configuration, from 0, with the last parent running fastest.
+
+        Returns
+        -------
+        dict from str to str
+            The state of each parent.
+
+        Examples
+        --------
+        >>> network = Network({"a": ["0", "1"], "b": ["0", "1"], "c": ["0", "1"]}, {"c": ["a", "b"]})
+        >>> network.configuration("c", 1)
+        {'a': '0', 'b': '1'}
+        """
+        places = []
+        for size in reversed(self.shape(name)[:-1]):
+            number, place = divmod(number, size)
+            places.append(place)
+        pairs = zip(self.parents[name], reversed(places), strict=True)
+        return {parent: self._by_name[parent].states[place] for parent, place in pairs}
+
+    def describe(self, name: str, configuration: int, state: int | None = None) -> str:
+        """A conditional distribution, or one number of it, in the usual notation.
+
+        Parameters
+        ----------
+        name : str
+            A variable.
+        configuration : int
+            The number of a configuration of its parents.
+        state : int, optional
+            The number of a state; without it the whole distribution is meant.
+
+        Returns
+        -------
+        str
+            Such as `P(lung=yes | smoke=no)`, or `P(lung | smoke=no)`.
+        """
+        head = name if state is None else f"{name}={self.states(name)[state]}"
+        given = ", ".join(f"{parent}={label}" for parent, label in self.configuration(name, configuration).items())
+        return f"P({head} | {given})" if given else f"P({head})"
+
+    def cpt_array(self, name: str) -> Numbers:
+        """The CPT P(name | parents) as an array.
+
+        Parameters
+        ----------
+        name : str
+            A variable.
+
+        Returns
+        -------
+        ndarray
+            The CPT with axes (parents…, child), read-only: `network.cpts[name]`.
+
+        Raises
+        ------
+        NetworkError
+            If the variable has no CPT.
+        TooLargeError
+            If the variable is a noisy family whose full CPT would be too large.
+        """
         self.variable(name)
         try:
             return self.cpts[name]
@@ -152,39 +319,88 @@ class Network:
             if name in self.forms and self.forms[name].cpts:
                 cells = prod(self.shape(name))
                 raise TooLargeError(
-                    f"The full table of {name} has {float(cells):.1e} numbers; it is kept as {self.forms[name].kind} "
-                    f"of small tables, in network.forms[{name!r}].cpts.",
+                    f"The full CPT of {name} has {float(cells):.1e} numbers; it is kept as {self.forms[name].kind} "
+                    f"of small CPTs, in network.forms[{name!r}].cpts.",
                     8 * cells,
                 ) from None
             raise NetworkError(
-                f"Variable {name} has no table: this network, or this part of it, is not learned yet."
+                f"Variable {name} has no CPT: this network, or this part of it, is not learned yet."
             ) from None
 
     def with_cpts(self, cpts: Mapping[str, ArrayLike]) -> Network:
-        """The same network with these tables in place of its own; a full table takes the place of a form."""
+        """The same network with some CPTs replaced.
+
+        Parameters
+        ----------
+        cpts : mapping from str to array_like
+            The new CPTs, with axes (parents…, child). A noisy family given here becomes an ordinary one.
+
+        Returns
+        -------
+        Network
+            A new network; variables not listed keep their CPTs.
+        """
         forms = {name: form for name, form in self.forms.items() if name not in cpts}
         return Network(self.variables, self.parents, {**self.cpts, **cpts}, self.name, forms)
 
     def with_forms(self, forms: Mapping[str, NoisyForm]) -> Network:
-        """The same network with these families noisy."""
+        """The same network with some families made noisy.
+
+        Parameters
+        ----------
+        forms : mapping from str to NoisyForm
+            How each of these variables depends on its parents.
+
+        Returns
+        -------
+        Network
+            A new network.
+        """
         return Network(self.variables, self.parents, self.cpts, self.name, {**self.forms, **forms})
 
     def without_cpts(self) -> Network:
-        """The structure alone."""
+        """The structure alone: variables, parents, and which families are noisy.
+
+        Returns
+        -------
+        Network
+            A new network without numbers.
+        """
         forms = {name: form.without_cpts() for name, form in self.forms.items()}
         return Network(self.variables, self.parents, None, self.name, forms)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Network, (self.variables, dict(self.parents), dict(self.cpts), self.name, dict(self.forms))
+    def same_structure(self, other: Network) -> bool:
+        """Whether two networks have the same names, states and parents, in the same order.
 
-    def __repr__(self) -> str:
-        arcs = sum(len(parents) for parents in self.parents.values())
-        return f"<Network {self.name!r}: {len(self)} variables, {arcs} arcs, {len(self.cpts)} tables>"
+        Parameters
+        ----------
+        other : Network
+            Another network.
 
-    def _repr_html_(self) -> str:
-        from credo.drawing.network_html import network_html
+        Returns
+        -------
+        bool
+            True if the structures are identical; CPTs are not compared.
+        """
+        return self.variables == other.variables and dict(self.parents) == dict(other.parents)
 
-        return network_html(self)
+    def __eq__(self, other: object) -> bool:
+        """Equal in every name, every order and every bit of every number; the network's own name is not compared.
+
+        Noisy families are equal if their small CPTs are, in whatever scale.
+        """
+        if not isinstance(other, Network):
+            return NotImplemented
+        return (
+            self.same_structure(other)
+            and self.forms.keys() == other.forms.keys()
+            and all(form.same(other.forms[name], self.states(name)) for name, form in self.forms.items())
+            and self.cpts.keys() == other.cpts.keys()
+            and all(name in self.forms or np.array_equal(cpt, other.cpts[name]) for name, cpt in self.cpts.items())
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.variables, tuple(self.parents.items())))
 
     def __len__(self) -> int:
         return len(self.variables)
@@ -195,150 +411,319 @@ class Network:
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
 
-    def same_structure(self, other: Network) -> bool:
-        """Whether names, states and parents are the same, in the same order."""
-        return self.variables == other.variables and dict(self.parents) == dict(other.parents)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Network, (self.variables, dict(self.parents), dict(self.cpts), self.name, dict(self.forms))
 
-    def __eq__(self, other: object) -> bool:
-        """Equal in every name, every order and every bit of every number (the network's own name apart).
+    def __repr__(self) -> str:
+        return f"<{self._summary()}>"
 
-        Noisy families are equal where their small tables are, whatever scale these were found in.
-        """
-        if not isinstance(other, Network):
-            return NotImplemented
-        return (
-            self.variables == other.variables
-            and dict(self.parents) == dict(other.parents)
-            and self.forms.keys() == other.forms.keys()
-            and all(form.same(other.forms[name], self.states(name)) for name, form in self.forms.items())
-            and self.cpts.keys() == other.cpts.keys()
-            and all(name in self.forms or np.array_equal(table, other.cpts[name]) for name, table in self.cpts.items())
-        )
+    def __str__(self) -> str:
+        lines = [self._summary()]
+        for variable in self.variables:
+            parents = self.parents[variable.name]
+            given = f"; parents: {listing(parents)}" if parents else ""
+            kind = f"; {self.forms[variable.name].kind}" if variable.name in self.forms else ""
+            lines.append(f"  {variable.name}: {listing(variable.states, SHOWN_STATES)}{given}{kind}")
+        return "\n".join(lines)
 
-    def __hash__(self) -> int:
-        return hash((self.variables, tuple(self.parents.items())))
+    def _summary(self) -> str:
+        arcs = sum(len(parents) for parents in self.parents.values())
+        counted = [(len(self), "variable"), (arcs, "arc"), (len(self.cpts), "CPT")]
+        return f"Network {self.name!r}: " + ", ".join(f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in counted)
 
-    # Short ways to what later modules do; each imports when called, so that this module stays first ------------------
+    # Conveniences. What they do needs modules that come after this one: each imports `credo.network_methods` when it
+    # is called, the only import against the order of modules (see pyproject.toml). -----------------------------------
 
     def cpt(self, name: str) -> pl.DataFrame:
-        """The table of a variable with labels: a column for each parent, then one for each state of the child."""
-        from credo.io.labelled import labelled_table
+        """The CPT of a variable with labels.
 
-        return labelled_table(self, name)
+        Parameters
+        ----------
+        name : str
+            A variable.
 
-    def sample(self, rows: int, seed: int = 0) -> pl.DataFrame:
-        """Draw rows from the joint distribution; the same seed gives the same rows."""
-        from credo.statistics.sample import sample
+        Returns
+        -------
+        polars.DataFrame
+            A row for each configuration of the parents: a column of states for each parent, then a column
+            `child=state` of probabilities for each state. For a noisy family whose full CPT is too large, its small
+            CPTs one below the other, with empty cells for the parents that a set of causes does not contain.
+
+        Raises
+        ------
+        NetworkError
+            If the variable has no CPT.
+
+        Examples
+        --------
+        >>> network = Network({"smoke": ["no", "yes"]}, cpts={"smoke": [0.7, 0.3]})
+        >>> network.cpt("smoke").row(0, named=True)
+        {'smoke=no': 0.7, 'smoke=yes': 0.3}
+        """
+        from credo.network_methods import labelled_cpt
+
+        return labelled_cpt(self, name)
+
+    def sample(self, rows: int, seed: Seed = 0) -> pl.DataFrame:
+        """Draw rows from the joint distribution.
+
+        Parameters
+        ----------
+        rows : int
+            The number of rows.
+        seed : int or numpy.random.Generator, default 0
+            The same seed gives the same rows.
+
+        Returns
+        -------
+        polars.DataFrame
+            A column of states for each variable.
+
+        Examples
+        --------
+        >>> network = Network({"smoke": ["no", "yes"]}, cpts={"smoke": [0.0, 1.0]})
+        >>> network.sample(2)["smoke"].to_list()
+        ['yes', 'yes']
+        """
+        from credo.network_methods import sample
 
         return sample(self, rows, seed)
 
-    def log_likelihood(self, data: Any) -> float:
-        """The log-likelihood of what a table holds (natural logarithm); its rows may have gaps."""
-        from credo.statistics.likelihood import log_likelihood
+    def log_likelihood(self, data: TableLike) -> float:
+        """The log-likelihood of data, log P(data), with the natural logarithm.
+
+        Parameters
+        ----------
+        data : path, frame or Dataset
+            The rows. Missing values and hidden variables are summed out exactly.
+
+        Returns
+        -------
+        float
+            The sum over rows; minus infinity if a row is impossible.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> network = Network({"coin": ["heads", "tails"]}, cpts={"coin": [0.5, 0.5]})
+        >>> round(network.log_likelihood(pl.DataFrame({"coin": ["heads", "tails", None]})), 3)
+        -1.386
+        """
+        from credo.network_methods import log_likelihood
 
         return log_likelihood(self, data)
 
-    def predict(self, data: Any, name: str, soft: Mapping[str, Any] | None = None) -> pl.DataFrame:
-        """How probable each state of a variable is in each row of a table; `soft` is evidence that is not certain."""
-        from credo.statistics.predict import predict
+    def predict(self, data: TableLike, name: str, soft: Mapping[str, ArrayLike] | None = None) -> pl.DataFrame:
+        """The probability of each state of a variable in each row, given the values of the row.
+
+        Parameters
+        ----------
+        data : path, frame or Dataset
+            The rows; values may be missing. A value of the variable itself is certain.
+        name : str
+            The variable to predict.
+        soft : mapping from str to array_like, optional
+            Uncertain (virtual) evidence: for a variable the likelihood of what was observed under each of its states,
+            as one list for all rows or one list per row.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each row of the data, a column `name=state` for each state.
+
+        Raises
+        ------
+        ImpossibleRowError
+            If a row has probability zero.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> network = Network(
+        ...     {"rain": ["no", "yes"], "wet": ["no", "yes"]},
+        ...     {"wet": ["rain"]},
+        ...     {"rain": [0.5, 0.5], "wet": [[0.75, 0.25], [0.25, 0.75]]},
+        ... )
+        >>> network.predict(pl.DataFrame({"wet": ["yes"]}), "rain").row(0, named=True)
+        {'rain=no': 0.25, 'rain=yes': 0.75}
+        """
+        from credo.network_methods import predict
 
         return predict(self, data, name, soft)
 
     def kl(self, other: Network) -> float:
-        """KL(self ‖ other), the divergence of the joint distributions of two networks with one structure, in nats."""
-        from credo.statistics.divergence import kl
+        """The Kullback-Leibler divergence KL(self ‖ other) of the joint distributions, computed exactly.
+
+        Parameters
+        ----------
+        other : Network
+            A network with the same structure; variables, states and parents are matched by name.
+
+        Returns
+        -------
+        float
+            The divergence in nats; infinite if `other` excludes what this network does not.
+
+        Raises
+        ------
+        NetworkError
+            If the structures differ.
+
+        Examples
+        --------
+        >>> fair = Network({"coin": ["heads", "tails"]}, cpts={"coin": [0.5, 0.5]})
+        >>> round(fair.kl(fair.with_cpts({"coin": [0.25, 0.75]})), 4)
+        0.1438
+        """
+        from credo.network_methods import kl
 
         return kl(self, other)
 
     @classmethod
-    def from_pgmpy(cls, model: Any) -> Network:
-        """A pgmpy model as a network; parents are matched by name."""
-        from credo.io.pgmpy import from_pgmpy
+    def from_pgmpy(cls, model: PgmpyModel) -> Network:
+        """A pgmpy model as a network.
+
+        Parameters
+        ----------
+        model : pgmpy.models.DiscreteBayesianNetwork
+            The model; names and states that are not texts become texts.
+
+        Returns
+        -------
+        Network
+            The same variables, parents and numbers.
+
+        Raises
+        ------
+        NetworkError
+            If the model does not list the states of a variable, or contradicts itself.
+        """
+        from credo.network_methods import from_pgmpy
 
         return from_pgmpy(model)
 
-    def to_pgmpy(self) -> Any:
-        """This network as a pgmpy `DiscreteBayesianNetwork`."""
-        from credo.io.pgmpy import to_pgmpy
+    def to_pgmpy(self) -> PgmpyModel:
+        """The network as a pgmpy model.
+
+        Returns
+        -------
+        pgmpy.models.DiscreteBayesianNetwork
+            The model, with a `TabularCPD` for each CPT.
+
+        Raises
+        ------
+        MissingExtraError
+            If pgmpy is not installed.
+        """
+        from credo.network_methods import to_pgmpy
 
         return to_pgmpy(self)
 
     @classmethod
-    def from_pyagrum(cls, model: Any) -> Network:
-        """A pyAgrum `BayesNet` as a network; parents are matched by name."""
-        from credo.io.agrum import from_pyagrum
+    def from_pyagrum(cls, model: PyagrumModel) -> Network:
+        """A pyAgrum network as a network.
+
+        Parameters
+        ----------
+        model : pyagrum.BayesNet
+            The network. A CPT of zeros, which pyAgrum gives to new variables, is left out.
+
+        Returns
+        -------
+        Network
+            The same variables, parents and numbers.
+
+        Raises
+        ------
+        MissingExtraError
+            If pyAgrum is not installed.
+        """
+        from credo.network_methods import from_pyagrum
 
         return from_pyagrum(model)
 
-    def to_pyagrum(self) -> Any:
-        """This network as a pyAgrum `BayesNet`."""
-        from credo.io.agrum import to_pyagrum
+    def to_pyagrum(self) -> PyagrumModel:
+        """The network as a pyAgrum network.
+
+        Returns
+        -------
+        pyagrum.BayesNet
+            The network; a missing CPT is filled with zeros, as pyAgrum does.
+
+        Raises
+        ------
+        MissingExtraError
+            If pyAgrum is not installed.
+        """
+        from credo.network_methods import to_pyagrum
 
         return to_pyagrum(self)
 
-    # Checks ----------------------------------------------------------------------------------------------------------
+    def _repr_html_(self) -> str:
+        from credo.network_methods import network_html
+
+        return network_html(self)
+
+    # Validation ------------------------------------------------------------------------------------------------------
 
     def _checked_forms(self, forms: Mapping[str, NoisyForm]) -> dict[str, NoisyForm]:
         for name, form in forms.items():
             states, parents = self.states(name), self.parents[name]
-            named = [parent for each in form.sets for parent in each]
+            named = [parent for causes in form.sets for parent in causes]
             for parent in named:
                 if parent not in parents:
-                    raise NetworkError(f'"{parent}" is no parent of {name}.{suggestion(parent, parents)}')
-            if left := [parent for parent in parents if parent not in named]:
-                raise NetworkError(f"The parent {left[0]} of {name} is in no set of causes.")
+                    raise NetworkError(f'"{parent}" is not a parent of {name}.{suggestion(parent, parents)}')
+            if omitted := [parent for parent in parents if parent not in named]:
+                raise NetworkError(f"The parent {omitted[0]} of {name} is in no set of causes.")
             if set(form.order) != set(states):
-                raise NetworkError(f"The order {' < '.join(form.order)} does not hold just the states of {name}.")
-            for own, table in zip(form.causes, form.cpts, strict=False):
-                shape = (*(len(self.states(parent)) for parent in own), len(states))
-                if table.shape != shape:
-                    raise NetworkError(f"A small table of {name} has the shape {table.shape}; it needs {shape}.")
+                raise NetworkError(f"The order {' < '.join(form.order)} does not list exactly the states of {name}.")
+            for causes, cpt in zip(form.causes, form.cpts, strict=False):
+                shape = (*(len(self.states(parent)) for parent in causes), len(states))
+                if cpt.shape != shape:
+                    raise NetworkError(f"A small CPT of {name} has the shape {cpt.shape}; it needs {shape}.")
         return {name: forms[name] for name in self.names if name in forms}
 
-    def _small_tables(self) -> dict[str, Table]:
-        """The full tables of noisy families that are small enough."""
+    def _full_cpts(self) -> dict[str, Numbers]:
+        """The full CPTs of the noisy families that are small enough."""
         return {
             name: full_cpt(form, self.parents[name], self.states(name))
             for name, form in self.forms.items()
             if form.cpts and prod(self.shape(name)) <= FULL_CELLS
         }
 
-    def _checked_tables(self, tables: Mapping[str, ArrayLike]) -> dict[str, Table]:
-        for name in tables:
+    def _checked_cpts(self, cpts: Mapping[str, ArrayLike]) -> dict[str, Numbers]:
+        for name in cpts:
             self.variable(name)
-        # Tables are kept in the order of the variables, whatever order they came in.
-        return {name: self._checked_table(name, tables[name]) for name in self.names if name in tables}
+        # CPTs are kept in the order of the variables, whatever order they came in.
+        return {name: self._checked_cpt(name, cpts[name]) for name in self.names if name in cpts}
 
-    def _checked_table(self, name: str, values: ArrayLike) -> Table:
+    def _checked_cpt(self, name: str, values: ArrayLike) -> Numbers:
         if isinstance(values, np.ndarray) and values.dtype == np.float64 and _is_sealed(values):
-            table = values  # a table of another network: shared, since nobody can change it
+            cpt = values  # from another network: shared, since nobody can change it
         else:
             try:
-                table = np.array(values, dtype=np.float64, order="C")
+                cpt = np.array(values, dtype=np.float64, order="C")
             except (TypeError, ValueError) as error:
-                raise NetworkError(f"The table of {name} is not an array of numbers: {error}.") from None
+                raise NetworkError(f"The CPT of {name} is not an array of numbers: {error}.") from None
         shape = self.shape(name)
-        if table.shape != shape:
+        if cpt.shape != shape:
             axes = ", ".join([*self.parents[name], name])
-            raise NetworkError(f"The table of {name} has the shape {table.shape}; its axes ({axes}) need {shape}.")
-        rows = table.reshape(-1, shape[-1])
-        for wrong, what in ((~np.isfinite(rows), "is not a finite number"), (rows < 0, "is negative")):
+            raise NetworkError(f"The CPT of {name} has the shape {cpt.shape}; its axes ({axes}) need {shape}.")
+        distributions = cpt.reshape(-1, shape[-1])
+        for wrong, what in (
+            (~np.isfinite(distributions), "is not a finite number"),
+            (distributions < 0, "is negative"),
+        ):
             if wrong.any():
-                row, state = (int(i) for i in np.argwhere(wrong)[0])
-                raise NetworkError(f"{self.describe(name, row, state)} = {rows[row, state]} {what}.")
-        sums = rows.sum(axis=1)
-        off = np.flatnonzero(np.abs(sums - 1) > ROW_SUM_TOLERANCE)
+                place, state = (int(i) for i in np.argwhere(wrong)[0])
+                raise NetworkError(f"{self.describe(name, place, state)} = {distributions[place, state]} {what}.")
+        sums = distributions.sum(axis=1)
+        off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
         if off.size:
-            more = f" ({off.size - 1} more rows of this table are off too)" if off.size > 1 else ""
+            more = f" ({off.size - 1} more distributions of this CPT are off too)" if off.size > 1 else ""
             raise NetworkError(f"{self.describe(name, int(off[0]))} sums to {sums[off[0]]:.9g}, not to 1{more}.")
-        table.setflags(write=False)
-        return table
-
-    def describe(self, name: str, row: int, state: int | None = None) -> str:
-        """A row of a table, or one number of it, as people write it: `P(lung=yes | smoke=no)`."""
-        head = name if state is None else f"{name}={self.states(name)[state]}"
-        given = ", ".join(f"{parent}={label}" for parent, label in self.configuration(name, row).items())
-        return f"P({head} | {given})" if given else f"P({head})"
+        cpt.setflags(write=False)
+        return cpt
 
 
 def _checked_parents(
@@ -347,29 +732,29 @@ def _checked_parents(
     known = tuple(by_name)
     for name in parents:
         if name not in by_name:
-            raise NetworkError(f'Parents are given for "{name}", which is no variable.{suggestion(name, known)}')
+            raise NetworkError(f'Parents are given for "{name}", which is not a variable.{suggestion(name, known)}')
     checked: dict[str, tuple[str, ...]] = {}
     for name in known:
-        own = parents.get(name, ())
-        if isinstance(own, str):
-            raise NetworkError(f"The parents of {name} are a list of names, not the text {own!r}.")
-        if not _is_list(own):
-            raise NetworkError(f"The parents of {name} are a list of names, not {own!r}.")
-        for parent in own:
+        given = parents.get(name, ())
+        if isinstance(given, str):
+            raise NetworkError(f"The parents of {name} are a list of names, not the text {given!r}.")
+        if not _is_list(given):
+            raise NetworkError(f"The parents of {name} are a list of names, not {given!r}.")
+        for parent in given:
             if not isinstance(parent, str) or parent not in by_name:
-                raise NetworkError(f'The parent "{parent}" of {name} is no variable.{suggestion(parent, known)}')
-        if (twice := first_duplicate(own)) is not None:
-            raise NetworkError(f"Variable {name} has the parent {twice} twice.")
-        checked[name] = tuple(own)
+                raise NetworkError(f'The parent "{parent}" of {name} is not a variable.{suggestion(parent, known)}')
+        if (duplicate := first_duplicate(given)) is not None:
+            raise NetworkError(f"Variable {name} has the parent {duplicate} twice.")
+        checked[name] = tuple(given)
     return checked
 
 
 def _is_list(value: object) -> bool:
-    """Whether a value lists things in an order: a text is none, and a set has no order."""
+    """Whether a value is an ordered collection; a text is not meant as one, and a set has no order."""
     return isinstance(value, Iterable) and not isinstance(value, str | bytes | Set | Mapping)
 
 
-def _is_sealed(values: Table) -> bool:
+def _is_sealed(values: Numbers) -> bool:
     return values.flags.owndata and values.flags.c_contiguous and not values.flags.writeable
 
 

@@ -1,12 +1,12 @@
-"""Layout that are no full table: sets of causes that act on their own, and the strongest effect wins.
+"""Noisy families: sets of causes act independently, and the strongest effect determines the child.
 
-A noisy family gives each set of parents a small table P(effect | set), with the states of the child as effects, and
+A noisy family has a small CPT P(effect | set) for each set of parents, with the states of the child as effects, and
 perhaps one more effect without parents, the leak. The child is the highest of all effects (noisy-or, noisy-max) or the
 lowest (noisy-and, noisy-min), in the order of its states:
 
     P(child ≤ k | parents) = Π_i P(effect_i ≤ k | set_i)        for the highest [yang, eq. 8]
 
-The paper's inhibition q_i is part of the small table: only the product q_i·P_i shows in the child.
+The paper's inhibition q_i is part of the small CPT: only the product q_i·P_i can be seen in the child.
 """
 
 from __future__ import annotations
@@ -14,145 +14,201 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from credo.errors import NetworkError
-from credo.model.names import first_duplicate
+from credo.arrays import Numbers
+from credo.errors import NetworkError, first_duplicate
 
-Table = NDArray[np.float64]
-
-FULL_CELLS = 2**16  # of a full table that is written out
-SAME = 1e-9  # within which small tables are equal
+FULL_CELLS = 2**16  # a full CPT up to this size is computed
+EQUAL_WITHIN = 1e-9  # small CPTs that differ by no more are equal
 HIGHEST, LOWEST = ("noisy-or", "noisy-max"), ("noisy-and", "noisy-min")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoisyForm:
-    """How the child of a noisy family comes from its causes.
+    """How the child of a noisy family depends on its parents.
 
-    Two forms are equal where their numbers are, within 1e-9. `same` also takes those for equal that differ only in how
-    much each set takes upon itself of what happens anyway (see `canonical`); so do networks, which know the states.
+    Two forms are equal if their numbers are, within 1e-9. `same` also accepts forms that give the child the same
+    distribution in different scales (see `canonical`); networks are compared that way.
+
+    Parameters
+    ----------
+    kind : {"noisy-or", "noisy-max", "noisy-and", "noisy-min"}
+        Whether the highest effect wins (or, max) or the lowest (and, min).
+    sets : sequence of sequence of str
+        The sets of causes; each parent of the child is in exactly one.
+    order : sequence of str
+        The states of the child, from low to high.
+    leak : bool, default False
+        Whether there is an effect without causes.
+    cpts : sequence of array_like, optional
+        A small CPT for each set, and for the leak last, with axes (parents of the set…, child). The states of the
+        child are in the order of the network, not in `order`.
+
+    Raises
+    ------
+    NetworkError
+        If a parent is in two sets, a set is empty, or a distribution does not sum to one.
+
+    Examples
+    --------
+    >>> form = NoisyForm("noisy-or", (("flu",), ("cold",)), ("no", "yes"), leak=True)
+    >>> form.causes
+    (('flu',), ('cold',), ())
     """
 
     kind: str
     sets: tuple[tuple[str, ...], ...]
-    order: tuple[str, ...]  # the states of the child, from low to high
+    order: tuple[str, ...]
     leak: bool = False
-    cpts: tuple[Table, ...] = ()  # one a cause, axes (set…, child's states as the network lists them); or none yet
+    cpts: tuple[Numbers, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in (*HIGHEST, *LOWEST):
             raise NetworkError(f"A noisy family is noisy-or, noisy-and, noisy-max or noisy-min, not {self.kind!r}.")
-        object.__setattr__(self, "sets", tuple(tuple(each) for each in self.sets))
+        object.__setattr__(self, "sets", tuple(tuple(causes) for causes in self.sets))
         object.__setattr__(self, "order", tuple(self.order))
         if not self.sets or not all(self.sets):
             raise NetworkError("A noisy family needs at least one set of causes, and no set is empty.")
-        if (twice := first_duplicate([parent for each in self.sets for parent in each])) is not None:
-            raise NetworkError(f"The parent {twice} of a noisy family is in two sets.")
+        if (duplicate := first_duplicate(parent for causes in self.sets for parent in causes)) is not None:
+            raise NetworkError(f"The parent {duplicate} of a noisy family is in two sets.")
         if self.kind in ("noisy-or", "noisy-and") and len(self.order) != 2:
             raise NetworkError(f"{self.kind} needs a child of two states; this one has {len(self.order)}.")
-        object.__setattr__(self, "cpts", tuple(_checked(table) for table in self.cpts))
+        object.__setattr__(self, "cpts", tuple(_checked_cpt(cpt) for cpt in self.cpts))
         if self.cpts and len(self.cpts) != len(self.causes):
-            raise NetworkError(f"There are {len(self.causes)} causes but {len(self.cpts)} small tables.")
+            raise NetworkError(f"There are {len(self.causes)} causes but {len(self.cpts)} small CPTs.")
 
     @property
     def takes_highest(self) -> bool:
-        """Whether the strongest effect is the highest one."""
+        """Whether the highest effect wins."""
         return self.kind in HIGHEST
 
     @property
     def causes(self) -> tuple[tuple[str, ...], ...]:
-        """The sets of parents, and one without parents for the leak."""
+        """The sets of parents, and an empty one for the leak."""
         return (*self.sets, ()) if self.leak else self.sets
 
-    def wins(self, states: Sequence[str]) -> Table:
-        """P(winner | one effect, another): one where the winner is the stronger of the two, axes in file order."""
+    def wins(self, states: Sequence[str]) -> Numbers:
+        """P(winner | one effect, another): 1 where the winner is the stronger of the two.
+
+        Parameters
+        ----------
+        states : sequence of str
+            The states of the child as the network lists them.
+
+        Returns
+        -------
+        ndarray
+            The CPT with axes (one effect, another effect, winner).
+        """
         rank = np.array([self.order.index(state) for state in states])
         sign = 1 if self.takes_highest else -1
-        table = np.zeros((len(states),) * 3)
+        cpt = np.zeros((len(states),) * 3)
         for a in range(len(states)):
             for b in range(len(states)):
-                table[a, b, a if sign * rank[a] >= sign * rank[b] else b] = 1.0
-        return table
+                cpt[a, b, a if sign * rank[a] >= sign * rank[b] else b] = 1.0
+        return cpt
 
     def without_cpts(self) -> NoisyForm:
-        """The form alone."""
+        """The form without numbers."""
         return replace(self, cpts=())
 
-    def with_cpts(self, tables: Sequence[Table]) -> NoisyForm:
-        """The form with these small tables."""
-        return replace(self, cpts=tuple(tables))
+    def with_cpts(self, cpts: Sequence[Numbers]) -> NoisyForm:
+        """The form with these small CPTs, one for each of `causes`."""
+        return replace(self, cpts=tuple(cpts))
 
     def canonical(self, states: Sequence[str]) -> NoisyForm:
         """The same family in the scale that credo keeps.
 
-        A factor can be moved from the losing state of one cause to that of another, and nothing shows. So the
-        configuration of each set that does least does nothing, and the leak does what happens anyway; without a leak
-        all sets share that evenly. A child of more than two states is left as it is: there the scaled numbers need not
-        be distributions.
+        A factor can be moved from the losing state of one cause to that of another without changing the child. In the
+        canonical scale the weakest configuration of each set has no effect, and the leak contains what happens without
+        any cause; without a leak all sets share that equally. A child of more than two states is left as it is: there
+        the scaled numbers need not be distributions.
+
+        Parameters
+        ----------
+        states : sequence of str
+            The states of the child as the network lists them.
+
+        Returns
+        -------
+        NoisyForm
+            A form that gives the child the same distribution.
         """
         if len(self.order) != 2 or not self.cpts:
             return self
         loser = states.index(self.order[0] if self.takes_highest else self.order[1])
-        chances = [table[..., loser] for table in self.cpts]
-        tops = [float(chance.max()) for chance in chances]
-        if min(tops) <= 0:
+        losing = [cpt[..., loser] for cpt in self.cpts]
+        largest = [float(probabilities.max()) for probabilities in losing]
+        if min(largest) <= 0:
             return self
-        everywhere = prod(tops)
-        shares = [1.0] * len(self.sets) + [everywhere] if self.leak else [everywhere ** (1 / len(tops))] * len(tops)
-        tables = []
-        for chance, top, share in zip(chances, tops, shares, strict=True):
-            table = np.empty((*chance.shape, 2))
-            table[..., loser] = np.minimum(chance / top * share, 1.0)
-            table[..., 1 - loser] = 1 - table[..., loser]
-            tables.append(table)
-        return self.with_cpts(tables)
+        total = prod(largest)
+        shares = [1.0] * len(self.sets) + [total] if self.leak else [total ** (1 / len(largest))] * len(largest)
+        scaled = []
+        for probabilities, maximum, share in zip(losing, largest, shares, strict=True):
+            cpt = np.empty((*probabilities.shape, 2))
+            cpt[..., loser] = np.minimum(probabilities / maximum * share, 1.0)
+            cpt[..., 1 - loser] = 1 - cpt[..., loser]
+            scaled.append(cpt)
+        return self.with_cpts(scaled)
 
     def same(self, other: NoisyForm, states: Sequence[str]) -> bool:
-        """Whether all that shows of two forms is equal, whatever scale their tables are in."""
+        """Whether two forms give the child the same distribution, in whatever scale.
+
+        Parameters
+        ----------
+        other : NoisyForm
+            Another form.
+        states : sequence of str
+            The states of the child as the network lists them.
+
+        Returns
+        -------
+        bool
+            True if the canonical forms are equal.
+        """
         return self.canonical(states) == other.canonical(states)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NoisyForm) or self._key() != other._key() or len(self.cpts) != len(other.cpts):
             return False
         pairs = zip(self.cpts, other.cpts, strict=True)
-        return all(one.shape == two.shape and np.allclose(one, two, rtol=0, atol=SAME) for one, two in pairs)
+        return all(one.shape == two.shape and np.allclose(one, two, rtol=0, atol=EQUAL_WITHIN) for one, two in pairs)
 
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         return self.kind, self.sets, self.order, self.leak
 
 
-def full_cpt(form: NoisyForm, parents: Sequence[str], states: Sequence[str]) -> Table:
-    """The table P(child | all parents) of a noisy family, axes (parents…, child).
+def full_cpt(form: NoisyForm, parents: Sequence[str], states: Sequence[str]) -> Numbers:
+    """The full CPT P(child | all parents) of a noisy family, axes (parents…, child).
 
-    Distributions are cumulated from the losing end, multiplied, and taken apart again.
+    Distributions are cumulated from the losing end, multiplied, and differenced again.
     """
     places = [states.index(state) for state in (form.order if form.takes_highest else reversed(form.order))]
-    product: Table = np.ones(())
-    for own, table in zip(form.causes, form.cpts, strict=True):
-        cumulative = np.cumsum(table[..., places], axis=-1)
+    product: Numbers = np.ones(())
+    for causes, cpt in zip(form.causes, form.cpts, strict=True):
+        cumulative = np.cumsum(cpt[..., places], axis=-1)
         cumulative[..., -1] = 1.0
-        axes = [parents.index(parent) for parent in own]
+        axes = [parents.index(parent) for parent in causes]
         moved = cumulative.transpose([*np.argsort(axes), len(axes)])
         shape = [1] * len(parents)
         for axis, size in zip(sorted(axes), moved.shape, strict=False):
             shape[axis] = size
         product = product * moved.reshape([*shape, len(states)])
     ordered = np.diff(product, axis=-1, prepend=0.0)
-    table = np.empty_like(ordered)
-    table[..., places] = np.maximum(ordered, 0.0)
-    return table
+    full = np.empty_like(ordered)
+    full[..., places] = np.maximum(ordered, 0.0)
+    return full
 
 
-def _checked(values: Any) -> Table:
-    table = np.array(values, dtype=np.float64)
-    if not np.isfinite(table).all() or (table < 0).any() or not np.allclose(table.sum(axis=-1), 1, atol=1e-6):
-        raise NetworkError("The rows of a small table are probabilities that sum to one.")
-    table.setflags(write=False)
-    return table
+def _checked_cpt(values: ArrayLike) -> Numbers:
+    cpt = np.array(values, dtype=np.float64)
+    if not np.isfinite(cpt).all() or (cpt < 0).any() or not np.allclose(cpt.sum(axis=-1), 1, atol=1e-6):
+        raise NetworkError("The distributions of a small CPT are probabilities that sum to one.")
+    cpt.setflags(write=False)
+    return cpt

@@ -1,17 +1,17 @@
-"""A scikit-learn classifier that learns from rows and from what experts know about them."""
+"""A scikit-learn classifier that learns from data and expert knowledge."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from inspect import signature
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
@@ -19,58 +19,89 @@ from credo.arrays import Numbers
 from credo.errors import DataError, OptionError, TooLargeError, UnknownStateError, readable_bytes, suggestion
 from credo.fitting import fit as learn
 from credo.io.dataset import Dataset, code_type
-from credo.io.network_files import read_network
+from credo.io.network_files import NetworkLike, read_network
 from credo.io.states import MISSING, Lexicon, text_of
 from credo.knowledge import Knowledge, knowledge_for
 from credo.knowledge.statements import NoisyFamily
 from credo.model.network import Network, Variable
 from credo.sklearn.columns import Column, declared_categories, learn_column, plain, with_thresholds
-from credo.sklearn.tabular import TabularMixin
+from credo.sklearn.tabular import Features, RandomState, TabularMixin
+from credo.statistics.prior import PriorLike
 
 if TYPE_CHECKING:
     import polars as pl
 
     from credo.user_results import Fit
 
-MOST_CELLS = 2**22  # of the target's table where it is not noisy: 32 MB, and far more than any rows can fill
-LEAST_CHANCE = 1e-12  # of a declared state that no training row held, so that a row can hold it later
+MOST_CELLS = 2**22  # of the target's CPT if it is not noisy: 32 MB, and far more than data can fill
+LEAST_PROBABILITY = 1e-12  # of a declared state that no training row has, so that a later row can have it
 BINS = 3
-# Of credo.fit, that are no parameters of the classifier's own.
+# Options of credo.fit that are not parameters of the classifier itself.
 OPTIONS = tuple(
     name
-    for name, each in signature(learn).parameters.items()
-    if each.kind is each.KEYWORD_ONLY and name not in ("method", "prior", "seed", "weights", "progress")
+    for name, parameter in signature(learn).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY and name not in ("method", "prior", "seed", "weights", "progress")
 )
 
 
 class ManyFeaturesWarning(UserWarning):
-    """There are too many features for the table that was meant; another model was taken."""
+    """There are too many features for one CPT of the target; a naive Bayes model is used instead."""
 
 
 class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predicts a target from features, with knowledge about how they act on it.
+    """Predict a target from features, with knowledge about how the features affect it.
 
     Without a `network` every feature is a parent of the target (the inverted naive Bayes of [yang]); with one, the
-    whole network is learned, and the target is predicted from what a row holds. `knowledge` is text or statements as
-    for `credo.fit`; they call features by the names of the columns (x0, x1, … where there are none) and the target by
-    `target`, or else by the name that `y` has, or else by "y".
+    whole network is learned, and the target is predicted from the values of a row. Where there are so many features
+    that the CPT of the target would be too large, and there is no knowledge, they become children of the target instead
+    (naive Bayes), with a `ManyFeaturesWarning`.
 
-    Texts, truth values and at most ten whole numbers are categories: those that `states` lists for a column, else
-    those that its type lists (`pandas.Categorical`, `polars.Enum`), else those seen. All other numbers are cut: `bins`
-    is the number of ranges, which hold about as many rows each and are called 1, 2, …; or a mapping from columns to
-    such a number or to thresholds, where [40, 60] makes the states `<40`, `40-60` and `60+`.
+    Texts, truth values and at most ten whole numbers are categories: those that `states` lists for a column, else those
+    that its type lists (`pandas.Categorical`, `polars.Enum`), else those that occur. All other numbers are cut into
+    ranges. Values may be missing and are summed out, with the frequencies of the training rows. A value that does not
+    occur in the training rows is treated as missing, with an `UnseenValueWarning`. A configuration that does not occur
+    is predicted as the method does: by knowledge and prior, or uniformly. If all training rows are of one class, that
+    class is predicted.
 
-    Where there are so many features that one table of the target is too large, and nothing was said about them, they
-    become children of the target instead of parents (naive Bayes), with a `ManyFeaturesWarning`.
+    Parameters
+    ----------
+    knowledge : str, Knowledge or sequence of statements, optional
+        Statements as for `credo.fit`. They call features by the names of the columns (x0, x1, … for an array).
+    target : str, optional
+        The name of the target in statements; the name of `y`, or "y", if not given.
+    network : Network or path, optional
+        A network that contains the target.
+    method : str, default "auto"
+        A method of `credo.fit`.
+    prior : number, str, Network, prior or mapping, optional
+        Pseudo-counts as in `credo.fit`.
+    bins : int or mapping, default 3
+        The number of ranges, which hold about as many rows each and are called 1, 2, …; or a mapping from columns to
+        such a number or to thresholds: [40, 60] gives the states `<40`, `40-60` and `60+`.
+    states : mapping from str to sequence, optional
+        The categories of columns and of the target, in order, whether they occur or not.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None, default 0
+        The seed of `credo.fit`.
+    options : mapping, optional
+        Further options of `credo.fit`.
 
-    Values may be missing. A value that no training row held is treated as missing, with an `UnseenValueWarning`. What
-    is missing is summed out, with the frequencies of the training rows. A configuration that no training row held is
-    predicted as the method says: by knowledge and prior, or evenly. Where all training rows are of one class, nothing
-    can be learned, and that class is predicted. `classes_` are those of the training rows, as everywhere in
-    scikit-learn; what `states` or the network know beyond them gets no probability.
+    Attributes
+    ----------
+    fit_ : credo.Fit or None
+        The learned network with its findings and its report; None if all training rows are of one class.
+    classes_ : ndarray
+        The classes of the training rows. Further states of the target get no probability.
+    target_ : str
+        The name of the target.
 
-    `method`, `prior` and further `options` (a mapping) are those of `credo.fit`; `random_state` is its seed. After
-    `fit`, `fit_` is the `credo.Fit`, with the learned network, its findings and its report.
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"age": ["young", "old", "old", "young"], "smoke": ["no", "yes", "no", "yes"]})
+    >>> y = pd.Series(["no", "yes", "no", "no"], name="attack")
+    >>> model = KnowledgeClassifier("smoke raises attack", method="cmap", prior=1).fit(X, y)
+    >>> model.predict(X).tolist()
+    ['no', 'yes', 'no', 'no']
     """
 
     def __init__(
@@ -78,12 +109,12 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         knowledge: Any = None,
         *,
         target: str | None = None,
-        network: Any = None,
+        network: NetworkLike | None = None,
         method: str = "auto",
-        prior: Any = None,
-        bins: int | Mapping[str, Any] = BINS,
-        states: Mapping[str, Any] | None = None,
-        random_state: Any = 0,
+        prior: PriorLike | None = None,
+        bins: int | Mapping[str, int | Sequence[float]] = BINS,
+        states: Mapping[str, Sequence[object]] | None = None,
+        random_state: RandomState = 0,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.knowledge = knowledge
@@ -96,8 +127,23 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         self.random_state = random_state
         self.options = options
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KnowledgeClassifier:
-        """Learn from features X, (rows, features), and the class y of each row; a weight of two is a row twice."""
+    def fit(self, X: Features, y: ArrayLike, sample_weight: ArrayLike | None = None) -> KnowledgeClassifier:
+        """Learn from features and classes.
+
+        Parameters
+        ----------
+        X : array or frame, (rows, features)
+            The features.
+        y : array_like, (rows,)
+            The class of each row.
+        sample_weight : array_like, (rows,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        KnowledgeClassifier
+            The estimator itself.
+        """
         frame = self._frame(X, reset=True)
         labels = self._labels(y, len(frame))
         weights = np.asarray(_check_sample_weight(sample_weight, labels, dtype=np.float64, ensure_non_negative=True))
@@ -123,29 +169,51 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         self.fit_ = learn(
             network, rows, known, method=self.method, prior=self.prior, seed=self._seed(), **self._options()
         )
-        self._predictor = self.fit_.network if self.network is not None else _open_to_all(self.fit_.network)
+        self._predictor = self.fit_.network if self.network is not None else _with_positive_priors(self.fit_.network)
         return self
 
-    def predict_proba(self, X: Any) -> Numbers:
-        """How probable each class is in each row, (rows, classes), classes in the order of `classes_`."""
+    def predict_proba(self, X: Features) -> Numbers:
+        """The probability of each class in each row.
+
+        Parameters
+        ----------
+        X : array or frame, (rows, features)
+            The features.
+
+        Returns
+        -------
+        ndarray, (rows, classes)
+            The probabilities, classes in the order of `classes_`.
+        """
         check_is_fitted(self)
         frame = self._frame(X, reset=False)
         if self.fit_ is None:
             return np.ones((len(frame), 1))
-        nothing = np.full(len(frame), MISSING)
-        rows = self._rows(self._predictor, frame, nothing, None, strict=False)
-        chances = self._predictor.predict(rows, self.target_).to_numpy()[:, self._class_codes]
-        totals = chances.sum(axis=1, keepdims=True)
-        even = np.full_like(chances, 1 / len(self.classes_))
-        return np.asarray(np.divide(chances, totals, out=even, where=totals > 0))
+        unknown = np.full(len(frame), MISSING)
+        rows = self._rows(self._predictor, frame, unknown, None, strict=False)
+        probabilities = self._predictor.predict(rows, self.target_).to_numpy()[:, self._class_codes]
+        totals = probabilities.sum(axis=1, keepdims=True)
+        uniform = np.full_like(probabilities, 1 / len(self.classes_))
+        return np.asarray(np.divide(probabilities, totals, out=uniform, where=totals > 0))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row; of equally probable ones the first of `classes_`."""
-        chances = self.predict_proba(X)
-        labels: NDArray[Any] = self.classes_[chances.argmax(axis=1)]
+    def predict(self, X: Features) -> NDArray[Any]:
+        """The most probable class of each row; of equally probable ones the first of `classes_`.
+
+        Parameters
+        ----------
+        X : array or frame, (rows, features)
+            The features.
+
+        Returns
+        -------
+        ndarray, (rows,)
+            The classes.
+        """
+        best = self.predict_proba(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
         return labels
 
-    # What is given, checked ------------------------------------------------------------------------------------------
+    # Validation ------------------------------------------------------------------------------------------------------
 
     def _labels(self, y: Any, rows: int) -> NDArray[Any]:
         if y is None:
@@ -161,11 +229,11 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         named = self.target if self.target is not None else getattr(y, "name", None)
         name = str(named) if named not in (None, "") else "y"
         if name in columns:
-            raise DataError(f"The features hold a column {name}, as the target is called. Leave it out, or set target.")
+            raise DataError(f"The features have a column {name}, the name of the target. Leave it out, or set target.")
         return name
 
     def _own_columns(self, frame: pl.DataFrame, weights: Numbers, listed: Mapping[str, Any]) -> dict[str, Column]:
-        """How each feature is read, where no network says it."""
+        """How each feature is read, without a network."""
         states = self._mapping("states", frame.columns, {self.target_})
         declared = {**listed, **states}
         return {
@@ -174,7 +242,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         }
 
     def _network_columns(self, network: Network, columns: list[str]) -> dict[str, Column]:
-        """How the features that the network knows are read; the others are left aside."""
+        """How the features that are variables of the network are read; the others are ignored."""
         network.variable(self.target_)
         found = {}
         for name in columns:
@@ -189,15 +257,15 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         return found
 
     def _own_network(self, features: list[Variable]) -> Network:
-        """All features as parents of the target; where that is too large and nothing was said, as its children."""
-        names = [each.name for each in features]
+        """All features as parents of the target; as its children if that is too large and there is no knowledge."""
+        names = [feature.name for feature in features]
         variables = [*features, self._target_variable()]
         network = Network(variables, {self.target_: names}, name="classifier")
         if self.knowledge or prod(network.shape(self.target_)) <= MOST_CELLS:
             return network
         warnings.warn(
-            f"{len(names)} features are too many for one table of {self.target_}, and no knowledge says how they act "
-            "on it: each feature is taken to depend on the class alone (naive Bayes).",
+            f"{len(names)} features are too many for one CPT of {self.target_}, and there is no knowledge of how they "
+            "affect it: each feature is modelled as depending on the class alone (naive Bayes).",
             ManyFeaturesWarning,
             stacklevel=3,
         )
@@ -229,7 +297,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             raise OptionError(f"{what} is a mapping from columns, not {given!r}.")
         for name in given:
             if name not in columns and name not in more:
-                raise OptionError(f'{what} names "{name}", which is no column.{suggestion(str(name), columns)}')
+                raise OptionError(f'{what} names "{name}", which is not a column.{suggestion(str(name), columns)}')
         return given
 
     def _options(self) -> Mapping[str, Any]:
@@ -238,11 +306,6 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             if name not in OPTIONS:
                 raise OptionError(f'There is no option "{name}" of credo.fit to set here.{suggestion(name, OPTIONS)}')
         return given
-
-    def _seed(self) -> int:
-        if hasattr(self.random_state, "__index__"):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _rows(
         self, network: Network, frame: pl.DataFrame, classes: NDArray[Any], weights: Numbers | None, *, strict: bool
@@ -259,46 +322,46 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
 
 
 def _state_of(label: Any) -> str:
-    """What a class is called in statements: whole numbers without a point, all else as it is written."""
+    """The state that a class is in statements: whole numbers without a point, all else as it is written."""
     return text_of(plain(label))
 
 
 def _class_codes(variable: Variable, classes: NDArray[Any]) -> NDArray[np.int64]:
-    """The state's number of each class."""
+    """The number of the state of each class."""
     lexicon = Lexicon.of(variable)
     codes = []
     for label in classes.tolist():
         code = lexicon.by_text.get(_state_of(label), lexicon.code(label))
         if code is None or code == MISSING:
             raise UnknownStateError(
-                f'y holds "{label}", which is no state of {variable.name}.{suggestion(str(label), variable.states)}'
+                f'y holds "{label}", which is not a state of {variable.name}.{suggestion(str(label), variable.states)}'
             )
         codes.append(code)
     return np.array(codes, dtype=np.int64)
 
 
 def _check_size(knowledge: Knowledge, target: str) -> None:
-    """Refuse a full table of the target that rows could never fill, before it is made."""
+    """Raise if the full CPT of the target would be far larger than data can fill, before it is allocated."""
     network = knowledge.network
     cells = prod(network.shape(target))
-    noisy = any(isinstance(each, NoisyFamily) and each.child == target for each in knowledge.statements)
+    noisy = any(isinstance(stated, NoisyFamily) and stated.child == target for stated in knowledge.statements)
     if noisy or cells <= MOST_CELLS:
         return
     parents, kind = network.parents[target], "noisy-or" if len(network.states(target)) == 2 else "noisy-max"
     raise TooLargeError(
-        f"With all {len(parents)} features as its parents, the table of {target} has {float(cells):.1e} numbers "
-        f"({readable_bytes(8 * cells)}). Say in the knowledge which features act on their own, for example "
+        f"With all {len(parents)} features as its parents, the CPT of {target} has {float(cells):.1e} numbers "
+        f"({readable_bytes(8 * cells)}). State in the knowledge which features act independently, for example "
         f'"{target} is {kind} of {{{parents[0]}}}, {{{parents[1]}, {parents[2]}}}, …"; or leave features out, or cut '
         "them into fewer ranges.",
         8 * cells,
     )
 
 
-def _open_to_all(network: Network) -> Network:
-    """The learned classifier, in which no value of a feature is impossible: declared states that no row held too."""
-    tables = {}
+def _with_positive_priors(network: Network) -> Network:
+    """The learned classifier without impossible values of features: declared states may occur in later rows."""
+    cpts = {}
     for name in network.names:
         if not network.parents[name]:
-            table = np.maximum(network.cpt_array(name), LEAST_CHANCE)
-            tables[name] = table / table.sum()
-    return network.with_cpts(tables)
+            cpt = np.maximum(network.cpt_array(name), LEAST_PROBABILITY)
+            cpts[name] = cpt / cpt.sum()
+    return network.with_cpts(cpts)

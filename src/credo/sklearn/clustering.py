@@ -1,4 +1,4 @@
-"""A scikit-learn clusterer that is told which samples belong together, and which do not."""
+"""A scikit-learn clusterer with samples that are known to belong together, or apart."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from credo.arrays import Indices, Numbers
 from credo.clustering import Clustering, cluster, unused
 from credo.errors import DataError, OptionError
+from credo.options import checked_whole_number
 from credo.sklearn.columns import declared_categories, learn_column, plain
-from credo.sklearn.tabular import TabularMixin
+from credo.sklearn.tabular import Features, RandomState, TabularMixin
+from credo.statistics.prior import PriorLike
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,15 +25,49 @@ BINS = 3
 
 
 class TiedClustering(TabularMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """A hidden class behind all features, found by `credo.cluster`, with samples that are tied together or apart.
+    """Clusters as a hidden class behind all features, with samples that are tied together or apart.
 
-    Features are categories. Texts, truth values and at most ten whole numbers are taken as such, so numbers can be
-    category codes; all other numbers are cut into `bins` ranges that hold about as many samples each. Values may be
-    missing. A value that no sample of `fit` held is treated as missing, with an `UnseenValueWarning`.
+    The estimator of `credo.cluster`. Features are categories: texts, truth values and at most ten whole numbers are
+    used as they are, so numbers can be category codes; all other numbers are cut into ranges. Values may be missing. A
+    value that no sample of `fit` had is treated as missing, with an `UnseenValueWarning`.
 
-    `merged` and `prior` are those of `credo.cluster`; `n_init`, `max_iter` and `tol` are its starts, iterations and
-    tolerance, `random_state` its seed. After `fit`, `labels_` and `probabilities_` are those of the samples given their
-    ties, and `clustering_` is the `credo.Clustering` with all that was learned.
+    Parameters
+    ----------
+    n_clusters : int, default 2
+        The number of clusters.
+    merged : bool, default False
+        Whether each tie is one draw of the cluster, as in `credo.cluster`.
+    prior : number, str, prior or mapping, default 1
+        Pseudo-counts as in `credo.fit`.
+    bins : int, default 3
+        The number of ranges of a measured feature; each holds about as many samples.
+    n_init : int, default 5
+        The number of starts of EM.
+    max_iter : int, default 1000
+        The largest number of iterations from each start.
+    tol : float, default 1e-8
+        The relative change of the objective at which EM stops.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None, default 0
+        The seed; the same int gives the same clusters.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, (samples,)
+        The clusters of the samples, which respect the ties.
+    probabilities_ : ndarray, (samples, clusters)
+        The probabilities of the clusters, given the ties.
+    clustering_ : credo.Clustering
+        Everything that was learned.
+    n_iter_ : int
+        The number of iterations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([["high", "no"], ["high", "no"], ["none", "yes"], ["none", "yes"]])
+    >>> model = TiedClustering(2).fit(X, ties=["a", "a", None, None], apart=[(0, 2)])
+    >>> bool(model.labels_[0] == model.labels_[1]), bool(model.labels_[0] == model.labels_[2])
+    (True, False)
     """
 
     def __init__(
@@ -39,12 +75,12 @@ class TiedClustering(TabularMixin, ClusterMixin, BaseEstimator):  # type: ignore
         n_clusters: int = 2,
         *,
         merged: bool = False,
-        prior: Any = 1,
+        prior: PriorLike = 1,
         bins: int = BINS,
         n_init: int = 5,
         max_iter: int = 1000,
         tol: float = 1e-8,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.merged = merged
@@ -55,31 +91,48 @@ class TiedClustering(TabularMixin, ClusterMixin, BaseEstimator):  # type: ignore
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, ties: Any = None, apart: Sequence[Sequence[int]] | None = None) -> Any:
-        """Find the clusters of samples X, (samples, features); y is not used.
+    def fit(
+        self,
+        X: Features,
+        y: object = None,
+        ties: Sequence[object] | NDArray[Any] | None = None,
+        apart: Sequence[Sequence[int]] | None = None,
+    ) -> TiedClustering:
+        """Find the clusters of samples.
 
-        `ties` has an entry for each sample: samples with equal entries share a cluster, those with None or NaN are not
-        tied. `apart` lists pairs of samples in different clusters, as indices into X, which count from 0.
+        Parameters
+        ----------
+        X : array or frame, (samples, features)
+            The samples.
+        y : None
+            Not used.
+        ties : array_like, (samples,), optional
+            Samples with equal entries share a cluster; those with None or NaN are not tied.
+        apart : sequence of pairs of int, optional
+            Pairs of samples in different clusters, as indices into X, from 0 as everywhere in scikit-learn.
+
+        Returns
+        -------
+        TiedClustering
+            The estimator itself.
         """
-        if isinstance(self.bins, bool) or not hasattr(self.bins, "__index__") or int(self.bins) < 1:
-            raise OptionError(f"bins is a number of ranges, at least 1; it is {self.bins!r}.")
+        bins = checked_whole_number(self.bins, "bins, the number of ranges,")
         frame = self._frame(X, reset=True)
         listed, ones = declared_categories(X), np.ones(len(frame))
-        self._columns = {
-            name: learn_column(frame[name], ones, int(self.bins), listed.get(name)) for name in frame.columns
-        }
+        self._columns = {name: learn_column(frame[name], ones, bins, listed.get(name)) for name in frame.columns}
         table = self._named(frame, strict=True)
         table = table.select(name for name in table.columns if table[name].null_count() < len(table))
         if not table.columns:
-            raise DataError("No feature holds a value: there is nothing to find clusters by.")
-        tied = None if ties is None else unused("tie", table.columns)
-        if tied is not None:
+            raise DataError("No feature holds a value: there is nothing to find clusters with.")
+        tied = None
+        if ties is not None:
+            tied = unused("tie", table.columns)
             table = table.with_columns(_entries(tied, ties, len(table)))
         self.clustering_: Clustering = cluster(
             table,
             self.n_clusters,
             ties=tied,
-            apart=() if apart is None else _from_one(apart, len(table)),
+            apart=() if apart is None else _row_numbers(apart, len(table)),
             merged=self.merged,
             prior=self.prior,
             starts=self.n_init,
@@ -92,59 +145,91 @@ class TiedClustering(TabularMixin, ClusterMixin, BaseEstimator):  # type: ignore
         self.n_iter_ = len(self.clustering_.fit.history)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, **ties: Any) -> Indices:
-        """Find the clusters of samples, and give them: `ties` and `apart` as for `fit`."""
+    def fit_predict(self, X: Features, y: object = None, **ties: Any) -> Indices:
+        """Find the clusters of samples and return them.
+
+        Parameters
+        ----------
+        X : array or frame, (samples, features)
+            The samples.
+        y : None
+            Not used.
+        **ties
+            `ties` and `apart`, as in `fit`.
+
+        Returns
+        -------
+        ndarray of int, (samples,)
+            The clusters.
+        """
         labels: Indices = self.fit(X, y, **ties).labels_
         return labels
 
-    def predict_proba(self, X: Any) -> Numbers:
-        """How probable each cluster is for each sample, (samples, clusters); the samples are not tied."""
+    def predict_proba(self, X: Features) -> Numbers:
+        """The probability of each cluster for new samples, which are not tied.
+
+        Parameters
+        ----------
+        X : array or frame, (samples, features)
+            The samples.
+
+        Returns
+        -------
+        ndarray, (samples, clusters)
+            The probabilities.
+        """
         check_is_fitted(self)
         table = self._named(self._frame(X, reset=False), strict=False)
         return self.clustering_.predict_probabilities(table)
 
-    def predict(self, X: Any) -> Indices:
-        """The most probable cluster of each sample; the samples are not tied."""
+    def predict(self, X: Features) -> Indices:
+        """The most probable cluster of new samples, which are not tied.
+
+        Parameters
+        ----------
+        X : array or frame, (samples, features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of int, (samples,)
+            The clusters.
+        """
         labels: Indices = self.predict_proba(X).argmax(axis=1).astype(np.int64)
         return labels
 
     def _named(self, frame: pl.DataFrame, *, strict: bool) -> pl.DataFrame:
-        """The frame with the names of states; what the learned network does not know is missing."""
+        """The frame with the names of states; values that the learned network does not know are missing."""
         import polars as pl
 
         columns = []
         for name, column in self._columns.items():
             known = column.variable.states if strict else self._learned(name)
-            states = np.array([each if each in known else None for each in column.variable.states] + [None])
+            states = np.array([state if state in known else None for state in column.variable.states] + [None])
             codes = column.codes(frame[name], strict=strict)
             columns.append(pl.Series(name, states[codes].tolist(), dtype=pl.String))  # MISSING, -1, picks the last
         return pl.DataFrame(columns)
 
     def _learned(self, name: str) -> tuple[str, ...]:
-        """The states that samples of `fit` held."""
+        """The states that occurred in `fit`."""
         return self.clustering_.fit.network.states(name) if name in self.clustering_.features else ()
 
-    def _seed(self) -> int:
-        if hasattr(self.random_state, "__index__"):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-
-def _entries(name: str, ties: Any, samples: int) -> pl.Series:
+def _entries(name: str, ties: Sequence[object] | NDArray[Any], samples: int) -> pl.Series:
     """One text for each sample, null where it is not tied."""
     import polars as pl
 
     given = np.asarray(ties, dtype=object)
     if given.shape != (samples,):
         raise DataError(
-            f"There are {samples} samples but ties of the shape {given.shape}: one entry a sample is needed."
+            f"There are {samples} samples but ties of the shape {given.shape}: one entry per sample is needed."
         )
-    entries = [None if each is None or each != each else str(plain(each)) for each in given.tolist()]
+    entries = [None if entry is None or entry != entry else str(plain(entry)) for entry in given.tolist()]
     return pl.Series(name, entries, dtype=pl.String)
 
 
-def _from_one(apart: Any, samples: int) -> list[list[int]]:
-    """Pairs of indices as pairs of row numbers."""
+def _row_numbers(apart: Sequence[Sequence[int]], samples: int) -> list[list[int]]:
+    """Pairs of indices, from 0, as pairs of row numbers, from 1."""
     try:
         pairs = [[int(index.__index__()) for index in pair] for pair in apart]
     except (TypeError, AttributeError):
@@ -152,5 +237,5 @@ def _from_one(apart: Any, samples: int) -> list[list[int]]:
     for pair in pairs:
         for index in pair:
             if not 0 <= index < samples:
-                raise OptionError(f"apart names sample {index}, but indices count from 0 to {samples - 1}.")
+                raise OptionError(f"apart names sample {index}, but indices go from 0 to {samples - 1}.")
     return [[index + 1 for index in pair] for pair in pairs]

@@ -1,4 +1,4 @@
-"""Which state each value of a feature stands for: found on the training table, applied to every later one."""
+"""How the values of a feature become states: learned from the training rows, applied to all later ones."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ from credo.io.categories import read_frame
 from credo.io.states import MISSING, MISSING_TEXTS, Lexicon, text_of
 from credo.io.tables import is_missing
 from credo.model.network import Variable
+from credo.types import FrameLike
 
 if TYPE_CHECKING:
     import polars as pl
 
 MOST_WHOLE_NUMBERS = 10  # different whole numbers in a column that are taken as categories
-NOTHING_SEEN = "unseen"  # the one state of a feature that training rows say nothing about
+NOTHING_SEEN = "unseen"  # the only state of a feature without a value in the training rows
 
 
 class UnseenValueWarning(UserWarning):
-    """A value was met that training rows never held; it is treated as missing."""
+    """A value does not occur in the training rows; it is treated as missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A feature as a variable: its states, and the thresholds between them where it is measured."""
+    """A feature as a variable: its states, and the thresholds between them if it is measured."""
 
     variable: Variable
-    cuts: tuple[float, ...] | None = None  # state k holds the values from cuts[k - 1] up to cuts[k], itself not in it
+    cuts: tuple[float, ...] | None = None  # state k are the values from cuts[k - 1] to below cuts[k]
 
     def codes(self, values: pl.Series, *, strict: bool) -> Indices:
-        """The state's number of each value, `MISSING` where there is none.
+        """The number of the state of each value, or `MISSING`.
 
-        A value that is no state is an error where `strict`, and else missing, with a warning.
+        A value that is not a state is an error if `strict`; otherwise it is missing, with a warning.
         """
         if self.cuts is not None:
             numbers = as_numbers(values)
@@ -49,16 +50,16 @@ class Column:
         lexicon = Lexicon.of(self.variable)
         distinct, which = _distinct(values)
         known = [lexicon.code(plain(value)) for value in distinct]
-        strange = sorted({text_of(plain(value)) for value, code in zip(distinct, known, strict=True) if code is None})
-        if strange and strict:
+        unknown = sorted({text_of(plain(value)) for value, code in zip(distinct, known, strict=True) if code is None})
+        if unknown and strict:
             raise UnknownStateError(
-                f'Column {values.name} holds "{strange[0]}", which is no state of it.'
-                f"{suggestion(strange[0], self.variable.states)}"
+                f'Column {values.name} holds "{unknown[0]}", which is not a state of it.'
+                f"{suggestion(unknown[0], self.variable.states)}"
             )
-        if strange:
+        if unknown:
             warnings.warn(
-                f"Column {values.name} holds values that training rows never held, and that are treated as missing: "
-                f"{listing(strange)}.",
+                f"Column {values.name} holds values that do not occur in the training rows and are treated as missing: "
+                f"{listing(unknown)}.",
                 UnseenValueWarning,
                 stacklevel=4,
             )
@@ -68,16 +69,16 @@ class Column:
 def learn_column(
     values: pl.Series, weights: Numbers, bins: int | Sequence[float], declared: Sequence[object] | None = None
 ) -> Column:
-    """How a column is read, from its training rows.
+    """How a column is read, learned from its training rows.
 
-    Texts, truth values and a few whole numbers are categories: those declared, else those seen. Other numbers are
-    measured: `bins` is how many ranges hold about as many rows each, or the thresholds between ranges.
+    Texts, truth values and a few whole numbers are categories: those declared, else those that occur. Other numbers are
+    measured: `bins` is the number of ranges with about as many rows each, or the thresholds between ranges.
     """
     if declared is not None:
         return Column(Variable(values.name, tuple(text_of(plain(value)) for value in declared)))
     if not isinstance(bins, int):
         return with_thresholds(values.name, bins)
-    distinct = [plain(value) for value in _distinct(values)[0] if not _is_gap(value)]
+    distinct = [plain(value) for value in _distinct(values)[0] if not _is_missing(value)]
     if not distinct:
         return Column(Variable(values.name, (NOTHING_SEEN,)))
     if not values.dtype.is_numeric():
@@ -101,7 +102,7 @@ def with_thresholds(name: str, thresholds: Sequence[float]) -> Column:
     return Column(Variable(name, (f"<{words[0]}", *between, f"{words[-1]}+")), cuts)
 
 
-def as_frame(features: Any, names: Sequence[str]) -> pl.DataFrame:
+def as_frame(features: NDArray[Any] | FrameLike, names: Sequence[str]) -> pl.DataFrame:
     """Features as polars: a frame as it is, an array with these names for its columns."""
     import polars as pl
 
@@ -111,8 +112,8 @@ def as_frame(features: Any, names: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame([_series(name, features[:, place]) for place, name in enumerate(names)])
 
 
-def declared_categories(features: Any) -> Mapping[str, Sequence[object]]:
-    """The categories that the types of a frame's columns list, whether a row holds them or not."""
+def declared_categories(features: object) -> Mapping[str, Sequence[object]]:
+    """The categories that the types of a frame's columns list, whether they occur in a row or not."""
     import polars as pl
 
     if isinstance(features, pl.DataFrame):
@@ -125,7 +126,7 @@ def declared_categories(features: Any) -> Mapping[str, Sequence[object]]:
 
 
 def as_numbers(values: pl.Series) -> Numbers:
-    """A measured column; NaN where a value is missing."""
+    """The numbers of a measured column; NaN is a missing value."""
     import polars as pl
 
     blank = values.is_null()
@@ -141,37 +142,37 @@ def as_numbers(values: pl.Series) -> Numbers:
 
 
 def _quantiles(numbers: Numbers, weights: Numbers, bins: int) -> tuple[float, ...]:
-    """Thresholds that leave about the same weight in each range: a row of weight two is two rows."""
+    """Thresholds with about the same weight in each range: a row of weight two is two rows."""
     seen = ~np.isnan(numbers)
     distinct, which = np.unique(numbers[seen], return_inverse=True)
     weight = np.bincount(which, weights=weights[seen])
     share = np.cumsum(weight) / weight.sum()
-    # The first value whose range below it, itself left out, holds the share that is wanted; sums are rounded.
+    # The first value below which the wanted share lies; sums are rounded.
     places = np.searchsorted(share, np.arange(1, bins) / bins - 1e-12) + 1
     places = np.unique(places[places < len(distinct)])
     return tuple(((distinct[places - 1] + distinct[places]) / 2).tolist())
 
 
 def _series(name: str, values: NDArray[Any]) -> pl.Series:
-    """A column of an array; mixed Python values are numbers where all are, and texts else."""
+    """A column of an array; mixed Python values are numbers if all of them are, and texts otherwise."""
     import polars as pl
 
     if values.dtype != object:
         return pl.Series(name, values if values.dtype.kind in "biuf" else values.astype(str))
-    plain = [None if _is_gap(value) else value for value in values.tolist()]
+    plain = [None if _is_missing(value) else value for value in values.tolist()]
     if all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in plain):
         return pl.Series(name, [None if value is None else float(value) for value in plain], dtype=pl.Float64)
     return pl.Series(name, [None if value is None else text_of(value) for value in plain], dtype=pl.String)
 
 
 def _distinct(values: pl.Series) -> tuple[list[object], Indices]:
-    """The different values of a column, and which of them each row holds."""
+    """The distinct values of a column, and which of them each row holds."""
     import polars as pl
 
     if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object):
         raise DataError(f"Column {values.name} holds values of the type {values.dtype}: texts or numbers are expected.")
     if values.dtype.is_numeric():
-        numbers, which = np.unique(values.to_numpy(), return_inverse=True)  # a gap is NaN, which is one value here
+        numbers, which = np.unique(values.to_numpy(), return_inverse=True)  # NaN, a missing value, is one of them
         return numbers.tolist(), which.astype(np.int64)
     places: dict[object, int] = {}
     found = np.array([places.setdefault(value, len(places)) for value in values.to_list()], dtype=np.int64)
@@ -179,11 +180,11 @@ def _distinct(values: pl.Series) -> tuple[list[object], Indices]:
 
 
 def plain(value: Any) -> Any:
-    """Whole numbers as such, however they are stored: a state is called `1`, not `1.0`."""
+    """A whole number as int, however it is stored, so that its state is called `1`, not `1.0`."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _is_gap(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     return is_missing(value) or (isinstance(value, str) and value.strip() in MISSING_TEXTS)

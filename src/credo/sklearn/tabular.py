@@ -1,19 +1,31 @@
-"""What the estimators share: tables of any kind, with names, texts and gaps."""
+"""What the estimators share: input as arrays or frames, with texts and missing values, and random states."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from credo.io.tables import header_of
+from credo.options import resolve_seed
 from credo.sklearn.columns import as_frame
+from credo.types import FrameLike
 
 if TYPE_CHECKING:
     import polars as pl
 
+Features = ArrayLike | FrameLike
+# An int, a NumPy Generator, or a RandomState or None as in scikit-learn.
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
 
 class TabularMixin:
     """Input that may be a frame or an array, with texts and missing values."""
+
+    random_state: RandomState
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -23,9 +35,15 @@ class TabularMixin:
         return tags
 
     def _frame(self, features: Any, *, reset: bool) -> pl.DataFrame:
-        if hasattr(features, "columns") or hasattr(features, "column_names"):
+        """The features as a polars frame with texts as names of columns."""
+        if (header := header_of(features)) is not None:
             validate_data(self, features, skip_check_array=True, reset=reset)
-            header = getattr(features, "column_names", None) or features.columns
-            return as_frame(features, [str(name) for name in header])
+            return as_frame(features, header)
         checked = validate_data(self, features, dtype=None, ensure_all_finite="allow-nan", reset=reset)
         return as_frame(checked, [f"x{place}" for place in range(checked.shape[1])])
+
+    def _seed(self) -> int:
+        """The seed that `random_state` means."""
+        if self.random_state is None or isinstance(self.random_state, np.random.RandomState):
+            return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return resolve_seed(self.random_state)

@@ -1,15 +1,16 @@
-"""How far two networks of one structure are apart: the Kullback-Leibler divergence of their joint distributions."""
+"""The Kullback-Leibler divergence of the joint distributions of two networks with one structure."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.errors import NetworkError, listing
 from credo.io.dataset import Dataset, code_type
 from credo.io.states import MISSING
+from credo.model.alignment import aligned_cpt
 from credo.model.layout import Sensor
-from credo.model.network import Network, Table
-from credo.statistics.align import aligned_table
+from credo.model.network import Network
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_cells, prepare
 
@@ -20,48 +21,48 @@ def kl(network: Network, other: Network) -> float:
         Σ_X Σ_u P(u) Σ_x θ_x|u log(θ_x|u / θ'_x|u)
 
     where P(u) is the marginal of the parents of X under `network`, from exact inference. 0 log 0 is 0; the divergence
-    is infinite where `other` rules out what `network` does not. Variables, states and parents are matched by name,
+    is infinite if `other` excludes what `network` does not. Variables, states and parents are matched by name,
     whatever their order.
     """
     _check_names(network, other)
-    rows = {
-        name: _row_divergences(network.cpt_array(name), aligned_table(network, other, name)) for name in network.names
+    by_family = {
+        name: _divergences(network.cpt_array(name), aligned_cpt(network, other, name)) for name in network.names
     }
-    # A family whose rows all agree adds nothing, and needs no inference.
-    apart = {name: divergences for name, divergences in rows.items() if divergences.any()}
-    marginals = _parent_marginals(network, [name for name in apart if network.parents[name]])
+    # A family whose distributions all agree adds nothing, and needs no inference.
+    different = {name: divergences for name, divergences in by_family.items() if divergences.any()}
+    marginals = _parent_marginals(network, [name for name in different if network.parents[name]])
     total = 0.0
-    for name, divergences in apart.items():
+    for name, divergences in different.items():
         weights = marginals.get(name, np.ones(()))
-        reached = weights > 0  # an impossible configuration adds nothing, even where its rows are infinitely apart
+        reached = weights > 0  # an impossible configuration adds nothing, even if its divergence is infinite
         total += float((weights[reached] * divergences[reached]).sum())
     return total
 
 
 def _check_names(network: Network, other: Network) -> None:
     if more := [name for name in other if name not in network]:
-        raise NetworkError(f"Only the other network has {listing(more)}: the two must have one structure.")
+        raise NetworkError(f"Only the other network has {listing(more)}: the two must have the same structure.")
 
 
-def _row_divergences(table: Table, other: Table) -> Table:
-    """Σ_x θ_x log(θ_x / θ'_x) for each configuration of the parents; the last axis is summed away."""
-    terms = np.zeros_like(table)
-    possible = table > 0
+def _divergences(cpt: Numbers, other: Numbers) -> Numbers:
+    """Σ_x θ_x log(θ_x / θ'_x) for each configuration of the parents; the last axis is summed out."""
+    terms = np.zeros_like(cpt)
+    possible = cpt > 0
     with np.errstate(divide="ignore"):
         # A difference of logarithms: the ratio of two numbers may overflow where its logarithm does not.
-        terms[possible] = table[possible] * (np.log(table[possible]) - np.log(other[possible]))
-    sums: Table = terms.sum(axis=-1)
+        terms[possible] = cpt[possible] * (np.log(cpt[possible]) - np.log(other[possible]))
+    sums: Numbers = terms.sum(axis=-1)
     return sums
 
 
-def _parent_marginals(network: Network, names: list[str]) -> dict[str, Table]:
-    """P(parents of each of these variables), axes in the parents' order: a question for each, answered together."""
+def _parent_marginals(network: Network, names: list[str]) -> dict[str, Numbers]:
+    """P(parents of each of these variables), axes in the order of the parents: one query each, answered together."""
     sensors = [Sensor(network.parents[name]) for name in names]
     if not sensors:
         return {}
-    nothing = Dataset(network.names, np.full((1, len(network)), MISSING, dtype=code_type(network)))
-    readings = np.zeros((1, len(sensors)), dtype=nothing.codes.dtype)
-    prepared = prepare(layout_for_counts(network), nothing, sensors=sensors, readings=readings)
+    empty_row = Dataset(network.names, np.full((1, len(network)), MISSING, dtype=code_type(network)))
+    readings = np.zeros((1, len(sensors)), dtype=empty_row.codes.dtype)
+    prepared = prepare(layout_for_counts(network), empty_row, sensors=sensors, readings=readings)
     ones = [np.ones(network.shape(name)[:-1]) for name in names]
     counts, _ = expected_cells(prepared, prepared.layout.pack(network.cpts, ones))
     return {

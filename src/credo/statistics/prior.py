@@ -1,39 +1,81 @@
-"""What is believed before the data, as pseudo-counts: how often each state counts as seen already."""
+"""Priors as pseudo-counts: how often each state counts as observed before the data.
+
+With pseudo-counts α the estimate from counts N alone is θ = (N + α) / Σ (N + α).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from credo.arrays import Numbers
 from credo.errors import NetworkError, PriorError, suggestion
+from credo.model.alignment import aligned_cpt
 from credo.model.expansion import Expansion, expand
 from credo.model.layout import Layout
 from credo.model.network import Network
-from credo.statistics.align import aligned_table
 
 
 @dataclass(frozen=True, slots=True)
 class Dirichlet:
-    """The same pseudo-count for every state of every row: 1 is Laplace's rule."""
+    """The same pseudo-count for every state in every configuration.
+
+    Parameters
+    ----------
+    pseudo_count : float, default 1.0
+        The pseudo-count; 1 is Laplace's rule.
+
+    Examples
+    --------
+    >>> import credo, polars as pl
+    >>> coin = credo.Network({"coin": ["heads", "tails"]})
+    >>> data = pl.DataFrame({"coin": ["heads", "heads"]})
+    >>> credo.fit(coin, data, method="map", prior=credo.Dirichlet(1)).network.cpts["coin"].tolist()
+    [0.75, 0.25]
+    """
 
     pseudo_count: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class BDeu:
-    """An equivalent sample size, spread evenly over all cells of a table: rows of large tables get little each."""
+    """An equivalent sample size, spread equally over all numbers of a CPT: large CPTs get little for each.
+
+    Parameters
+    ----------
+    equivalent_sample_size : float, default 10.0
+        The sum of the pseudo-counts of a CPT.
+
+    Examples
+    --------
+    >>> BDeu(20).equivalent_sample_size
+    20
+    """
 
     equivalent_sample_size: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkPrior:
-    """Another network's tables: each row counts as `weight` observations distributed as that network says."""
+    """The CPTs of another network: each distribution counts as `weight` observations.
+
+    Parameters
+    ----------
+    network : Network
+        A network with the same structure.
+    weight : float, default 1.0
+        The number of observations that each conditional distribution counts as.
+
+    Examples
+    --------
+    >>> import credo
+    >>> expert = credo.Network({"coin": ["heads", "tails"]}, cpts={"coin": [0.5, 0.5]})
+    >>> NetworkPrior(expert, weight=20).weight
+    20
+    """
 
     network: Network
     weight: float = 1.0
@@ -41,34 +83,35 @@ class NetworkPrior:
 
 Prior = Dirichlet | BDeu | NetworkPrior
 Priors = Prior | Mapping[str, Prior]
+PriorLike = float | str | Network | Prior | Mapping[str, float | str | Network | Prior]
 
 
-def as_prior(value: Any, network: Network) -> Priors:
-    """What users write for a prior: a number, "k2", "bdeu", "bdeu:20", a network, a prior, or a mapping by variable."""
+def as_prior(value: PriorLike, network: Network) -> Priors:
+    """A prior from a number, "k2", "bdeu", "bdeu:20", a network, a prior, or a mapping from variables to these."""
     if isinstance(value, Mapping):
         for name in value:
             if name not in network:
                 raise PriorError(
-                    f'A prior is given for "{name}", which is no variable.{suggestion(name, network.names)}'
+                    f'A prior is given for "{name}", which is not a variable.{suggestion(name, network.names)}'
                 )
         return {name: _one_prior(value[name]) for name in value}
     return _one_prior(value)
 
 
 def taken_apart(prior: Priors, expansion: Expansion) -> Priors:
-    """The same belief about a network whose noisy families are taken apart: what is said of a child, of its effects."""
+    """The prior of an expanded network: the prior of a noisy child becomes that of its effects."""
     if isinstance(prior, Mapping):
-        alone = {name: _apart(each) for name, each in prior.items()}
+        expanded = {name: _expanded(one) for name, one in prior.items()}
         effects = expansion.effects
-        return {own: each for name, each in alone.items() for own in (name, *effects.get(name, ()))}
-    return _apart(prior)
+        return {own: one for name, one in expanded.items() for own in (name, *effects.get(name, ()))}
+    return _expanded(prior)
 
 
-def _apart(prior: Prior) -> Prior:
+def _expanded(prior: Prior) -> Prior:
     return replace(prior, network=expand(prior.network).network) if isinstance(prior, NetworkPrior) else prior
 
 
-def _one_prior(value: Any) -> Prior:
+def _one_prior(value: object) -> Prior:
     prior: Prior
     if isinstance(value, Dirichlet | BDeu | NetworkPrior):
         prior = value
@@ -99,7 +142,7 @@ def _prior_from_text(text: str) -> Prior:
             return Dirichlet() if number is None else Dirichlet(number)
         return Dirichlet(float(text))
     except ValueError:
-        raise PriorError(f'"{text}" is no prior. Known: k2, bdeu:SIZE, dirichlet:NUMBER, or a number.') from None
+        raise PriorError(f'"{text}" is not a prior. Known: k2, bdeu:SIZE, dirichlet:NUMBER, or a number.') from None
 
 
 def prior_vector(prior: Priors, layout: Layout, names: Iterable[str] | None = None) -> Numbers:
@@ -120,7 +163,7 @@ def pseudo_counts(prior: Priors, network: Network, name: str) -> Numbers:
         cells = network.configurations(name) * len(network.states(name))
         return np.full((1, 1), prior.equivalent_sample_size / cells)
     try:
-        table = aligned_table(network, prior.network, name)
+        cpt = aligned_cpt(network, prior.network, name)
     except NetworkError as error:
         raise PriorError(f"The network of the prior does not fit. {error}") from None
-    return prior.weight * table.reshape(-1, len(network.states(name)))
+    return prior.weight * cpt.reshape(-1, len(network.states(name)))

@@ -8,10 +8,11 @@ import pytest
 from credo.constraints.constraint_set import RowTie
 from credo.io.dataset import Dataset
 from credo.model.network import Network
+from credo.options import TieReading
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_cells
 from credo.statistics.ties.factors import TieError
-from credo.statistics.ties.likelihood import Reading, TiedData, tie_rows
+from credo.statistics.ties.likelihood import TiedData, tie_rows
 from tests.helpers.enumeration import random_network, random_rows
 from tests.helpers.tied_likelihood import constrained, log_joint
 
@@ -40,7 +41,7 @@ def a_case(
     return network, codes, ties
 
 
-def tied(network: Network, codes: np.ndarray, ties: list[RowTie], **options: Reading) -> TiedData:
+def tied(network: Network, codes: np.ndarray, ties: list[RowTie], **options: TieReading) -> TiedData:
     return tie_rows(layout_for_counts(network), ties, Dataset(network.names, codes), **options)
 
 
@@ -82,7 +83,7 @@ def test_ties_in_cycles_are_close() -> None:
 @pytest.mark.parametrize("seed", range(50))
 def test_joint_ties_are_the_first_term_alone(seed: int) -> None:
     network, codes, ties = a_case(np.random.default_rng([4, seed]))
-    found = evaluate(network, tied(network, codes, ties, reading=Reading.JOINT))
+    found = evaluate(network, tied(network, codes, ties, reading=TieReading.JOINT))
     assert found.log_likelihood == pytest.approx(log_joint(network, codes, ties), abs=1e-9)
     assert not found.chance.any()
 
@@ -99,7 +100,7 @@ def test_merged_ties_are_one_draw(seed: int) -> None:
         value = int(generator.integers(len(network.states(root))))
         codes[0, network.names.index(root)], revealed[:3, network.names.index(root)] = value, value
     ties = [RowTie((root,), None, (1, 2, 3), 0), RowTie((root,), None, (4, 5), 0)]
-    found = evaluate(network, tied(network, codes, ties, reading=Reading.MERGED))
+    found = evaluate(network, tied(network, codes, ties, reading=TieReading.MERGED))
     assert found.log_likelihood == pytest.approx(log_joint(network, revealed, ties, merged=True), abs=1e-9)
     assert (found.seen >= -1e-12).all()
     assert not found.chance.any()

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import OptionError
-from credo.io.atomic import replacing
+from credo.io.files import replacing
 
 SAVING_SHARE = 0.05  # of the time that saving may take
 

@@ -1,1 +1,1 @@
-"""Likelihood of rows that are tied together: ties relaxed into soft evidence, and compensated for [yao, section 5]."""
+"""Rows that are tied together: equal or different values, as soft evidence passed between rows [yao, section 5]."""

@@ -1,6 +1,6 @@
-"""From statements that tie rows to factors over hidden values: which (row, variable) must be equal, which must differ.
+"""From statements that tie rows to factors over hidden values: which values must be equal, and which must differ.
 
-Ties of one variable that overlap are one tie. Where one member is observed, so are all.
+Overlapping ties of one variable are one tie. If one value of a tie is observed, all of them are.
 """
 
 from __future__ import annotations
@@ -10,18 +10,23 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from credo.arrays import Codes, Indices, Numbers
+from credo.arrays import Codes, Flags, Indices, Numbers
 from credo.constraints.constraint_set import RowTie
 from credo.errors import DataError
 from credo.io.dataset import Dataset
-from credo.model.graphs import parts
+from credo.model.graphs import connected_components
 from credo.model.network import Network
 
 
 class TieError(DataError):
-    """Rows that are tied together hold values that the tie forbids; `rows` count from one."""
+    """Rows that are tied together hold values that the tie forbids.
+
+    Attributes
+    ----------
+    rows : tuple of int
+        The rows, counted from 1.
+    """
 
     def __init__(self, message: str, rows: Sequence[int]) -> None:
         super().__init__(message)
@@ -30,13 +35,13 @@ class TieError(DataError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Factors:
-    """Sets of rows that share the value of a variable, and pairs that differ in it."""
+    """Sets of rows that share the value of a variable, and pairs of rows that differ in it."""
 
     variable: Indices  # (factors,) its position in the network
-    differ: NDArray[np.bool_]  # (factors,) a pair that differs; else all members are equal
+    differ: Flags  # (factors,) whether this is a pair that differs; else all members are equal
     rows: Indices  # (members,) factor after factor
     starts: Indices  # (factors + 1,)
-    weights: Numbers  # (members,) how many copies of itself each row stands for, all of them tied
+    weights: Numbers  # (members,) how often each row counts; its copies are tied as well
 
     def __len__(self) -> int:
         return len(self.variable)
@@ -46,7 +51,7 @@ class Factors:
         """The factor of each member."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
-    def chosen(self, which: NDArray[np.bool_]) -> Factors:
+    def chosen(self, which: Flags) -> Factors:
         """Some of the factors."""
         members = which[self.factor]
         sizes = np.diff(self.starts)[which]
@@ -55,7 +60,7 @@ class Factors:
 
 
 def factors_of(network: Network, ties: Sequence[RowTie], dataset: Dataset) -> tuple[Factors, Dataset]:
-    """The factors that ties mean in a table, and the table with the values that they reveal filled in."""
+    """The factors of ties in a table, and the table with the values that the ties reveal filled in."""
     codes = dataset.codes.copy()
     weights = np.ones(len(codes)) if dataset.weights is None else dataset.weights
     counted = weights > 0
@@ -63,15 +68,15 @@ def factors_of(network: Network, ties: Sequence[RowTie], dataset: Dataset) -> tu
     differ: list[bool] = []
     members: list[Indices] = []
     for position, name in enumerate(network.names):
-        own = [tie for tie in ties if name in tie.variables]
-        label = _shared(own, dataset, counted)
+        ties_of_name = [tie for tie in ties if name in tie.variables]
+        label = _tie_numbers(ties_of_name, dataset, counted)
         tied = np.flatnonzero(label >= 0)
         for rows in _sets(tied, label[tied]):
             _reveal(network, position, codes, rows)
             variable.append(position)
             differ.append(False)
             members.append(rows)
-        for rows in _pairs(network, position, own, dataset, counted):
+        for rows in _pairs(network, position, ties_of_name, dataset, counted):
             _refuse_equal(network, position, codes, label, weights, rows)
             variable.append(position)
             differ.append(True)
@@ -82,8 +87,8 @@ def factors_of(network: Network, ties: Sequence[RowTie], dataset: Dataset) -> tu
     return found, replace(dataset, codes=codes)
 
 
-def _tied(tie: RowTie, dataset: Dataset, counted: NDArray[np.bool_]) -> tuple[Indices, Indices]:
-    """The rows of a tie that count, each with its group's number; a row without a value in the column is in none."""
+def _tied(tie: RowTie, dataset: Dataset, counted: Flags) -> tuple[Indices, Indices]:
+    """The rows of a tie with weight, and the number of the group of each; rows without a value are in no group."""
     if tie.by is None:
         rows = np.array(tie.rows, dtype=np.int64) - 1
         rows = rows[counted[rows]]
@@ -94,8 +99,8 @@ def _tied(tie: RowTie, dataset: Dataset, counted: NDArray[np.bool_]) -> tuple[In
     return rows, group.astype(np.int64)
 
 
-def _shared(ties: Sequence[RowTie], dataset: Dataset, counted: NDArray[np.bool_]) -> Indices:
-    """The number of each row's tie after ties that overlap have become one; -1 where a row is in none."""
+def _tie_numbers(ties: Sequence[RowTie], dataset: Dataset, counted: Flags) -> Indices:
+    """The number of each row's tie after overlapping ties have been joined; -1 if the row is in none."""
     rows, nodes, count = [], [], 0
     for tie in ties:
         if tie.differ:
@@ -106,10 +111,10 @@ def _shared(ties: Sequence[RowTie], dataset: Dataset, counted: NDArray[np.bool_]
         count += int(group.max(initial=-1)) + 1
     if not count:
         return np.full(len(dataset), -1, dtype=np.int64)
-    here, there = np.concatenate(rows), np.concatenate(nodes) + len(dataset)
-    label = parts(here, there, len(dataset) + count)
+    members, groups = np.concatenate(rows), np.concatenate(nodes) + len(dataset)
+    label = connected_components(members, groups, len(dataset) + count)
     tied = np.zeros(len(dataset), dtype=bool)
-    tied[here] = True
+    tied[members] = True
     return np.where(tied, label[: len(dataset)], -1)
 
 
@@ -125,9 +130,9 @@ def _sets(rows: Indices, group: Indices) -> Iterator[Indices]:
 
 
 def _pairs(
-    network: Network, position: int, ties: Sequence[RowTie], dataset: Dataset, counted: NDArray[np.bool_]
+    network: Network, position: int, ties: Sequence[RowTie], dataset: Dataset, counted: Flags
 ) -> Iterator[Indices]:
-    """The pairs of rows that differ in a variable, each once."""
+    """The pairs of rows that must differ in a variable, each once."""
     variable = network.variables[position]
     seen: set[tuple[int, int]] = set()
     for tie in ties:
@@ -136,7 +141,7 @@ def _pairs(
         for rows in _sets(*_tied(tie, dataset, counted)):
             if len(rows) > len(variable.states):
                 raise TieError(
-                    f"{len(rows)} rows are all to differ in {variable.name}, which has {len(variable.states)} states: "
+                    f"{len(rows)} rows must all differ in {variable.name}, which has {len(variable.states)} states: "
                     f"{listed(rows)}.",
                     (rows + 1).tolist(),
                 )
@@ -146,15 +151,15 @@ def _pairs(
 
 
 def _reveal(network: Network, position: int, codes: Codes, rows: Indices) -> None:
-    """Where one of the rows holds a value, write it into all; two different ones are an error."""
+    """If one of the rows holds a value, write it into all of them; two different values are an error."""
     column = codes[rows, position]
     known = np.flatnonzero(column >= 0)
     if not len(known):
         return
-    other = known[column[known] != column[known[0]]]
-    if len(other):
+    different = known[column[known] != column[known[0]]]
+    if len(different):
         variable = network.variables[position]
-        first, second = rows[known[0]], rows[other[0]]
+        first, second = rows[known[0]], rows[different[0]]
         raise TieError(
             f"Rows {first + 1} and {second + 1} are tied to share {variable.name}, but row {first + 1} holds "
             f"{variable.states[codes[first, position]]} and row {second + 1} holds "
@@ -167,21 +172,21 @@ def _reveal(network: Network, position: int, codes: Codes, rows: Indices) -> Non
 def _refuse_equal(
     network: Network, position: int, codes: Codes, label: Indices, weights: Numbers, pair: Indices
 ) -> None:
-    """A pair that differs may be neither tied together nor seen to be equal, and is of two single rows."""
+    """Raise if a pair that must differ is tied together, holds equal values, or stands for several rows."""
     name, (first, second) = network.names[position], pair
-    said = f"Rows {first + 1} and {second + 1} are to differ in {name}, but"
+    start = f"Rows {first + 1} and {second + 1} must differ in {name}, but"
     places = (int(first) + 1, int(second) + 1)
     if label[first] >= 0 and label[first] == label[second]:
-        raise TieError(f"{said} other ties make them share it.", places)
+        raise TieError(f"{start} other ties make them share it.", places)
     if codes[first, position] >= 0 and codes[first, position] == codes[second, position]:
         state = network.states(name)[codes[first, position]]
-        raise TieError(f"{said} both hold {state}. Correct a value, or take the pair out.", places)
+        raise TieError(f"{start} both hold {state}. Correct a value, or take the pair out.", places)
     if (weights[pair] != 1).any():
-        raise TieError(f"{said} one of them has a weight other than one: copies of a row cannot differ.", places)
+        raise TieError(f"{start} one of them has a weight other than one: copies of a row cannot differ.", places)
 
 
 def listed(rows: Indices) -> str:
-    """The numbers of rows for a message, from one."""
+    """Row numbers for a message, counted from 1."""
     return ", ".join(str(row + 1) for row in rows[:12].tolist()) + (", …" if len(rows) > 12 else "")
 
 

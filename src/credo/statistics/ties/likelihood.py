@@ -1,17 +1,17 @@
 """The constrained log-likelihood of tied rows, log P(data | ties) = log P(data, ties) − log P(ties) [yao, eq. 3].
 
-Both terms are relaxed sets of ties: one over what the rows hold, one over rows that hold nothing. Their expected
-counts, N1 and N2, are the derivatives with respect to log θ [yao, eq. 5]; where there are no ties, N2 is nothing and N1
-what EM expects. That is how rows came about that were drawn until they agreed. Rows that were drawn first, and found to
-agree later, are `joint`: the first term alone. `merged` ties are one draw for all their members instead of several that
-happen to agree: one term again, and the table of the tied variable counts once a tie [shental et al., 2003].
+Both terms are relaxed sets of ties: one over the rows of the data, one over rows without values. Their expected
+counts, N1 and N2, are the derivatives with respect to log θ [yao, eq. 5]; without ties N2 is zero and N1 are the
+expected counts of EM. That is right for rows that were drawn until they agreed (`TieReading.CLL`). Rows that were drawn
+first, and found to agree later, are `JOINT`: the first term alone. `MERGED` ties are one draw for all their members
+instead of several that happen to agree: one term again, and the CPT of the tied variable counts once per tie
+[shental et al., 2003].
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
@@ -19,57 +19,50 @@ from credo.arrays import Indices, Numbers
 from credo.constraints.constraint_set import RowTie
 from credo.errors import OptionError
 from credo.io.dataset import Dataset
-from credo.model.graphs import parts
+from credo.model.graphs import connected_components
 from credo.model.layout import Layout
 from credo.model.network import Network
+from credo.options import TieReading
 from credo.statistics.inference.expected_counts import Prepared, prepare
 from credo.statistics.ties.factors import Factors, factors_of
 from credo.statistics.ties.relaxation import TIGHT, Members, Relaxation, relax
 
 
-class Reading(Enum):
-    """How tied rows came about; the value is what a user says."""
-
-    CLL = "cll"  # drawn until they agreed: log P(data | ties)
-    JOINT = "joint"  # drawn, and found to agree: log P(data, ties)
-    MERGED = "merged"  # one draw of the tied value for all of them
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Expected:
-    """What one evaluation gives."""
+    """The result of one evaluation."""
 
-    seen: Numbers  # N1: expected counts of data and ties
-    chance: Numbers  # N2: of the ties alone
-    log_likelihood: float  # constrained
-    evidence: Numbers  # where the next evaluation may start from
+    seen: Numbers  # N1, the expected counts given data and ties
+    chance: Numbers  # N2, the expected counts given the ties alone
+    log_likelihood: float  # log P(data | ties), or as `reading` defines it
+    evidence: Numbers  # messages that the next evaluation may start from
     rounds: int  # of messages
     converged: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TiedData:
-    """Rows and their ties, ready to be evaluated under any tables."""
+    """Rows and their ties, ready to be evaluated under any CPTs."""
 
-    prepared: Prepared  # the rows with the values that ties reveal, the ties left out
+    prepared: Prepared  # the rows with the values that ties reveal, without the ties
     factors: Factors
     seen: Relaxation
     chance: Relaxation | None  # only where rows are conditioned on their ties
-    reading: Reading = Reading.CLL
+    reading: TieReading = TieReading.CLL
 
     @property
     def is_exact(self) -> bool:
-        """Whether the likelihood is exact once messages have settled."""
+        """Whether the likelihood is exact once messages have converged."""
         return self.seen.is_exact and (self.chance is None or self.chance.is_exact)
 
     def start(self) -> Numbers:
-        """Evidence to begin with."""
+        """Uninformative messages to start from."""
         terms = [self.seen] if self.chance is None else [self.seen, self.chance]
         return np.concatenate([term.start() for term in terms])
 
     def expected(self, theta: Numbers, evidence: Numbers, tolerance: float = TIGHT) -> Expected:
-        """Expected counts and the constrained log-likelihood under tables; messages start from `evidence`."""
-        if self.reading is Reading.MERGED:
+        """Expected counts and the constrained log-likelihood under CPTs; messages start from `evidence`."""
+        if self.reading is TieReading.MERGED:
             return self._merged(theta, evidence, tolerance)
         cut = int(self.seen.offsets[-1])
         seen, _ = self.seen.settle(theta, evidence[:cut], tolerance)
@@ -87,26 +80,26 @@ class TiedData:
         )
 
     def _merged(self, theta: Numbers, evidence: Numbers, tolerance: float) -> Expected:
-        """Each tie counts the table of its variable once: P(x) is taken out for all members but one."""
+        """Each tie counts the CPT of its variable once: P(x) is divided out for all members but one."""
         factors, layout = self.seen.members.factors, self.prepared.layout
         width = int(self.seen.states.max(initial=1))
         inside = np.arange(width) < self.seen.states[:, None]
         cells = np.where(inside, layout.cell_starts[factors.variable][:, None] + np.arange(width), 0)
         members = np.add.reduceat(factors.weights, factors.starts[:-1]) if len(factors) else np.zeros(0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            # A value of probability zero stays impossible, though it is taken out more often than it is put in.
+            # A value of probability zero stays impossible, though it is divided out more often than multiplied.
             logs = np.where(inside & (theta[cells] > 0), (1 - members)[:, None] * np.log(theta[cells]), -np.inf)
         scales = logs.max(axis=1, initial=-np.inf)
-        settled, beliefs = self.seen.settle(theta, evidence, tolerance, np.exp(logs - scales[:, None]))
+        settled, marginals = self.seen.settle(theta, evidence, tolerance, np.exp(logs - scales[:, None]))
         counts = settled.counts.copy()
-        np.add.at(counts, cells[inside], -((members - 1)[:, None] * beliefs)[inside])
+        np.add.at(counts, cells[inside], -((members - 1)[:, None] * marginals)[inside])
         revealed = self._revealed_copies(theta, counts)
         nothing = np.zeros_like(counts)
         log_likelihood = settled.log_z + float(scales.sum()) + revealed
         return Expected(counts, nothing, log_likelihood, settled.evidence, settled.rounds, settled.converged)
 
     def _revealed_copies(self, theta: Numbers, counts: Numbers) -> float:
-        """Take out the copies of values that ties reveal; their logarithm."""
+        """Subtract the copies of values that ties reveal from the counts; the logarithm of their probability."""
         factors = self.factors
         if not len(factors):
             return 0.0
@@ -123,19 +116,19 @@ def tie_rows(
     ties: Sequence[RowTie],
     dataset: Dataset,
     *,
-    reading: Reading = Reading.CLL,
+    reading: TieReading = TieReading.CLL,
     memory_limit: int | None = None,
 ) -> TiedData:
-    """Work out once what ties between the rows of a table mean for its likelihood."""
-    network, reading = count_layout.network, Reading(reading)
+    """Prepare the likelihood of rows with these ties, once for any CPTs."""
+    network, reading = count_layout.network, TieReading(reading)
     factors, revealed = factors_of(network, ties, dataset)
-    if reading is Reading.MERGED:
+    if reading is TieReading.MERGED:
         _refuse_to_merge(network, factors)
     weights = np.ones(len(revealed)) if revealed.weights is None else revealed.weights
     prepared = prepare(count_layout, revealed, memory_limit)
     seen = relax(count_layout, revealed.codes, weights, _own_columns(factors, revealed), memory_limit)
     chance = None
-    if reading is Reading.CLL:
+    if reading is TieReading.CLL:
         members, rows, row_weights = _chance_columns(network, factors)
         nothing = np.full((rows, len(network)), -1, dtype=revealed.codes.dtype)
         chance = relax(count_layout, nothing, row_weights, members, memory_limit)
@@ -143,7 +136,7 @@ def tie_rows(
 
 
 def _own_columns(factors: Factors, dataset: Dataset) -> Members:
-    """A column for each hidden member; ties of which every value is known need none."""
+    """A column of evidence for each hidden member; ties whose values are all known need none."""
     values = dataset.codes[factors.rows, factors.variable[factors.factor]].astype(np.int64)
     hidden = np.zeros(len(factors), dtype=bool)
     hidden[factors.factor[values < 0]] = True
@@ -161,10 +154,10 @@ def _own_columns(factors: Factors, dataset: Dataset) -> Members:
 
 
 def _chance_columns(network: Network, factors: Factors) -> tuple[Members, int, Numbers]:
-    """Columns over rows that hold nothing, and how many such rows there are, with their weights.
+    """Columns of evidence over rows without values, how many such rows there are, and their weights.
 
-    Tied values of a row that have no ancestor in common are independent, and become rows of their own; one that is
-    alone in its row is as likely as any other of its variable, and all such members share a column.
+    Tied values of a row that have no ancestor in common are independent, and become rows of their own. A value that is
+    alone in its row has the same distribution as any other of its variable, so that all such members share a column.
     """
     variable, key = factors.variable[factors.factor], _clusters(network, factors)
     _, cluster, sizes = np.unique(key, return_inverse=True, return_counts=True)
@@ -180,13 +173,13 @@ def _chance_columns(network: Network, factors: Factors) -> tuple[Members, int, N
     first = np.empty(count, dtype=np.int64)
     first[columns[::-1]] = np.arange(len(columns))[::-1]
     row_weights = np.zeros(len(labels))
-    row_weights[row] = factors.weights  # copies of a row are as heavy as it is,
-    row_weights[row[alone]] = weights[columns[alone]]  # and a shared one as all that share it
+    row_weights[row] = factors.weights  # a row keeps its weight,
+    row_weights[row[alone]] = weights[columns[alone]]  # and a shared one has that of all members that share it
     return Members(factors, columns, variable[first], row[first].astype(np.int64), weights), len(labels), row_weights
 
 
 def _clusters(network: Network, factors: Factors) -> Indices:
-    """A number for each member, the same for members of one row whose variables have an ancestor in common."""
+    """A number for each member, equal for members of one row whose variables have an ancestor in common."""
     variable = factors.variable[factors.factor]
     roots = _ancestors(network)
     node, at = [], []
@@ -200,11 +193,11 @@ def _clusters(network: Network, factors: Factors) -> Indices:
     _, meeting = np.unique(np.concatenate(node), return_inverse=True)
     member = np.concatenate(at)
     size = len(variable) + int(meeting.max()) + 1
-    return parts(member, len(variable) + meeting, size)[: len(variable)]
+    return connected_components(member, len(variable) + meeting, size)[: len(variable)]
 
 
 def _ancestors(network: Network) -> list[list[int]]:
-    """Each variable with all that it depends on, by position."""
+    """The ancestors of each variable and itself, by position."""
     position = {name: i for i, name in enumerate(network.names)}
     found: dict[str, set[int]] = {}
     for name in network.order:
@@ -217,8 +210,8 @@ def _refuse_to_merge(network: Network, factors: Factors) -> None:
         name = network.names[position]
         if network.parents[name]:
             raise OptionError(
-                f"Merged ties are one draw for several rows, which has no meaning where {name} depends on "
-                f"{', '.join(network.parents[name])}: the rows may differ in them. Leave ties=merged out."
+                f"Merged ties are one draw for several rows, which is not defined where {name} depends on "
+                f"{', '.join(network.parents[name])}: the rows may differ in them. Choose another tie_reading."
             )
     if factors.differ.any():
-        raise OptionError("Rows that differ cannot be merged. Leave ties=merged out.")
+        raise OptionError("Rows that differ cannot be merged. Choose another tie_reading.")

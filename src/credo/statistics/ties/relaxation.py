@@ -1,8 +1,8 @@
-"""One relaxed set of ties: rows are independent given soft evidence on their tied values, passed until it settles.
+"""One relaxed set of ties: rows are independent given soft evidence on their tied values (loopy belief propagation).
 
-The engine is given a sensor for each tied variable, with a column for each member; their expected counts are the
-marginals that messages are made of. log Z is that of Bethe: exact where rows and ties form no cycle
-[yao, proposition 5.1], and where messages have settled its derivative is the expected counts.
+Exact inference gets a sensor for each tied variable, with a column of evidence for each member; the expected counts of
+sensors are the marginals that messages are made from. log Z is the Bethe approximation: exact if rows and ties form no
+cycle [yao, proposition 5.1]. At convergence its derivatives are the expected counts.
 """
 
 from __future__ import annotations
@@ -11,41 +11,40 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from credo.arrays import Codes, Indices, Numbers
+from credo.arrays import Codes, Flags, Indices, Numbers
 from credo.io.dataset import Dataset
-from credo.model.graphs import parts
+from credo.model.graphs import connected_components
 from credo.model.layout import Layout, Sensor
 from credo.statistics.inference.execute import cut_pieces, execute
 from credo.statistics.inference.expected_counts import Prepared, expected_cells, impossible_evaluation, prepare
 from credo.statistics.ties.factors import Factors, TieError, listed
 
 MOST_ROUNDS = 200
-PATIENCE = 10  # rounds without damping
-SLOWEST = 0.9  # the rate at which messages are believed to approach their end at least
-KEEP = 0.5  # of the old evidence where messages do not settle by themselves
-TOLERANCE = 3e-4  # of a marginal, while learning: the likelihood's own error is of its square
-FEW = 0.5  # the share of rows below which those are evaluated alone whose evidence moved
-TIGHT = 1e-9  # for a likelihood that is reported
+UNDAMPED_ROUNDS = 10
+LARGEST_RATE = 0.9  # of convergence that is assumed when the remaining distance is estimated
+DAMPING = 0.5  # the weight of the old evidence if messages do not converge undamped
+TOLERANCE = 3e-4  # of a marginal, while learning: the error of the likelihood is of the order of its square
+TIGHT = 1e-9  # of a marginal, for a likelihood that is reported
+PARTIAL_SHARE = 0.5  # if evidence changed in a smaller share of the evaluations, only those are repeated
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Members:
-    """Which column of soft evidence each member of a factor has: its own, or one that many share."""
+    """The column of soft evidence of each member of a factor: its own, or one shared by several."""
 
     factors: Factors
-    columns: Indices  # (members,) −1 − x where the value x is observed
-    variable: Indices  # (columns,) the position of each
-    row: Indices  # (columns,) the row of the engine's table that each is evidence in
-    weights: Numbers  # (columns,) of all members that share it
+    columns: Indices  # (members,) or −1 − x if the value x is observed
+    variable: Indices  # (columns,) its position in the network
+    row: Indices  # (columns,) the row that each is evidence in
+    weights: Numbers  # (columns,) the sum over the members that share it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Settled:
-    """What messages settled at."""
+    """The state of the messages at the end."""
 
-    counts: Numbers  # (cells of the network's own tables,) expected
+    counts: Numbers  # the expected counts of the network's own CPTs
     log_z: float
     evidence: Numbers
     rounds: int
@@ -54,35 +53,35 @@ class Settled:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relaxation:
-    """Ties ready to be evaluated under any tables."""
+    """Ties ready to be evaluated under any CPTs."""
 
-    prepared: Prepared  # only what a tie touches
-    rest: Prepared  # what none does
+    prepared: Prepared  # the evaluations with a tied value
+    rest: Prepared  # the other ones
     members: Members
-    cells: Indices  # (columns,) the first cell of each
-    steps: Indices  # (columns,)
-    home: Indices  # (columns,) the evaluation that each is evidence in
-    crowd: Indices  # (columns,) how many columns are evidence on the same value
-    offsets: Indices  # (columns + 1,)
-    states: Indices  # (factors,)
-    shares: Numbers  # (members,)
-    is_direct: bool  # no component is in two ties: one exchange of messages is all
+    cells: Indices  # (columns,) the first cell of each in the CPT of its sensor
+    steps: Indices  # (columns,) from the cell of a state to that of the next state
+    evaluation: Indices  # (columns,) the evaluation that each is evidence in
+    multiplicity: Indices  # (columns,) how many columns are evidence on the same value
+    offsets: Indices  # (columns + 1,) where each begins in arrays of messages
+    states: Indices  # (factors,) the number of states of its variable
+    shares: Numbers  # (members,) of the weight of its column
+    is_direct: bool  # no evaluation is in two ties: one exchange of messages is enough
     is_exact: bool  # rows and ties form no cycle
 
     def start(self) -> Numbers:
-        """Evidence that says nothing."""
+        """Uninformative evidence."""
         return np.ones(int(self.offsets[-1]))
 
     def settle(
         self, theta: Numbers, evidence: Numbers, tolerance: float, tilt: Numbers | None = None
     ) -> tuple[Settled, Numbers]:
-        """Pass messages on from `evidence` until marginals have no more than `tolerance` to go, in root mean square.
+        """Pass messages, starting from `evidence`, until marginals are within `tolerance` of their limit (RMS).
 
-        Rows whose evidence did not move wait. Where few were evaluated since all were, what all expect is corrected for
-        those few in the end.
+        Evaluations whose evidence did not change are not repeated. If only few have been repeated since all were
+        evaluated, the total is corrected for those few at the end.
 
-        `tilt` weighs the values of each factor beside what the rows say, (factors, most states); with it the beliefs of
-        all factors are given too.
+        `tilt` weighs the values of each factor in addition to the messages, (factors, most states); with it the
+        marginals of all factors are returned too.
         """
         from credo.kernels.tie_messages import change, compensate, put_off
 
@@ -90,67 +89,67 @@ class Relaxation:
         rest, log_rest = expected_cells(self.rest, theta)
         factors, width = self.members.factors, int(self.states.max(initial=1))
         tilt = np.empty((0, width)) if tilt is None else tilt
-        beliefs = np.zeros((len(factors) if len(tilt) else 0, width))
-        own, moves = np.empty_like(evidence), np.zeros(len(self.cells))
-        woken = np.zeros(len(self.prepared.groups.component), dtype=bool)  # evaluations since all of them were
-        all_then, evidence_then = self._evaluate(full, evidence, own), evidence
-        keep, moved, round, converged = 0.0, np.inf, 0, False
+        marginals = np.zeros((len(factors) if len(tilt) else 0, width))
+        messages, changes = np.empty_like(evidence), np.zeros(len(self.cells))
+        repeated = np.zeros(len(self.prepared.groups.component), dtype=bool)  # since all were evaluated
+        totals, totals_evidence = self._evaluate(full, evidence, messages), evidence
+        damping, change_size, round, converged = 0.0, np.inf, 0, False
         for round in range(1, MOST_ROUNDS + 1):
             following = np.empty_like(evidence)
-            log_factors, nothing = compensate(
+            log_factors, impossible = compensate(
                 factors.starts, factors.differ, self.states, self.members.columns, factors.weights, self.shares,
-                self.offsets, own, tilt, following, beliefs,
+                self.offsets, messages, tilt, following, marginals,
             )  # fmt: skip
-            if nothing >= 0:
-                raise _no_value(self.prepared, factors, int(nothing))
-            change(self.offsets, self.crowd, own, evidence, following, keep, moves)
-            before, moved = moved, float(np.sqrt(moves @ moves / max(1, len(moves))))
-            rate = min(moved / before, SLOWEST)
+            if impossible >= 0:
+                raise _no_value(self.prepared, factors, int(impossible))
+            change(self.offsets, self.multiplicity, messages, evidence, following, damping, changes)
+            before, change_size = change_size, float(np.sqrt(changes @ changes / max(1, len(changes))))
+            rate = min(change_size / before, LARGEST_RATE)
             enough = tolerance / max(1.0, rate / (1 - rate))
-            converged = moved <= enough
+            converged = change_size <= enough
             if converged or round == MOST_ROUNDS:
                 break
-            if round >= PATIENCE and moved > 0.5 * before:
-                keep = KEEP
-            waking = np.zeros_like(woken)
-            waking[self.home[moves > enough]] = True
-            if self.is_direct or waking.sum() >= FEW * len(waking):
-                evidence, woken[:] = following, False
-                all_then, evidence_then = self._evaluate(full, evidence, own), evidence
-                if self.is_direct:  # what a member says does not depend on what it is told
+            if round >= UNDAMPED_ROUNDS and change_size > 0.5 * before:
+                damping = DAMPING
+            changed = np.zeros_like(repeated)
+            changed[self.evaluation[changes > enough]] = True
+            if self.is_direct or changed.sum() >= PARTIAL_SHARE * len(changed):
+                evidence, repeated[:] = following, False
+                totals, totals_evidence = self._evaluate(full, evidence, messages), evidence
+                if self.is_direct:  # the message of a member does not depend on the messages it receives
                     converged = True
                     break
             else:
-                put_off(self.offsets, waking[self.home], evidence, following)
-                evidence, woken = following, woken | waking
-                self._evaluate(full, evidence, own, waking)
-        counts, log_rows = all_then
-        if woken.sum() >= FEW * len(woken):
-            counts, log_rows = self._evaluate(full, evidence, own)
-        elif woken.any():
-            counts_then, log_then = self._evaluate(full, evidence_then, np.empty_like(own), woken)
-            counts_now, log_now = self._evaluate(full, evidence, own, woken)
+                put_off(self.offsets, changed[self.evaluation], evidence, following)
+                evidence, repeated = following, repeated | changed
+                self._evaluate(full, evidence, messages, changed)
+        counts, log_rows = totals
+        if repeated.sum() >= PARTIAL_SHARE * len(repeated):
+            counts, log_rows = self._evaluate(full, evidence, messages)
+        elif repeated.any():
+            counts_then, log_then = self._evaluate(full, totals_evidence, np.empty_like(messages), repeated)
+            counts_now, log_now = self._evaluate(full, evidence, messages, repeated)
             counts, log_rows = counts + (counts_now - counts_then), log_rows + (log_now - log_then)
         log_z = log_rest + log_rows + float(log_factors)
-        return Settled(rest + counts[: len(theta)], log_z, following, round, converged), beliefs
+        return Settled(rest + counts[: len(theta)], log_z, following, round, converged), marginals
 
     def _evaluate(
-        self, full: Numbers, evidence: Numbers, own: Numbers, which: NDArray[np.bool_] | None = None
+        self, full: Numbers, evidence: Numbers, messages: Numbers, which: Flags | None = None
     ) -> tuple[Numbers, float]:
-        """Expected counts and log P of rows under soft evidence, without its scale; `own` is what they say themselves.
+        """Expected counts and log P of rows under soft evidence, without its scale.
 
-        `which` are the evaluations that are made; all where nothing is said.
+        The messages that rows send are written into `messages`. `which` chooses the evaluations; without it all.
         """
         from credo.kernels.tie_messages import put_in, take_out
 
         part = self.prepared if which is None else _chosen(self.prepared, which)
-        columns = np.ones(len(self.cells), dtype=bool) if which is None else which[self.home]
+        columns = np.ones(len(self.cells), dtype=bool) if which is None else which[self.evaluation]
         put_in(self.cells, self.steps, self.offsets, evidence, full)
         counts, log_rows, impossible = execute(part.layout, part.groups, part.plans, part.cuts, full)
         if impossible >= 0:
             raise impossible_evaluation(part.layout, part.groups, part.dataset.codes, impossible)
         log_columns = take_out(
-            counts, self.cells, self.steps, self.offsets, self.members.weights, evidence, columns, own
+            counts, self.cells, self.steps, self.offsets, self.members.weights, evidence, columns, messages
         )
         return counts, float(log_rows - log_columns)
 
@@ -158,30 +157,30 @@ class Relaxation:
 def relax(
     count_layout: Layout, codes: Codes, weights: Numbers, members: Members, memory_limit: int | None
 ) -> Relaxation:
-    """The relaxation of ties over rows of an engine's table."""
+    """The relaxation of ties over rows of state numbers."""
     layout_sensors, readings, sensor, reading = _sensors(count_layout, len(codes), members)
     dataset = Dataset(count_layout.network.names, codes, weights)
     prepared = prepare(count_layout, dataset, memory_limit, sensors=layout_sensors, readings=readings)
     layout = prepared.layout
-    touched = _touched(prepared)
-    rest = _chosen(replace(prepared, layout=Layout.of(count_layout.network)), ~touched)
-    prepared = _chosen(prepared, touched)
+    tied = _has_sensor(prepared)
+    rest = _chosen(replace(prepared, layout=Layout.of(count_layout.network)), ~tied)
+    prepared = _chosen(prepared, tied)
     position = len(count_layout.network) + sensor
     sizes = layout.sizes[members.variable]
     factors = members.factors
     shares = np.ones(len(members.columns))
     hidden = members.columns >= 0
     shares[hidden] = factors.weights[hidden] / members.weights[members.columns[hidden]]
-    home = _homes(prepared, layout.cell_starts[position] + reading)
-    direct, exact = _shape(prepared, members, home)
+    evaluation = _evaluations(prepared, layout.cell_starts[position] + reading)
+    direct, exact = _topology(prepared, members, evaluation)
     return Relaxation(
         prepared,
         rest,
         members,
         layout.cell_starts[position] + reading,
         layout.sizes[position],
-        home,
-        _crowd(members, len(count_layout.network)),
+        evaluation,
+        _multiplicity(members, len(count_layout.network)),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         layout.sizes[factors.variable],
         shares,
@@ -191,7 +190,7 @@ def relax(
 
 
 def _sensors(count_layout: Layout, rows: int, members: Members) -> tuple[Sequence[Sensor], Codes, Indices, Indices]:
-    """Sensors with enough columns, what each row reads from each, and the sensor and the reading of each column.
+    """Sensors with a state for each column, the state of each in each row, and the sensor and state of each column.
 
     A value in several ties has a sensor for each.
     """
@@ -213,17 +212,17 @@ def _sensors(count_layout: Layout, rows: int, members: Members) -> tuple[Sequenc
     return sensors, readings, sensor, reading
 
 
-def _touched(prepared: Prepared) -> NDArray[np.bool_]:
-    """Which evaluations hold a sensor."""
+def _has_sensor(prepared: Prepared) -> Flags:
+    """Which evaluations contain a sensor."""
     groups, own_cells = prepared.groups, prepared.layout.cell_starts[len(prepared.layout.network)]
     if not len(groups.component):
         return np.zeros(0, dtype=bool)
-    holds: NDArray[np.bool_] = np.maximum.reduceat(groups.cells, groups.cell_starts[:-1]) >= own_cells
-    return holds
+    contains: Flags = np.maximum.reduceat(groups.cells, groups.cell_starts[:-1]) >= own_cells
+    return contains
 
 
-def _chosen(prepared: Prepared, kept: NDArray[np.bool_]) -> Prepared:
-    """The same with some of the evaluations alone."""
+def _chosen(prepared: Prepared, kept: Flags) -> Prepared:
+    """The same with only some of the evaluations."""
     groups, lengths = prepared.groups, np.diff(prepared.groups.cell_starts)
     part = replace(
         groups,
@@ -236,7 +235,7 @@ def _chosen(prepared: Prepared, kept: NDArray[np.bool_]) -> Prepared:
     return replace(prepared, groups=part, cuts=cut_pieces(prepared.layout, part, prepared.plans))
 
 
-def _homes(prepared: Prepared, first_cells: Indices) -> Indices:
+def _evaluations(prepared: Prepared, first_cells: Indices) -> Indices:
     """The evaluation of each column, by its first cell."""
     groups, start = prepared.groups, prepared.layout.cell_starts[len(prepared.layout.network)]
     evaluation = np.repeat(np.arange(len(groups.component)), np.diff(groups.cell_starts))
@@ -246,32 +245,32 @@ def _homes(prepared: Prepared, first_cells: Indices) -> Indices:
     return where[first_cells]
 
 
-def _crowd(members: Members, variables: int) -> Indices:
+def _multiplicity(members: Members, variables: int) -> Indices:
+    """How many columns are evidence on the same value, for each column."""
     _, which, counts = np.unique(members.row * variables + members.variable, return_inverse=True, return_counts=True)
-    crowd: Indices = counts[which].astype(np.int64)
-    return crowd
+    return np.asarray(counts[which], dtype=np.int64)
 
 
-def _shape(prepared: Prepared, members: Members, home: Indices) -> tuple[bool, bool]:
+def _topology(prepared: Prepared, members: Members, evaluation: Indices) -> tuple[bool, bool]:
     """Whether no evaluation is in two ties, and whether evaluations and ties form no cycle."""
     groups = prepared.groups
     hidden = members.columns >= 0
-    shared = np.bincount(members.columns[hidden], minlength=len(home)) > 1
-    direct = len(np.unique(home)) == len(home)
+    shared = np.bincount(members.columns[hidden], minlength=len(evaluation)) > 1
+    direct = len(np.unique(evaluation)) == len(evaluation)
     edges = hidden.copy()
-    edges[hidden] = ~shared[members.columns[hidden]]  # members that share a column are rows of their own, each a leaf
-    rows, ties = home[members.columns[edges]], members.factors.factor[edges] + len(groups.component)
+    edges[hidden] = ~shared[members.columns[hidden]]  # members that share a column are separate rows, each a leaf
+    rows, ties = evaluation[members.columns[edges]], members.factors.factor[edges] + len(groups.component)
     size = len(groups.component) + len(members.factors)
-    trees = int(parts(rows, ties, size).max(initial=-1)) + 1
+    trees = int(connected_components(rows, ties, size).max(initial=-1)) + 1
     return direct, size - trees == len(rows)
 
 
 def _no_value(prepared: Prepared, factors: Factors, factor: int) -> TieError:
     name = prepared.layout.network.names[factors.variable[factor]]
     rows = factors.rows[factors.starts[factor] : factors.starts[factor + 1]]
-    said = "differ in" if factors.differ[factor] else "share"
+    relation = "differ in" if factors.differ[factor] else "share"
     return TieError(
-        f"Rows {listed(rows)} are to {said} {name}, but the network gives probability zero to all values with which "
-        "they would.",
+        f"Rows {listed(rows)} must {relation} {name}, but the network gives probability zero to all values that "
+        "would make it so.",
         (rows + 1).tolist(),
     )

@@ -1,22 +1,23 @@
-"""One network's table in the order of another: variables, parents and states matched by name."""
+"""The CPT of one network in the order of another: variables, parents and states matched by name."""
 
 from __future__ import annotations
 
+from credo.arrays import Numbers
 from credo.errors import NetworkError, listing
-from credo.model.network import Network, Table
+from credo.model.network import Network
 
 
-def aligned_table(network: Network, other: Network, name: str) -> Table:
-    """The table of `other` for a variable, with axes and states in the order of `network`."""
+def aligned_cpt(network: Network, other: Network, name: str) -> Numbers:
+    """The CPT of `other` for a variable, with axes and states in the order of `network`."""
     if name not in other:
-        raise NetworkError(f"The other network has no variable {name}: the two must have one structure.")
+        raise NetworkError(f"The other network has no variable {name}: the two must have the same structure.")
     mine, theirs = network.parents[name], other.parents[name]
     if set(mine) != set(theirs):
         raise NetworkError(
             f"Variable {name} has the parents {listing(mine) or 'none'} here and {listing(theirs) or 'none'} there: "
-            "the two networks must have one structure."
+            "the two networks must have the same structure."
         )
-    table = other.cpt_array(name).transpose([*(theirs.index(parent) for parent in mine), len(mine)])
+    cpt = other.cpt_array(name).transpose([*(theirs.index(parent) for parent in mine), len(mine)])
     for axis, member in enumerate((*mine, name)):
         states, other_states = network.states(member), other.states(member)
         if states == other_states:
@@ -25,5 +26,5 @@ def aligned_table(network: Network, other: Network, name: str) -> Table:
             raise NetworkError(
                 f"Variable {member} has the states {listing(states)} here and {listing(other_states)} there."
             )
-        table = table.take([other_states.index(state) for state in states], axis=axis)
-    return table
+        cpt = cpt.take([other_states.index(state) for state in states], axis=axis)
+    return cpt

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from credo.errors import MissingExtraError, NetworkError, TooLargeError
-from credo.io.agrum import from_pyagrum, load_pyagrum, to_pyagrum
+from credo.io.pyagrum import from_pyagrum, load_pyagrum, to_pyagrum
 from credo.model.network import Network
 from tests.helpers.odd_names import family
 
@@ -89,7 +89,7 @@ def test_text_that_pyagrum_cannot_take_is_named(bad: str) -> None:
 
 def test_a_table_that_would_fill_the_memory_is_refused_before() -> None:
     names = [f"v{i}" for i in range(60)]
-    with pytest.raises(TooLargeError, match="table of v0"):
+    with pytest.raises(TooLargeError, match="CPT of v0"):
         to_pyagrum(Network({name: ["a", "b"] for name in names}, {"v0": names[1:]}))
 
 

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from credo.errors import NetworkError
-from credo.io.labelled import labelled_table
+from credo.io.cpt_frames import labelled_cpt
 from credo.model.network import Network
 
 
@@ -17,7 +17,7 @@ def family() -> Network:
 
 
 def test_one_row_a_configuration_and_one_column_a_state() -> None:
-    frame = labelled_table(family(), "c")
+    frame = labelled_cpt(family(), "c")
     assert frame.columns == ["a", "b", "c=u", "c=v"]
     assert frame.dtypes == [pl.String, pl.String, pl.Float64, pl.Float64]
     assert frame.row(3) == ("y", "q", 0.3, 0.7)
@@ -26,21 +26,21 @@ def test_one_row_a_configuration_and_one_column_a_state() -> None:
 
 def test_rows_are_those_that_the_network_counts() -> None:
     network = family()
-    for row, labels in enumerate(labelled_table(network, "c").select("a", "b").iter_rows(named=True)):
+    for row, labels in enumerate(labelled_cpt(network, "c").select("a", "b").iter_rows(named=True)):
         assert labels == network.configuration("c", row)
 
 
 def test_a_root_has_one_row() -> None:
-    assert labelled_table(family(), "a").rows() == [(0.25, 0.25, 0.5)]
-    assert family().cpt("a").equals(labelled_table(family(), "a"))
+    assert labelled_cpt(family(), "a").rows() == [(0.25, 0.25, 0.5)]
+    assert family().cpt("a").equals(labelled_cpt(family(), "a"))
 
 
 def test_no_table_is_an_error() -> None:
-    with pytest.raises(NetworkError, match="b has no table"):
-        labelled_table(family(), "b")
+    with pytest.raises(NetworkError, match="b has no CPT"):
+        labelled_cpt(family(), "b")
 
 
 def test_a_parent_called_like_a_state_is_an_error() -> None:
     network = Network({"c=u": ["x"], "c": ["u"]}, {"c": ["c=u"]}, {"c": [[1.0]]})
     with pytest.raises(NetworkError, match='two columns "c=u"'):
-        labelled_table(network, "c")
+        labelled_cpt(network, "c")

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import warnings
 from math import prod
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from credo.arrays import Numbers
 from credo.errors import MissingExtraError, NetworkError, TooLargeError, readable_bytes
-from credo.io.lossy import warn_of_loss
-from credo.io.noisy_tables import as_tables
-from credo.model.network import Network, Table, Variable
+from credo.io.files import warn_of_loss
+from credo.io.noisy_formats import as_full_cpts
+from credo.model.network import Network, Variable
+from credo.types import PyagrumModel
 
-# pyAgrum fills memory for every table as soon as its arcs are there; more than this (2 GB) in one table is refused.
-LARGEST_TABLE = 2**28
+# pyAgrum allocates every CPT as soon as its arcs are there; more than this (2 GB) in one CPT is refused.
+LARGEST_CPT = 2**28
 
 
-def load_pyagrum(purpose: str) -> Any:
-    """The package pyAgrum, imported when it is needed; `purpose` starts the message where it is missing."""
+def load_pyagrum(purpose: str) -> ModuleType:
+    """The package pyAgrum; `purpose` starts the message of the error if it is not installed."""
     try:
         with warnings.catch_warnings():
             # Its compiled part warns about itself on import, and crashes the process where warnings are errors.
@@ -26,19 +29,19 @@ def load_pyagrum(purpose: str) -> Any:
             import pyagrum
     except ImportError:
         raise MissingExtraError("pyagrum", "agrum", purpose) from None
-    return pyagrum
+    return pyagrum  # type: ignore[no-any-return]
 
 
-def from_pyagrum(model: Any) -> Network:
+def from_pyagrum(model: PyagrumModel) -> Network:
     """A pyAgrum `BayesNet` as a network.
 
-    Every discrete variable has labels as text (`[0;1.5[` for an interval). pyAgrum fills a table that nobody has set
-    with zeros: such a variable gets no table.
+    Every discrete variable has labels as text (`[0;1.5[` for an interval). pyAgrum fills a CPT that was never set with
+    zeros: such a variable gets no CPT.
     """
     pyagrum = load_pyagrum("A pyAgrum network")
     if not isinstance(model, pyagrum.BayesNet):
         raise NetworkError(f"Expected a pyAgrum BayesNet, not a {type(model).__name__}.")
-    variables, parents, tables = [], {}, {}
+    variables, parents, cpts = [], {}, {}
     for node in sorted(model.nodes()):
         variable, cpt = model.variable(node), model.cpt(node)
         name = variable.name()
@@ -46,14 +49,14 @@ def from_pyagrum(model: Any) -> Network:
         parents[name] = tuple(cpt.names[1:])
         axes, values = array_of(cpt)
         if values.any():
-            tables[name] = values.transpose([axes.index(axis) for axis in (*parents[name], name)])
-    return Network(variables, parents, tables, model.propertyWithDefault("name", "network"))
+            cpts[name] = values.transpose([axes.index(axis) for axis in (*parents[name], name)])
+    return Network(variables, parents, cpts, model.propertyWithDefault("name", "network"))
 
 
-def to_pyagrum(network: Network) -> Any:
-    """The network as a pyAgrum `BayesNet` of labelled variables; a missing table stays as pyAgrum makes it: zeros."""
+def to_pyagrum(network: Network) -> PyagrumModel:
+    """The network as a pyAgrum `BayesNet` of labelled variables; a missing CPT is zeros, as pyAgrum makes it."""
     pyagrum = load_pyagrum("A pyAgrum network")
-    network, lost = as_tables(network)
+    network, lost = as_full_cpts(network)
     if lost:
         warn_of_loss("pyAgrum", lost, instead="")
     _check_text("The name of the network", network.name)
@@ -67,26 +70,26 @@ def to_pyagrum(network: Network) -> Any:
         try:
             model.add(pyagrum.LabelizedVariable(name, name, list(network.states(name))))
         except pyagrum.GumException as error:
-            raise NetworkError(f"pyAgrum does not take the variable {name}: {error}") from None
+            raise NetworkError(f"pyAgrum does not accept the variable {name}: {error}") from None
     for name in network.names:
         for parent in network.parents[name]:
             model.addArc(parent, name)
-    for name, table in network.cpts.items():
+    for name, values in network.cpts.items():
         cpt = model.cpt(name)
-        cpt[:] = _in_axes(table, (*network.parents[name], name), tuple(reversed(cpt.names)))
-    return model
+        cpt[:] = _in_axes(values, (*network.parents[name], name), tuple(reversed(cpt.names)))
+    return model  # type: ignore[no-any-return]
 
 
-def array_of(tensor: Any) -> tuple[tuple[str, ...], Table]:
-    """The numbers of a pyAgrum tensor, and the names of the array's axes, which run backwards through the tensor's."""
+def array_of(tensor: Any) -> tuple[tuple[str, ...], Numbers]:
+    """The numbers of a pyAgrum tensor, and the names of the array's axes, which are those of the tensor reversed."""
     names = tuple(reversed(tensor.names))
     shape = [tensor.variable(name).domainSize() for name in names]
-    # Where every variable has one state pyAgrum gives the axes up.
+    # pyAgrum drops the axes where every variable has one state.
     return names, np.array(tensor.toarray(), dtype=np.float64).reshape(shape)
 
 
-def _in_axes(table: Table, axes: tuple[str, ...], wanted: tuple[str, ...]) -> Table:
-    return np.ascontiguousarray(table.transpose([axes.index(axis) for axis in wanted]))
+def _in_axes(cpt: Numbers, axes: tuple[str, ...], wanted: tuple[str, ...]) -> Numbers:
+    return np.ascontiguousarray(cpt.transpose([axes.index(axis) for axis in wanted]))
 
 
 def _check_text(what: str, text: str) -> None:
@@ -97,6 +100,6 @@ def _check_text(what: str, text: str) -> None:
 
 def _check_size(network: Network, name: str) -> None:
     numbers = prod(network.shape(name))
-    if numbers > LARGEST_TABLE:
+    if numbers > LARGEST_CPT:
         size = readable_bytes(8 * numbers)
-        raise TooLargeError(f"pyAgrum would need {size} for the table of {name} ({numbers:,} numbers).", 8 * numbers)
+        raise TooLargeError(f"pyAgrum would need {size} for the CPT of {name} ({numbers:,} numbers).", 8 * numbers)

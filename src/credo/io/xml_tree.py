@@ -1,30 +1,26 @@
-"""What the XML formats share: a file as a tree, and numbers as text."""
+"""XML files as trees, and texts as XML can hold them; shared by XMLBIF and XDSL."""
 
 from __future__ import annotations
 
-import os
 import re
 import xml.etree.ElementTree as ElementTree
-from math import prod
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-import numpy as np
-
 from credo.errors import FormatError, NetworkError
-from credo.io.bif_blocks import NUMBER
-from credo.model.network import Table
+from credo.io.files import replacing, unreadable
+from credo.types import PathLike
 
 # What an XML 1.0 file can hold; a carriage return would come back as a line feed.
 _HOLDABLE = re.compile("[\t\n\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
 
 
-def read_tree(path: str | os.PathLike[str]) -> Element:
+def read_tree(path: PathLike) -> Element:
     """The root of an XML file."""
     try:
         return ElementTree.fromstring(Path(path).read_bytes())
     except OSError as error:
-        raise FormatError(f"This file cannot be read: {error.strerror or error}.", str(path)) from None
+        raise unreadable(path, error) from None
     except ElementTree.ParseError as error:
         line = error.position[0] if error.position else None
         raise FormatError(f"This is not XML: {error}.", str(path), line) from None
@@ -32,15 +28,16 @@ def read_tree(path: str | os.PathLike[str]) -> Element:
         raise FormatError(f"This is not XML: {error}.", str(path)) from None
 
 
-def tree_bytes(root: Element) -> bytes:
-    """The tree as a file, indented."""
+def write_tree(root: Element, path: PathLike) -> None:
+    """Write a tree to a file, indented; a failed write leaves the old file."""
     ElementTree.indent(root)
     content: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
-    return content + b"\n"
+    with replacing(path) as draft:
+        draft.write_bytes(content + b"\n")
 
 
 def checked_text(text: str) -> str:
-    """A name, if XML can hold it."""
+    """The text, if XML can hold it."""
     if not _HOLDABLE.fullmatch(text) or text != text.strip():
         raise NetworkError(f"XML cannot hold the name {text!r} as it is. BIF can.")
     return text
@@ -49,19 +46,3 @@ def checked_text(text: str) -> str:
 def text_of(element: Element | None) -> str:
     """The text inside an element, without blanks around it."""
     return "" if element is None else "".join(element.itertext()).strip()
-
-
-def numbers_of(text: str, shape: tuple[int, ...], what: str) -> Table:
-    """Numbers with blanks between them, as an array of this shape."""
-    words = text.split()
-    if len(words) != prod(shape):
-        raise NetworkError(f"{what} has {len(words)} numbers; it needs {prod(shape)}.")
-    for word in words:
-        if not NUMBER.fullmatch(word):
-            raise NetworkError(f"{what} has `{word[:40]}` where a number is expected.")
-    return np.array([float(word) for word in words]).reshape(shape)
-
-
-def number_text(table: Table) -> str:
-    """The numbers of an array, each as the shortest text that reads back as the same float."""
-    return " ".join(map(repr, table.ravel().tolist()))

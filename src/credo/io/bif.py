@@ -1,0 +1,428 @@
+"""BIF, the interchange format of Bayesian networks: every name, every order, and every bit of every number.
+
+Reading goes in two steps. The blocks of a text are scanned first, with names and numbers as text, so that blocks may
+come in any order. Then names are resolved and numbers converted: all numbers of a CPT at once where they are plain,
+otherwise entry by entry, which finds the line of a mistake. Nothing is normalised. Properties and comments have no
+place in a `Network` and are skipped.
+"""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from credo.arrays import Numbers
+from credo.errors import FormatError, NetworkError, first_duplicate, suggestion
+from credo.io.files import replacing, unreadable
+from credo.io.scanner import NUMBER, QUOTED, Scanner, quoted, words
+from credo.model.network import Network, Variable
+from credo.types import PathLike
+
+# A `default` entry lets a short file ask for any size; beyond this (2 GB) it is taken for a mistake.
+LARGEST_CPT = 2**28
+
+# Large CPTs are mostly entries of plain numbers: one expression matches such an entry. Whatever it does not match is
+# read word by word, which finds the line of the mistake.
+_NUMBERS = re.compile(r"([-+.,\s0-9eE]*+);")
+_ENTRY = re.compile(rf'\s*+\(((?:[^()"]++|{QUOTED})*+)\){_NUMBERS.pattern}')
+_EMPTY_PLACE = re.compile(r",\s*(?:,|$)|^\s*,")
+
+
+def read_bif(path: PathLike) -> Network:
+    """The network in a BIF file; a file whose name ends in `.gz` is decompressed."""
+    try:
+        content = Path(path).read_bytes()
+        if str(path).lower().endswith(".gz"):
+            content = gzip.decompress(content)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FormatError(f"This is not a complete gzip file: {error}.".replace("..", "."), str(path)) from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        message = f"Byte {error.start} is not UTF-8 text. Save the file as UTF-8."
+        raise FormatError(message, str(path), line) from None
+    return parse_bif(text, str(path))
+
+
+def write_bif(network: Network, path: PathLike) -> None:
+    """Write the network to a file, compressed if the name ends in `.gz`; a failed write leaves the old file."""
+    content = format_bif(network).encode("utf-8")
+    if str(path).lower().endswith(".gz"):
+        content = gzip.compress(content, mtime=0)  # the same network gives the same bytes
+    with replacing(path) as draft:
+        draft.write_bytes(content)
+
+
+def parse_bif(text: str, path: str | None = None) -> Network:
+    """The network that a BIF text describes; `path` is for messages only."""
+    scanner = Scanner(text, path)
+    names: list[str] = []
+    variables: dict[str, Variable] = {}
+    blocks: dict[str, _Block] = {}
+    while scanner.next_symbol():
+        start = scanner.position
+        match scanner.word("`network`, `variable` or `probability`"):
+            case "network":
+                if names:
+                    scanner.fail("A second `network` block: a file holds one network.", start)
+                names.append(_network_block(scanner))
+            case "variable":
+                variable = _variable_block(scanner, start)
+                if variable.name in variables:
+                    scanner.fail(f"Variable {variable.name} is declared twice.", start)
+                variables[variable.name] = variable
+            case "probability":
+                block = _probability_block(scanner, start)
+                if block.child in blocks:
+                    scanner.fail(f"A second `probability` block for {block.child}.", start)
+                blocks[block.child] = block
+            case other:
+                scanner.fail(f"Expected `network`, `variable` or `probability`, not `{other[:40]}`.", start)
+    if not variables:
+        scanner.fail("The file declares no variable: is it BIF?")
+    for block in blocks.values():
+        _check_names(scanner, block, variables)
+    return _network(scanner, names[0] if names else "network", variables, blocks)
+
+
+def _check_names(scanner: Scanner, block: _Block, variables: Mapping[str, Variable]) -> None:
+    for name in (block.child, *block.parents):
+        if name not in variables:
+            message = f'The block of {block.child} names "{name}", which is not a variable.'
+            scanner.fail(message + suggestion(name, tuple(variables)), block.position)
+    if (duplicate := first_duplicate(block.parents)) is not None:
+        scanner.fail(f"Variable {block.child} has the parent {duplicate} twice.", block.position)
+
+
+def _network(scanner: Scanner, name: str, variables: dict[str, Variable], blocks: dict[str, _Block]) -> Network:
+    parents = {child: block.parents for child, block in blocks.items()}
+    try:
+        structure = Network(tuple(variables.values()), parents, name=name)
+    except NetworkError as error:
+        raise FormatError(str(error), scanner.path) from None
+    found = {child: _cpt(scanner, structure, block) for child, block in blocks.items()}
+    cpts = {child: cpt for child, cpt in found.items() if cpt is not None}
+    try:
+        return structure.with_cpts(cpts)
+    except NetworkError:
+        for child, cpt in cpts.items():  # find the block with the mistake
+            try:
+                structure.with_cpts({child: cpt})
+            except NetworkError as error:
+                scanner.fail(str(error), blocks[child].position)
+        raise
+
+
+# Blocks as text ------------------------------------------------------------------------------------------------------
+
+
+class _Entry(NamedTuple):
+    """The numbers of one configuration, of a `table` or of a `default`, as text."""
+
+    labels: str  # the states of the parents, in brackets
+    numbers: str
+    position: int  # in the file
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A `probability` block: the child, its parents, and the entries of its CPT."""
+
+    child: str
+    parents: tuple[str, ...]
+    position: int
+    entries: tuple[_Entry, ...]
+    table: _Entry | None
+    default: _Entry | None
+
+
+def _network_block(scanner: Scanner) -> str:
+    """The name of the network."""
+    name = "network" if scanner.next_symbol() == "{" else scanner.word("the name of the network")
+    scanner.expect("{", "after the name of the network")
+    while not scanner.take("}"):
+        start = scanner.skip_blanks()
+        if scanner.word("`property` or `}`") != "property":
+            scanner.fail("A `network` block holds properties only.", start)
+        scanner.skip_property()
+    return name
+
+
+def _variable_block(scanner: Scanner, start: int) -> Variable:
+    """A variable with its states; `start` is where the block starts."""
+    name = scanner.word("the name of a variable")
+    scanner.expect("{", f"after the name {name}")
+    states: list[str] | None = None
+    while not scanner.take("}"):
+        position = scanner.skip_blanks()
+        match scanner.word(f"`type`, `property` or `}}` in variable {name}"):
+            case "property":
+                scanner.skip_property()
+            case "type":
+                if states is not None:
+                    scanner.fail(f"Variable {name} has a second type.", position)
+                states = _state_list(scanner, name)
+            case other:
+                scanner.fail(f"Expected `type` or `property` in variable {name}, not `{other[:40]}`.", position)
+    if states is None:
+        scanner.fail(f"Variable {name} has no type: which states does it have?", start)
+    try:
+        return Variable(name, tuple(states))
+    except NetworkError as error:
+        scanner.fail(str(error), start)
+
+
+def _state_list(scanner: Scanner, name: str) -> list[str]:
+    start = scanner.skip_blanks()
+    kind = scanner.word(f"the type of {name}")
+    if kind != "discrete":
+        scanner.fail(f"Variable {name} is of type `{kind[:40]}`; only discrete variables can be read.", start)
+    scanner.expect("[", f"after the type of {name}")
+    start = scanner.skip_blanks()
+    count = scanner.word(f"the number of states of {name}")
+    if not re.fullmatch(r"[0-9]{1,9}", count):
+        scanner.fail(f"The number of states of {name} is not a whole number: `{count[:40]}`.", start)
+    scanner.expect("]", f"after the number of states of {name}")
+    scanner.expect("{", f"before the states of {name}")
+    states: list[str] = []
+    while not scanner.take("}"):
+        states.append(scanner.word(f"a state of {name} or `}}`"))
+        scanner.take(",")
+    if len(states) != int(count):
+        scanner.fail(
+            f"Variable {name} declares {int(count)} states and lists {len(states)}. A name with blanks needs quotes.",
+            start,
+        )
+    scanner.expect(";", f"after the states of {name}")
+    return states
+
+
+def _probability_block(scanner: Scanner, start: int) -> _Block:
+    """A `probability` block as text; `start` is where it starts."""
+    scanner.expect("(", "after `probability`")
+    child = scanner.word("the name of a variable")
+    parents: list[str] = []
+    # The specification lets `|` and `,` be left out: the first name is the child.
+    if not scanner.take("|"):
+        scanner.take(",")
+    while not scanner.take(")"):
+        parents.append(scanner.word(f"a parent of {child} or `)`"))
+        scanner.take(",")
+    scanner.expect("{", f"after the head of the block of {child}")
+    entries: list[_Entry] = []
+    single: dict[str, _Entry] = {}
+    while True:
+        while entry := _ENTRY.match(scanner.text, scanner.position):
+            entries.append(_Entry(entry[1], entry[2], entry.start(1)))
+            scanner.position = entry.end()
+        if scanner.take("}"):
+            break
+        position = scanner.skip_blanks()
+        if scanner.next_symbol() == "(":
+            _explain_entry(scanner, child)
+        match scanner.word(f"a configuration, `table`, `default` or `}}` in the block of {child}"):
+            case "property":
+                scanner.skip_property()
+            case ("table" | "default") as kind:
+                if kind in single:
+                    scanner.fail(f"A second `{kind}` in the block of {child}.", position)
+                single[kind] = _plain_numbers(scanner, child)
+            case other:
+                expected = "a configuration in brackets, `table` or `default`"
+                scanner.fail(f"Expected {expected} in the block of {child}, not `{other[:40]}`.", position)
+    if "table" in single and (entries or "default" in single):
+        scanner.fail(f"The block of {child} has a `table` and other entries as well. Remove one of them.", start)
+    return _Block(child, tuple(parents), start, tuple(entries), single.get("table"), single.get("default"))
+
+
+def _plain_numbers(scanner: Scanner, child: str) -> _Entry:
+    start = scanner.position
+    match = _NUMBERS.match(scanner.text, start)
+    if match is None:
+        _explain_numbers(scanner, child)
+    scanner.position = match.end()
+    return _Entry("", match[1], start)
+
+
+def _explain_entry(scanner: Scanner, child: str) -> NoReturn:
+    """Raise the error for an entry that does not follow the format."""
+    scanner.expect("(", "")
+    while not scanner.take(")"):
+        scanner.word(f"the state of a parent of {child} or `)`")
+        scanner.take(",")
+    _explain_numbers(scanner, child)
+
+
+def _explain_numbers(scanner: Scanner, child: str) -> NoReturn:
+    """Raise the error for numbers that do not follow the format."""
+    while not scanner.take(";"):
+        start = scanner.skip_blanks()
+        word = scanner.word(f"a number or `;` in the block of {child}")
+        if not NUMBER.fullmatch(word):
+            scanner.fail(f"Expected a number in the block of {child}, not `{word[:40]}`.", start)
+        scanner.take(",")
+    raise AssertionError("unreachable: these numbers follow the format")
+
+
+# Blocks as CPTs ------------------------------------------------------------------------------------------------------
+
+
+def _cpt(scanner: Scanner, structure: Network, block: _Block) -> Numbers | None:
+    """The CPT of a block with axes (parents…, child); None if the block holds no numbers."""
+    if block.table is not None:
+        return _cpt_of_table(scanner, structure.shape(block.child), block, block.table)
+    if not block.entries and block.default is None:
+        return None
+    shape = structure.shape(block.child)
+    configurations, states = prod(shape[:-1]), shape[-1]
+    numbers = _configuration_numbers(scanner, structure, block)
+    _check_configurations(scanner, structure, block, numbers, configurations)
+    if configurations * states > LARGEST_CPT:
+        scanner.fail(f"The CPT of {block.child} would have {configurations * states:,} numbers.", block.position)
+    cpt = np.empty(shape, dtype=np.float64)
+    distributions = cpt.reshape(configurations, states)
+    if block.default is not None:
+        distributions[:] = _values(scanner, block.child, [block.default], states)
+    if numbers:
+        distributions[numbers] = _values(scanner, block.child, block.entries, states)
+    cpt.setflags(write=False)
+    return cpt
+
+
+def _cpt_of_table(scanner: Scanner, shape: tuple[int, ...], block: _Block, entry: _Entry) -> Numbers:
+    """A `table` entry: axes (child, parents…), the last one running fastest, as the specification and JavaBayes do."""
+    values = _values(scanner, block.child, [entry], prod(shape))
+    cpt = np.array(np.moveaxis(values.reshape(shape[-1], *shape[:-1]), 0, -1), order="C")
+    cpt.setflags(write=False)
+    return cpt
+
+
+def _values(scanner: Scanner, child: str, entries: Sequence[_Entry], count: int) -> Numbers:
+    """The numbers of entries that each need `count` of them, as an array (entries, count)."""
+    if all(entry.numbers.count(",") == count - 1 for entry in entries):
+        try:
+            flat = list(map(float, ",".join([entry.numbers for entry in entries]).split(",")))
+            return np.array(flat).reshape(len(entries), count)
+        except ValueError:
+            pass  # numbers with blanks between them, or a mistake
+    return np.array([_entry_values(scanner, child, entry, count) for entry in entries])
+
+
+def _entry_values(scanner: Scanner, child: str, entry: _Entry, count: int) -> list[float]:
+    start = scanner.text.index(entry.numbers, entry.position)
+    if empty := _EMPTY_PLACE.search(entry.numbers):
+        scanner.fail(f"A number is missing in the block of {child}.", start + empty.start())
+    numbers: list[float] = []
+    for match in re.finditer(r"[^\s,]+", entry.numbers):
+        if not NUMBER.fullmatch(match.group()):
+            message = f"Expected a number in the block of {child}, not `{match.group()[:40]}`."
+            scanner.fail(message, start + match.start())
+        numbers.append(float(match.group()))
+    if len(numbers) != count:
+        place = f"Configuration ({entry.labels.strip()})" if entry.labels.strip() else "The entry"
+        scanner.fail(f"{place} of {child} has {len(numbers)} numbers; it needs {count}.", entry.position)
+    return numbers
+
+
+def _configuration_numbers(scanner: Scanner, structure: Network, block: _Block) -> list[int]:
+    """The number of each entry's configuration, with the last parent running fastest."""
+    lookups: list[dict[str, int]] = []
+    stride = 1
+    for parent in reversed(block.parents):
+        states = structure.states(parent)
+        lookups.insert(0, {state: stride * place for place, state in enumerate(states)})
+        stride *= len(states)
+    numbers: list[int] = []
+    for entry in block.entries:
+        labels = entry.labels.split(",")
+        number = 0
+        try:
+            if len(labels) != len(lookups) or '"' in entry.labels:
+                raise KeyError
+            for lookup, label in zip(lookups, labels, strict=True):
+                number += lookup[label.strip()]
+        except KeyError:
+            number = _configuration_number(scanner, block, entry, lookups)
+        numbers.append(number)
+    return numbers
+
+
+def _configuration_number(scanner: Scanner, block: _Block, entry: _Entry, lookups: Sequence[Mapping[str, int]]) -> int:
+    """The same for an entry whose labels are in quotes, have no commas between them, or are wrong."""
+    labels = words(entry.labels)
+    if len(labels) != len(lookups):
+        parents = ", ".join(block.parents) or "none"
+        scanner.fail(
+            f"Configuration ({entry.labels.strip()}) of {block.child} has {len(labels)} states; the parents are: "
+            f"{parents}.",
+            entry.position,
+        )
+    for parent, lookup, label in zip(block.parents, lookups, labels, strict=True):
+        if label not in lookup:
+            message = f'A configuration of {block.child} has "{label}", which is not a state of {parent}.'
+            scanner.fail(message + suggestion(label, tuple(lookup)), entry.position)
+    return sum(lookup[label] for lookup, label in zip(lookups, labels, strict=True))
+
+
+def _check_configurations(
+    scanner: Scanner, structure: Network, block: _Block, numbers: Sequence[int], configurations: int
+) -> None:
+    """Raise if a configuration is given twice, or missing without a default."""
+    seen: set[int] = set()
+    for number, entry in zip(numbers, block.entries, strict=True):
+        if number in seen:
+            scanner.fail(f"{structure.describe(block.child, number)} is given twice.", entry.position)
+        seen.add(number)
+    if block.default is None and len(seen) < configurations:
+        first = next(number for number in range(configurations) if number not in seen)
+        left = configurations - len(seen) - 1
+        more = f", and {left:,} more configurations" if left else ""
+        scanner.fail(f"{structure.describe(block.child, first)} is missing{more}.", block.position)
+
+
+# Writing -------------------------------------------------------------------------------------------------------------
+
+
+def format_bif(network: Network) -> str:
+    """The network as BIF text. A variable without a CPT gets a block without entries."""
+    return "".join(_lines(network))
+
+
+def _lines(network: Network) -> Iterator[str]:
+    yield f"network {quoted(network.name)} {{\n}}\n"
+    labels = {variable.name: [quoted(state) for state in variable.states] for variable in network.variables}
+    for name, states in labels.items():
+        yield f"variable {quoted(name)} {{\n  type discrete [ {len(states)} ] {{ {', '.join(states)} }};\n}}\n"
+    for name in network.names:
+        yield from _probability_lines(network, name, labels)
+
+
+def _probability_lines(network: Network, name: str, labels: dict[str, list[str]]) -> Iterator[str]:
+    parents = network.parents[name]
+    given = f" | {', '.join(map(quoted, parents))}" if parents else ""
+    yield f"probability ( {quoted(name)}{given} ) {{\n"
+    if name in network.cpts:
+        distributions = network.cpts[name].reshape(-1, len(labels[name])).tolist()
+        heads = _configurations([labels[parent] for parent in parents]) if parents else iter(["table"])
+        for head, distribution in zip(heads, distributions, strict=True):
+            # `repr` gives the shortest text that reads back as the same float.
+            yield f"  {head} {', '.join(map(repr, distribution))};\n"
+    yield "}\n"
+
+
+def _configurations(labels: list[list[str]]) -> Iterator[str]:
+    """`(a, b)` for each configuration, the last parent running fastest."""
+    for configuration in itertools.product(*labels):
+        yield f"({', '.join(configuration)})"
