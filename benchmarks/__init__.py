@@ -1,1 +1,1 @@
-"""How long credo takes, by itself and against its peers: `python -m benchmarks`."""
+"""Speed and memory of credo, alone and compared with other programs: `python -m benchmarks`."""

@@ -1,4 +1,4 @@
-"""All benchmarks, or those that are named: `python -m benchmarks`, `python -m benchmarks learn read_bif`."""
+"""Run all benchmarks, or some of them: `python -m benchmarks`, `python -m benchmarks learn read_bif`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ BENCHMARKS = ("learn", "read_bif", "knowledge", "solve", "sampling", "em", "nois
 
 
 def main() -> None:
-    """Run each benchmark in a process of its own, one after the other."""
+    """Run each benchmark in its own process, one after the other."""
     for name in sys.argv[1:] or BENCHMARKS:
         print(f"=== {name} ===", flush=True)
         subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=True)

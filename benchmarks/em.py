@@ -1,15 +1,14 @@
-"""Seconds for an EM iteration on rows with gaps, credo against its peers: `python -m benchmarks.em`.
+"""Time of an EM iteration on incomplete rows, for credo and other programs: `python -m benchmarks.em`.
 
-What the cases are and how each contender is run stands in `em_contenders.py`; networks come from `../shared/networks`,
-and cases whose network is not there are left out. Every contender runs in a process of its own, on the same rows, from
-the same tables. Slow ones get fewer rows, do one iteration, and their seconds are scaled to all rows (`*`): they work
-row by row. Seconds of the processors (all cores together) stand beside those of the clock, because other work on a
-machine disturbs them less; ratios are given by both.
+`em_contenders.py` defines the cases and how each program is run. Networks come from `../shared/networks`; cases whose
+network is not there are skipped. Every program runs in its own process, on the same rows and from the same CPTs. Slow
+programs process rows one by one; they get fewer rows, run one iteration, and their time is scaled to all rows (`*`).
+Processor time (all cores together) is reported beside wall-clock time because it is less sensitive to other load.
 
-`apart` says how far the log-likelihood after the iteration is from credo's on the same rows, as a share of it. Peers
-also count barren variables, hidden ones without an observed descendant, which changes the M-step: likelihoods are
-compared with a credo that counts them too, whose time is given as `counting all`. pyAgrum does not go on where a
-configuration has no data at all: both have a small pseudo-count there.
+`apart` is the relative difference between the log-likelihood after the iteration and credo's on the same rows. Other
+programs also count barren variables (missing, without an observed descendant), which changes the M-step. Likelihoods
+are therefore compared with a variant of credo that counts them too; its time is reported as `counting all`. pyAgrum
+stops if a configuration has no data, so both programs get a small pseudo-count in that comparison.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ APART = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Rows of a network, and how many of them each peer gets."""
+    """The rows of a case, and how many of them each other program gets."""
 
     network: str
     rows: int
-    peers: dict[str, int] = field(default_factory=dict)
+    programs: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.network} {self.rows:,}"
@@ -57,18 +56,18 @@ Figures = dict[str, Any]
 
 
 def main() -> None:
-    """Measure all cases, print seconds, ratios, agreement and memory, then which goals are met."""
+    """Measure all cases and print times, ratios, agreement and memory, and then which goals are met."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=512, help="for pyAgrum and pgmpy at most so many rows")
+    parser.add_argument("--rows", type=int, default=512, help="the largest number of rows for pyAgrum and pgmpy")
     arguments = parser.parse_args()
     print(
-        f"{'case':<16}{'contender':<14}{'clock':>16}{'ratio':>12}{'processors':>16}{'ratio':>12}{'apart':>9}"
+        f"{'case':<16}{'program':<14}{'wall clock':>16}{'ratio':>12}{'processor':>16}{'ratio':>12}{'apart':>9}"
         f"{'memory':>9}  notes"
     )
     measured = {}
     for case in CASES:
         if network_of(case.network) is None:
-            print(f"{case}: its network is not there")
+            print(f"{case}: skipped, because its network is not there")
             continue
         measured[str(case)] = measure(case, arguments.rows)
     print_goals(measured)
@@ -78,8 +77,8 @@ def main() -> None:
 
 
 def measure(case: Case, most: int) -> dict[str, Figures]:
-    """The figures of each contender that got through, printed as they come."""
-    shares = {"credo": case.rows, "credo_counting_all": case.rows, **case.peers}
+    """Print the figures of each program as they come, and return those of the programs that succeeded."""
+    shares = {"credo": case.rows, "credo_counting_all": case.rows, **case.programs}
     found: dict[str, Figures] = {}
     for job, share in shares.items():
         part = min(share, most) if job in ("pyagrum", "pgmpy") else share
@@ -97,7 +96,7 @@ def measure(case: Case, most: int) -> dict[str, Figures]:
 
 
 def line(job: str, figures: Figures, own: Figures, mark: str) -> str:
-    """One contender's figures, beside those of credo."""
+    """The figures of one program, with ratios to those of credo."""
     cells = [f"{job.removeprefix('credo_').replace('_', ' '):<14}"]
     for kind in ("seconds", "busy"):
         milliseconds = f"{1000 * figures[kind]:,.2f} ms{mark}"
@@ -108,9 +107,9 @@ def line(job: str, figures: Figures, own: Figures, mark: str) -> str:
 
 
 def contend(job: str, network: str, rows: int, part: int) -> Figures | str:
-    """What the contender measured; the last line of its complaint where it failed."""
+    """The figures of a program, or the last line of its error message."""
     command = [sys.executable, "-m", "benchmarks.em_contenders", job, network, str(rows), str(part)]
-    # One thread for products of matrices: with more, small ones spend their time waiting for each other.
+    # One thread for matrix products: with more, threads wait for each other on small matrices.
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:
@@ -122,7 +121,7 @@ def contend(job: str, network: str, rows: int, part: int) -> Figures | str:
 
 
 def print_goals(measured: dict[str, dict[str, Figures]]) -> None:
-    """A line for each goal; ratios must hold by the clock and of the processors."""
+    """Print a line for each goal; ratios must hold in wall-clock time and in processor time."""
     print("\nGoals")
     for title in ("alarm 512", "andes 512"):
         print_ratios(
@@ -131,7 +130,7 @@ def print_goals(measured: dict[str, dict[str, Figures]]) -> None:
             at_least=FASTER_THAN_PYAGRUM,
         )
     print_ratios(
-        "mixture 10,000: no slower than numpy by hand",
+        "mixture 10,000: no slower than NumPy code for this model",
         ratios(measured, ("mixture 10,000", "numpy_loop"), ("mixture 10,000", "credo")),
         at_least=1,
     )
@@ -143,22 +142,22 @@ def print_goals(measured: dict[str, dict[str, Figures]]) -> None:
     used = [found["credo"] for found in measured.values() if "credo" in found]
     peak, total = (max((figures[kind] for figures in used), default=0.0) for kind in ("peak", "total"))
     print_goal(
-        f"all cases: less than {MEGABYTES} MB of memory above what is loaded",
+        f"all cases: less than {MEGABYTES} MB of memory above that of imports",
         peak < MEGABYTES,
-        f"{peak:.0f} MB at most; {total:.0f} MB with Python, libraries and compiled code",
+        f"at most {peak:.0f} MB; {total:.0f} MB with Python, libraries and compiled code",
     )
     shares = [figures["apart"] for found in measured.values() for figures in found.values() if "apart" in figures]
     print_goal(
-        f"all peers: the log-likelihood after the iteration is the same to {APART:.0e}",
+        f"all programs: the log-likelihood after the iteration agrees to {APART:.0e}",
         max(shares, default=0.0) <= APART,
-        f"{max(shares, default=0.0):.0e} at most, {len(shares)} comparisons",
+        f"largest difference {max(shares, default=0.0):.0e}, {len(shares)} comparisons",
     )
 
 
 def ratios(
     measured: dict[str, dict[str, Figures]], upper: tuple[str, str], lower: tuple[str, str]
 ) -> tuple[float, float] | None:
-    """How many times as long one (case, contender) takes as another, by the clock and of the processors."""
+    """The ratio of the times of two (case, program) pairs, in wall-clock time and in processor time."""
     one, two = (measured.get(case, {}).get(job) for case, job in (upper, lower))
     if one is None or two is None:
         return None
@@ -173,7 +172,7 @@ def print_ratios(
         return
     clock, processors = found
     met = min(found) >= at_least and max(found) <= at_most
-    print_goal(text, met, f"{clock:,.2f}× by the clock, {processors:,.2f}× of the processors")
+    print_goal(text, met, f"{clock:,.2f}× in wall-clock time, {processors:,.2f}× in processor time")
 
 
 def print_goal(text: str, met: bool, figures: str) -> None:

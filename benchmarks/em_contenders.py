@@ -1,11 +1,12 @@
-"""One contender of the EM benchmark, in a process of its own: `python -m benchmarks.em_contenders credo alarm 512 512`.
+"""Run one program of the EM benchmark: `python -m benchmarks.em_contenders credo alarm 512 512`.
 
-Prints JSON: seconds of an iteration by the clock (`seconds`) and of the processors, all cores together (`busy`); peak
-memory in MB above imports (`peak`) and in all (`total`); how far the log-likelihood after the iteration is from credo's
-(`apart`, a share); `notes`.
+Prints JSON: wall-clock time (`seconds`) and processor time of all cores together (`busy`) of an iteration; peak memory
+in MB above imports (`peak`) and in total (`total`); the relative difference of the log-likelihood after the iteration
+from credo's (`apart`); `notes`.
 
-All begin with the same tables: the network's, mixed with a little of the uniform. Data are drawn from the network, and
-40% of the values are hidden; of `latent` (Alarm) and `mixture` (naive Bayes) one variable everywhere, and nothing else.
+All programs start from the same CPTs: those of the network, mixed with a small share of the uniform distribution. Data
+are drawn from the network, and 40% of the values are hidden; in `latent` (Alarm) and `mixture` (naive Bayes), one
+variable is hidden in all rows, and nothing else.
 """
 
 from __future__ import annotations
@@ -23,39 +24,39 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.learn import made_up_network
 from credo.arrays import Numbers
 from credo.io.network_files import read_network
 from credo.model.network import Network
+from credo.testing import alarm_like_network
 
 NETWORKS = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
 HIDE = 0.4
 LATENT = "VENTLUNG"  # of Alarm: four states, a parent, three children
-MIXED = 0.05  # the share of the uniform in the tables that EM starts from
-PSEUDO = 0.01  # for each cell, in the comparison with pyAgrum, which refuses configurations without data
-SECONDS = 3.0  # that a contender's repetitions may take
+MIXED = 0.05  # the share of the uniform distribution in the CPTs from which EM starts
+PSEUDO = 0.01  # pseudo-count, in the comparison with pyAgrum, which rejects configurations without data
+SECONDS = 3.0  # for the repetitions of one program
 
 Tables = dict[str, Numbers]
 
 
 def main() -> None:
-    """Run the contender that the command line names, on the first so many of the rows of a case."""
+    """Run the program named on the command line on the first rows of a case."""
     job, case, rows, part = sys.argv[1:]
     warnings.simplefilter("ignore")
     print(json.dumps(CONTENDERS[job](case, int(rows), int(part))))
 
 
-# The data -------------------------------------------------------------------------------------------------------------
+# Data -----------------------------------------------------------------------------------------------------------------
 
 
 def network_of(case: str) -> Network | None:
-    """The network of a case, with the tables that data are drawn from; a made-up one where Alarm is not there."""
+    """The network of a case, with the CPTs from which data are drawn; a made-up one if Alarm is not there."""
     if case == "mixture":
         return mixture()
     path = NETWORKS / f"{'alarm' if case == 'latent' else case}.bif"
     if path.exists():
         return read_network(path)
-    return made_up_network() if case == "alarm" else None
+    return alarm_like_network() if case == "alarm" else None
 
 
 def mixture(classes: int = 5, features: int = 20) -> Network:
@@ -72,27 +73,27 @@ def mixture(classes: int = 5, features: int = 20) -> Network:
 
 
 def data_of(case: str, rows: int) -> tuple[Network, Any]:
-    """The start, and rows of state numbers that the network itself drew, -1 where hidden."""
+    """The network with the CPTs to start from, and rows of codes drawn from the network, -1 for hidden values."""
     from credo.statistics.sample import sample_codes
 
     network = network_of(case)
     assert network is not None
     drawn = sample_codes(network, rows, seed=1)
     codes = np.column_stack([drawn[name] for name in network.names]).astype(np.int8)
-    never_seen = {"mixture": "class", "latent": LATENT}.get(case)
-    if never_seen is None:
+    hidden = {"mixture": "class", "latent": LATENT}.get(case)
+    if hidden is None:
         codes[np.random.default_rng(2).random(codes.shape) < HIDE] = -1
     else:
-        codes[:, network.names.index(never_seen)] = -1
+        codes[:, network.names.index(hidden)] = -1
     mixed = {name: (1 - MIXED) * table + MIXED / table.shape[-1] for name, table in network.cpts.items()}
     return network.with_cpts(mixed), codes
 
 
-# What all measure -----------------------------------------------------------------------------------------------------
+# Measuring ---------------------------------------------------------------------------------------------------------
 
 
 def best_of(iteration: Callable[[], Any], fewest: int = 5) -> dict[str, float]:
-    """The shortest of many repetitions, after one that warms up: by the clock, and of the processors."""
+    """The shortest of many repetitions after a warm-up: wall-clock time and processor time."""
     iteration()
     seconds: list[float] = []
     busy: list[float] = []
@@ -105,7 +106,7 @@ def best_of(iteration: Callable[[], Any], fewest: int = 5) -> dict[str, float]:
 
 
 def memory(imports: float) -> dict[str, float]:
-    """Peak memory in MB, above what imports took and in all."""
+    """Peak memory in MB, above that of imports and in total."""
     return {"peak": peak() - imports, "total": peak()}
 
 
@@ -114,7 +115,7 @@ def peak() -> float:
 
 
 def apart(network: Network, codes: Any, theirs: Tables, pseudo: float = 0.0) -> float:
-    """How far the log-likelihood of their tables is from that after an iteration of credo, as a share of it."""
+    """The relative difference of the log-likelihood of their CPTs from that after an iteration of credo."""
     from credo.io.dataset import Dataset
 
     dataset = Dataset(network.names, codes)
@@ -123,7 +124,7 @@ def apart(network: Network, codes: Any, theirs: Tables, pseudo: float = 0.0) -> 
 
 
 def counting_all(network: Network, codes: Any, pseudo: float = 0.0) -> Callable[[], Tables]:
-    """One iteration of credo that counts barren variables too, as its peers do: a sensor on each makes it count."""
+    """One iteration of credo that also counts barren variables, as other programs do: each gets a sensor."""
     from credo.io.dataset import Dataset
     from credo.model.layout import Sensor
     from credo.statistics.counts import layout_for_counts
@@ -147,11 +148,11 @@ def counting_all(network: Network, codes: Any, pseudo: float = 0.0) -> Callable[
     return iteration
 
 
-# The contenders -------------------------------------------------------------------------------------------------------
+# Programs -----------------------------------------------------------------------------------------------------------
 
 
 def credo(case: str, rows: int, part: int) -> dict[str, Any]:
-    """As users run it: barren variables are cut."""
+    """credo as users run it: barren variables are removed."""
     from credo.estimation.counting import counting_step
     from credo.estimation.em.steps import Steps, init, step
     from credo.io.dataset import Dataset
@@ -159,7 +160,7 @@ def credo(case: str, rows: int, part: int) -> dict[str, Any]:
     from credo.statistics.inference.expected_counts import prepare
     from credo.statistics.prior import Dirichlet, prior_vector
 
-    counting_all(mixture(2, 2), np.full((2, 3), -1, dtype=np.int8))()  # loads what is compiled
+    counting_all(mixture(2, 2), np.full((2, 3), -1, dtype=np.int8))()  # load compiled code
     imports = peak()
     network, codes = data_of(case, rows)
     start = time.perf_counter()
@@ -178,25 +179,25 @@ def credo(case: str, rows: int, part: int) -> dict[str, Any]:
 
 
 def credo_counting_all(case: str, rows: int, part: int) -> dict[str, Any]:
-    """The same work as the peers do: their likelihoods are compared with this one's."""
-    counting_all(mixture(2, 2), np.full((2, 3), -1, dtype=np.int8))()  # loads what is compiled
+    """The same work as the other programs; their likelihoods are compared with this one."""
+    counting_all(mixture(2, 2), np.full((2, 3), -1, dtype=np.int8))()  # load compiled code
     imports = peak()
     network, codes = data_of(case, rows)
     iteration = counting_all(network, codes[:part], PSEUDO)
-    return {**best_of(iteration), **memory(imports), "notes": "barren variables counted, as pyAgrum does"}
+    return {**best_of(iteration), **memory(imports), "notes": "barren variables counted, as in pyAgrum"}
 
 
 def pyagrum(case: str, rows: int, part: int) -> dict[str, Any]:
-    """One iteration from the start as it is (no noise), with a small pseudo-count in every cell.
+    """One iteration from the start without noise, with a small pseudo-count for every parameter.
 
-    pyAgrum passes over the data twice, first for the likelihood of the start alone: half of its time is an iteration.
+    pyAgrum passes over the data twice, first for the likelihood of the start: an iteration is half of its time.
     """
     import polars as pl
 
     from credo.io.pyagrum import load_pyagrum
     from credo.model.alignment import aligned_cpt
 
-    gum = load_pyagrum("This contender")
+    gum = load_pyagrum("This benchmark")
     imports = peak()
     network, codes = data_of(case, rows)
     codes = codes[:part]
@@ -225,7 +226,7 @@ def pyagrum(case: str, rows: int, part: int) -> dict[str, Any]:
 
 
 def pgmpy(case: str, rows: int, part: int) -> dict[str, Any]:
-    """Only variables that are never seen: rows with other gaps are dropped by pgmpy."""
+    """Only with hidden variables: pgmpy drops rows with other missing values."""
     import pandas as pd
     from pgmpy.factors.discrete import TabularCPD
     from pgmpy.models import DiscreteBayesianNetwork
@@ -236,7 +237,7 @@ def pgmpy(case: str, rows: int, part: int) -> dict[str, Any]:
     imports = peak()
     network, codes = data_of(case, rows)
     codes = codes[:part]
-    # States as numbers: pgmpy fills in those of a hidden variable as numbers whatever they are called.
+    # States as numbers: pgmpy numbers the states of a hidden variable whatever their names.
     states = {name: list(range(len(network.states(name)))) for name in network.names}
     numbered = Network({name: list(map(str, own)) for name, own in states.items()}, network.parents, network.cpts)
     hidden = {name: len(states[name]) for i, name in enumerate(network.names) if (codes[:, i] < 0).all()}
@@ -267,7 +268,7 @@ def pgmpy(case: str, rows: int, part: int) -> dict[str, Any]:
 
 
 def numpy_loop(case: str, rows: int, part: int) -> dict[str, Any]:
-    """A mixture by hand: indicators of all values in one matrix, so that both steps are products of matrices."""
+    """A mixture model in NumPy: with the indicators of all values in one matrix, both steps are matrix products."""
     imports = peak()
     network, codes = data_of(case, rows)
     features = network.names[1:]
@@ -288,11 +289,11 @@ def numpy_loop(case: str, rows: int, part: int) -> dict[str, Any]:
     figures = {**best_of(iteration), **memory(imports)}
     shares, blocks, _ = iteration()
     theirs = {"class": shares, **{name: blocks[:, i] for i, name in enumerate(features)}}
-    return {**figures, "apart": apart(network, codes, theirs), "notes": "two products of matrices"}
+    return {**figures, "apart": apart(network, codes, theirs), "notes": "two matrix products"}
 
 
 def stepmix(case: str, rows: int, part: int) -> dict[str, Any]:
-    """Twenty iterations of its own loop, from our start."""
+    """Twenty iterations of StepMix, from our start."""
     from stepmix.stepmix import StepMix
 
     imports = peak()
@@ -311,7 +312,7 @@ def stepmix(case: str, rows: int, part: int) -> dict[str, Any]:
 
     class FromStart(StepMix):
         def _initialize_parameters(self, X: Any, random_state: Any) -> None:
-            self.set_parameters(copy.deepcopy(start))  # it learns in place
+            self.set_parameters(copy.deepcopy(start))  # it modifies them
 
     def fit(iterations: int) -> Any:
         model = FromStart(
@@ -325,7 +326,7 @@ def stepmix(case: str, rows: int, part: int) -> dict[str, Any]:
     found = fit(1).get_parameters()
     blocks = found["measurement"]["pis"].reshape(len(found["weights"]), -1, 3)
     theirs = {"class": found["weights"], **{name: blocks[:, i] for i, name in enumerate(features)}}
-    return {**figures, "apart": apart(network, codes, theirs), "notes": "of 20 iterations"}
+    return {**figures, "apart": apart(network, codes, theirs), "notes": "mean of 20 iterations"}
 
 
 CONTENDERS: dict[str, Callable[[str, int, int], dict[str, Any]]] = {

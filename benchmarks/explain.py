@@ -1,8 +1,8 @@
-"""How long explanations and reports take, and how large a page is: `python -m benchmarks.explain`.
+"""Time of explanations and reports, and the size of a page: `python -m benchmarks.explain`.
 
-Alarm and Andes with thirty true statements a variable and 1,000 rows, or made-up networks of their size where these are
-not beside the project. Seconds are by the clock and, in brackets, of the processors, because other work on a machine
-disturbs the latter less; the goals are held against the clock.
+Alarm and Andes with thirty true statements for each variable and 1,000 rows, or made-up networks of their size if the
+published ones are not there. Times are wall-clock time and, in brackets, processor time, which is less sensitive to
+other load; the goals refer to wall-clock time.
 """
 
 from __future__ import annotations
@@ -10,17 +10,15 @@ from __future__ import annotations
 from pathlib import Path
 from time import perf_counter, process_time
 
-from benchmarks.knowledge import network_like_andes
-from benchmarks.solve import made_up_network
-from benchmarks.statements import true_statements
 from credo.fitting import fit
 from credo.io.network_files import read_network
 from credo.knowledge import Knowledge
 from credo.model.network import Network
 from credo.report.fit_page import fit_page
+from credo.testing import alarm_like_network, andes_like_network, true_statements
 
 NETWORKS = Path(__file__).resolve().parents[2] / "shared" / "networks"
-PER_NODE = 30
+PER_VARIABLE = 30
 ROWS = 1_000
 # The goals
 EXPLAIN_ALARM = 5.0  # seconds
@@ -29,7 +27,7 @@ PAGE_ANDES = 2_000_000  # bytes
 
 
 def main() -> None:
-    """Print a table, and whether the goals are met."""
+    """Print a table and which goals are met."""
     print(f"{'':<22}{'statements':>11}{'explain':>19}{'page':>19}{'size':>10}")
     for method in ("cmap", "posterior"):
         alarm = measure("alarm", network_of("alarm"), method)
@@ -43,16 +41,16 @@ def main() -> None:
 
 
 def network_of(name: str) -> Network:
-    """The network, or a made-up one of its size."""
+    """The published network, or a made-up one of its size."""
     path = NETWORKS / f"{name}.bif"
     if path.exists():
         return read_network(path)
-    return network_like_andes() if name == "andes" else made_up_network(37)
+    return andes_like_network() if name == "andes" else alarm_like_network()
 
 
-def measure(name: str, network: Network, method: str, per_node: int = PER_NODE) -> tuple[float, float, int]:
-    """Print a line; seconds of the explanation and of the page, and the bytes of the page."""
-    knowledge = Knowledge(network, true_statements(network, per_node, seed=2))
+def measure(name: str, network: Network, method: str, per_variable: int = PER_VARIABLE) -> tuple[float, float, int]:
+    """Print a line; return the seconds of the explanation and of the page, and the size of the page in bytes."""
+    knowledge = Knowledge(network, true_statements(network, per_variable, seed=2))
     learned = fit(network, network.sample(ROWS, seed=3), knowledge, method=method)
     started, busy = perf_counter(), process_time()
     explanation = learned.explain()

@@ -1,7 +1,7 @@
-"""How long knowledge takes: reading and lowering 10,000 statements, checking 30 true statements a node.
+"""Time to read, resolve and lower 10,000 statements, and to check thirty true statements for each variable.
 
-Run as `python -m benchmarks.knowledge [NETWORK.bif]`. Without a file it takes Andes where it lies beside the project,
-and else a network of that size that it makes itself.
+Run `python -m benchmarks.knowledge [NETWORK.bif]`. Without a file it uses Andes, or a made-up network of its size if
+the published one is not there.
 """
 
 from __future__ import annotations
@@ -12,9 +12,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
-from benchmarks.statements import true_statements
 from credo.checking import check
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
@@ -23,27 +20,28 @@ from credo.knowledge import Knowledge, to_text
 from credo.knowledge.parse import parse
 from credo.knowledge.statements import check_statements
 from credo.model.network import Network
+from credo.testing import andes_like_network, true_statements
 
 ANDES = Path(__file__).resolve().parents[2] / "shared" / "networks" / "andes.bif"
 STATEMENTS = 10_000
-PER_NODE = 30
+PER_VARIABLE = 30
 ROWS = 20_000
 REPEATS = 3
 
 
 def main(arguments: list[str]) -> None:
-    """Print a table of seconds."""
-    network = read_bif(arguments[0] if arguments else ANDES) if arguments or ANDES.exists() else network_like_andes()
-    numbers = sum(network.cpt_array(name).size for name in network.names)
-    print(f"{network.name}: {len(network)} variables, {numbers:,} numbers\n")
-    measure(network, STATEMENTS, PER_NODE, ROWS)
+    """Print a table of times."""
+    network = read_bif(arguments[0] if arguments else ANDES) if arguments or ANDES.exists() else andes_like_network()
+    parameters = sum(network.cpt_array(name).size for name in network.names)
+    print(f"{network.name}: {len(network)} variables, {parameters:,} parameters\n")
+    measure(network, STATEMENTS, PER_VARIABLE, ROWS)
 
 
-def measure(network: Network, count: int, per_node: int, rows: int) -> None:
-    """Time `count` statements up to blocks, and the check of `per_node` statements a variable, with `rows` of data."""
+def measure(network: Network, count: int, per_variable: int, rows: int) -> None:
+    """Time `count` statements up to blocks, and the check of `per_variable` statements for each variable."""
     drawn = true_statements(network, -(-count // len(network)), seed=1)[:count]
     text = "\n".join(to_text(statement) for statement in drawn)
-    Knowledge(network, "\n".join(text.splitlines()[:100]))  # what is loaded once is not counted
+    Knowledge(network, "\n".join(text.splitlines()[:100]))  # load everything before the first measurement
     statements, parsing = timed(lambda: parse(text, "")[0])
     _, checking_names = timed(lambda: check_statements(statements, network))
     knowledge, whole = timed(lambda: Knowledge(network, text))
@@ -52,20 +50,20 @@ def measure(network: Network, count: int, per_node: int, rows: int) -> None:
     report("parse", parsing, len(statements), "")
     report("check against network", checking_names, len(statements), "")
     report("Knowledge (both, and orders)", whole, len(knowledge), "")
-    report("lower", lowering, len(knowledge), f"{len(constraints.linear):,} rows")
+    report("lower", lowering, len(knowledge), f"{len(constraints.linear):,} constraints")
     report("blocks", blocking, len(knowledge), f"{len(blocks):,} blocks")
     report("Knowledge and lower", whole + lowering, len(knowledge), "")
 
-    knowledge = Knowledge(network, "\n".join(to_text(each) for each in true_statements(network, per_node, seed=2)))
+    knowledge = Knowledge(network, "\n".join(map(to_text, true_statements(network, per_variable, seed=2))))
     found, checking = timed(lambda: check(network, knowledge))
-    report("check", checking, len(knowledge), f"{found.blocks:,} blocks, {len(found.redundant):,} statements follow")
+    report("check", checking, len(knowledge), f"{found.blocks:,} blocks, {len(found.redundant):,} redundant statements")
     data = network.sample(rows, seed=3)
     found, with_data = timed(lambda: check(network, knowledge, data=data))
     report("check with data", with_data, len(knowledge), "feasible" if found.feasible else "in conflict")
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """What the work gives, and the seconds of its quickest run."""
+    """The result of the work, and the seconds of its fastest run."""
     best = float("inf")
     for _ in range(REPEATS):
         started = perf_counter()
@@ -75,20 +73,8 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def report(stage: str, seconds: float, statements: int, note: str) -> None:
-    """One line: stage, statements, seconds, microseconds a statement."""
+    """Print a line: stage, statements, seconds, microseconds per statement."""
     print(f"{stage:<30}{statements:>8,} statements{seconds:>9.3f} s{seconds / statements * 1e6:>9.1f} µs each   {note}")
-
-
-def network_like_andes() -> Network:
-    """223 binary variables with up to four parents, random tables."""
-    rng = np.random.default_rng(0)
-    names = [f"n{number}" for number in range(223)]
-    parents = {
-        name: [str(each) for each in rng.choice(names[:place], min(place, int(rng.integers(0, 5))), replace=False)]
-        for place, name in enumerate(names)
-    }
-    bare = Network({name: ["no", "yes"] for name in names}, parents, name="like Andes")
-    return bare.with_cpts({name: rng.dirichlet(np.ones(2), size=bare.shape(name)[:-1]) for name in names})
 
 
 if __name__ == "__main__":

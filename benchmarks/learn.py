@@ -1,7 +1,7 @@
-"""Counting and maximum likelihood on a million rows, credo against its peers: `python -m benchmarks.learn`.
+"""Counting and maximum likelihood on a million rows, for credo and other programs: `python -m benchmarks.learn`.
 
-The network is Alarm where `../shared/networks` is there, else a made-up one of its size. Every contender runs in a
-process of its own, so that its peak memory is its own, on the same files, in turns; its best time counts.
+The network is Alarm, or a made-up one of its size if `../shared/networks` is not there. Every program runs in its own
+process, so that its peak memory can be measured, on the same files; the best time is reported.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from credo.io.network_files import read_network, write_network
 from credo.model.layout import family_strides
-from credo.model.network import Network
+from credo.testing import alarm_like_network
 
 ALARM = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks" / "alarm.bif"
 ROWS = 1_000_000
@@ -30,7 +30,7 @@ REPEATS = 3
 
 
 def main() -> None:
-    """Make the inputs, run each contender in its own process, print seconds, ratios and memory."""
+    """Make the inputs, run each program in its own process, and print times, ratios and memory."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--contender", nargs=2, help=argparse.SUPPRESS)
@@ -41,7 +41,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        network = read_network(ALARM) if ALARM.exists() else made_up_network()
+        network = read_network(ALARM) if ALARM.exists() else alarm_like_network()
         write_network(network, folder / "network.bif")
         network.sample(arguments.rows, seed=1).write_csv(folder / "data.csv")
         size = (folder / "data.csv").stat().st_size / 1e6
@@ -51,26 +51,7 @@ def main() -> None:
             print_table(title, results)
 
 
-def made_up_network() -> Network:
-    """37 variables with two to four states and up to four parents, as many as Alarm has."""
-    generator = np.random.default_rng(1)
-    names = [f"v{i}" for i in range(37)]
-    variables = {name: [f"state{k}" for k in range(generator.integers(2, 5))] for name in names}
-    choose = {name: min(i, int(generator.choice(5, p=[0.3, 0.3, 0.25, 0.1, 0.05]))) for i, name in enumerate(names)}
-    parents = {
-        name: list(generator.choice(names[:i], choose[name], replace=False)) if i else []
-        for i, name in enumerate(names)
-    }
-    structure = Network(variables, parents, name="made up")
-    tables = {}
-    for name in names:
-        *_, states = structure.shape(name)
-        rows = generator.dirichlet(np.full(states, 0.5), structure.configurations(name))
-        tables[name] = rows.reshape(structure.shape(name))
-    return structure.with_cpts(tables)
-
-
-# The contenders. Each prepares what it may prepare, and returns the function that is timed. ---------------------------
+# Programs. Each function prepares the input and returns the function that is timed. -----------------------------------
 
 
 def credo_from_codes(folder: Path) -> Callable[[], Any]:
@@ -90,12 +71,12 @@ def bincount_from_codes(folder: Path) -> Callable[[], Any]:
     columns = [dataset.codes[:, i].astype(np.int64) for i in range(len(network))]
 
     def count() -> list[np.ndarray]:
-        tables = []
+        counts = []
         for name in network.names:
             positions, strides = family_strides(network, name)
             cells = sum(columns[position] * stride for position, stride in zip(positions, strides, strict=True))
-            tables.append(np.bincount(cells, minlength=strides[0] * network.shape(name)[0]))
-        return tables
+            counts.append(np.bincount(cells, minlength=strides[0] * network.shape(name)[0]))
+        return counts
 
     return count
 
@@ -194,7 +175,7 @@ JOBS: dict[str, tuple[str, ...]] = {
 
 
 def run_contender(job: str, folder: Path) -> None:
-    """In the contender's own process: time its function and print the figures as JSON."""
+    """In the program's own process: time its function and print the figures as JSON."""
     warnings.simplefilter("ignore")
     timed = globals()[job](folder)
     seconds = []

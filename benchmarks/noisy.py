@@ -1,8 +1,8 @@
-"""What a noisy family costs: linear in its sets, never a full table: `python -m benchmarks.noisy`.
+"""The cost of a noisy family, which is linear in the number of its sets: `python -m benchmarks.noisy`.
 
-Sets of four parents, of which a part raises the child; rows drawn from such a network; every parent is said to raise
-it. Seconds are of `fit` with one start, and of one E-step; megabytes are what the process holds at its peak, and what
-of these came with the fit. A process for each size, so that one's memory is not another's.
+The data are drawn from a noisy-or of sets of four parents; the knowledge says that every parent raises the child. The
+benchmark reports the time of `fit` with one start and of one E-step, the peak memory of the process, and how much of it
+the fit added. Each size runs in its own process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from credo.io.tables import stream_table
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.model.noisy import NoisyForm
-from credo.options import EMOptions
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_cells, prepare
 
@@ -30,15 +29,15 @@ SETS, PARENTS, ROWS = (5, 10, 20, 40), 4, 1000
 BINARY = ("no", "yes")
 REPEATS = 5
 GOAL_SETS, GOAL_SECONDS = 10, 10.0  # 40 parents in 10 sets, 1000 rows
-LINEAR = 1.5  # cost(40 sets) may be this many times 8 · cost(5 sets)
+LINEAR = 1.5  # the cost with 40 sets may be this factor times 8 times the cost with 5 sets
 
 
 def main() -> None:
-    """Print a line for each number of sets, then how the cost grows."""
+    """Print a line for each number of sets, and then the growth of the cost."""
     if len(sys.argv) == 2:
         print(json.dumps(measure(int(sys.argv[1]), ROWS)))
         return
-    print("sets  parents   rows   fit s  gradient s   E-step ms  steps   peak MB  of the fit MB")
+    print("sets  parents   rows   fit s  gradient s   E-step ms  steps   peak MB   of the fit MB")
     found = {}
     for sets in SETS:
         command = [sys.executable, "-m", "benchmarks.noisy", str(sets)]
@@ -62,19 +61,19 @@ def print_line(sets: int, found: dict[str, float]) -> None:
 
 
 def measure(sets: int, rows: int) -> dict[str, float]:
-    """Seconds and megabytes of one size, after a first fit that compiles."""
+    """Time and memory for one size, after a first fit that compiles."""
     truth, text = example(sets)
     data = truth.sample(rows, seed=1)
     bare = Network(truth.variables, truth.parents)
     small, small_text = example(2)
-    credo.fit(Network(small.variables, small.parents), small.sample(50), small_text, em=EMOptions(starts=1))
+    credo.fit(Network(small.variables, small.parents), small.sample(50), small_text, em=credo.EMOptions(starts=1))
     before = peak()
     start = time.perf_counter()
-    fit = credo.fit(bare, data, text, method="cmap", em=EMOptions(starts=1))
+    fit = credo.fit(bare, data, text, method="cmap", em=credo.EMOptions(starts=1))
     seconds, own = time.perf_counter() - start, peak() - before
     step = one_step(fit.network, data)
     start = time.perf_counter()
-    credo.fit(bare, data, text, method="map", em=EMOptions(starts=1, trainer="gradient"))
+    credo.fit(bare, data, text, method="map", em=credo.EMOptions(starts=1, trainer="gradient"))
     return {
         "fit": seconds,
         "gradient": time.perf_counter() - start,
@@ -86,28 +85,28 @@ def measure(sets: int, rows: int) -> dict[str, float]:
 
 
 def example(sets: int, parents: int = PARENTS) -> tuple[Network, str]:
-    """A network with one noisy-or family, and what is said of it."""
+    """A network with one noisy-or family, and statements about it."""
     generator = np.random.default_rng(0)
     names = [f"x{i}" for i in range(sets * parents)]
     grouped = tuple(tuple(names[i * parents : (i + 1) * parents]) for i in range(sets))
-    tables = []
+    cpts = []
     for _ in grouped:
-        chances = np.sort(generator.random(2**parents) * min(0.5, 3.0 / sets))
-        chances[0] = 0.0
-        tables.append(np.stack([1 - chances, chances], axis=-1).reshape((2,) * parents + (2,)))
-    form = NoisyForm("noisy-or", grouped, BINARY, True, (*tables, np.array([0.98, 0.02])))
+        present = np.sort(generator.random(2**parents) * min(0.5, 3.0 / sets))
+        present[0] = 0.0
+        cpts.append(np.stack([1 - present, present], axis=-1).reshape((2,) * parents + (2,)))
+    form = NoisyForm("noisy-or", grouped, BINARY, True, (*cpts, np.array([0.98, 0.02])))
     bare = Network({**dict.fromkeys(names, BINARY), "y": BINARY}, {"y": names}, {name: [0.7, 0.3] for name in names})
-    said = [f"{name} raises y" for name in names]
-    family = "y is noisy-or of " + ", ".join("{" + ", ".join(own) + "}" for own in grouped) + " with leak"
-    return bare.with_forms({"y": form}), "\n".join([family, *said])
+    influences = [f"{name} raises y" for name in names]
+    family = "y is noisy-or of " + ", ".join("{" + ", ".join(causes) + "}" for causes in grouped) + " with leak"
+    return bare.with_forms({"y": form}), "\n".join([family, *influences])
 
 
 def one_step(network: Network, data: Any) -> float:
-    """Seconds of one E-step, the best of several."""
-    whole = expand(network).network
-    table = concatenate([extended(part, whole) for part in stream_table(network, data)])
-    prepared = prepare(layout_for_counts(whole), table)
-    theta = prepared.layout.pack(whole.cpts)
+    """The time of one E-step, the best of several."""
+    expanded = expand(network).network
+    table = concatenate([extended(part, expanded) for part in stream_table(network, data)])
+    prepared = prepare(layout_for_counts(expanded), table)
+    theta = prepared.layout.pack(expanded.cpts)
     expected_cells(prepared, theta)
     best = float("inf")
     for _ in range(REPEATS):
@@ -118,7 +117,7 @@ def one_step(network: Network, data: Any) -> float:
 
 
 def peak() -> float:
-    """The most memory that this process has held, in megabytes."""
+    """The peak memory of this process, in megabytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 

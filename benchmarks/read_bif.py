@@ -1,8 +1,8 @@
-"""How long credo, pyAgrum and pgmpy take to read the same BIF files: `python -m benchmarks.read_bif`.
+"""Time to read BIF files with credo, pyAgrum and pgmpy: `python -m benchmarks.read_bif`.
 
-The published networks are taken from `../shared/networks` where that folder is there; otherwise networks are made up
-and written to a temporary folder. Each reader gets the same plain text file (pgmpy reads no `.gz`, so all are unpacked
-first), in turns, and its best time counts.
+The published networks are read from `../shared/networks`; if that folder is not there, made-up networks are written to
+a temporary folder. All programs read the same plain text files (pgmpy does not read `.gz`, so all are unpacked
+first), in turns, and the best time is reported.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from credo.io.bif import read_bif, write_bif
 from credo.io.pyagrum import load_pyagrum
-from credo.model.network import Network
+from credo.testing import made_up_network
 
 PUBLISHED = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
 REPEATS = 3
-# (variables, states, parents) of the networks that are made up; the last has about 400,000 numbers.
+# (variables, states, parents) of the made-up networks; the last has about 400,000 parameters.
 MADE_UP = ((10, 2, 2), (100, 3, 2), (500, 3, 3), (400, 10, 2))
 
 Reader = Callable[[Path], Any]
 
 
 def main() -> None:
-    """Time all readers on all files and print one line a file."""
+    """Time all readers on all files and print one line for each file."""
     readers = all_readers()
-    print(f"Reading BIF: best of {REPEATS}, seconds; in brackets how many times as long as credo.\n")
-    print(f"{'file':<20}{'numbers':>9}{'credo':>10}" + "".join(f"{name:>20}" for name in readers if name != "credo"))
+    print(f"Reading BIF: best of {REPEATS}, seconds; in brackets, as a multiple of credo's time.\n")
+    print(
+        f"{'file':<20}{'parameters':>11}{'credo':>10}" + "".join(f"{name:>20}" for name in readers if name != "credo")
+    )
     with tempfile.TemporaryDirectory() as folder:
         for path in plain_files(Path(folder)):
             print(line(path, readers), flush=True)
 
 
 def all_readers() -> dict[str, Reader]:
-    """Each package's function that makes its own model from a file."""
+    """The function of each package that reads its model from a file."""
     pyagrum = load_pyagrum("This benchmark")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -65,28 +65,18 @@ def plain_files(folder: Path) -> Iterator[Path]:
             (folder / path.name.removesuffix(".gz")).write_bytes(text)
     else:
         for variables, states, parents in MADE_UP:
-            network = made_up(variables, states, parents)
+            network = made_up_network(variables, (states, states), [0] * parents + [1])
             write_bif(network, folder / f"{variables}x{states}_{parents}_parents.bif")
     yield from sorted(folder.glob("*.bif"), key=lambda path: path.stat().st_size)
 
 
-def made_up(variables: int, states: int, parents: int, seed: int = 0) -> Network:
-    """A random network in which almost every variable has that many parents."""
-    random = np.random.default_rng(seed)
-    names = [f"v{i}" for i in range(variables)]
-    graph = {name: random.choice(names[:i], min(i, parents), replace=False).tolist() for i, name in enumerate(names)}
-    structure = Network({name: [f"s{k}" for k in range(states)] for name in names}, graph)
-    tables = {name: random.dirichlet(np.ones(states), structure.shape(name)[:-1]) for name in names}
-    return structure.with_cpts(tables)
-
-
 def line(path: Path, readers: dict[str, Reader]) -> str:
-    """What each reader took for one file."""
-    numbers = sum(table.size for table in read_bif(path).cpts.values())
+    """The time of each reader for one file, as a line."""
+    parameters = sum(cpt.size for cpt in read_bif(path).cpts.values())
     best = best_times(path, readers)
     ours = best.pop("credo")
     assert isinstance(ours, float)
-    cells = [f"{path.stem:<20}{numbers:>9,}{ours:>10.4f}"]
+    cells = [f"{path.stem:<20}{parameters:>11,}{ours:>10.4f}"]
     for outcome in best.values():
         cell = f"{outcome:.4f} ({outcome / ours:.1f}x)" if isinstance(outcome, float) else "cannot read"
         cells.append(f"{cell:>20}")
@@ -95,7 +85,7 @@ def line(path: Path, readers: dict[str, Reader]) -> str:
 
 
 def best_times(path: Path, readers: dict[str, Reader]) -> dict[str, float | str]:
-    """The best time of each reader, taken in turns so that a busy moment hits them all; or why it cannot read."""
+    """The best time of each reader, or why it failed; readers take turns so that other load affects all of them."""
     best: dict[str, float | str] = {}
     for _ in range(REPEATS):
         for name, read in readers.items():
@@ -107,13 +97,13 @@ def best_times(path: Path, readers: dict[str, Reader]) -> dict[str, float | str]
 
 
 def seconds(read: Reader, path: Path) -> float | str:
-    """How long a reader takes, or its complaint."""
+    """The seconds that a reader takes, or its error message."""
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         start = time.perf_counter()
         try:
             read(path)
-        except Exception as error:  # whatever a peer raises is its answer
+        except Exception as error:  # any error counts as an answer
             return f"cannot read: {' '.join(str(error).split())[:300]}"
         return time.perf_counter() - start
 

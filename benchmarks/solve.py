@@ -1,13 +1,13 @@
-"""Constrained maximum likelihood, credo against CVXPY and bare Clarabel: `python -m benchmarks.solve`.
+"""Constrained maximum likelihood with credo, CVXPY and Clarabel: `python -m benchmarks.solve`.
 
-Jobs: all tables of a network at once, with 30 true statements a node and 200 sampled rows; and single tables of
-growing size. Networks come from `../shared/networks` where that is there, else made-up ones of their size are taken.
+Jobs: all CPTs of a network at once, with 30 true statements for each variable and 200 sampled rows; and single CPTs of
+growing size. Networks come from `../shared/networks`, or are made up with the same size if that is not there.
 
-Every solver is given the same blocks in the same process. credo's time is that of `estimate_blocks`: packing, solving,
-certificates, and the point of maximum entropy where there are no data. Clarabel's is that of `solve_with_clarabel` for
-each block, and "solve only" is what its own clock says. CVXPY's is from writing the problem down to its solution, for
-each block. Best of several runs; the first call of credo, which loads compiled code, is shown apart. Objectives are
-compared block by block.
+All solvers solve the same blocks in the same process. credo's time is that of `estimate_blocks`: packing, solving,
+certificates, and the point of maximum entropy for distributions without data. Clarabel's is that of
+`solve_with_clarabel` for each block; "solve only" is the time that Clarabel itself reports. CVXPY's includes the
+formulation of each problem. The best of several runs is reported; credo's first call, which loads compiled code, is
+shown separately. Objectives are compared block by block.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.statements import true_statements
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
 from credo.estimation.solvers.block_estimates import estimate_blocks
@@ -33,6 +32,7 @@ from credo.knowledge import Knowledge
 from credo.model.network import Network
 from credo.statistics.counts import count_all, layout_for_counts
 from credo.statistics.tied_columns import read_for
+from credo.testing import made_up_network, random_network, true_statements
 
 NETWORKS = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
 SIZES = {"alarm": 37, "win95pts": 76, "andes": 223}
@@ -43,7 +43,7 @@ LONG = 2.0  # seconds
 
 
 def main() -> None:
-    """Run the jobs and print seconds and ratios."""
+    """Run the jobs and print times and ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", nargs="*", help="alarm, win95pts, andes, 4x2, 32x4, 256x4, 2048x4; by default all")
     parser.add_argument("--repeats", type=int, default=5)
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def tasks_of(name: str) -> list[Task]:
-    """The blocks of a job with their counts."""
+    """The blocks of a job and their counts."""
     if name in SIZES:
         path = NETWORKS / f"{name}.bif"
         network = read_network(path) if path.exists() else made_up_network(SIZES[name])
@@ -66,7 +66,7 @@ def tasks_of(name: str) -> list[Task]:
         tables = {each: counts.of(each) for each in network.names}
     else:
         parents, states, count = next(each for each in SINGLE if f"{2 ** each[0]}x{each[1]}" == name)
-        network = one_table(parents, states)
+        network = one_cpt(parents, states)
         knowledge = Knowledge(network, true_statements(network, count, seed=1)[:count])
         generator = np.random.default_rng(1)
         tables = {each: np.zeros((network.configurations(each), len(network.states(each)))) for each in network.names}
@@ -80,39 +80,14 @@ def tasks_of(name: str) -> list[Task]:
     ]
 
 
-def one_table(parents: int, states: int) -> Network:
-    """A variable `x` with binary parents and Dirichlet(1) rows, listed first: statements then start with it."""
-    generator = np.random.default_rng(parents)
-    names = [f"p{k}" for k in range(parents)]
-    network = Network(
-        {"x": [f"s{k}" for k in range(states)], **{name: ["s0", "s1"] for name in names}}, {"x": tuple(names)}
-    )
-    rows = generator.dirichlet(np.ones(states), 2**parents).reshape(network.shape("x"))
-    return network.with_cpts({"x": rows, **{name: np.array([0.5, 0.5]) for name in names}})
-
-
-def made_up_network(size: int) -> Network:
-    """Variables with two to four states and up to four parents."""
-    generator = np.random.default_rng(size)
-    names = [f"v{k}" for k in range(size)]
-    variables = {name: [f"s{k}" for k in range(generator.integers(2, 5))] for name in names}
-    parents = {
-        name: tuple(generator.choice(names[:k], min(k, int(generator.integers(0, 5))), replace=False))
-        for k, name in enumerate(names)
-    }
-    network = Network(variables, parents)
-    return network.with_cpts(
-        {
-            name: generator.dirichlet(np.ones(len(variables[name])), network.configurations(name)).reshape(
-                network.shape(name)
-            )
-            for name in names
-        }
-    )
+def one_cpt(parents: int, states: int) -> Network:
+    """A variable `x` with binary parents, listed first, so that the first statements are about its CPT."""
+    names = tuple(f"p{k}" for k in range(parents))
+    return random_network({"x": states, **dict.fromkeys(names, 2)}, {"x": names}, seed=parents)
 
 
 def report(name: str, tasks: Sequence[Task], repeats: int) -> None:
-    """Time the three solvers on the tasks, compare their objectives, print one line."""
+    """Time the three solvers on the tasks, compare their objectives, and print one line."""
     vector = np.concatenate([task.weights for task in tasks])
     ends = np.cumsum([task.block.size for task in tasks])
     blocks = [replace_parameters(task, int(end) - task.block.size) for task, end in zip(tasks, ends, strict=True)]
@@ -139,21 +114,21 @@ def report(name: str, tasks: Sequence[Task], repeats: int) -> None:
 
 
 def replace_parameters(task: Task, start: int) -> Any:
-    """The task's block with its weights at `start` of one vector."""
+    """The task's block with its parameters from `start` on in one vector."""
     from dataclasses import replace
 
     return replace(task.block, parameters=start + np.arange(task.block.size))
 
 
 def conic_seconds(task: Task) -> float:
-    """The time that Clarabel itself says it took."""
+    """The solve time that Clarabel reports."""
     import clarabel
 
     spent = []
     kept = clarabel.DefaultSolver
 
     class Watched:
-        """Clarabel's solver, whose clock is read."""
+        """Clarabel's solver; its reported solve times are recorded."""
 
         def __init__(self, *arguments: Any) -> None:
             self.inner = kept(*arguments)
@@ -172,7 +147,7 @@ def conic_seconds(task: Task) -> float:
 
 
 def solve_with_cvxpy(task: Task) -> float | None:
-    """min Σ −w log θ (or −entropy) under the rows, as a user of CVXPY would write it."""
+    """min Σ −w log θ (or −entropy) subject to the constraints, as a user of CVXPY would write it."""
     import cvxpy
 
     block, rows = task.block, task.block.linear
@@ -205,14 +180,14 @@ def solve_with_cvxpy(task: Task) -> float | None:
 
 
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds, and what came of it."""
+    """The seconds, and the result."""
     started = time.perf_counter()
     result = function()
     return time.perf_counter() - started, result
 
 
 def best(function: Callable[[], Any], repeats: int) -> tuple[float, Any]:
-    """The shortest of several times; what takes seconds is timed once."""
+    """The shortest of several times, and the result; long runs are timed once."""
     runs = [timed(function)]
     while len(runs) < repeats and runs[0][0] < LONG:
         runs.append(timed(function))

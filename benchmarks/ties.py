@@ -1,10 +1,10 @@
-"""What ties between rows cost, and topics against their peers: `python -m benchmarks.ties`.
+"""The cost of ties between rows, and topics compared with other programs: `python -m benchmarks.ties`.
 
-Topics are found in the Associated Press articles (`../shared/texts/ap.ldac.gz`, word counts), or in a made-up corpus of
-the same size where they are not there. An iteration is not the same work in each contender: credo's is one exact
-E-step and M-step; scikit-learn and gensim run variational inference, which goes over each document many times within
-one iteration. Tied rows are measured on Alarm, or on a made-up network. Every figure is the shortest of several, by the
-clock and of the processors (all cores together), because other work on a machine disturbs the latter less.
+Topics are learned from Associated Press articles (word counts in `../shared/texts/ap.ldac.gz`), or from a made-up
+corpus of the same size if they are not there. An iteration is not the same work in all programs: credo's is one exact
+E-step and M-step; scikit-learn and gensim run variational inference, which visits each document many times in one
+iteration. Tied rows are measured on Alarm, or on a made-up network. Every time is the shortest of several, as
+wall-clock time and as processor time (all cores together), which is less sensitive to other load.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from credo.topic_models import topic_network, topic_rows
 
 TEXTS = Path(__file__).resolve().parents[2] / "shared" / "texts"
 # The goals
-TIED_TOPICS = 2.0  # an iteration with this many tied tokens against one without
+TIED_TOPICS = 2.0  # an iteration with so many tied tokens, relative to one without
 TIED_TOKENS = 50_000
-TIED_ALARM = 10.0  # an outer iteration against one of EM
-GROWTH = 1.5  # seconds for a row among 100,000 against one among 10,000
+TIED_ALARM = 10.0  # an outer iteration, relative to one of EM
+GROWTH = 1.5  # the time per row with 100,000 rows, relative to 10,000 rows
 
 Figures = dict[str, float]
 
 
 def main() -> None:
-    """Measure all, and print which goals are met."""
+    """Run all measurements and print which goals are met."""
     corpus, name = texts()
     print(f"Topics: {name}, {corpus.documents:,} texts, {corpus.tokens:,} words in {len(corpus.word):,} pairs")
     for topics in (10, 20):
@@ -70,7 +70,7 @@ def texts() -> tuple[Corpus, str]:
 
 
 def made_up_corpus(documents: int = 2_246, words: int = 10_473, length: int = 194, topics: int = 20) -> Corpus:
-    """Texts drawn from topics whose words are as unevenly common as those of a language."""
+    """Texts drawn from topics whose words have frequencies like those of a natural language."""
     generator = np.random.default_rng(0)
     common = 1 / np.arange(1, words + 1)
     tables = generator.dirichlet(50 * common / common.sum() * np.log(words), topics)
@@ -83,7 +83,7 @@ def made_up_corpus(documents: int = 2_246, words: int = 10_473, length: int = 19
 
 
 def measure_topics(corpus: Corpus, topics: int, tokens: int) -> None:
-    """Seconds for an iteration: credo, credo with tied tokens, and the peers."""
+    """The time of an iteration: credo, credo with tied tokens, and other programs."""
     network = topic_network(corpus, topics)
     rows, families = topic_rows(corpus, network), layout_for_counts(network)
     prepared = prepare(families, rows)
@@ -105,7 +105,7 @@ def measure_topics(corpus: Corpus, topics: int, tokens: int) -> None:
 
 
 def pairs_in_texts(corpus: Corpus, tokens: int) -> pl.Series:
-    """A column that ties words of a text in pairs until so many tokens are tied."""
+    """A column that ties pairs of words of a text until so many tokens are tied."""
     order = np.random.default_rng(0).permutation(len(corpus.word) - 1)
     label, tied, count = np.full(len(corpus.word), -1), 0, corpus.count
     for number, at in enumerate(order.tolist()):
@@ -118,23 +118,23 @@ def pairs_in_texts(corpus: Corpus, tokens: int) -> pl.Series:
 
 
 def one_iteration(network: Network, prepared: Prepared, e_step: TiedEStep | None = None) -> Figures:
-    """An E-step and an M-step at a point that EM has come to in a few steps."""
+    """The time of an E-step and an M-step, after a few steps of EM."""
     steps = Steps.of(
         prepared, counting_step(prepared.layout, prior_vector(Dirichlet(0.1), prepared.layout)), network.names, e_step
     )
     generator = np.random.default_rng(0)
-    state = init(steps, random_tables(network, prepared, generator))
+    state = init(steps, random_cpts(network, prepared, generator))
     for _ in range(3):
         state, _ = step(steps, state, accelerate=False)
     return best_of(lambda: step(steps, state, accelerate=False))
 
 
-def random_tables(network: Network, prepared: Prepared, generator: np.random.Generator) -> Numbers:
-    tables = {}
+def random_cpts(network: Network, prepared: Prepared, generator: np.random.Generator) -> Numbers:
+    cpts = {}
     for name in network.names:
         states = len(network.states(name))
-        tables[name] = generator.dirichlet(np.full(states, 5.0), network.configurations(name))
-    return prepared.layout.pack(tables)
+        cpts[name] = generator.dirichlet(np.full(states, 5.0), network.configurations(name))
+    return prepared.layout.pack(cpts)
 
 
 def scikit_learn(corpus: Corpus, topics: int) -> Figures:
@@ -150,7 +150,7 @@ def scikit_learn(corpus: Corpus, topics: int) -> Figures:
             topics, learning_method="batch", max_iter=iterations, evaluate_every=0, n_jobs=cores, random_state=0
         ).fit(table)
 
-    # Its workers are processes, whose time is not to be had: that of the processors is measured on one core.
+    # Its workers are processes whose time cannot be read: processor time is measured on one core.
     both, one = difference(lambda iterations: run(iterations, 2)), difference(lambda iterations: run(iterations, 1))
     return {"seconds": both["seconds"], "busy": one["busy"]}
 
@@ -174,7 +174,7 @@ def gensim(corpus: Corpus, topics: int) -> Figures:
 
 
 def difference(run: Callable[[int], None], more: int = 4, repeats: int = 3) -> Figures:
-    """What one more iteration costs, without what comes before the first: the shortest long run, less the shortest."""
+    """The time of one more iteration: the shortest long run minus the shortest short run."""
     best = {iterations: {"seconds": np.inf, "busy": np.inf} for iterations in (1, 1 + more)}
     for _ in range(repeats):
         for iterations, figures in best.items():
@@ -190,7 +190,7 @@ def difference(run: Callable[[int], None], more: int = 4, repeats: int = 3) -> F
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Rows of a network, some of whose hidden values are tied."""
+    """Rows drawn from a network, with ties between hidden values."""
 
     network: Network
     dataset: Dataset
@@ -198,7 +198,7 @@ class Case:
 
 
 def tied_case(network: Network, rows: int, hide: float = 0.4, variables: int = 20, share: float = 0.5) -> Case:
-    """Hidden values of some variables, a share of them tied in pairs that truly agree."""
+    """Hidden values of some variables, a share of them tied in pairs that agree."""
     generator = np.random.default_rng(0)
     drawn = sample_codes(network, rows, seed=0)
     truth = np.column_stack([drawn[name] for name in network.names]).astype(np.int16)
@@ -216,7 +216,7 @@ def tied_case(network: Network, rows: int, hide: float = 0.4, variables: int = 2
 
 
 def measure_network(name: str, rows: int) -> None:
-    """Seconds for an outer iteration, the mean of a run to convergence, against one of EM."""
+    """The mean time of an outer iteration in a run to convergence, relative to one of EM."""
     network = network_of(name)
     assert network is not None
     case = tied_case(network, rows)
@@ -240,8 +240,8 @@ def measure_network(name: str, rows: int) -> None:
 
 
 def measure_growth(sizes: tuple[int, ...]) -> None:
-    """What an evaluation costs as rows, ties and tied members grow."""
-    print("\nA mixture of 5 classes with 20 features: an evaluation, and preparing for it")
+    """The time of an evaluation by the number of rows, ties and tied members."""
+    print("\nA mixture of 5 classes with 20 features: an evaluation, and its preparation")
     per_row = [growth_line(rows, rows // 4, 2) / rows for rows in sizes]
     rows = sizes[-1] // 10
     for ties in (rows // 100, rows // 20, rows // 4):
@@ -250,30 +250,32 @@ def measure_growth(sizes: tuple[int, ...]) -> None:
         growth_line(rows, rows // 100, members)
     ratio = per_row[-1] / per_row[-2]
     met = "met" if ratio <= GROWTH else "NOT MET"
-    print(f"  {met:<12}  a row among {sizes[-1]:,} costs at most {GROWTH:g}× one among {sizes[-2]:,}: {ratio:.2f}×")
+    goal = f"the time per row with {sizes[-1]:,} rows is at most {GROWTH:g}× that with {sizes[-2]:,}"
+    print(f"  {met:<12}  {goal}: {ratio:.2f}×")
 
 
 def growth_line(rows: int, ties: int, members: int) -> float:
-    """Print what rows with ties cost, for each row, and for each tied member beyond what it costs untied."""
+    """Print the time per row, and the additional time per tied member."""
     network = mixture()
     drawn = sample_codes(network, rows, seed=0)
     codes = np.column_stack([drawn[name] for name in network.names]).astype(np.int8)
     tied = np.random.default_rng(0).permutation(rows)[: ties * members]
-    tied = tied[np.argsort(codes[tied, 0], kind="stable")]  # members truly agree, but for a few
+    tied = tied[np.argsort(codes[tied, 0], kind="stable")]  # nearly all members agree
     codes[:, 0] = -1
     groups = tied.reshape(ties, members) + 1
-    said = [RowTie(("class",), None, tuple(group), 0) for group in groups.tolist()]
+    row_ties = [RowTie(("class",), None, tuple(group), 0) for group in groups.tolist()]
     start = time.perf_counter()
-    e_step = tied_e_step(layout_for_counts(network), said, Dataset(network.names, codes), TieReading.CLL, None)
+    e_step = tied_e_step(layout_for_counts(network), row_ties, Dataset(network.names, codes), TieReading.CLL, None)
     preparing = time.perf_counter() - start
     theta = e_step.prepared.layout.pack(network.cpts)
     _, _, memory = e_step(theta, e_step.start())
     found = best_of(lambda: e_step(theta, memory))["busy"]
     untied = best_of(lambda: expected_cells(e_step.prepared, theta))["busy"]
     print(
-        f"  {rows:7,} rows, {ties:6,} ties of {members:2}: {1e3 * found:8.2f} ms, {1e6 * found / rows:6.2f} µs a row, "
-        f"{1e6 * (found - untied) / (ties * members):6.2f} µs more a tied member; "
-        f"prepare {1e6 * preparing / rows:6.1f} µs a row",
+        f"  {rows:7,} rows, {ties:6,} ties of {members:2}: {1e3 * found:8.2f} ms, "
+        f"{1e6 * found / rows:6.2f} µs per row, "
+        f"{1e6 * (found - untied) / (ties * members):6.2f} µs more per tied member; "
+        f"prepare {1e6 * preparing / rows:6.1f} µs per row",
         flush=True,
     )
     return found
@@ -283,19 +285,17 @@ def growth_line(rows: int, ties: int, members: int) -> float:
 
 
 def print_line(label: str, figures: Figures, base: Figures | None = None) -> None:
-    """Seconds, and how many times those of the base."""
-    text = (
-        f"  {label:<24}  {1e3 * figures['seconds']:9.2f} ms by the clock {1e3 * figures['busy']:9.2f} ms of processors"
-    )
+    """Print times, and their ratio to the base."""
+    text = f"  {label:<24}  {1e3 * figures['seconds']:9.2f} ms wall-clock {1e3 * figures['busy']:9.2f} ms processor"
     if base is not None:
         text += "".join(f"  {figures[key] / base[key]:8.2f}×" for key in ("seconds", "busy"))
     print(text, flush=True)
 
 
 def print_goal(text: str, limit: float, figures: Figures, base: Figures) -> None:
-    """Whether a goal is met, by the processors' time."""
+    """Print whether a goal is met, by processor time."""
     ratio = figures["busy"] / base["busy"]
-    print(f"  {'met' if ratio <= limit else 'NOT MET':<12}  {text}: {ratio:.2f}× of the processors", flush=True)
+    print(f"  {'met' if ratio <= limit else 'NOT MET':<12}  {text}: {ratio:.2f}× processor time", flush=True)
 
 
 if __name__ == "__main__":

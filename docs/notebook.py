@@ -1,4 +1,4 @@
-"""Makes examples/tutorial.ipynb of docs/tutorial.md, so that there is one tutorial; a test compares the two.
+"""Generate examples/tutorial.ipynb from docs/tutorial.md; a test compares the two.
 
 Run from the repository's folder: python docs/notebook.py
 """
@@ -13,12 +13,12 @@ FIRST = """import os
 from pathlib import Path
 
 if Path.cwd().name == "examples":
-    os.chdir("..")  # the paths below begin at the repository's folder
+    os.chdir("..")  # the paths below are relative to the repository's folder
 """
 
 
 def notebook(markdown: str) -> str:
-    """The page as a notebook without outputs: a cell for each stretch of text and each program."""
+    """Convert the page to a notebook without outputs: one cell for each text and each code block."""
     cells = [_code(FIRST)]
     for number, part in enumerate(re.split(r"^```python\n(.*?)^```\n", markdown, flags=re.MULTILINE | re.DOTALL)):
         text = re.sub(r"^```text printed$", "```text", part, flags=re.MULTILINE).strip("\n")
@@ -30,13 +30,13 @@ def notebook(markdown: str) -> str:
             )
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
-    whole = {
+    content = {
         "cells": cells,
         "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    return json.dumps(whole, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def _text(source: str) -> dict[str, object]:

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 
 from PIL import Image
 from playwright.sync_api import Page
+from tests.helpers.chromium import find_chromium, launch_chromium
 from tests.helpers.pages import demo
-from tests.report.conftest import find_chromium, launch_chromium
 
 IMAGES = Path("docs/images")
 WIDTH = 1180

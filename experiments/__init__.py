@@ -1,1 +1,1 @@
-"""Experiments: one folder a paper, each a command that says which of the claims held."""
+"""Experiments: one package for each paper; its command repeats the experiment and reports which claims held."""

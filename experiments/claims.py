@@ -1,4 +1,4 @@
-"""A claim of a paper, whether it held here, and the figures that say so."""
+"""Claims of a paper, and whether they held in our rerun."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is claimed, whether it held here, and the figures that say so."""
+    """What is claimed, whether it held here, and the figures that support the answer."""
 
     text: str
     held: bool
@@ -16,7 +16,7 @@ class Claim:
 
 
 def claims_table(claims: Iterable[Claim]) -> str:
-    """One line a claim."""
+    """A Markdown table with one line for each claim."""
     lines = ["\n## Which claims held\n", "| claim | held | figures |", "|---|---|---|"]
-    lines += [f"| {each.text} | {'yes' if each.held else '**no**'} | {each.figures} |" for each in claims]
+    lines += [f"| {claim.text} | {'yes' if claim.held else '**no**'} | {claim.figures} |" for claim in claims]
     return "\n".join(lines) + "\n"

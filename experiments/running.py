@@ -1,4 +1,4 @@
-"""Run many jobs, several at a time, and write what they give as it comes; a run that was stopped goes on."""
+"""Run many jobs in parallel and save each result at once, so that an interrupted run can continue."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ import polars as pl
 
 SHARED = Path(__file__).resolve().parents[1] / ".." / "shared"  # published data, which this project does not contain
 
-Line = dict[str, object]
+Record = dict[str, object]
 Job = tuple[Any, ...]
-Run = Callable[[Job], list[Line]]
+Run = Callable[[Job], list[Record]]
 
 
 def require(path: Path, what: str) -> Path:
-    """The path of published data, or a clear end where it is not there."""
+    """The path of published data; ends the program with a message if it does not exist."""
     if not path.exists():
-        raise SystemExit(f"{what} expected in {path}, and not there.")
+        raise SystemExit(f"{what} expected in {path}, but there is no such file or folder.")
     return path
 
 
 def add_options(parser: argparse.ArgumentParser, results: Path) -> None:
-    """What every experiment with jobs lets a user choose."""
+    """Add the options that all experiments with jobs share."""
     parser.add_argument("--processes", type=int, default=os.cpu_count())
-    parser.add_argument("--minutes", type=float, default=15, help="after which the run stops; the next one goes on")
+    parser.add_argument("--minutes", type=float, default=15, help="stop after so many; the next run continues")
     parser.add_argument("--out", type=Path, default=results)
 
 
@@ -42,29 +42,34 @@ def run_jobs(
     processes: int | None,
     minutes: float,
 ) -> pl.DataFrame:
-    """The lines of all jobs, sorted; `key` are the columns of a line that say which job it is from."""
+    """The records of all jobs, sorted; `key` are the columns that identify the job of a record."""
     file.parent.mkdir(parents=True, exist_ok=True)
     frames = [pl.read_csv(file)] if file.exists() else []
     done = {row for frame in frames for row in frame.select(key).iter_rows()}
     left = [job for job in jobs if job not in done]
     started, stopped = time.perf_counter(), False
-    for number, lines in enumerate(_results(run, left, processes), start=1):
-        frames.append(pl.DataFrame(lines))
+    for number, records in enumerate(results_of(run, left, processes), start=1):
+        frames.append(pl.DataFrame(records))
         pl.concat(frames, how="vertical_relaxed").write_csv(file)
-        spent = time.perf_counter() - started
-        print(f"\r{number} of {len(left)} jobs, {spent:.0f} s", end="", flush=True)
-        if stopped := spent > 60 * minutes and number < len(left):
+        if stopped := time.perf_counter() - started > 60 * minutes and number < len(left):
             break
-    print(f"\nStopped after {minutes:g} minutes: the same command goes on." if stopped else "")
+    if stopped:
+        print(f"Stopped after {minutes:g} minutes: the same command continues.")
     results = pl.concat(frames, how="vertical_relaxed").sort(key, maintain_order=True)
     results.write_csv(file)
     return results
 
 
-def _results(run: Run, jobs: Sequence[Job], processes: int | None) -> Iterator[list[Line]]:
-    """What each job gives, as it comes; in this process where it is the only one."""
-    if processes == 1:
-        yield from map(run, jobs)
-    else:
-        with multiprocessing.get_context("spawn").Pool(processes) as pool:
-            yield from pool.imap_unordered(run, jobs)
+def results_of(run: Callable[[Any], Any], jobs: Sequence[Any], processes: int | None) -> Iterator[Any]:
+    """The result of each job as it is finished, with progress on the screen; one process runs them itself."""
+    started = time.perf_counter()
+    pool = None if processes == 1 else multiprocessing.get_context("spawn").Pool(processes)
+    try:
+        finished = map(run, jobs) if pool is None else pool.imap_unordered(run, jobs)
+        for number, result in enumerate(finished, start=1):
+            print(f"\r{number} of {len(jobs)} jobs, {time.perf_counter() - started:.0f} s", end="", flush=True)
+            yield result
+    finally:
+        print()
+        if pool is not None:
+            pool.terminate()

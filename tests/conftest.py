@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
 import pytest
 
 from credo.model.network import Network
-
-# Networks and tables that may lie beside the project. Tests that use them skip where they are absent.
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+from credo.testing import random_network
 
 
 @pytest.fixture
@@ -28,15 +23,3 @@ def smoking() -> Network:
 def mixed() -> Network:
     """Three variables with two, three and four states; the last has two parents."""
     return random_network({"a": 2, "b": 3, "c": 4}, {"c": ("b", "a"), "b": ("a",)}, seed=5)
-
-
-def random_network(sizes: dict[str, int], parents: dict[str, tuple[str, ...]], seed: int) -> Network:
-    """A network with Dirichlet(1) rows."""
-    generator = np.random.default_rng(seed)
-    variables = {name: [f"s{k}" for k in range(size)] for name, size in sizes.items()}
-    structure = Network(variables, parents)
-    tables = {
-        name: generator.dirichlet(np.ones(sizes[name]), structure.configurations(name)).reshape(structure.shape(name))
-        for name in structure.names
-    }
-    return structure.with_cpts(tables)

@@ -11,7 +11,6 @@ from time import perf_counter
 import numpy as np
 import polars as pl
 import pytest
-from benchmarks.statements import true_statements
 from rich.console import Console
 
 from credo.checking import check, require_consistent
@@ -26,6 +25,7 @@ from credo.knowledge import Knowledge, KnowledgeError, to_text
 from credo.model.network import Network
 from credo.progress import CHECKING_KNOWLEDGE, ProgressEvent
 from credo.report.check_text import check_summary, estimate_text, rounded
+from credo.testing import andes_like_network, made_up_network, true_statements
 
 ANDES = Path(__file__).resolve().parents[2] / "shared" / "networks" / "andes.bif"
 
@@ -244,30 +244,16 @@ def test_statements_made_in_python_are_quoted_without_a_line(clinic: Network) ->
 
 
 def test_true_statements_are_consistent_whatever_is_drawn() -> None:
-    rng = np.random.default_rng(3)
-    net = random_network(rng, 12)
+    net = made_up_network(12, (2, 3), (0.25, 0.25, 0.25, 0.25), seed=3)
     for seed in range(3):
-        drawn = true_statements(net, 8, seed, across_nodes=0.1)
+        drawn = true_statements(net, 8, seed, across_variables=0.1)
         found = check(net, Knowledge(net, drawn))
         assert found.feasible, str(found)
 
 
-def random_network(rng: np.random.Generator, size: int, max_parents: int = 3) -> Network:
-    names = [f"n{i}" for i in range(size)]
-    states = {name: [f"s{j}" for j in range(rng.integers(2, 4))] for name in names}
-    parents = {
-        name: [str(p) for p in rng.choice(names[:i], min(i, int(rng.integers(0, max_parents + 1))), replace=False)]
-        for i, name in enumerate(names)
-    }
-    bare = Network(states, parents)
-    tables = {name: rng.dirichlet(np.ones(len(states[name])), size=bare.shape(name)[:-1]) for name in names}
-    return bare.with_cpts(tables)
-
-
 @pytest.mark.slow
 def test_a_network_of_the_size_of_andes_takes_seconds() -> None:
-    net = random_network(np.random.default_rng(0), 223, max_parents=4)
-    assert_quick(net)
+    assert_quick(andes_like_network())
 
 
 @pytest.mark.slow

@@ -14,11 +14,7 @@ import pytest
 
 import credo
 from credo.model.network import Network
-
-
-def run(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "credo", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+from tests.helpers.command_line import run
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Documentation runs: the code in the README, the commands it names, the links it follows."""
+"""The code and the commands in the README run, links lead somewhere, and methods and statuses are documented."""
 
 from __future__ import annotations
 
@@ -16,24 +16,40 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^    credo (.*)$", re.sub(r"\\\n\s*", "", README), flags=re.MULTILINE)
 
 
-def test_the_code_in_the_readme_runs() -> None:
-    code = "\n".join(re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL))
+def run(code: str, name: str) -> str:
+    """What a program prints."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, "README.md", "exec"), {})
-    assert "lung=yes" in printed.getvalue()
-    assert "consistent" in printed.getvalue()
+        exec(compile(code, name, "exec"), {})
+    return printed.getvalue()
 
 
-@pytest.mark.parametrize(("page", "said"), [("ties.md", "8 rows in 2 clusters"), ("classifier.md", "attack=yes")])
-def test_the_code_of_a_page_runs(page: str, said: str) -> None:
+def test_the_first_example_of_the_readme_is_short_and_prints_what_is_shown() -> None:
+    """Numbers agree within two units of their last digit: the posterior is sampled."""
+    first = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, flags=re.DOTALL)
+    assert first is not None
+    code, shown = first.groups()
+    assert len(code.splitlines()) <= 20
+    number = re.compile(r"\d+\.\d+")
+    printed = run(code, "README.md")
+    assert number.sub("#", printed.strip()) == number.sub("#", shown.strip())
+    assert [float(x) for x in number.findall(printed)] == pytest.approx(
+        [float(x) for x in number.findall(shown)], abs=0.02
+    )
+
+
+def test_the_code_in_the_readme_runs() -> None:
+    printed = run("\n".join(re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)), "README.md")
+    assert "lung=yes" in printed
+    assert "consistent" in printed
+
+
+@pytest.mark.parametrize(("page", "shown"), [("ties.md", "8 rows in 2 clusters"), ("classifier.md", "attack=yes")])
+def test_the_code_of_a_page_runs(page: str, shown: str) -> None:
     pytest.importorskip("sklearn")
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     code = "\n".join(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(code, page, "exec"), {})
-    assert said in printed.getvalue()
+    assert shown in run(code, page)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -15,7 +15,7 @@ from credo.errors import NetworkError, OptionError, TooLargeError
 from credo.estimation.methods import METHODS
 from credo.model.network import Network
 from credo.options import EMOptions
-from tests.conftest import random_network
+from credo.testing import random_network
 
 PATIENTS = pl.DataFrame({"smoke": ["no", "no", "no", "yes", "yes"], "lung": ["no", "no", "no", "no", "yes"]})
 

@@ -15,8 +15,8 @@ from credo.estimation.methods import METHODS
 from credo.model.network import Network
 from credo.model.noisy import NoisyForm
 from credo.options import EMOptions
+from credo.testing import with_missing_values
 from tests.helpers.noisy_families import KINDS, noisy_network
-from tests.model.test_expansion import with_gaps
 
 BINARY = ("no", "yes")
 NAMES = ("chol", "bp", "age", "smoke")
@@ -73,7 +73,7 @@ def test_the_optimum_of_two_causes_by_hand() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_objective_never_falls(kind: str, accelerate: bool) -> None:
     truth = noisy_network(np.random.default_rng(2), kind, leak=True)
-    frame = with_gaps(truth, 150, 0.15, 3).drop("x2")
+    frame = with_missing_values(truth.sample(150, seed=3), 0.15, 3).drop("x2")
     text = f"y is {kind} of {{x0, x1}}, {{x2}}, {{x3}}\nx0 and x1 synergize on y\nx3 lowers y"
     bare = Network(truth.variables, truth.parents)
     fit = credo.fit(bare, frame, text, method="cmap", em=EMOptions(starts=2, accelerate=accelerate))
@@ -99,7 +99,7 @@ def test_several_families_amid_a_network_with_gaps_and_a_hidden_variable() -> No
         "y is noisy-or of {a, b}, {h} with leak\nz is noisy-and of {y}, {c}\n"
         "a and b synergize on y\nh raises y by at least 0.1\nP(z=yes | y=yes) >= 0.6\nh raises end"
     )
-    frame = with_gaps(truth, 250, 0.2, 4).drop("h")
+    frame = with_missing_values(truth.sample(250, seed=4), 0.2, 4).drop("h")
     fit = credo.fit(structure, frame, text, method="cmap", em=EMOptions(starts=2))
     assert never_falls(fit.history)
     assert fit.violations().is_empty()

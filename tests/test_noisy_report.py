@@ -15,7 +15,7 @@ from credo.model.network import Network
 from credo.model.noisy import NoisyForm
 from credo.options import EMOptions
 from credo.report.fit_text import fit_summary
-from tests.test_cli import run
+from tests.helpers.command_line import run
 
 LEVELS = tuple("abcdefghij")
 NAMES = ("p", "q", "r", "s", "t", "u")

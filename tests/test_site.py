@@ -61,7 +61,7 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 def test_links_to_the_repository_become_links_in_the_site() -> None:
     places = {"CHANGELOG.md": "changelog.md", "experiments/guo/results/README.md": "results/guo/index.md"}
-    turned = HOOKS["with_own_links"]
+    turned = HOOKS["adjust_links"]
     assert turned("[a](../CHANGELOG.md)", "methods.md", places) == "[a](changelog.md)"
     assert (
         turned("[a](../../experiments/guo/results/README.md#b)", "papers/guo.md", places)
@@ -72,17 +72,17 @@ def test_links_to_the_repository_become_links_in_the_site() -> None:
     assert turned("[a](https://semver.org)", "methods.md", places) == "[a](https://semver.org)"
 
 
-def test_an_experiment_without_results_is_said_to_have_none(tmp_path: Path) -> None:
+def test_a_page_says_that_an_experiment_has_no_results_yet(tmp_path: Path) -> None:
     results = tmp_path / "experiments" / "guo" / "results"
-    assert "not in this copy" in HOOKS["results_of"]("guo", tmp_path)
+    assert "has no results yet" in HOOKS["results_of"]("guo", tmp_path)
     results.mkdir(parents=True)
     (results / "README.md").write_text("# Guo\n\nText.\n\n## Claims\n\n| a |\n|---|\n| b |\n\n### More\n\nc\n")
     link = "[Guo](../../experiments/guo/results/README.md)"
-    found = HOOKS["with_results"]("x\n\n<!-- results: guo -->\n", tmp_path)
+    found = HOOKS["insert_results"]("x\n\n<!-- results: guo -->\n", tmp_path)
     assert found == f"x\n\n{link}:\n\n| a |\n|---|\n| b |\n\nAll figures: {link}.\n"
 
 
-def test_a_picture_that_an_experiment_has_not_drawn_yet_is_said_to_be_missing(tmp_path: Path) -> None:
+def test_a_page_says_that_a_figure_is_not_drawn_yet(tmp_path: Path) -> None:
     (tmp_path / "a.png").touch()
-    found = HOOKS["without_missing_pictures"]("![A](a.png) ![B](b.png)", tmp_path)
+    found = HOOKS["mark_missing_figures"]("![A](a.png) ![B](b.png)", tmp_path)
     assert found == "![A](a.png) *(not drawn yet: b.png)*"

@@ -1,4 +1,4 @@
-"""One draw of data and knowledge, learned from by every method, in all cells of the tables."""
+"""One draw of data and statements, from which every method learns in all cells of the tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from benchmarks.statements import true_statements
 
 import credo
 from credo.arrays import Numbers
@@ -18,19 +17,20 @@ from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
 from credo.estimation.interpolation import allowed_means, estimate_qmap, estimate_qmapc
 from credo.estimation.methods import METHODS
+from credo.estimation.prepare import FOLDS
 from credo.estimation.problem import Fold, Problem
 from credo.estimation.solution import Solution
-from credo.fitting import FOLDS
 from credo.io.tables import stream_table
 from credo.model.network import Network
 from credo.statistics.counts import count_folds, layout_for_counts, less, merge_all
 from credo.statistics.prior import as_prior
-from experiments.guo.measure import mean_row_divergence
+from credo.testing import true_statements
+from experiments.guo.measure import mean_divergence
 from experiments.guo.published import SHARES, SIZES
 
 NETWORKS = Path(__file__).resolve().parents[2] / ".." / "shared" / "networks"
-STATEMENTS = 30  # a node, at most
-# The posterior's constants were chosen on other draws: statements with seeds from 2000, data with seeds from 90000.
+STATEMENTS = 30  # for each variable, at most
+# The constants of the posterior's prior were chosen on other draws: statement seeds from 2000, data seeds from 90000.
 STATEMENT_SEED, DATA_SEED = 100, 5000
 # (name, rows of data, percent of the statements)
 CELLS = (
@@ -40,55 +40,55 @@ CELLS = (
 
 
 def run_draw(job: tuple[str, int, tuple[str, ...]]) -> list[dict[str, object]]:
-    """All cells of one draw, each learned by every one of the methods."""
+    """Learn all cells of one draw by each of the methods."""
     name, draw, methods = job
     truth = credo.read_network(NETWORKS / f"{name}.bif")
-    everything = lower(credo.Knowledge(truth, true_statements(truth, STATEMENTS, seed=STATEMENT_SEED + draw)))
-    found = []
+    all_constraints = lower(credo.Knowledge(true_statements(truth, STATEMENTS, seed=STATEMENT_SEED + draw), truth))
+    records = []
     for share in sorted({share for _, _, share in CELLS}):
-        for cell, problem, interpolations in _problems(truth, everything, share, draw):
+        for cell, problem, interpolations in _problems(truth, all_constraints, share, draw):
             for method in methods:
-                run, spent = interpolations.get(method, (partial(_estimate, method), 0.0))
+                estimate, spent = interpolations.get(method, (partial(_estimate, method), 0.0))
                 start = time.perf_counter()
-                solution = run(problem)
+                solution = estimate(problem)
                 seconds = time.perf_counter() - start + spent
                 learned = truth.with_cpts(solution.cpts)
-                found.append(
+                records.append(
                     {
                         "network": name,
                         "cell": cell,
                         "draw": draw,
                         "method": method,
-                        "kl": mean_row_divergence(truth, learned),
+                        "kl": mean_divergence(truth, learned),
                         "seconds": seconds,
                         "violated": _violated(problem, learned),
                     }
                 )
-    return found
+    return records
 
 
 Interpolations = dict[str, tuple[Callable[[Problem], Solution], float]]
 
 
 def _problems(
-    truth: Network, everything: Constraints, share: int, draw: int
+    truth: Network, all_constraints: Constraints, share: int, draw: int
 ) -> Iterator[tuple[str, Problem, Interpolations]]:
-    """The cells that use this share of the statements; what depends on the knowledge alone is worked out once.
+    """The cells that use this share of the statements.
 
-    That is α of qmap and qmapc, whose seconds are charged to both of them in every cell.
+    The mean α of qmap and qmapc depends on the knowledge alone and is computed once; its seconds are added to both
+    methods in every cell.
     """
-    kept = everything.linear.statements % STATEMENTS < STATEMENTS * share / 100
-    constraints = replace(everything, linear=everything.linear.take(kept))
+    kept = all_constraints.linear.statements % STATEMENTS < STATEMENTS * share / 100
+    constraints = replace(all_constraints, linear=all_constraints.linear.take(kept))
     blocks, families = blocks_of(constraints), layout_for_counts(truth)
     interpolations: Interpolations = {}
-    for cell, rows, own_share in CELLS:
-        if own_share == share:
+    for cell, rows, cell_share in CELLS:
+        if cell_share == share:
             frame = truth.sample(rows, seed=DATA_SEED + draw)
             held_out = count_folds(families, stream_table(truth, frame), FOLDS, draw)
-            none = as_prior(0.0, truth)
             counts = merge_all(held_out)
-            folds = tuple(Fold(less(counts, each), each) for each in held_out)
-            problem = Problem(truth, truth.names, counts, none, constraints, blocks, folds, None, draw)
+            folds = tuple(Fold(less(counts, fold), fold) for fold in held_out)
+            problem = Problem(truth, truth.names, counts, as_prior(0.0, truth), constraints, blocks, folds, None, draw)
             if not interpolations:
                 start = time.perf_counter()
                 alpha = allowed_means(problem)
@@ -104,7 +104,7 @@ def _estimate(method: str, problem: Problem) -> Solution:
 
 
 def _violated(problem: Problem, learned: Network) -> int:
-    """How many statements are missed by more than rounding."""
+    """How many statements are violated by more than rounding error."""
     linear = problem.constraints.linear
     theta: Numbers = np.concatenate([learned.cpt_array(name).ravel() for name in learned.names])
     excess = linear.values(theta) - linear.bounds

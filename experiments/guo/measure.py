@@ -1,10 +1,10 @@
-"""What is measured: the divergence of each row of each table from the truth, averaged over all rows.
+"""The measure: the divergence of each conditional distribution from the truth, averaged over all configurations.
 
-    (1 / rows) Σ_i Σ_j Σ_k θ_ijk log(θ_ijk / θ'_ijk)
+    (1 / configurations) Σ_i Σ_j Σ_k θ_ijk log(θ_ijk / θ'_ijk)
 
-Every row of every table counts alike, whether data ever reach it or not. An estimate of zero where the truth has
-none would make the mean infinite, so that estimates below 1e-6 count as 1e-6 (and the row is scaled to one again);
-the paper does not say what it did there.
+All configurations have the same weight, whether or not the data contain them. An estimate of zero for a positive
+probability would make the mean infinite. Estimates below 1e-6 are therefore replaced by 1e-6 and the distribution is
+normalised; the paper does not say how it treats this case.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from credo.model.network import Network
 SMALLEST = 1e-6
 
 
-def mean_row_divergence(truth: Network, estimate: Network) -> float:
-    """The mean over all rows of all tables, in nats."""
-    total, rows = 0.0, 0
+def mean_divergence(truth: Network, estimate: Network) -> float:
+    """The mean divergence over all configurations of all CPTs, in nats."""
+    total, configurations = 0.0, 0
     for name in truth.names:
         states = len(truth.states(name))
         true = truth.cpt_array(name).reshape(-1, states)
-        found = np.maximum(estimate.cpt_array(name).reshape(-1, states), SMALLEST)
-        found = found / found.sum(axis=1, keepdims=True)
-        seen = true > 0
-        total += float((true[seen] * np.log(true[seen] / found[seen])).sum())
-        rows += len(true)
-    return total / rows
+        estimated = np.maximum(estimate.cpt_array(name).reshape(-1, states), SMALLEST)
+        estimated = estimated / estimated.sum(axis=1, keepdims=True)
+        positive = true > 0
+        total += float((true[positive] * np.log(true[positive] / estimated[positive])).sum())
+        configurations += len(true)
+    return total / configurations

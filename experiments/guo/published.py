@@ -1,4 +1,4 @@
-"""What the paper reports: mean KL of table 2 (by rows of data) and of table 4 (by share of statements, 50 rows)."""
+"""The published figures: mean KL in table 2 (by number of rows) and in table 4 (by share of statements, 50 rows)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""`python -m experiments.guo.wrong`: what wrong statements do to each method, and what the check wins back.
+"""`python -m experiments.guo.wrong`: how wrong statements affect each method, and how much the check repairs.
 
-A share of the true statements is turned round (≤ becomes ≥). Then, on the same data:
+A share of the true statements is reversed (≤ becomes ≥). On the same data, three treatments are compared:
 
-- `as given`: all statements hard; only what cannot hold together is left out (all members of each clash);
-- `checked`: what the data contradict, by the check's own verdict, is left out first;
-- `unsure`: all statements kept, each with confidence 0.8, learned with cmap and soft rows.
+- `as given`: all statements are hard; only statements in conflict are left out (all members of each conflict);
+- `checked`: statements that the check reports as contradicted by the data are left out first;
+- `unsure`: all statements are kept with confidence 0.8 and learned with cmap as soft statements.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from benchmarks.statements import true_statements
 
 import credo
 from credo.estimation.methods import METHODS
@@ -25,98 +24,106 @@ from credo.explain.plausibility import Verdict
 from credo.knowledge.comparison import Relation
 from credo.knowledge.statements import Comparison, Statement
 from credo.model.network import Network
+from credo.testing import true_statements
 from experiments.guo.draws import NETWORKS, STATEMENTS
-from experiments.guo.measure import mean_row_divergence
+from experiments.guo.measure import mean_divergence
 
 RESULTS = Path(__file__).resolve().parent / "results"
 SHARES = (0, 5, 10, 20)
 COMPARED = ("co", "cml", "cmap", "cme", "qmap", "qmapc", "posterior")
-TURNED: dict[Relation, Relation] = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
+REVERSED: dict[Relation, Relation] = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
 CONFIDENCE = 0.8
 
 
 def main() -> None:
-    """Run all draws, write a table and say what was found."""
+    """Run all draws, write the results, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--rows", type=int, default=200)
     parser.add_argument("--networks", nargs="+", default=("asia", "alarm"))
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args()
-    found: list[dict[str, object]] = []
+    records: list[dict[str, object]] = []
     for name in arguments.networks:
         truth = credo.read_network(NETWORKS / f"{name}.bif")
         for draw in range(arguments.draws):
             for share in SHARES:
                 started = time.perf_counter()
-                for row in run(truth, draw, share, arguments.rows):
-                    found.append({"network": name, "draw": draw, "wrong": share, **row})
+                for record in run(truth, draw, share, arguments.rows):
+                    records.append({"network": name, "draw": draw, "wrong": share, **record})
                 print(f"{name}, draw {draw}, {share}% wrong: {time.perf_counter() - started:.1f} s", flush=True)
     arguments.out.mkdir(parents=True, exist_ok=True)
-    results = pl.DataFrame(found)
+    results = pl.DataFrame(records)
     results.write_csv(arguments.out / "wrong.csv")
-    text = story(results, arguments.rows)
+    text = report(results, arguments.rows)
     (arguments.out / "wrong.md").write_text(text, encoding="utf-8")
     print(text)
 
 
 def run(truth: Network, draw: int, share: int, rows: int) -> Iterable[dict[str, object]]:
-    """One draw of data and statements under each way of dealing with wrong ones."""
+    """Learn from one draw of data and statements under each treatment of wrong statements."""
     structure, frame = truth.without_cpts(), truth.sample(rows, seed=1000 + draw)
-    statements = with_wrong_ones(true_statements(truth, STATEMENTS, seed=draw), share, seed=draw)
+    statements = reverse_some(true_statements(truth, STATEMENTS, seed=draw), share, seed=draw)
     given = consistent(structure, statements)
-    verdicts = credo.check(structure, credo.Knowledge(structure, statements), data=frame).statements
-    doubtful = {
-        each.statement.number
-        for each in verdicts
-        if each.plausibility is not None and each.plausibility.verdict is Verdict.CONTRADICTED
+    checked_statements = credo.check(structure, credo.Knowledge(structure, statements), data=frame).statements
+    contradicted = {
+        result.statement.number
+        for result in checked_statements
+        if result.plausibility is not None and result.plausibility.verdict is Verdict.CONTRADICTED
     }
-    checked = consistent(structure, [each for i, each in enumerate(statements) if i not in doubtful])
-    unsure = [replace(each, confidence=CONFIDENCE) for each in statements]
-    ways = [("as given", given, method) for method in COMPARED] + [("checked", checked, method) for method in COMPARED]
-    for way, kept, method in [*ways, ("unsure", unsure, "cmap")]:
+    checked = consistent(structure, [statement for i, statement in enumerate(statements) if i not in contradicted])
+    unsure = [replace(statement, confidence=CONFIDENCE) for statement in statements]
+    treatments = [("as given", given, method) for method in COMPARED] + [
+        ("checked", checked, method) for method in COMPARED
+    ]
+    for treatment, kept, method in [*treatments, ("unsure", unsure, "cmap")]:
         if method in METHODS:
             fit = credo.fit(structure, frame, credo.Knowledge(structure, kept), method=method, seed=draw)
-            divergence = mean_row_divergence(truth, fit.network)
-            yield {"way": way, "method": method, "kl": divergence, "statements": len(kept)}
+            divergence = mean_divergence(truth, fit.network)
+            yield {"treatment": treatment, "method": method, "kl": divergence, "statements": len(kept)}
 
 
-def with_wrong_ones(statements: Iterable[Statement], share: int, seed: int) -> list[Statement]:
-    """The statements with `share` percent of those that can be turned round turned round."""
+def reverse_some(statements: Iterable[Statement], share: int, seed: int) -> list[Statement]:
+    """The statements with `share` percent of them reversed, chosen among the inequalities."""
     statements = list(statements)
-    turnable = [i for i, each in enumerate(statements) if isinstance(each, Comparison) and len(each.sides) == 2]
-    chosen = np.random.default_rng(seed).choice(turnable, round(len(statements) * share / 100), replace=False)
+    reversible = [i for i, each in enumerate(statements) if isinstance(each, Comparison) and len(each.sides) == 2]
+    chosen = np.random.default_rng(seed).choice(reversible, round(len(statements) * share / 100), replace=False)
     for i in chosen:
         statement = statements[i]
         assert isinstance(statement, Comparison)
-        statements[i] = replace(statement, relations=(TURNED[statement.relations[0]],))
+        statements[i] = replace(statement, relations=(REVERSED[statement.relations[0]],))
     return statements
 
 
 def consistent(network: Network, statements: list[Statement]) -> list[Statement]:
-    """What is left when the members of every clash are taken out, until none is left."""
+    """The statements without the members of any conflict."""
     while True:
         check = credo.check(network, credo.Knowledge(network, statements))
         if check.feasible:
             return statements
-        statements = [each for i, each in enumerate(statements) if i not in check.conflicting]
+        conflicting = {statement.number for conflict in check.conflicts for statement in conflict.statements}
+        statements = [statement for i, statement in enumerate(statements) if i not in conflicting]
 
 
-def story(results: pl.DataFrame, rows: int) -> str:
-    """A table a network: one line a way and method, one column a share of wrong statements."""
+def report(results: pl.DataFrame, rows: int) -> str:
+    """One table for each network: a line for each treatment and method, a column for each share of wrong statements."""
     parts = [
         "# Wrong statements\n",
-        f"Mean divergence of table rows (nats) from {rows} rows of data; a share of the statements is turned round. "
-        "The paper's conclusion (2) is that wrong constraints hurt. `as given` leaves out only what cannot hold "
-        "together, `checked` also what the data contradict, `unsure` keeps all with confidence 0.8.\n",
+        f"Mean divergence of the conditional distributions in nats, learned from {rows} rows. A share of the "
+        "statements is reversed. The paper's conclusion (2) is that wrong constraints do harm. `as given` leaves out "
+        "only statements in conflict, `checked` also those that the data contradict; `unsure` keeps all with "
+        "confidence 0.8.\n",
     ]
     for (network,), own in results.group_by("network", maintain_order=True):
         shares = sorted(own["wrong"].unique())
-        parts += [f"\n## {network}\n", "| way | method | " + " | ".join(f"{share}% wrong" for share in shares) + " |"]
+        parts += [
+            f"\n## {network}\n",
+            "| treatment | method | " + " | ".join(f"{share}% wrong" for share in shares) + " |",
+        ]
         parts.append("|---|---|" + "---|" * len(shares))
-        for (way, method), line in own.group_by("way", "method", maintain_order=True):
+        for (treatment, method), line in own.group_by("treatment", "method", maintain_order=True):
             means = dict(line.group_by("wrong").agg(pl.col("kl").mean()).iter_rows())
-            parts.append(f"| {way} | {method} | " + " | ".join(f"{means[share]:.4f}" for share in shares) + " |")
+            parts.append(f"| {treatment} | {method} | " + " | ".join(f"{means[share]:.4f}" for share in shares) + " |")
     return "\n".join(parts) + "\n"
 
 

@@ -1,7 +1,7 @@
-"""A simulated model of the shape of [liao, figure 1]: fourteen hidden action units, a detector for each.
+"""A simulated model with the structure of [liao, figure 1]: fourteen hidden action units, with a detector for each.
 
-The paper publishes neither its arcs nor its numbers. These arcs follow what its text says (AU6 → AU12; AU2 and AU5 →
-AU1) and which muscles work together; the numbers are made up, with units as rare as they are in posed expressions.
+The paper publishes neither its arcs nor its parameters. Our arcs follow its text (AU6 → AU12; AU2 and AU5 → AU1) and
+the muscles that act together. The parameters are made up; units are as rare as in posed expressions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from credo.model.network import Network
 ABSENT, PRESENT = "0", "1"
 STATES = (ABSENT, PRESENT)
 
-# unit: (parents, P(present) for each configuration of them, the last parent fastest)
+# unit: (parents, P(present) for each configuration, the last parent running fastest)
 UNITS: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {
     "AU27": ((), (0.2,)),
     "AU6": ((), (0.25,)),
@@ -50,26 +50,26 @@ DETECTORS = {
 
 
 def detector(unit: str) -> str:
-    """The measurement of a unit: O2 of AU2."""
+    """The name of the detector of a unit: O2 for AU2."""
     return unit.replace("AU", "O")
 
 
 def faces() -> Network:
-    """The model that data are drawn from."""
+    """The model from which data are drawn."""
     names = [*UNITS, *map(detector, UNITS)]
-    parents = {unit: own for unit, (own, _) in UNITS.items()} | {detector(unit): (unit,) for unit in UNITS}
+    parents = {unit: parents for unit, (parents, _) in UNITS.items()} | {detector(unit): (unit,) for unit in UNITS}
     structure = Network(dict.fromkeys(names, STATES), parents, name="action units")
-    tables = {unit: _binary(present).reshape(structure.shape(unit)) for unit, (_, present) in UNITS.items()}
+    cpts = {unit: _binary(present).reshape(structure.shape(unit)) for unit, (_, present) in UNITS.items()}
     for unit, (hit, rejected) in DETECTORS.items():
-        tables[detector(unit)] = _binary((1 - rejected, hit))
-    return structure.with_cpts(tables)
+        cpts[detector(unit)] = _binary((1 - rejected, hit))
+    return structure.with_cpts(cpts)
 
 
-def trusting(network: Network, reliability: float = 0.8) -> Network:
-    """Where EM may be told to begin: every detector right in that share of cases, units as likely as not."""
-    tables = {unit: np.full(network.shape(unit), 0.5) for unit in UNITS}
-    tables |= {detector(unit): _binary((1 - reliability, reliability)) for unit in UNITS}
-    return network.with_cpts(tables)
+def reliable_detectors(network: Network, reliability: float = 0.8) -> Network:
+    """A start for EM: every detector is right with this probability, and units are present with probability 0.5."""
+    cpts = {unit: np.full(network.shape(unit), 0.5) for unit in UNITS}
+    cpts |= {detector(unit): _binary((1 - reliability, reliability)) for unit in UNITS}
+    return network.with_cpts(cpts)
 
 
 def _binary(present: tuple[float, ...]) -> np.ndarray:

@@ -1,40 +1,38 @@
-"""`python -m experiments.liao.missing`: how far EM is from the truth with more and more gaps, and what knowledge adds.
+"""`python -m experiments.liao.missing`: the error of EM by the share of missing values, and what knowledge adds.
 
-Values of published networks are deleted at random; `map` learns by EM from what is left, `cmap` by EM whose M-step
-holds to true statements, of which it is given a share. The default (ten draws of 500 rows, one start of EM) takes a
-few minutes; `--help` for more.
+Values drawn from published networks are deleted at random. `map` learns by EM from the remaining values; `cmap` learns
+by EM whose M-step satisfies a share of true statements. The default (ten draws of 500 rows, one start of EM) takes a
+few minutes; `--help` lists the options.
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import polars as pl
-from benchmarks.statements import true_statements
 
 import credo
 from credo.knowledge.statements import Statement
 from credo.model.network import Network
-from credo.options import EMOptions
-from experiments.liao.missing_story import write_missing
+from credo.testing import true_statements, with_missing_values
+from experiments.liao.missing_report import write_missing
+from experiments.running import SHARED, require, results_of
 
-NETWORKS = Path(__file__).resolve().parents[2] / ".." / "shared" / "networks"
+NETWORKS = SHARED / "networks"
 RESULTS = Path(__file__).resolve().parent / "results"
 NAMES = ("child", "alarm")
 FRACTIONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 SHARES = (10, 30, 100)  # percent of the statements
-STATEMENTS = 30  # a node, at most
-STATEMENT_SEED, DATA_SEED, GAP_SEED = 300, 900, 1_500
+STATEMENTS = 30  # for each variable, at most
+STATEMENT_SEED, DATA_SEED, MISSING_SEED = 300, 900, 1_500
 
 
 def main() -> None:
-    """Run all draws, several at a time, and write what came out."""
+    """Run all draws in parallel and write the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--networks", nargs="+", default=NAMES, choices=NAMES)
     parser.add_argument("--draws", type=int, default=10)
@@ -43,8 +41,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args()
-    if not NETWORKS.is_dir():
-        raise SystemExit(f"The published networks are expected in {NETWORKS}.")
+    require(NETWORKS, "The published networks are")
     arguments.out.mkdir(parents=True, exist_ok=True)
     jobs = [
         (name, draw, arguments.rows, fraction, arguments.starts)
@@ -52,50 +49,34 @@ def main() -> None:
         for name in arguments.networks
         for fraction in FRACTIONS
     ]
-    started, found = time.perf_counter(), []
-    with multiprocessing.get_context("spawn").Pool(arguments.processes) as pool:
-        for number, rows in enumerate(pool.imap_unordered(run_cell, jobs), start=1):
-            found += rows
-            print(f"\r{number} of {len(jobs)} cells, {time.perf_counter() - started:.0f} s", end="", flush=True)
-    print()
-    print(write_missing(pl.DataFrame(found).sort("network", "draw", "fraction", "share"), arguments.out))
+    records = [record for cell in results_of(run_cell, jobs, arguments.processes) for record in cell]
+    print(write_missing(pl.DataFrame(records).sort("network", "draw", "fraction", "share"), arguments.out))
 
 
 def run_cell(job: tuple[str, int, int, float, int]) -> list[dict[str, object]]:
-    """All learners on one table with gaps."""
+    """All learners on one incomplete table."""
     name, draw, rows, fraction, starts = job
     truth = credo.read_network(NETWORKS / f"{name}.bif")
     statements = true_statements(truth, STATEMENTS, seed=STATEMENT_SEED + draw)
-    frame = with_gaps(truth.sample(rows, seed=DATA_SEED + draw), fraction, GAP_SEED + draw)
-    lines = compare(truth, statements, frame, starts, draw)
-    return [{"network": name, "draw": draw, "fraction": fraction, **line} for line in lines]
+    frame = with_missing_values(truth.sample(rows, seed=DATA_SEED + draw), fraction, MISSING_SEED + draw)
+    records = compare(truth, statements, frame, starts, draw)
+    return [{"network": name, "draw": draw, "fraction": fraction, **record} for record in records]
 
 
 def compare(
     truth: Network, statements: tuple[Statement, ...], frame: pl.DataFrame, starts: int, seed: int
 ) -> Iterator[dict[str, object]]:
-    """EM without knowledge, and with each share of it; never from the truth's tables, a start that nobody has."""
+    """EM without knowledge, and with each share of it; no start uses the true CPTs."""
     structure = truth.without_cpts()
     for share in (0, *SHARES):
-        kept = [each for i, each in enumerate(statements) if i % STATEMENTS < STATEMENTS * share / 100]
+        kept = [statement for i, statement in enumerate(statements) if i % STATEMENTS < STATEMENTS * share / 100]
         knowledge = credo.Knowledge(structure, kept)
         start = time.perf_counter()
         fit = credo.fit(
-            structure, frame, knowledge, method="cmap" if kept else "map", seed=seed, em=EMOptions(starts=starts)
+            structure, frame, knowledge, method="cmap" if kept else "map", seed=seed, em=credo.EMOptions(starts=starts)
         )
         seconds = time.perf_counter() - start
         yield {"share": share, "kl": truth.kl(fit.network), "seconds": seconds, "status": fit.status.name.lower()}
-
-
-def with_gaps(frame: pl.DataFrame, fraction: float, seed: int) -> pl.DataFrame:
-    """The same table with each value missing with this probability, whatever it is.
-
-    The values that are missing at one fraction are missing at every greater one.
-    """
-    gaps = np.random.default_rng(seed).random(frame.shape) < fraction
-    return frame.select(
-        pl.when(pl.Series(~gaps[:, i])).then(pl.col(name)).alias(name) for i, name in enumerate(frame.columns)
-    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""`python -m experiments.yang`: eleven domains, with and without knowledge and noisy-OR; `--help` for more.
+"""`python -m experiments.yang`: eleven domains, with and without knowledge and noisy-OR; `--help` lists the options.
 
-Ten-fold cross-validation, repeated (figure 3), and learning curves (figure 4). Jobs that are in the results already are
-not run again. The default takes about a quarter of an hour on two cores.
+Repeated ten-fold cross-validation (figure 3), and learning curves (figure 4). Jobs that are already in the results are
+not repeated. The default takes about a quarter of an hour on two cores.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from pathlib import Path
 from experiments.running import add_options, run_jobs
 from experiments.yang.domains import DOMAINS
 from experiments.yang.learners import GROUPS
-from experiments.yang.story import write_story
+from experiments.yang.report import write_report
 from experiments.yang.trials import run_curve, run_folds
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def main() -> None:
-    """Run all jobs, and write what came out."""
+    """Run all jobs and write the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3, help="of cross-validation")
     parser.add_argument("--draws", type=int, default=10, help="of the learning curves")
     parser.add_argument("--domains", nargs="+", default=tuple(DOMAINS), choices=tuple(DOMAINS))
     add_options(parser, RESULTS)
     arguments = parser.parse_args()
-    parts = (("folds", run_folds, "repeat", arguments.repeats), ("curves", run_curve, "draw", arguments.draws))
+    studies = (("folds", run_folds, "repeat", arguments.repeats), ("curves", run_curve, "draw", arguments.draws))
     results = {}
-    for name, run, counted, times in parts:
-        jobs = [(domain, group, each) for each in range(times) for domain in arguments.domains for group in GROUPS]
+    for name, run, counted, times in studies:
+        jobs = [(domain, group, number) for number in range(times) for domain in arguments.domains for group in GROUPS]
         results[name] = run_jobs(
             run,
             jobs,
@@ -38,7 +38,7 @@ def main() -> None:
             processes=arguments.processes,
             minutes=arguments.minutes,
         )
-    print(write_story(results["folds"], results["curves"], arguments.out))
+    print(write_report(results["folds"], results["curves"], arguments.out))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One learner against another over the domains, fold by fold."""
+"""Compare two learners over the domains, fold by fold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEVEL = 0.05  # as in the paper
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How much better one learner is than another in a domain, and how probable that is by chance."""
+    """The mean difference of two learners in a domain, and its p-value."""
 
     domain: str
     mean: float
@@ -24,12 +24,12 @@ class Difference:
 
     @property
     def sign(self) -> int:
-        """1 or -1 where the difference is significant, else 0."""
+        """1 or -1 if the difference is significant, otherwise 0."""
         return int(np.sign(self.mean)) if self.p < LEVEL else 0
 
 
 def paired_p(differences: np.ndarray, test_to_training: float = 1 / (FOLDS - 1)) -> float:
-    """The t-test for repeated cross-validation, whose training sets overlap [Nadeau and Bengio 2003, eq. 9].
+    """The p-value for repeated cross-validation, whose training sets overlap [Nadeau and Bengio 2003, eq. 9].
 
     t = mean / √((1/J + n_test/n_training) · s²) with J differences.
     """
@@ -41,11 +41,11 @@ def paired_p(differences: np.ndarray, test_to_training: float = 1 / (FOLDS - 1))
 
 
 def differences(folds: pl.DataFrame, group: str, better: str, worse: str) -> Iterator[Difference]:
-    """One learner against another of the same group, in each domain."""
+    """The difference of two learners of a group, in each domain."""
     wide = folds.filter(pl.col("group") == group).pivot(on="learner", index=["domain", "repeat", "fold"], values="auc")
-    for (domain,), own in wide.group_by("domain", maintain_order=True):
-        found = (own[better] - own[worse]).to_numpy()
-        yield Difference(str(domain), float(found.mean()), paired_p(found))
+    for (domain,), folds_of_domain in wide.group_by("domain", maintain_order=True):
+        values = (folds_of_domain[better] - folds_of_domain[worse]).to_numpy()
+        yield Difference(str(domain), float(values.mean()), paired_p(values))
 
 
 def summary(found: list[Difference]) -> str:

@@ -1,8 +1,8 @@
-"""The eleven domains of table 2: which column became which feature of two states, and what was said about it, and why.
+"""The eleven domains of table 2: how each column became a binary feature, what is stated about it, and why.
 
-The paper names its targets, sizes and numbers of parents, but only for breast cancer the features and statements; those
-of the other domains are ours. They were written down before anything was learned, from what is known about the domain
-and about the columns, and not changed afterwards, also where the rows speak against them.
+The paper names its targets, sizes and numbers of parents, but the features and statements only for breast cancer; those
+of the other domains are ours. They were written before anything was learned, from what is known about the domain and
+the columns, and were not changed afterwards, even if the data contradict them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A column as a feature of two states, and which way it acts on the target.
+    """A column as a binary feature, and the direction of its effect on the target.
 
-    It is high from `at_least` on (of intervals the lower end counts; None: from the median of the rows on), or where
-    the column holds one of `among`.
+    It is high if its value is at least `at_least` (the lower end, for intervals; None stands for the median), or if it
+    is one of `among`.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Feature:
 
     @property
     def rule(self) -> str:
-        """How the column is cut, in words."""
+        """When the feature is high, in words."""
         if self.among:
             return f"{self.column} is {' or '.join(self.among)}"
         return f"{self.column} ≥ {'the median' if self.at_least is None else f'{self.at_least:g}'}"
@@ -35,7 +35,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Features that act together, as one set of causes of the noisy-OR; how, where there are two."""
+    """Features that form one set of causes of the noisy-OR; two features also have a synergy."""
 
     names: tuple[str, ...]
     how: str = ""  # synergize, sub-synergize
@@ -44,34 +44,34 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """One line of table 2."""
+    """One domain of table 2."""
 
     name: str
     table: str
     target: str
     column: str
-    positive: tuple[str, ...]  # labels that mean the target is present
+    positive: tuple[str, ...]  # labels that count as positive
     rows: int  # as in the paper
     features: tuple[Feature, ...]
     groups: tuple[Group, ...]
-    without: tuple[str, ...] = ()  # labels whose rows are left out
+    without: tuple[str, ...] = ()  # labels whose rows are excluded
     zero_is_missing: bool = False
 
     @property
     def monotone(self) -> str:
-        """A statement for each feature."""
-        return "\n".join(f"{each.name} {each.effect} {self.target}" for each in self.features)
+        """One statement for each feature."""
+        return "\n".join(f"{feature.name} {feature.effect} {self.target}" for feature in self.features)
 
     @property
     def synergies(self) -> str:
-        """A statement for each pair that acts together."""
-        pairs = [each for each in self.groups if each.how]
-        return "\n".join(f"{' and '.join(each.names)} {each.how} on {self.target}" for each in pairs)
+        """One statement for each pair with a synergy."""
+        pairs = [group for group in self.groups if group.how]
+        return "\n".join(f"{' and '.join(group.names)} {group.how} on {self.target}" for group in pairs)
 
     @property
     def noisy(self) -> str:
-        """The target as noisy-OR of the groups."""
-        sets = ", ".join(f"{{{', '.join(each.names)}}}" for each in self.groups)
+        """The target as a noisy-OR of the groups."""
+        sets = ", ".join(f"{{{', '.join(group.names)}}}" for group in self.groups)
         return f"{self.target} is noisy-or of {sets}"
 
 
@@ -247,7 +247,7 @@ THYROID = Domain(
 HEPATITIS = Domain(
     "Hepatitis", "hepatitis", "death", "Class", ("1",), 144,
     (
-        # 1 stands for yes, whatever the file of names says: else seven of eight patients would have ascites.
+        # 1 means yes, contrary to the documentation of the file: otherwise seven of eight patients would have ascites.
         Feature("ascites", "ASCITES", "raises", "fluid: the liver fails", among=("1",)),
         Feature("varices", "VARICES", "raises", "veins that may bleed", among=("1",)),
         Feature("jaundice", "BILIRUBIN", "raises", "from 2 mg/dl on it is seen", 2),

@@ -1,4 +1,4 @@
-"""Who learns: six kinds of knowledge, each by three methods, and what a user would take instead."""
+"""The learners: six kinds of knowledge with three methods each, and other classifiers for comparison."""
 
 from __future__ import annotations
 
@@ -13,31 +13,32 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from credo import EMOptions
 from credo.sklearn import KnowledgeClassifier
+from experiments.yang.domain_data import Rows
 from experiments.yang.domains import Domain
-from experiments.yang.rows import Rows
 
 # The six learners of the paper, in the order of its figure 3.
 KINDS = ("data", "noisy-OR", "monotone", "synergy", "monotone + noisy-OR", "synergy + noisy-OR")
-# How they learn: as the paper does, by a penalty that is raised until the statements hold, or by counting where there
-# are none; the most probable tables; the mean of all tables that data and knowledge leave.
+# Three methods: the paper's (a penalty that is raised until the statements hold; counting if there are none), the most
+# probable CPTs, and the mean of all CPTs that data and knowledge allow.
 METHODS = ("paper", "cmap", "posterior")
 PEERS = ("logistic regression", "monotone boosting", "monotone boosting, small leaves")
 GROUPS = (*METHODS, "peers")
-STARTS = 2  # of EM, where a family is noisy
+STARTS = 2  # of EM, for noisy families
 SMALL_LEAF = 3  # rows; scikit-learn's default of 20 cannot split 40 rows more than once
 
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """A name for the tables, and what fits it."""
+    """A learner: its name in the results, and a function that makes the classifier."""
 
     kind: str
     make: Callable[[], Any]
-    raw: bool = False  # whether it sees the numbers behind the features
+    raw: bool = False  # whether it uses the original values instead of the binary features
 
     def probabilities(self, training: Rows, test: Rows) -> NDArray[np.float64]:
-        """How probable the target is in each row of a test table."""
+        """The probability of the target in each row of the test data."""
         tables = (training.raw, test.raw) if self.raw else (training.features, test.features)
         model = self.make().fit(tables[0], training.target)
         chances = model.predict_proba(tables[1])
@@ -46,7 +47,7 @@ class Learner:
 
 
 def learners(domain: Domain, group: str) -> Iterator[Learner]:
-    """All of a group."""
+    """All learners of a group."""
     if group == "peers":
         yield from peers(domain)
         return
@@ -55,33 +56,33 @@ def learners(domain: Domain, group: str) -> Iterator[Learner]:
 
 
 def knowledge_of(domain: Domain, kind: str) -> str:
-    """The statements that a learner is given."""
-    said = []
+    """The statements of a kind of knowledge."""
+    texts = []
     if kind.startswith(("monotone", "synergy")):
-        said.append(domain.monotone)
+        texts.append(domain.monotone)
     if kind.startswith("synergy"):
-        said.append(domain.synergies)
+        texts.append(domain.synergies)
     if kind.endswith("noisy-OR"):
-        said.append(domain.noisy)
-    return "\n".join(said)
+        texts.append(domain.noisy)
+    return "\n".join(texts)
 
 
 def settings_of(kind: str, group: str) -> dict[str, Any]:
-    """The method of credo that a learner uses, and its options.
+    """The method and options of a learner.
 
-    The paper trains noisy families by gradient with a penalty [yang, algorithm 1], as it does all tables.
+    The paper trains all CPTs, also those of noisy families, by gradient with a penalty [yang, algorithm 1].
     """
-    noisy = {"starts": STARTS} if kind.endswith("noisy-OR") else {}
+    is_noisy = kind.endswith("noisy-OR")
     if group != "paper":
-        return {"method": group, "options": noisy}
-    if kind.endswith("noisy-OR"):
-        return {"method": "cml", "options": {**noisy, "trainer": "gradient"}}
+        return {"method": group, "options": {"em": EMOptions(starts=STARTS)} if is_noisy else {}}
+    if is_noisy:
+        return {"method": "cml", "options": {"em": EMOptions(starts=STARTS, trainer="gradient")}}
     return {"method": "ml" if kind == "data" else "co"}
 
 
 def peers(domain: Domain) -> Iterator[Learner]:
-    """What a user would take instead, on the same features and on the numbers behind them."""
-    signs = {each.name: 1 if each.effect == "raises" else -1 for each in domain.features}
+    """Other classifiers, on the same binary features and on the original values."""
+    signs = {feature.name: 1 if feature.effect == "raises" else -1 for feature in domain.features}
 
     def regression() -> Any:
         return make_pipeline(StandardScaler(), LogisticRegression())

@@ -1,6 +1,6 @@
-"""`python -m experiments.yang.trainers`: the paper's gradient against EM, by the likelihood that both maximise.
+"""`python -m experiments.yang.trainers`: compare the paper's gradient with EM by the likelihood that both maximise.
 
-Both learn the three kinds with a noisy-OR from all rows of each domain, without a prior, under the same statements.
+Both learn the three kinds of knowledge that include a noisy-OR from all rows of each domain, without a prior.
 """
 
 from __future__ import annotations
@@ -8,14 +8,15 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from credo import EMOptions
 from credo.sklearn import KnowledgeClassifier
+from experiments.yang.domain_data import Rows, read_rows
 from experiments.yang.domains import DOMAINS, Domain
 from experiments.yang.learners import KINDS, knowledge_of
-from experiments.yang.rows import Rows, read_rows
 
 RESULTS = Path(__file__).resolve().parent / "results"
 TRAINERS = ("em", "gradient")
-EQUAL = 1e-6  # of the likelihood, relatively
+EQUAL = 1e-6  # relative difference of likelihoods that counts as none
 STARTS = 3
 
 
@@ -23,7 +24,7 @@ def main() -> None:
     """Fit, compare, print and write."""
     lines = ["# Two trainers of noisy-OR families, on all rows of each domain\n"]
     lines += [
-        "| domain | kind | EM | gradient | EM less gradient | seconds of EM, of gradient |",
+        "| domain | kind | EM | gradient | EM − gradient | seconds of EM, of gradient |",
         "|---|---|---|---|---|---|",
     ]
     behind = compared = 0
@@ -40,18 +41,18 @@ def main() -> None:
                 f"{em_time:.1f}, {gradient_time:.1f} |"
             )
             print(lines[-1], flush=True)
-    lines.append(f"\nThe likelihood that EM reaches is at least as high in {compared - behind} of {compared} fits.")
+    lines.append(f"\nThe likelihood of EM is at least as high in {compared - behind} of {compared} fits.")
     print(lines[-1])
     (RESULTS / "trainers.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _likelihood(domain: Domain, rows: Rows, kind: str, trainer: str) -> tuple[float, float]:
-    begun = time.perf_counter()
-    options = {"trainer": trainer, "starts": STARTS}
+    started = time.perf_counter()
+    options = {"em": EMOptions(starts=STARTS, trainer=trainer)}
     model = KnowledgeClassifier(knowledge_of(domain, kind), target=domain.target, method="cml", options=options)
     model.fit(rows.features, rows.target)
     assert model.fit_ is not None
-    return model.fit_.log_likelihood, time.perf_counter() - begun
+    return model.fit_.log_likelihood, time.perf_counter() - started
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`python -m experiments.yao synthetic | clustering | topics`: rerun section 7.1, 7.2 or 7.3; `--help` for more."""
+"""`python -m experiments.yao synthetic | clustering | topics`: rerun section 7.1, 7.2 or 7.3."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COMMANDS = {"synthetic": synthetic.main, "clustering": clustering.main, "topics"
 
 
 def main() -> None:
-    """Run the experiment that the first word names; it reads the others."""
+    """Run the experiment named by the first argument with the remaining arguments."""
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
         raise SystemExit(f"usage: python -m experiments.yao {{{' | '.join(COMMANDS)}}} [--help]")
     COMMANDS[sys.argv[1]](sys.argv[2:])

@@ -1,7 +1,7 @@
-"""`python -m experiments.yao clustering`: naive Bayes finds classes; some rows are known to share one [section 7.2].
+"""`python -m experiments.yao clustering`: naive Bayes clustering with rows knowledge to share a class [section 7.2].
 
-As in the paper: the rows are cut into five parts at random, some of each are picked, and those of a part that have the
-same class are tied. From no row to all, each pick holds the one before.
+As in the paper, the rows are divided at random into five parts, a share of each part is selected, and selected rows of
+one part and class are tied. Each larger share includes the smaller ones.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ import polars as pl
 import credo
 from credo.clustering import Clustering, cluster
 from credo.knowledge import same
-from credo.options import EMOptions
 from credo.statistics.ties.posterior import tied_posterior
-from experiments.running import SHARED, Job, Line, add_options, require, run_jobs
-from experiments.yao.clustering_story import write_clustering
+from experiments.running import SHARED, Job, Record, add_options, require, run_jobs
+from experiments.yao.clustering_report import write_clustering
 from experiments.yao.labelled import Labelled, read_labelled
 from experiments.yao.learners import tied_data
 from experiments.yao.pairs import Labels, pairwise_f
@@ -31,23 +30,23 @@ TABLES = (
     "heart_cleveland",
 )  # fmt: skip
 PARTS = 5
-SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # of the rows are picked
+SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # of selected rows
 KEY = ("table", "draw", "starts", "learner")
 
 
-def main(words: list[str]) -> None:
-    """Run what is left to run, write it, and say what was found."""
+def main(arguments: list[str]) -> None:
+    """Run the remaining jobs and write the report."""
     parser = argparse.ArgumentParser(prog="experiments.yao clustering", description=__doc__)
-    parser.add_argument("--draws", type=int, default=5, help="of parts, picks and starts")
+    parser.add_argument("--draws", type=int, default=5, help="of parts, selections and starts")
     parser.add_argument("--starts", type=int, default=5, help="of EM; the same for all learners")
     parser.add_argument("--tables", nargs="+", default=TABLES)
     add_options(parser, RESULTS)
-    chosen = parser.parse_args(words)
+    chosen = parser.parse_args(arguments)
     require(SHARED / "tables", "The published tables are")
     jobs = [
         (name, draw, chosen.starts, learner)
         for draw in range(chosen.draws)
-        for name in chosen.cpts
+        for name in chosen.tables
         for learner in LEARNERS
     ]
     file = chosen.out / "clustering.csv"
@@ -55,16 +54,16 @@ def main(words: list[str]) -> None:
     print(write_clustering(found.filter(pl.col("starts") == chosen.starts), chosen.out))
 
 
-def run_draw(job: Job) -> list[Line]:
-    """One learner on one table, with more and more ties."""
+def run_draw(job: Job) -> list[Record]:
+    """One learner on one table, with an increasing number of ties."""
     name, draw, starts, learner = job
     data = read_labelled(SHARED / "tables" / f"{name}.csv")
     given = dict(zip(KEY, job, strict=True))
-    return [{**given, **line} for line in measure(data, learner, starts, draw)]
+    return [{**given, **record} for record in measure(data, learner, starts, draw)]
 
 
-def measure(data: Labelled, learner: str, starts: int, seed: int) -> Iterator[Line]:
-    """F of a learner for all shares of the rows picked, over all pairs and over those that are in no tie."""
+def measure(data: Labelled, learner: str, starts: int, seed: int) -> Iterator[Record]:
+    """F of a learner for each share of selected rows, over all pairs and over pairs that are not tied."""
     for share in SHARES:
         ties = tied_rows(data.labels, share, seed)
         start = time.perf_counter()
@@ -85,24 +84,24 @@ def find_merged(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:
 
 
 def find_conditioned(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:
-    """log P(data | ties), from starts of its own."""
+    """log P(data | ties), from its own starts."""
     merged = _merged(data, ties, 1, seed)
     return _conditioned(data, ties, merged.fit.network.without_cpts(), merged.cluster, starts, seed)
 
 
 def find_refined(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:
-    """log P(data | ties), from where `merged` ended, and from nowhere else."""
+    """log P(data | ties), started only from the result of `merged`."""
     merged = _merged(data, ties, starts, seed)
     return _conditioned(data, ties, merged.fit.network, merged.cluster, 1, seed)
 
 
 def _conditioned(data: Labelled, ties: Labels, start: credo.Network, name: str, starts: int, seed: int) -> Labels:
-    """The most probable cluster of each row, given all rows that are tied to it."""
+    """The most probable cluster of each row, given all rows tied to it."""
     column = pl.Series("tie", ties)
     rows = data.features.with_columns(column.set(column < 0, None))
-    known = credo.Knowledge(start, [same(name, by="tie")])
-    fit = credo.fit(start, rows, known, method="cmap", prior=1, seed=seed, em=EMOptions(starts=starts))
-    return tied_posterior(fit.network, tied_data(known, rows), name).argmax(axis=1).astype(np.int64)
+    knowledge = credo.Knowledge(start, [same(name, by="tie")])
+    fit = credo.fit(start, rows, knowledge, method="cmap", prior=1, seed=seed, em=credo.EMOptions(starts=starts))
+    return tied_posterior(fit.network, tied_data(knowledge, rows), name).argmax(axis=1).astype(np.int64)
 
 
 LEARNERS: dict[str, Callable[[Labelled, Labels, int, int], Labels]] = {
@@ -118,22 +117,22 @@ def _merged(data: Labelled, ties: Labels, starts: int, seed: int) -> Clustering:
 
 
 def _lists(ties: Labels) -> list[list[int]]:
-    """The rows of each tie, from 1."""
+    """The numbers of the rows of each tie, from 1."""
     return [(np.flatnonzero(ties == tie) + 1).tolist() for tie in range(int(ties.max(initial=-1)) + 1)]
 
 
 def tied_rows(classes: Labels, share: float, seed: int) -> Labels:
-    """The number of each row's tie, -1 where it is in none: picked rows of one part and class are tied.
+    """The number of each row's tie, or -1: selected rows of one part and class are tied.
 
-    A row that is picked alone of its part and class is in no tie.
+    A selected row that is alone in its part and class is not tied.
     """
     order = np.random.default_rng([seed, len(classes)]).permutation(len(classes))
     ties: Labels = np.full(len(classes), -1, dtype=np.int64)
     count = 0
     for part in np.array_split(order, PARTS):
-        picked = part[: round(share * len(part))]
-        for own in np.unique(classes[picked]):
-            rows = picked[classes[picked] == own]
+        selected = part[: round(share * len(part))]
+        for label in np.unique(classes[selected]):
+            rows = selected[classes[selected] == label]
             if len(rows) > 1:
                 ties[rows] = count
                 count += 1

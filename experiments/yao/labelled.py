@@ -1,4 +1,4 @@
-"""Published tables with known classes, made ready for naive Bayes as the paper does with Weka [section 7.2]."""
+"""Published tables with known classes, prepared for naive Bayes as the paper does with Weka [section 7.2]."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ import polars as pl
 from numpy.typing import NDArray
 
 MISSING = "?"
-FEW = 10  # different numbers in a column that are still categories
-BINS = 10  # of equal width, as Weka's filter has them
+FEW = 10  # numeric columns with up to so many values are categories
+BINS = 10  # of equal width, as in Weka's filter
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Features, all categories without gaps, and the true class of each row."""
+    """Categorical features without missing values, and the true class of each row."""
 
     features: pl.DataFrame
     labels: NDArray[np.int64]
 
     @property
     def classes(self) -> int:
-        """How many there are."""
+        """The number of classes."""
         return int(self.labels.max()) + 1
 
 
 def read_labelled(path: Path) -> Labelled:
-    """A table whose last column is the class; what is no feature, or means several classes, is put right."""
+    """Read a table whose last column is the class; two tables need a column dropped or classes merged."""
     table = pl.read_csv(path, infer_schema=False)
     label = table.columns[-1]
     if path.stem == "zoo":
-        table = table.drop("animal")  # a name for each row
+        table = table.drop("animal")  # the name of each animal
     if path.stem == "heart_cleveland":  # 0 is healthy, 1 to 4 are grades of disease
         healthy = pl.col(label) == "0"
         table = table.with_columns(pl.when(healthy).then(pl.lit("healthy")).otherwise(pl.lit("ill")).alias(label))
@@ -40,7 +40,7 @@ def read_labelled(path: Path) -> Labelled:
 
 
 def labelled(table: pl.DataFrame, label: str) -> Labelled:
-    """Gaps filled with the mode, or the mean of numbers; numbers of many values cut into bins of equal width."""
+    """Replace missing values by the mode, or by the mean of numeric columns, and divide numeric columns into bins."""
     features = [_categories(table[name]) for name in table.columns if name != label]
     kept = [column for column in features if column.n_unique() > 1]
     _, labels = np.unique(table[label].to_numpy(), return_inverse=True)

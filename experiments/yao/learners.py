@@ -1,4 +1,4 @@
-"""What is compared in section 7.1: EM, the constrained likelihood, and one that takes ties for observations."""
+"""The learners of section 7.1: EM, the constrained likelihood, and the joint likelihood of data and ties."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import credo
 from credo.constraints.lower import lower
 from credo.io.dataset import concatenate
 from credo.model.network import Network
-from credo.options import EMOptions
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.tied_columns import read_for
 from credo.statistics.ties.likelihood import TiedData, tie_rows
-from experiments.running import Line
+from experiments.running import Record
 from experiments.yao.tables import TiedTable
 
 LAPLACE = 1  # pseudo-counts of one
@@ -24,21 +23,21 @@ LAPLACE = 1  # pseudo-counts of one
 Learner = Callable[[Network, TiedTable, int, int], tuple[Network, bool, bool]]
 
 
-def compare(truth: Network, table: TiedTable, learners: dict[str, Learner], starts: int, seed: int) -> list[Line]:
-    """A line for each learner, all from the same rows and starts; `settled` says it of messages, at the end."""
-    lines: list[Line] = []
+def compare(truth: Network, table: TiedTable, learners: dict[str, Learner], starts: int, seed: int) -> list[Record]:
+    """A record for each learner, with the same rows and starts; `settled`: whether messages converged at the end."""
+    records: list[Record] = []
     for name, learn in learners.items():
         start = time.perf_counter()
         learned, settled, exact = learn(truth.without_cpts(), table, starts, seed)
         seconds = time.perf_counter() - start
         kl = truth.kl(learned)
-        lines.append({"learner": name, "kl": kl, "settled": settled, "exact": exact, "seconds": seconds})
-    return lines
+        records.append({"learner": name, "kl": kl, "settled": settled, "exact": exact, "seconds": seconds})
+    return records
 
 
 def learn_em(structure: Network, table: TiedTable, starts: int, seed: int) -> tuple[Network, bool, bool]:
     """Without the ties."""
-    fit = credo.fit(structure, table.rows, method="map", prior=LAPLACE, seed=seed, em=EMOptions(starts=starts))
+    fit = credo.fit(structure, table.rows, method="map", prior=LAPLACE, seed=seed, em=credo.EMOptions(starts=starts))
     return fit.network, True, True
 
 
@@ -48,29 +47,29 @@ def learn_cll(structure: Network, table: TiedTable, starts: int, seed: int) -> t
 
 
 def learn_joint(structure: Network, table: TiedTable, starts: int, seed: int) -> tuple[Network, bool, bool]:
-    """log P(data, ties): its first term alone, as if nobody had looked for rows that agree."""
+    """log P(data, ties), the first term of the constrained likelihood: rows were found to agree."""
     return _learn_tied(structure, table, starts, seed, "joint")
 
 
 def _learn_tied(structure: Network, table: TiedTable, starts: int, seed: int, ties: str) -> tuple[Network, bool, bool]:
-    known = credo.Knowledge(structure, table.statements)
+    knowledge = credo.Knowledge(structure, table.statements)
     fit = credo.fit(
         structure,
         table.rows,
-        known,
+        knowledge,
         method="cmap",
         prior=LAPLACE,
         seed=seed,
         tie_reading=ties,
-        em=EMOptions(starts=starts),
+        em=credo.EMOptions(starts=starts),
     )
     return fit.network, fit.tied is None or fit.tied.settled, fit.tied is None or fit.tied.is_exact
 
 
-def tied_data(known: credo.Knowledge, rows: pl.DataFrame) -> TiedData:
-    """Rows and their ties, ready to be evaluated."""
-    dataset = concatenate(list(read_for(known, rows, None)))
-    return tie_rows(layout_for_counts(known.network), lower(known).ties, dataset)
+def tied_data(knowledge: credo.Knowledge, rows: pl.DataFrame) -> TiedData:
+    """Rows and their ties, prepared for evaluation."""
+    dataset = concatenate(list(read_for(knowledge, rows, None)))
+    return tie_rows(layout_for_counts(knowledge.network), lower(knowledge).ties, dataset)
 
 
 LEARNERS: dict[str, Learner] = {

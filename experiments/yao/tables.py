@@ -1,4 +1,4 @@
-"""Tables with gaps whose rows are tied in pairs that truly agree, and the statements that say so."""
+"""Incomplete tables whose rows are tied in pairs that truly agree, and the statements about the ties."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from credo.knowledge import same
 from credo.knowledge.statements import TiedRows
 from credo.model.network import Network
-from experiments.liao.missing import with_gaps
+from credo.testing import with_missing_values
 
 Pairs = Sequence[tuple[int, int]]  # of rows, from 0
 
 
 @dataclass(frozen=True, slots=True)
 class TiedTable:
-    """What a learner is given."""
+    """The input of a learner."""
 
     rows: pl.DataFrame  # with a column `tie X` for each variable X that is tied
     statements: tuple[TiedRows, ...]
@@ -27,12 +27,12 @@ class TiedTable:
 
 
 def tied_table(rows: pl.DataFrame, pairs: Mapping[str, Pairs]) -> TiedTable:
-    """A table, and the rows of it that share a value: a column for each variable, equal in the rows of a pair."""
+    """A table with ties: a column for each tied variable has equal values in the rows of a pair."""
     columns, statements = [], []
-    for name, own in pairs.items():
-        if own:
+    for name, tied in pairs.items():
+        if tied:
             group = np.full(len(rows), -1)
-            for number, pair in enumerate(own):
+            for number, pair in enumerate(tied):
                 group[list(pair)] = number
             column = pl.Series(f"tie {name}", group)
             columns.append(column.set(column < 0, None))
@@ -43,9 +43,9 @@ def tied_table(rows: pl.DataFrame, pairs: Mapping[str, Pairs]) -> TiedTable:
 def found_ties(
     complete: pl.DataFrame, rows: pl.DataFrame, names: Sequence[str], share: float, seed: Sequence[int]
 ) -> TiedTable:
-    """Ties between rows of a table that happen to agree: a share of the hidden values of each variable, in pairs.
+    """Ties between rows that happen to agree: a share of the hidden values of each variable, in pairs.
 
-    More variables and greater shares add ties and take none away.
+    More variables and larger shares only add ties.
     """
     pairs = {}
     for name in names:
@@ -59,7 +59,7 @@ def found_ties(
 
 
 def agreeing_pairs(values: NDArray[np.generic], generator: np.random.Generator) -> Iterator[tuple[int, int]]:
-    """Places of values that are equal, each place once: two at random, taken where they agree, until no two do."""
+    """Random pairs of equal values, by position; each position occurs once, until no two remaining values are equal."""
     left = np.arange(len(values))
     while len(np.unique(values[left])) < len(left):
         left = generator.permutation(left)
@@ -71,10 +71,10 @@ def agreeing_pairs(values: NDArray[np.generic], generator: np.random.Generator) 
 
 
 def drawn_ties(truth: Network, rows: int, hidden: float, names: Sequence[str], share: float, seed: int) -> TiedTable:
-    """Ties that came first: a share of the rows are pairs, drawn again and again until they agree in one of `names`.
+    """Rows drawn given their ties: a share of the rows are pairs, redrawn until they agree in one of `names`.
 
-    Which pair agrees in which variable does not depend on any value, so that P(rows | ties) is just what they are drawn
-    from. The value they agree in is hidden, all others with a probability.
+    The variable of a pair does not depend on any value, so the rows are drawn from P(rows | ties). The value in which a
+    pair agrees is hidden; all others are hidden with a probability.
     """
     chosen = _chosen(names, round(share * rows / 2), seed)
     kept: dict[int, pl.DataFrame] = {}
@@ -92,7 +92,7 @@ def drawn_ties(truth: Network, rows: int, hidden: float, names: Sequence[str], s
 
 
 def picked_ties(truth: Network, rows: int, hidden: float, names: Sequence[str], share: float, seed: int) -> TiedTable:
-    """As many ties of the same kind, one a row, but found: rows are drawn first, and pairs that agree are picked."""
+    """As many ties of the same kind, but among rows drawn before: pairs that happen to agree are picked."""
     complete = truth.sample(rows, seed=seed)
     left = np.random.default_rng([seed, 2]).permutation(rows).tolist()
     pairs = []
@@ -106,17 +106,17 @@ def picked_ties(truth: Network, rows: int, hidden: float, names: Sequence[str], 
 
 
 def _chosen(names: Sequence[str], pairs: int, seed: int) -> list[str]:
-    """The variable that each pair agrees in."""
+    """The variable in which each pair agrees."""
     return [names[i] for i in np.random.default_rng([seed, 1]).integers(len(names), size=pairs)]
 
 
 def _hide(complete: pl.DataFrame, ties: Sequence[tuple[str, int, int]], hidden: float, seed: int) -> TiedTable:
-    """Hide the values of all ties, and of all others with a probability."""
+    """Hide the tied values, and all others with a probability."""
     pairs: dict[str, list[tuple[int, int]]] = {name: [] for name in complete.columns}
     for name, *pair in ties:
         pairs[name].append((pair[0], pair[1]))
-    table = with_gaps(complete, hidden, seed)
-    for name, own in pairs.items():
-        places = [row for pair in own for row in pair]
-        table = table.with_columns(pl.when(~pl.int_range(pl.len()).is_in(places)).then(pl.col(name)).alias(name))
+    table = with_missing_values(complete, hidden, seed)
+    for name, tied in pairs.items():
+        hidden_rows = [row for pair in tied for row in pair]
+        table = table.with_columns(pl.when(~pl.int_range(pl.len()).is_in(hidden_rows)).then(pl.col(name)).alias(name))
     return tied_table(table, pairs)

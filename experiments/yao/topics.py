@@ -1,8 +1,8 @@
-"""`python -m experiments.yao topics`: topics of abstracts, with words that share one where they meet [section 7.3].
+"""`python -m experiments.yao topics`: topics of abstracts; words that co-occur share a topic [section 7.3].
 
-The paper's 539 abstracts are not published; these are 398 of the AAAI conference of 2014. Learned are topics without
-ties, with the paper's two groups of words, and with `wider` groups: other forms and close relatives of the same words,
-because in these abstracts the paper's words rarely meet.
+The paper's 539 abstracts are not published; these are 398 abstracts of the AAAI conference of 2014. Topics are learned
+without ties, with the paper's two groups of words, and with `wider` groups of other forms and close relatives of these
+words, because the paper's words rarely co-occur in these abstracts.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import polars as pl
 from credo.io.corpus import Corpus, read_corpus
 from credo.topic_models import Topics
 from credo.topic_models import topics as find_topics
-from experiments.running import SHARED, Job, Line, add_options, require, run_jobs
-from experiments.yao.topics_story import write_topics
+from experiments.running import SHARED, Job, Record, add_options, require, run_jobs
+from experiments.yao.topics_report import write_topics
 
 RESULTS = Path(__file__).resolve().parent / "results"
 TEXTS = SHARED / "texts" / "aaai14_abstracts.txt"
@@ -31,41 +31,41 @@ GROUPS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("complexity", "polynomial", "np", "hard", "complete", "tractable"),
     ),
 }
-WORDS = tuple(word for group in GROUPS["wider"] for word in group)  # all that are looked at, whoever ties them
+WORDS = tuple(word for group in GROUPS["wider"] for word in group)  # all words that are evaluated, tied or not
 KEY = ("ties", "draw", "iterations")
 
 
-def main(words: list[str]) -> None:
-    """Run what is left to run, write it, and say what was found."""
+def main(arguments: list[str]) -> None:
+    """Run the remaining jobs and write the report."""
     parser = argparse.ArgumentParser(prog="experiments.yao topics", description=__doc__)
-    parser.add_argument("--draws", type=int, default=5, help="of starts; with and without ties from the same ones")
+    parser.add_argument("--draws", type=int, default=5, help="of starts; the same with and without ties")
     parser.add_argument("--iterations", type=int, default=300, help="of EM, at most")
     add_options(parser, RESULTS)
-    chosen = parser.parse_args(words)
+    chosen = parser.parse_args(arguments)
     require(TEXTS, "The abstracts are")
     jobs = [(ties, draw, chosen.iterations) for draw in range(chosen.draws) for ties in GROUPS]
     file = chosen.out / "topics.csv"
     found = run_jobs(run_draw, jobs, KEY, file, processes=chosen.processes, minutes=chosen.minutes)
     found = found.filter(pl.col("iterations") == chosen.iterations)
-    print(write_topics(found, GROUPS, meetings(read_abstracts()), chosen.out))
+    print(write_topics(found, GROUPS, co_occurrences(read_abstracts()), chosen.out))
 
 
 def read_abstracts() -> Corpus:
-    """The words of all abstracts, without stop words and words that stand in one abstract alone."""
+    """The words of all abstracts, without stop words and words that occur in a single abstract."""
     return read_corpus(TEXTS.read_text(encoding="utf-8").splitlines())
 
 
-def run_draw(job: Job) -> list[Line]:
-    """One start, with one choice of ties."""
+def run_draw(job: Job) -> list[Record]:
+    """One start with one choice of ties."""
     ties, draw, iterations = job
-    lines = topic_lines(read_abstracts(), GROUPS[ties], TOPICS, WORDS, draw, iterations)
-    return [{**dict(zip(KEY, job, strict=True)), **line} for line in lines]
+    records = topic_records(read_abstracts(), GROUPS[ties], TOPICS, WORDS, draw, iterations)
+    return [{**dict(zip(KEY, job, strict=True)), **record} for record in records]
 
 
-def topic_lines(
+def topic_records(
     corpus: Corpus, groups: tuple[tuple[str, ...], ...], k: int, words: tuple[str, ...], seed: int, iterations: int
-) -> list[Line]:
-    """A line for each topic: its coherence, its most probable words, and how much of each chosen word it has."""
+) -> list[Record]:
+    """A record for each topic: its coherence, its most probable words, and its share of each evaluated word."""
     start = time.perf_counter()
     found = find_topics(corpus, k, together=groups, seed=seed, max_iterations=iterations)
     seconds = time.perf_counter() - start
@@ -84,7 +84,7 @@ def topic_lines(
 
 
 def word_shares(found: Topics, words: tuple[str, ...]) -> np.ndarray:
-    """P(topic | word), (topics, words), where texts count by their length."""
+    """P(topic | word), an array (topics, words); texts are weighted by their length."""
     corpus = found.corpus
     lengths = np.bincount(corpus.document, corpus.count, minlength=corpus.documents)
     places = np.searchsorted(corpus.vocabulary, list(words))
@@ -92,8 +92,8 @@ def word_shares(found: Topics, words: tuple[str, ...]) -> np.ndarray:
     return joint / joint.sum(axis=0)
 
 
-def meetings(corpus: Corpus) -> dict[str, list[int]]:
-    """For each choice of ties and group: in how many texts at least two of its words stand."""
+def co_occurrences(corpus: Corpus) -> dict[str, list[int]]:
+    """For each choice of ties and group: the number of texts that contain at least two of its words."""
     found = {}
     for ties, groups in GROUPS.items():
         found[ties] = []

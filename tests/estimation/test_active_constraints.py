@@ -13,8 +13,7 @@ from credo.estimation.solvers.active_constraints import solve_in_rounds
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import certify, objective
 from credo.estimation.solvers.interior_point import Task, solve_tasks
-from tests.estimation.test_interior_point import soft_task
-from tests.helpers.block_tasks import at_most, general_task, large_task, make_block
+from tests.helpers.block_tasks import at_most, general_task, large_task, make_block, soft_task
 
 
 def assert_optimal(tasks: list[Task]) -> None:

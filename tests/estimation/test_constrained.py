@@ -21,9 +21,9 @@ from credo.estimation.solvers.max_entropy import restricted
 from credo.knowledge import Knowledge
 from credo.model.network import Network
 from tests.helpers.block_tasks import at_most, general_task, make_block, sums_against_sums_task
+from tests.helpers.command_line import run
 from tests.helpers.cvxpy_oracle import solve
 from tests.helpers.problems import known_network, problem_of
-from tests.test_cli import run
 
 SMOKING = Network({"smoke": ("no", "yes"), "lung": ("no", "yes")}, parents={"lung": ["smoke"]})
 

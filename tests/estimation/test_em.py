@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.learn import made_up_network
 
 from credo.errors import DataError, OptionError
 from credo.estimation.counting import counting_step
 from credo.estimation.em.acceleration import extrapolate, next_limit
-from credo.estimation.em.driver import EMResult, Iteration, hidden_variable_findings, run_em
+from credo.estimation.em.driver import Iteration, hidden_variable_findings, run_em
 from credo.estimation.em.steps import Ended, MStep, Steps, init, step
 from credo.io.dataset import Dataset
 from credo.model.network import Network
@@ -25,40 +24,11 @@ from credo.options import EMOptions
 from credo.statistics.counts import Counts, layout_for_counts
 from credo.statistics.inference.expected_counts import Prepared, prepare
 from credo.statistics.prior import BDeu, Dirichlet, Priors, prior_vector
-from tests.conftest import random_network
+from credo.testing import alarm_like_network, random_network
 from tests.helpers import enumeration
+from tests.helpers.em_runs import NOTHING, gappy, learn, mixture, prepared_of
 
-NOTHING = Dirichlet(0.0)
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def prepared_of(network: Network, codes: Any, weights: Any = None) -> Prepared:
-    return prepare(layout_for_counts(network), Dataset(network.names, np.array(codes, dtype=np.int8), weights))
-
-
-def mixture(classes: int, features: int, rows: int, seed: int = 1) -> tuple[Network, Prepared]:
-    """A hidden class with ternary features, all of them seen."""
-    sizes = {"class": classes, **{f"f{i}": 3 for i in range(features)}}
-    network = random_network(sizes, {f"f{i}": ("class",) for i in range(features)}, seed)
-    codes = enumeration.random_rows(np.random.default_rng(seed), network, rows, 0.0)
-    codes[:, 0] = -1
-    return network, prepared_of(network, codes)
-
-
-def gappy(rows: int = 300, hide: float = 0.4, seed: int = 1) -> tuple[Network, Prepared]:
-    network = made_up_network()
-    return network, prepared_of(network, enumeration.random_rows(np.random.default_rng(seed), network, rows, hide))
-
-
-def learn(
-    network: Network, prepared: Prepared, prior: Priors = NOTHING, seed: int = 0, progress: Any = None,
-    identity: Any = (), **options: Any,
-) -> EMResult:  # fmt: skip
-    m_step = counting_step(prepared.layout, prior_vector(prior, prepared.layout))
-    options_of_em = EMOptions(**options)
-    return run_em(
-        network.without_cpts(), prepared, m_step, options_of_em, seed=seed, progress=progress, identity=identity
-    )
 
 
 def assert_never_falls(history: tuple[float, ...]) -> None:
@@ -238,7 +208,7 @@ def test_tables_that_are_not_free_stay() -> None:
 
 
 def test_complete_data_need_one_step() -> None:
-    network = made_up_network()
+    network = alarm_like_network()
     prepared = prepared_of(network, enumeration.random_rows(np.random.default_rng(1), network, 100, 0.0))
     result = learn(network, prepared, Dirichlet(1.0))
     assert result.iterations <= 3
@@ -330,7 +300,7 @@ def test_a_killed_run_goes_on_to_the_same_result(tmp_path: Path, steps: int, acc
 def test_a_process_that_dies_leaves_a_checkpoint_to_go_on_from(tmp_path: Path) -> None:
     code = f"""
 import os
-from tests.estimation.test_em import learn, mixture
+from tests.helpers.em_runs import learn, mixture
 network, prepared = mixture(3, 5, 300)
 left = 5
 def progress(_):

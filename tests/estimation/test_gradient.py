@@ -25,9 +25,8 @@ from credo.statistics.counts import count_all, layout_for_counts
 from credo.statistics.inference.expected_counts import prepare
 from credo.statistics.prior import as_prior
 from credo.statistics.tied_columns import read_for
-from tests.conftest import random_network
+from credo.testing import random_network, with_missing_values
 from tests.helpers.noisy_families import noisy_network
-from tests.model.test_expansion import with_gaps
 
 BINARY = ("no", "yes")
 NOISY = "y is noisy-or of {x0, x1}, {x2}, {x3} with leak\n"
@@ -36,7 +35,7 @@ NOISY = "y is noisy-or of {x0, x1}, {x2}, {x3} with leak\n"
 def made_up(seed: int, rows: int = 80) -> tuple[Network, pl.DataFrame]:
     """A network with a hidden variable, and rows with gaps."""
     network = random_network({"a": 2, "h": 2, "b": 3, "c": 2}, {"h": ("a",), "b": ("h",), "c": ("h", "a")}, seed=seed)
-    return network, with_gaps(network, rows, 0.2, seed).drop("h")
+    return network, with_missing_values(network.sample(rows, seed=seed), 0.2, seed).drop("h")
 
 
 def objective_of(network: Network, frame: Any, text: str, prior: float = 0.0, soft_weight: float = 50.0) -> Objective:
@@ -77,7 +76,7 @@ def test_the_gradient_of_noisy_families_is_that_of_differences(kind: str) -> Non
     network = noisy_network(np.random.default_rng(5), kind, leak=True)
     objective = objective_of(
         network,
-        with_gaps(network, 50, 0.2, 1),
+        with_missing_values(network.sample(50, seed=1), 0.2, 1),
         f"order y: {' < '.join(network.forms['y'].order)}\nx0 raises y by at least 0.2\nx1 lowers y",
         1.0,
     )

@@ -14,7 +14,7 @@ from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import certify, lower_bound, objective
 from credo.estimation.solvers.interior_point import Point, Task, is_small, solve_compiled, solve_plain
 from credo.kernels.dense_cholesky import factorise_dense, solve_dense, workspace
-from tests.helpers.block_tasks import at_most, general_task, large_task, make_block
+from tests.helpers.block_tasks import at_most, general_task, large_task, make_block, soft_task, with_rows
 from tests.helpers.cvxpy_oracle import solve
 
 Solver = Callable[..., list[Point]]
@@ -49,10 +49,6 @@ def _certified(tasks: list[Task], points: list[Point]) -> list[np.ndarray]:
         assert certificate.violation <= 1e-9, (certificate, task.weights, list(task.block.linear))
         assert certificate.gap <= 1e-8, (certificate, task.weights, list(task.block.linear))
     return [point.theta for point in points]
-
-
-def with_rows(task: Task, rows: list[LinearConstraint]) -> Task:
-    return replace(task, block=make_block(np.diff(task.block.distributions).tolist(), rows))
 
 
 def in_units(row: LinearConstraint, scale: float) -> LinearConstraint:
@@ -184,18 +180,6 @@ def test_numbers_that_must_be_zero(either_way: None) -> None:
     first, second = solve_certified([single, across])
     assert first.theta == pytest.approx([0.0, 0.75, 0.25], abs=1e-9)
     assert second.theta == pytest.approx([0.0, 1.0, 0.0, 1.0], abs=1e-9)
-
-
-def soft_task(generator: np.random.Generator) -> Task:
-    task = general_task(generator, largest=5)
-    rows = []
-    for row in task.block.linear:
-        confidence = float(generator.choice([0.1, 0.5, 0.9])) if generator.random() < 0.7 else None
-        wrong = float(generator.choice([0.0, 0.3])) if confidence else 0.0
-        rows.append(replace(row, bound=row.bound - wrong, confidence=confidence))
-    weights = task.weights if task.weights.any() else np.ones(task.block.size)
-    soft_weight = float(10 ** generator.uniform(-1, 4))
-    return replace(with_rows(task, rows), weights=weights, entropies=None, soft_weight=soft_weight)
 
 
 def test_soft_rows(certified: Certified) -> None:

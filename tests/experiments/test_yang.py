@@ -1,4 +1,4 @@
-"""The pieces of the experiment on eleven domains, on a domain small enough for a test."""
+"""The experiment on eleven domains, on a domain small enough for a test."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ pytest.importorskip("sklearn")
 pytest.importorskip("pandas")
 
 from experiments.yang.comparisons import Difference, differences, paired_p, summary
-from experiments.yang.described import contradicted
+from experiments.yang.domain_data import Rows, rows_of
+from experiments.yang.domain_tables import contradicted
 from experiments.yang.domains import DOMAINS, Domain, Feature, Group
 from experiments.yang.learners import GROUPS, KINDS, Learner, knowledge_of, learners, settings_of
-from experiments.yang.rows import Rows, rows_of
-from experiments.yang.story import write_story
+from experiments.yang.report import write_report
 from experiments.yang.trials import SIZES, curve_of, folds_of
 
 FIRE = Domain(
@@ -34,7 +34,7 @@ FIRE = Domain(
 
 
 def fires(rows: int = 200, seed: int = 0) -> pl.DataFrame:
-    """A table of texts, as files are read: with gaps, and with labels that are left out."""
+    """A table of strings, as read from a file, with a missing value and with labels that are excluded."""
     rng = np.random.default_rng(seed)
     temperature, wind = rng.integers(10, 50, rows), rng.random(rows).round(3)
     rain = rng.choice(["none", "some", "much"], rows)
@@ -51,7 +51,7 @@ def rows() -> Rows:
     return rows_of(fires(), FIRE)
 
 
-def test_rows_are_complete_cut_and_as_many_as_wanted(rows: Rows) -> None:
+def test_rows_are_complete_binary_and_as_many_as_requested(rows: Rows) -> None:
     assert len(rows) == FIRE.rows
     np.testing.assert_array_equal(rows.features["hot"], (rows.raw["hot"] >= 30).astype(int))
     assert rows.features["windy"].mean() == pytest.approx(0.5, abs=0.02)
@@ -67,9 +67,9 @@ def test_intervals_count_by_their_lower_end() -> None:
 
 
 @pytest.mark.parametrize("name", DOMAINS)
-def test_every_domain_says_what_can_be_said(name: str) -> None:
+def test_the_statements_of_every_domain_can_hold(name: str) -> None:
     domain = DOMAINS[name]
-    names = [each.name for each in domain.features]
+    names = [feature.name for feature in domain.features]
     states = {each: ["0", "1"] for each in (*names, domain.target)}
     network = credo.Network(states, {domain.target: names})
     assert sorted(each for group in domain.groups for each in group.names) == sorted(names)
@@ -85,10 +85,10 @@ def test_the_sizes_are_those_of_table_2() -> None:
     assert [each.rows for each in DOMAINS.values()] == [297, 286, 300, 300, 300, 300, 100, 146, 284, 185, 144]
 
 
-def test_learners_hold_what_they_were_told(rows: Rows) -> None:
+def test_learners_satisfy_their_statements(rows: Rows) -> None:
     assert settings_of("data", "paper") == {"method": "ml"}
     assert settings_of("synergy", "paper") == {"method": "co"}
-    assert settings_of("synergy + noisy-OR", "paper")["options"]["trainer"] == "gradient"
+    assert settings_of("synergy + noisy-OR", "paper")["options"]["em"].trainer == "gradient"
     for learner in learners(FIRE, "cmap"):
         table = learner.make().fit(rows.features, rows.target).fit_.network.cpt_array("fire")[..., 1]
         if learner.kind.startswith(("monotone", "synergy")):
@@ -98,7 +98,7 @@ def test_learners_hold_what_they_were_told(rows: Rows) -> None:
             assert (np.diff(table[:, 1] - table[:, 0], axis=0) >= -1e-7).all()
 
 
-def test_a_part_of_a_curve_has_both_classes(rows: Rows) -> None:
+def test_every_training_set_of_a_curve_has_both_classes(rows: Rows) -> None:
     seen: list[Rows] = []
 
     class Watching(Learner):
@@ -106,9 +106,9 @@ def test_a_part_of_a_curve_has_both_classes(rows: Rows) -> None:
             seen.append(training)
             return np.linspace(0, 1, len(test))
 
-    lines = curve_of(rows, [Watching("watching", list)], 1)
-    assert [line["rows"] for line in lines] == [*(size for size in SIZES if size < 84), 84]
-    assert [line["all"] for line in lines][-1] is True
+    records = curve_of(rows, [Watching("watching", list)], 1)
+    assert [record["rows"] for record in records] == [*(size for size in SIZES if size < 84), 84]
+    assert [record["all"] for record in records][-1] is True
     assert all(len(set(part.target)) == 2 for part in seen)
     assert set(seen[0].features.index) <= set(seen[1].features.index)
 
@@ -123,26 +123,26 @@ def test_the_corrected_test_by_hand() -> None:
     assert text == "better in 1 of 3 (1 significantly), significantly worse in 1; -0.100"
 
 
-def test_from_rows_to_the_story(rows: Rows, tmp_path: Path) -> None:
+def test_a_small_experiment_is_run_and_reported(rows: Rows, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     folds, curves = [], []
     for group in GROUPS:
         compared = list(learners(FIRE, group))
         head = {"domain": "Fire", "group": group}
-        folds += [{**head, "repeat": 0, **line} for line in folds_of(rows, compared, 0)]
-        curves += [{**head, "draw": 0, **line} for line in curve_of(rows, compared, 0)]
+        folds += [{**head, "repeat": 0, **record} for record in folds_of(rows, compared, 0)]
+        curves += [{**head, "draw": 0, **record} for record in curve_of(rows, compared, 0)]
     frame = pl.DataFrame(folds)
     assert frame["auc"].is_between(0, 1).all()
     found = next(differences(frame, "paper", "monotone", "data"))
     assert 0 <= found.p <= 1
-    text = write_story(frame, pl.DataFrame(curves), tmp_path, {"Fire": (FIRE, rows)})
+    text = write_report(frame, pl.DataFrame(curves), tmp_path, {"Fire": (FIRE, rows)})
     assert "**Goal" in text
-    assert "Q4: noisy-OR improves upon statements" in text
+    assert "Q4: noisy-OR improves on statements" in text
     assert "| hot | temperature ≥ 30 | raises | heat dries wood |" in text
     assert {path.name for path in tmp_path.iterdir()} == {"README.md", "auc.png", "curves.png"}
 
 
-def test_statements_that_rows_speak_against_are_named(rows: Rows) -> None:
+def test_statements_that_the_data_contradict_are_named(rows: Rows) -> None:
     wrong = Domain("Fire", "", "fire", "burned", ("yes",), 9, (Feature("hot", "", "lowers", ""),), ())
     assert contradicted(FIRE, rows) in ([], ["wet"])
     assert contradicted(wrong, rows) == ["hot"]

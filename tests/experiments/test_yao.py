@@ -1,4 +1,4 @@
-"""The pieces of the experiments on tied rows, on tables and texts small enough for a test."""
+"""The experiments on tied rows, on tables and texts small enough for a test."""
 
 from __future__ import annotations
 
@@ -7,37 +7,38 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from experiments.running import Job, Line, require, run_jobs
+from experiments.running import Job, Record, require, run_jobs
 from experiments.yao import clustering, synthetic
 from experiments.yao.clustering import tied_rows
-from experiments.yao.clustering_story import write_clustering
+from experiments.yao.clustering_report import write_clustering
 from experiments.yao.labelled import Labelled, labelled
 from experiments.yao.learners import LEARNERS, compare
 from experiments.yao.pairs import pairwise_f
-from experiments.yao.synthetic_story import write_synthetic
+from experiments.yao.synthetic_report import write_synthetic
 from experiments.yao.tables import agreeing_pairs, drawn_ties, found_ties
-from experiments.yao.topics import topic_lines, word_shares
-from experiments.yao.topics_story import write_topics
+from experiments.yao.topics import topic_records, word_shares
+from experiments.yao.topics_report import write_topics
 
 from credo.io.corpus import read_corpus
 from credo.model.network import Network
+from credo.testing import with_missing_values
 from credo.topic_models import topics
 from tests.helpers.problems import known_network
 
 
-def test_pairs_agree_and_no_place_is_in_two() -> None:
+def test_pairs_agree_and_no_position_is_in_two() -> None:
     generator = np.random.default_rng(0)
     values = generator.integers(3, size=101)
     pairs = list(agreeing_pairs(values, generator))
     assert all(values[first] == values[second] for first, second in pairs)
-    places = [place for pair in pairs for place in pair]
-    assert len(set(places)) == len(places) >= 98  # one of each value at most is left
+    positions = [position for pair in pairs for position in pair]
+    assert len(set(positions)) == len(positions) >= 98  # one of each value at most is left
 
 
-def test_found_ties_grow_with_the_share_and_tie_what_is_hidden_and_equal() -> None:
+def test_found_ties_grow_with_the_share_and_connect_equal_hidden_values() -> None:
     truth, _ = known_network()
     complete = truth.sample(200, 1)
-    rows = synthetic.with_gaps(complete, 0.5, 2)
+    rows = with_missing_values(complete, 0.5, 2)
     few, many = (found_ties(complete, rows, ("b", "c"), share, (3,)) for share in (0.2, 0.8))
     for name in ("b", "c"):
         column = many.rows[f"tie {name}"]
@@ -55,10 +56,10 @@ def certain() -> Network:
     return network.with_cpts({"x": np.array([0.9, 0.1]), "copy": np.array([[0.99, 0.01], [0.01, 0.99]])})
 
 
-def test_pairs_that_were_found_make_rare_values_too_probable_and_pairs_that_were_drawn_do_not() -> None:
+def test_found_pairs_overestimate_rare_values_and_drawn_pairs_do_not() -> None:
     truth = certain()
     complete = truth.sample(2_000, 1)
-    rows = synthetic.with_gaps(complete, 0.9, 2).with_columns(copy=complete["copy"])
+    rows = with_missing_values(complete, 0.9, 2).with_columns(copy=complete["copy"])
     found = found_ties(complete, rows, ("x",), 0.9, (3,))
     learned, settled, exact = LEARNERS["CLL"](truth.without_cpts(), found, 1, 0)
     assert settled
@@ -72,48 +73,48 @@ def test_pairs_that_were_found_make_rare_values_too_probable_and_pairs_that_were
     assert drawn.rows["tie x"].count() + drawn.rows["tie copy"].count() == 2_000
 
 
-def test_a_small_synthetic_study_from_beginning_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_synthetic_study_is_run_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     truth, _ = known_network()
-    for name, value in {"ROWS": 60, "SHARES": (0.4, 0.8), "GAPS": (0.3, 0.6), "TIED": 3}.items():
+    for name, value in {"ROWS": 60, "SHARES": (0.4, 0.8), "MISSING": (0.3, 0.6), "TIED": 3}.items():
         monkeypatch.setattr(synthetic, name, value)
     monkeypatch.setattr(synthetic.credo, "read_network", lambda _: truth)
     axes = {"variables": (0.0, 2.0, 4.0), "rows": (256.0, 512.0), **dict.fromkeys(synthetic.PAIRED, (0.0, 1.0))}
     axes["update"] = (2.0,)
-    lines = [
-        line
+    records = [
+        record
         for study, axis in axes.items()
         for x in axis
         for draw in range(2)
-        for line in synthetic.run_cell((study, "small", draw, x, 1))
+        for record in synthetic.run_cell((study, "small", draw, x, 1))
     ]
-    results = pl.DataFrame(lines)
+    results = pl.DataFrame(records)
     none = results.filter((pl.col("study") == "variables") & (pl.col("x") == 0))
     assert none.group_by("draw").agg(pl.col("kl").n_unique())["kl"].to_list() == [1, 1]
     text = write_synthetic(results, tmp_path)
-    assert "Figure 6: it gains more" in text
-    pictures = {f"synthetic_{study}.png" for study in ("variables", "rows", "pairs")}
-    assert {path.name for path in tmp_path.iterdir()} == {"synthetic.md"} | pictures
+    assert "Figure 6: the gain over EM is larger" in text
+    figures = {f"synthetic_{study}.png" for study in ("variables", "rows", "pairs")}
+    assert {path.name for path in tmp_path.iterdir()} == {"synthetic.md"} | figures
 
 
-def test_learners_start_alike_without_ties() -> None:
+def test_learners_agree_without_ties() -> None:
     truth, _ = known_network()
     complete = truth.sample(80, 1)
-    table = found_ties(complete, synthetic.with_gaps(complete, 0.3, 2), (), 0.5, (0,))
+    table = found_ties(complete, with_missing_values(complete, 0.3, 2), (), 0.5, (0,))
     em, cll = compare(truth, table, {name: LEARNERS[name] for name in ("EM", "CLL")}, 2, 0)
     assert em["kl"] == cll["kl"]
 
 
 def test_f_over_pairs_by_hand() -> None:
     classes, clusters = np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 1, 1])
-    # Found: (0, 1), (2, 3), (2, 4), (3, 4); true: (0, 1), (0, 2), (1, 2), (3, 4).
+    # Predicted: (0, 1), (2, 3), (2, 4), (3, 4); true: (0, 1), (0, 2), (1, 2), (3, 4).
     assert pairwise_f(clusters, classes) == 0.5
     assert pairwise_f(classes, classes) == 1.0
-    # The pair (3, 4) is said by a tie: of the three others on each side one is right.
+    # The pair (3, 4) is tied: of the three others on each side one is right.
     assert pairwise_f(clusters, classes, np.array([-1, -1, -1, 0, 0])) == pytest.approx(1 / 3)
 
 
-def test_gaps_are_filled_and_numbers_cut() -> None:
+def test_missing_values_are_replaced_and_numbers_binned() -> None:
     table = pl.DataFrame(
         {
             "word": ["a", "?", "a", "b"] * 5,
@@ -130,7 +131,7 @@ def test_gaps_are_filled_and_numbers_cut() -> None:
     assert found.classes == 2
 
 
-def test_ties_hold_rows_of_one_part_and_class() -> None:
+def test_ties_connect_rows_of_one_part_and_class() -> None:
     classes = np.arange(100) % 3
     few, all_rows = (tied_rows(classes, share, 1) for share in (0.4, 1.0))
     assert tied_rows(classes, 0.0, 1).max() == -1
@@ -150,21 +151,21 @@ def two_groups(rows: int = 60) -> Labelled:
     return Labelled(pl.DataFrame({f"f{i}": np.array(["no", "yes"])[values[:, i]] for i in range(5)}), labels)
 
 
-def test_a_small_clustering_from_beginning_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_clustering_is_run_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(clustering, "SHARES", (0.0, 0.6, 1.0))
-    lines = [
-        {"table": "lymphography", "draw": draw, "starts": 1, "learner": learner, **line}
+    records = [
+        {"table": "lymphography", "draw": draw, "starts": 1, "learner": learner, **record}
         for draw in range(2)
         for learner in clustering.LEARNERS
-        for line in clustering.measure(two_groups(), learner, 1, draw)
+        for record in clustering.measure(two_groups(), learner, 1, draw)
     ]
-    results = pl.DataFrame(lines)
+    results = pl.DataFrame(records)
     none = results.filter((pl.col("share") == 0) & (pl.col("learner") != "CLL after merged"))
     assert none["f"].n_unique() == 1
     assert results.filter((pl.col("share") == 1) & (pl.col("learner") == "merged"))["f"].min() > 0.99
     text = write_clustering(results, tmp_path)
-    assert "| Without ties all are EM | yes |" in text
+    assert "| Without ties, all learners equal EM | yes |" in text
     assert {path.name for path in tmp_path.iterdir()} == {"clustering.md", "clustering.png"}
 
 
@@ -175,29 +176,29 @@ TEXTS = [
 GROUPS = {"none": (), "paper": (("red", "green"), ("one", "two")), "wider": (("red", "green"), ("one", "two"))}
 
 
-def test_small_topics_from_beginning_to_end(tmp_path: Path) -> None:
+def test_small_topics_are_learned_and_reported(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     corpus, words = read_corpus(TEXTS), ("red", "green", "one", "two")
     found = topics(corpus, 2, seed=0)
     assert word_shares(found, words).sum(axis=0) == pytest.approx(1.0)
-    lines = [
-        {"ties": ties, "draw": draw, "iterations": 50, **line}
+    records = [
+        {"ties": ties, "draw": draw, "iterations": 50, **record}
         for ties, groups in GROUPS.items()
         for draw in range(2)
-        for line in topic_lines(corpus, groups, 2, words, draw, 50)
+        for record in topic_records(corpus, groups, 2, words, draw, 50)
     ]
-    meetings = {"none": [], "paper": [4, 4], "wider": [4, 4]}
-    text = write_topics(pl.DataFrame(lines), GROUPS, meetings, tmp_path)
+    co_occurrences = {"none": [], "paper": [4, 4], "wider": [4, 4]}
+    text = write_topics(pl.DataFrame(records), GROUPS, co_occurrences, tmp_path)
     assert "red, green: 4" in text
     assert {path.name for path in tmp_path.iterdir()} == {"topics.md", "topics.png"}
 
 
-def square(job: Job) -> list[Line]:
+def square(job: Job) -> list[Record]:
     (number,) = job
     return [{"number": number, "square": number * number}]
 
 
-def test_jobs_that_were_done_are_not_run_again(tmp_path: Path) -> None:
+def test_finished_jobs_are_not_repeated(tmp_path: Path) -> None:
     file = tmp_path / "new" / "squares.csv"
     first = run_jobs(square, [(1,), (2,)], ("number",), file, processes=1, minutes=1)
     assert first["square"].to_list() == [1, 4]
@@ -206,6 +207,6 @@ def test_jobs_that_were_done_are_not_run_again(tmp_path: Path) -> None:
     assert again["square"].to_list() == [100, 4]
 
 
-def test_data_that_are_not_there_end_in_a_sentence(tmp_path: Path) -> None:
+def test_missing_data_end_the_program_with_a_message(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="The tables are expected in"):
         require(tmp_path / "none", "The tables are")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from credo.constraints.blocks import Block
@@ -43,6 +45,24 @@ def general_task(generator: np.random.Generator, largest: int = 8) -> Task:
     weights = np.concatenate(counts).astype(float)
     entropies = None if weights.any() else np.ones(theta.size)
     return Task(make_block([states] * distributions, rows), weights, entropies)
+
+
+def with_rows(task: Task, rows: list[LinearConstraint]) -> Task:
+    """The same task under other constraints."""
+    return replace(task, block=make_block(np.diff(task.block.distributions).tolist(), rows))
+
+
+def soft_task(generator: np.random.Generator) -> Task:
+    """A general task in which some constraints are soft, and some of these wrong."""
+    task = general_task(generator, largest=5)
+    rows = []
+    for row in task.block.linear:
+        confidence = float(generator.choice([0.1, 0.5, 0.9])) if generator.random() < 0.7 else None
+        wrong = float(generator.choice([0.0, 0.3])) if confidence else 0.0
+        rows.append(replace(row, bound=row.bound - wrong, confidence=confidence))
+    weights = task.weights if task.weights.any() else np.ones(task.block.size)
+    soft_weight = float(10 ** generator.uniform(-1, 4))
+    return replace(with_rows(task, rows), weights=weights, entropies=None, soft_weight=soft_weight)
 
 
 def large_task(generator: np.random.Generator, distributions: int, states: int, count: int) -> Task:

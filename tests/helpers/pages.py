@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from benchmarks.knowledge import network_like_andes
-from benchmarks.statements import true_statements
-
 import credo
 from credo.explain.statement_references import StatementReference
 from credo.report.fit_page import fit_page
 from credo.shipped import example
+from credo.testing import andes_like_network, true_statements
 
 STATEMENTS = 6_690  # thirty a variable of Andes
 
@@ -25,7 +23,7 @@ def demo() -> credo.Fit:
 
 def large_page() -> str:
     """A page as large as that of Andes with thirty statements a variable: a few are explained, and listed often."""
-    network = network_like_andes()
+    network = andes_like_network()
     drawn = true_statements(network, 2, seed=2)
     fit = credo.fit(network, network.sample(300, seed=3), credo.Knowledge(network, drawn), method="cmap")
     explanation = fit.explain()

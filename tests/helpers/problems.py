@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.statements import true_statements
-
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
 from credo.estimation.problem import Problem
@@ -14,7 +12,7 @@ from credo.model.network import Network
 from credo.statistics.counts import count_all, layout_for_counts
 from credo.statistics.prior import as_prior
 from credo.statistics.tied_columns import read_for
-from tests.conftest import random_network
+from credo.testing import random_network, true_statements
 
 
 def known_network(seed: int = 5, statements: int = 6) -> tuple[Network, Knowledge]:

@@ -10,8 +10,7 @@ from credo.errors import FileError, FormatError, MissingFileError
 from credo.io.bif import format_bif, parse_bif, read_bif, write_bif
 from credo.model.network import Variable
 from tests.helpers.bif_texts import DOGS, TWO
-
-SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "networks"
+from tests.helpers.published import PUBLISHED_NETWORKS
 
 
 def test_a_text_with_everything_is_read_exactly() -> None:
@@ -227,8 +226,8 @@ def test_writing_keeps_links_and_permissions(tmp_path: Path) -> None:
     assert read_bif(path) == parse_bif(TWO)
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the published networks are not here")
-@pytest.mark.parametrize("path", sorted(SHARED.glob("*.bif*")) if SHARED.is_dir() else [], ids=lambda path: path.name)
+@pytest.mark.skipif(not PUBLISHED_NETWORKS.is_dir(), reason="the published networks are not here")
+@pytest.mark.parametrize("path", sorted(PUBLISHED_NETWORKS.glob("*.bif*")), ids=lambda path: path.name)
 def test_published_networks_survive(path: Path) -> None:
     network = read_bif(path)
     assert network.is_complete

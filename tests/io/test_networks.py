@@ -10,8 +10,8 @@ import pytest
 from credo.errors import FileError, FormatError, LossyFormatWarning, MissingExtraError, MissingFileError, NetworkError
 from credo.io.network_files import ENDINGS, read_network, write_network
 from credo.model.network import Network
+from tests.helpers.published import PUBLISHED_NETWORKS
 
-SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "networks"
 EXACT = (".bif", ".bif.gz", ".xmlbif", ".bifxml")
 
 
@@ -262,10 +262,10 @@ def test_formats_of_our_own_need_no_other_package(tmp_path: Path, monkeypatch: p
         write_network(example(), tmp_path / "net.net")
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the published networks are not here")
+@pytest.mark.skipif(not PUBLISHED_NETWORKS.is_dir(), reason="the published networks are not here")
 @pytest.mark.parametrize("name", ["asia", "child", "hailfinder", "win95pts"])
 def test_published_networks_survive_the_exact_formats(tmp_path: Path, name: str) -> None:
-    network = read_network(SHARED / f"{name}.bif")
+    network = read_network(PUBLISHED_NETWORKS / f"{name}.bif")
     for ending in EXACT:
         write_network(network, tmp_path / f"net{ending}")
         assert read_network(tmp_path / f"net{ending}") == network

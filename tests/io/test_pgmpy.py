@@ -9,23 +9,12 @@ import pytest
 
 from credo.errors import MissingExtraError, NetworkError
 from credo.io.pgmpy import from_pgmpy, to_pgmpy
-from credo.model.network import Network
+from tests.helpers.odd_names import family
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from pgmpy.factors.discrete import TabularCPD
     from pgmpy.models import DiscreteBayesianNetwork
-
-
-def family() -> Network:
-    random = np.random.default_rng(3)
-    variables = {"c": ["u", "v"], "a b": ["<5", "12+", "ü"], "é": ["Asy/Patch", "0", "1", "a|b"]}
-    tables = {
-        "c": random.dirichlet([0.3, 0.3], (3, 4)),
-        "a b": random.dirichlet([1, 1, 1]),
-        "é": random.dirichlet([1, 1, 1, 1]),
-    }
-    return Network(variables, {"c": ["a b", "é"]}, tables, "my net")
 
 
 def model_with(*cpds: Any, edges: Any = (("a", "c"), ("b", "c"))) -> Any:

@@ -2,23 +2,12 @@
 
 import sys
 
-import numpy as np
 import pytest
 
 from credo.errors import MissingExtraError, NetworkError, TooLargeError
 from credo.io.pyagrum import from_pyagrum, load_pyagrum, to_pyagrum
 from credo.model.network import Network
-
-
-def family() -> Network:
-    random = np.random.default_rng(3)
-    variables = {"c": ["u", "v"], "a b": ["<5", "12+", "ü"], "é": ["Asy/Patch", "0", "1", "a|b"]}
-    tables = {
-        "c": random.dirichlet([0.3, 0.3], (3, 4)),
-        "a b": random.dirichlet([1, 1, 1]),
-        "é": random.dirichlet([1, 1, 1, 1]),
-    }
-    return Network(variables, {"c": ["a b", "é"]}, tables, "my net")
+from tests.helpers.odd_names import family
 
 
 def test_a_network_comes_back_whole() -> None:

@@ -15,7 +15,7 @@ from credo.knowledge import Knowledge, KnowledgeError, read_knowledge
 from credo.knowledge.mistakes import kinds
 from credo.knowledge.statements import STATEMENTS
 from credo.model.network import Network
-from tests.knowledge.conftest import NETWORKS
+from tests.helpers.knowledge_examples import NETWORKS
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")

@@ -14,11 +14,8 @@ from credo.knowledge import Knowledge, KnowledgeError, P, different, order, rais
 from credo.knowledge.expressions import Linear, Probability, Product
 from credo.knowledge.mistakes import kinds
 from credo.knowledge.statements import Comparison, Influence, NoisyFamily, Order
+from tests.helpers.knowledge_examples import FORMS, LINES, NETWORKS, marked
 from tests.helpers.statement_strategies import ODD, nasty_names, statements
-from tests.knowledge.conftest import NETWORKS
-from tests.knowledge.test_knowledge import LINES
-from tests.knowledge.test_language import FORMS
-from tests.knowledge.test_mistakes import marked
 
 VALID = [*FORMS, *LINES]
 BROKEN = [marked(example).text for row in kinds().values() for example in row.get("examples", ())]

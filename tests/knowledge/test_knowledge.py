@@ -26,22 +26,7 @@ from credo.knowledge import (
     synergy_directions,
 )
 from credo.knowledge.statements import STATEMENTS, Statement, Synergy
-from tests.knowledge.conftest import NETWORKS
-
-LINES = [
-    "smoke raises lung by at least 0.05 with confidence 0.8",
-    "P(lung=yes | smoke=yes) >= 0.05",
-    "0.1 <= P(smoke=yes) <= 0.6",
-    "bronc and either sub-synergize on dysp",
-    "dysp is noisy-or of {bronc}, {either} with leak",
-    "order lung: no < yes",
-    "rows with equal twin_id share lung, tub",
-    "rows 2, 4 share lung",
-    "rows with equal match_id differ in lung",
-    "rows 3, 9 differ in lung, tub",
-    "P(lung=yes | smoke=yes) ~ P(bronc=yes | smoke=no) within 0.3",
-    "2*P(lung=yes) - P(bronc=yes | smoke=no) + 0.25 <= 0.5",
-]
+from tests.helpers.knowledge_examples import LINES, NETWORKS
 
 
 @settings(max_examples=50, deadline=None)

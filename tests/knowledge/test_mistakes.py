@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -14,28 +14,9 @@ from credo.errors import CredoError
 from credo.knowledge import Knowledge, KnowledgeError, check_columns, read_knowledge
 from credo.knowledge.mistakes import SHOWN, caret_lines, kinds
 from credo.knowledge.statements import Influence
-from tests.knowledge.conftest import NETWORKS
+from tests.helpers.knowledge_examples import NETWORKS, marked
 
 PYTHON_NAMES = {**vars(credo.knowledge), **NETWORKS, "Influence": Influence, "Path": Path, "__file__": __file__}
-
-
-class Example(NamedTuple):
-    text: str
-    line: int
-    column: int
-    end_column: int
-
-
-def marked(example: str) -> Example:
-    """The text of an example without its caret line, and where the carets stand."""
-    text: list[str] = []
-    place = (0, 0, 0)
-    for line in example.rstrip("\n").split("\n"):
-        if re.fullmatch(r"[ ^]*\^[ ^]*", line):
-            place = (len(text), line.index("^") + 1, len(line) + 1)
-        else:
-            text.append(line)
-    return Example("\n".join(text), *place)
 
 
 def cases(form: str) -> list[Any]:

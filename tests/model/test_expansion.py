@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 import pytest
 
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.model.noisy import NoisyForm
+from credo.testing import with_missing_values
 from tests.helpers.enumeration import joint
 from tests.helpers.noisy_families import KINDS, flat, noisy_network
 
 BINARY = ("no", "yes")
 CASES = [(kind, leak, seed) for kind in KINDS for leak in (False, True) for seed in (0, 1)]
-
-
-def with_gaps(network: Network, rows: int, hide: float, seed: int) -> pl.DataFrame:
-    generator = np.random.default_rng(seed)
-    frame = network.sample(rows, seed=seed).with_columns(pl.all().cast(pl.String))
-    return frame.with_columns(
-        pl.when(pl.Series(generator.random(rows) >= hide)).then(pl.col(name)).otherwise(None).alias(name)
-        for name in frame.columns
-    )
 
 
 @pytest.mark.parametrize(("kind", "leak", "seed"), CASES)
@@ -38,7 +29,7 @@ def test_the_joint_with_effects_summed_out_is_that_of_the_full_tables(kind: str,
 @pytest.mark.parametrize(("kind", "leak", "seed"), CASES)
 def test_likelihoods_and_predictions_are_those_of_the_full_table(kind: str, leak: bool, seed: int) -> None:
     network = noisy_network(np.random.default_rng(seed), kind, leak)
-    frame = with_gaps(network, 60, 0.3, seed)
+    frame = with_missing_values(network.sample(60, seed=seed), 0.3, seed)
     assert network.log_likelihood(frame) == pytest.approx(flat(network).log_likelihood(frame), rel=1e-10)
     for name in ("y", "x1", "z"):
         own, full = (each.predict(frame.drop(name), name).to_numpy() for each in (network, flat(network)))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 
 import pytest
-from benchmarks.knowledge import network_like_andes
 
 from credo import Network
 from credo.drawing.network_graph import layered_positions, positions_by_means, read_graphviz
+from credo.testing import andes_like_network
 
 
 def test_parents_are_above_and_nobody_is_covered() -> None:
-    network = network_like_andes()
+    network = andes_like_network()
     places = positions_by_means(network)
     assert set(places) == set(network.names)
     for child in network.names:

@@ -7,15 +7,15 @@ from html.parser import HTMLParser
 
 import polars as pl
 import pytest
-from benchmarks.statements import true_statements
 
 import credo
 from credo import Network
 from credo.errors import OptionError
 from credo.report.check_page import check_page
 from credo.report.fit_page import fit_page
-from tests.conftest import SHARED
+from credo.testing import true_statements
 from tests.helpers.pages import anchors, demo, large_page
+from tests.helpers.published import PUBLISHED_NETWORKS
 
 EVIL = '<script>alert("x")</script>'
 LIMIT = 2_000_000  # bytes of a page
@@ -163,7 +163,7 @@ def test_the_page_of_a_check_draws_each_conflict() -> None:
 
 @pytest.mark.slow
 def test_the_page_of_andes_with_thirty_statements_a_variable() -> None:
-    path = SHARED / "networks" / "andes.bif"
+    path = PUBLISHED_NETWORKS / "andes.bif"
     if not path.exists():
         pytest.skip("Andes is not beside the project")
     network = credo.read_network(path)

@@ -15,7 +15,7 @@ from credo.model.layout import check_size
 from credo.model.network import Network
 from credo.statistics import counts as counts_module
 from credo.statistics.counts import Counts, count, count_all, empty, layout_for_counts, merge
-from tests.conftest import random_network
+from credo.testing import random_network
 
 NET = random_network({"a": 2, "b": 3, "c": 4}, {"c": ("b", "a"), "b": ("a",)}, seed=5)
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.learn import made_up_network
 
 from credo.errors import ImpossibleRowError
 from credo.io.dataset import Dataset
@@ -17,8 +16,9 @@ from credo.statistics.counts import count, layout_for_counts, merge
 from credo.statistics.inference import execute, plain
 from credo.statistics.inference.expected_counts import expected_cells, expected_counts, log_likelihood_of, prepare
 from credo.statistics.predict import posterior
-from tests.conftest import SHARED
+from credo.testing import alarm_like_network
 from tests.helpers.enumeration import enumerated_counts, random_network, random_rows
+from tests.helpers.published import PUBLISHED_NETWORKS
 
 
 @pytest.fixture(params=[2**17, -1], ids=["plain", "compiled"])
@@ -96,18 +96,18 @@ def check_against_pyagrum(network: Network, rows: int) -> None:
 
 @pytest.mark.parametrize("name", ["alarm", "hailfinder", "win95pts", "andes"])
 def test_against_pyagrum(name: str) -> None:
-    path = SHARED / "networks" / f"{name}.bif"
+    path = PUBLISHED_NETWORKS / f"{name}.bif"
     if not path.exists():
         pytest.skip(f"{path.name} is not there")
     check_against_pyagrum(read_network(path), 10 if name != "andes" else 4)
 
 
 def test_against_pyagrum_on_a_network_of_our_own() -> None:
-    check_against_pyagrum(made_up_network(), 20)
+    check_against_pyagrum(alarm_like_network(), 20)
 
 
 def test_expected_counts_merge_like_counts() -> None:
-    network = made_up_network()
+    network = alarm_like_network()
     families = layout_for_counts(network)
     left, right = gaps(network, 30, 1), gaps(network, 20, 2)
     both = dataset_of(network, np.concatenate([left.codes, right.codes]))
@@ -118,7 +118,7 @@ def test_expected_counts_merge_like_counts() -> None:
 
 
 def test_complete_rows_are_only_counted() -> None:
-    network = made_up_network()
+    network = alarm_like_network()
     dataset = gaps(network, 50, 1, hide=0.0)
     prepared = prepare(layout_for_counts(network), dataset)
     assert prepared.is_complete
@@ -128,7 +128,7 @@ def test_complete_rows_are_only_counted() -> None:
 
 
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = made_up_network()
+    network = alarm_like_network()
     prepared = prepare(layout_for_counts(network), gaps(network, 1500, 1))
     assert len(prepared.cuts) > 2
     theta = prepared.layout.pack(network.cpts)
@@ -137,18 +137,6 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = expected_cells(prepared, theta)
     assert np.array_equal(together[0], alone[0])
     assert together[1] == alone[1]
-
-
-@pytest.mark.slow
-def test_ten_times_the_rows_cost_less_than_eight_times_as_much() -> None:
-    """Evaluations are shared: an iteration grows with what is distinct. Seconds of the processors, best of many."""
-    from benchmarks.em import contend
-
-    small, large = (contend("credo", "alarm", rows, rows) for rows in (5_000, 50_000))
-    assert isinstance(small, dict)
-    assert isinstance(large, dict)
-    assert large["busy"] < 8 * small["busy"]
-    assert large["peak"] < 200  # MB above imports
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e-35, 1e-70, 1e-140])

@@ -1,17 +1,17 @@
-"""The paper's figures 3 and 4 with our numbers."""
+"""The paper's figures 3 and 4 with our results."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
+from experiments.figures import panels, write
 from experiments.yang.learners import KINDS
 
 COLOURS = ("#9a9a9a", "#d9a441", "#7fb3d5", "#2471a3", "#82c785", "#1e7d34")
-# What the curves show: group, learner, name, colour.
+# The curves: group, learner, label, colour.
 SHOWN = (
     ("paper", "data", "data only", "#9a9a9a"),
     ("paper", "noisy-OR", "noisy-OR", "#d9a441"),
@@ -24,11 +24,11 @@ SHOWN = (
 
 
 def draw_bars(folds: pl.DataFrame, path: Path) -> None:
-    """Figure 3: AUC of the six learners in each domain, and the mean; bars are one standard error over folds."""
-    pyplot = _pyplot()
+    """Figure 3: AUC of the six learners in each domain, and the mean; error bars are one standard error over folds."""
     own = folds.filter(pl.col("group") == "paper")
     domains = own["domain"].unique(maintain_order=True).to_list()
-    figure, axes = pyplot.subplots(figsize=(15, 5), layout="constrained")
+    figure, grid = panels(1, 1, 15, 5)
+    axes = grid[0][0]
     places = np.arange(len(domains) + 1)
     for number, (kind, colour) in enumerate(zip(KINDS, COLOURS, strict=True)):
         found = [own.filter((pl.col("learner") == kind) & (pl.col("domain") == each))["auc"] for each in domains]
@@ -44,18 +44,15 @@ def draw_bars(folds: pl.DataFrame, path: Path) -> None:
     axes.grid(axis="y", alpha=0.3)
     axes.set_axisbelow(True)
     figure.legend(loc="outside upper center", ncols=len(KINDS))
-    figure.savefig(path, dpi=110)
-    pyplot.close(figure)
+    write(figure, path)
 
 
 def draw_curves(curves: pl.DataFrame, path: Path) -> None:
     """Figure 4, for all domains and for their mean."""
-    pyplot = _pyplot()
     domains = curves["domain"].unique(maintain_order=True).to_list()
     columns = 4
-    figure, axes = pyplot.subplots(
-        -(-(len(domains) + 1) // columns), columns, figsize=(16, 11), squeeze=False, layout="constrained"
-    )
+    rows = -(-(len(domains) + 1) // columns)
+    figure, axes = panels(rows, columns, 16 / columns, 11 / rows)
     for panel, domain in zip(axes.ravel(), [*domains, None], strict=False):
         own = curves if domain is None else curves.filter(pl.col("domain") == domain)
         for group, learner, name, colour in SHOWN:
@@ -65,35 +62,25 @@ def draw_curves(curves: pl.DataFrame, path: Path) -> None:
             panel.plot(means["rows"], means["auc"], marker="o", markersize=3, color=colour, linewidth=width, label=name)
         panel.set_xscale("log")
         ticks = sorted(set(_means(own, mean_of_domains=domain is None)["rows"]))
-        apart = [tick for tick in ticks[:-1] if tick <= 0.7 * ticks[-1]]  # labels do not run into the last one
+        apart = [tick for tick in ticks[:-1] if tick <= 0.7 * ticks[-1]]  # keep labels from overlapping the last one
         panel.set_xticks([*apart, ticks[-1]], [str(tick) for tick in (*apart, ticks[-1])])
         panel.minorticks_off()
         panel.set_title(domain or "mean of all domains")
         panel.grid(alpha=0.3)
     for panel in axes.ravel()[len(domains) + 1 :]:
         panel.set_visible(False)
-    for row in axes:
-        row[0].set_ylabel("AUC-ROC")
+    for first, *_ in axes:
+        first.set_ylabel("AUC-ROC")
     figure.supxlabel("training rows")
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4)
-    figure.savefig(path, dpi=100)
-    pyplot.close(figure)
+    write(figure, path)
 
 
 def _means(lines: pl.DataFrame, *, mean_of_domains: bool) -> pl.DataFrame:
-    """AUC at each size; of the mean of domains only the sizes that every domain has."""
+    """Mean AUC at each size; the mean over domains only for sizes that every domain has."""
     means = lines.group_by("domain", "rows").agg(pl.col("auc").mean())
     if mean_of_domains:
         domains = means["domain"].n_unique()
         means = means.group_by("rows").agg(pl.col("auc").mean(), pl.len().alias("of")).filter(pl.col("of") == domains)
     return means.sort("rows")
-
-
-def _pyplot() -> Any:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    return pyplot

@@ -1,33 +1,25 @@
-"""From the rates of all learners to tables, a picture, and a word on each claim of the paper."""
+"""From the rates of all learners to tables, figures, and the outcome of each claim of the paper."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
+from experiments.claims import Claim, claims_table
+from experiments.figures import panels, save, write
 from experiments.liao.draws import WRONG
 
-PUBLISHED = {"EM": (0.69, 0.32), "CEM": (0.82, 0.10)}  # positive rate, false alarm; MLE is only drawn
-SAME = 0.01  # what is left between two that ended at the same point, each to its own tolerance
-CLOSE = 0.05  # "performs similarly": both rates are no further than this from those of MLE
-EXPERTS = {"equally sure": "#d55e00", "less sure": "#0072b2"}  # and their colours
-FAILED = 0.15  # a unit fails where its positive rate less its false alarms is this much, or less
+PUBLISHED = {"EM": (0.69, 0.32), "CEM": (0.82, 0.10)}  # positive rate, false alarm rate; MLE is only in a figure
+SAME = 0.01  # the difference that tolerances may leave between two runs that end at the same point
+CLOSE = 0.05  # "performs similarly": both rates differ from those of MLE by no more than this
+EXPERTS = {"equally sure": "#d55e00", "less sure": "#0072b2"}  # with their colours
+FAILED = 0.15  # a unit fails if its positive rate minus its false alarm rate is at most this
 COLOURS = {"MLE": "#000000", "EM": "#d55e00", "EM, detectors trusted": "#e69f00", "CEM": "#0072b2", "exact": "#56b4e9"}
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What is claimed, whether it held here, and the figures that say so."""
-
-    text: str
-    held: bool
-    figures: str
-
-
-def write_story(fits: pl.DataFrame, units: pl.DataFrame, folder: Path) -> str:
-    """Write fits.csv, units.csv, README.md, rates.png and wrong.png; returns the text."""
+def write_report(fits: pl.DataFrame, units: pl.DataFrame, folder: Path) -> str:
+    """Write fits.csv, units.csv, README.md, rates.png and wrong.png, and return the text."""
     fits.write_csv(folder / "fits.csv")
     units.write_csv(folder / "units.csv")
     draw_rates(units, folder / "rates.png")
@@ -35,13 +27,15 @@ def write_story(fits: pl.DataFrame, units: pl.DataFrame, folder: Path) -> str:
     draws = fits["draw"].n_unique()
     parts = [
         "# Liao: action units from measurements only\n",
-        f"A simulated model of the shape of figure 1 (its numbers are not published: `faces.py`), {draws} draws; MLE "
-        "sees the units, all others only the fourteen measurements. In brackets what the paper reports for its own "
-        "data: orders can be compared, not figures. Rates are means over units, on test rows, ± deviation over "
-        "draws; `error` is the mean distance of a number of a table from the truth.\n",
+        "A simulated model with the structure of figure 1 (`faces.py`; the paper's parameters are not published), "
+        f"{draws} "
+        "draws. MLE observes the units, all other learners only the fourteen measurements. In brackets are the paper's "
+        "figures for its own data: rankings can be compared, but not figures. Rates are means over units, on test "
+        "rows, "
+        "± standard deviation over draws; `error` is the mean absolute error of the parameters.\n",
         "![Rates by unit](rates.png)\n",
         rates_table(fits),
-        claims_table(fits, units),
+        claims_table(claims(fits, units)),
         wrong_table(fits),
         units_table(units),
     ]
@@ -51,8 +45,8 @@ def write_story(fits: pl.DataFrame, units: pl.DataFrame, folder: Path) -> str:
 
 
 def rates_table(fits: pl.DataFrame) -> str:
-    """One line a learner."""
-    lines = ["| learner | positive rate | false alarm | error | seconds |", "|---|---|---|---|---|"]
+    """One line for each learner."""
+    lines = ["| learner | positive rate | false alarm rate | error | seconds |", "|---|---|---|---|---|"]
     for name in fits["learner"].unique(maintain_order=True):
         own = fits.filter(pl.col("learner") == name)
         cells = []
@@ -70,24 +64,29 @@ def claims(fits: pl.DataFrame, units: pl.DataFrame) -> list[Claim]:
     apart = max(abs(positive["CEM"] - positive["MLE"]), abs(alarm["CEM"] - alarm["MLE"]))
     failing = {name: _failing(units, name) for name in ("MLE", "EM", "CEM")}
     found = [
-        Claim("CEM recognises more than EM", positive["CEM"] > positive["EM"], _pair(positive, "CEM", "EM")),
-        Claim("CEM gives fewer false alarms than EM", alarm["CEM"] < alarm["EM"], _pair(alarm, "CEM", "EM")),
-        Claim("CEM performs similarly to MLE", apart <= CLOSE, f"{both['CEM']} against {both['MLE']}"),
-        Claim("With EM some units fail totally", failing["EM"] > 0, f"{failing['EM']:.1f} units a draw"),
-        Claim("CEM is fair for all units", failing["CEM"] <= failing["MLE"], f"{failing['CEM']:.1f} units fail a draw"),
+        Claim("CEM has a higher positive rate than EM", positive["CEM"] > positive["EM"], _pair(positive, "CEM", "EM")),
+        Claim("CEM has a lower false alarm rate than EM", alarm["CEM"] < alarm["EM"], _pair(alarm, "CEM", "EM")),
+        Claim("CEM performs similarly to MLE", apart <= CLOSE, f"{both['CEM']} compared with {both['MLE']}"),
+        Claim("With EM some units fail completely", failing["EM"] > 0, f"{failing['EM']:.1f} units per draw"),
+        Claim(
+            "CEM is fair for all units",
+            failing["CEM"] <= failing["MLE"],
+            f"{failing['CEM']:.1f} units per draw",
+        ),
     ]
     return [*found, *_confidence_claims(fits, both), *_start_claims(fits, both), *_exact_claims(fits)]
 
 
 def wrong_table(fits: pl.DataFrame) -> str:
-    """What wrong statements cost, with the confidence of all others and with less."""
+    """The effect of wrong statements that have the same confidence as all others, or less."""
     right = fits.filter(pl.col("learner") == "CEM")
     lines = [
         "\n## Wrong statements, and confidences\n",
-        "`cem` learns with some statements turned round. Equally sure: every statement has confidence 0.9. Less sure: "
-        "wrong ones have confidences from 0.05 to 0.3, right ones from 0.7 to 0.99.\n",
-        "![Distance from the truth by share of wrong statements](wrong.png)\n",
-        "| wrong | expert | positive rate | false alarm | error | error, best and worst draw |",
+        "`cem` learns with some statements reversed. Equally sure: every statement has confidence 0.9. Less sure: "
+        "wrong "
+        "statements have confidences from 0.05 to 0.3, right ones from 0.7 to 0.99.\n",
+        "![Error by share of wrong statements](wrong.png)\n",
+        "| wrong | expert | positive rate | false alarm rate | error | error, best and worst draw |",
         "|---|---|---|---|---|---|",
         _wrong_line("none", "equally sure", right),
     ]
@@ -108,9 +107,9 @@ def _wrong_name(share: float, expert: str) -> str:
 
 
 def _confidence_claims(fits: pl.DataFrame, both: dict[str, str]) -> list[Claim]:
-    """Wrong statements, with the confidence of all others and with less; judged by the tables.
+    """Wrong statements with the same confidence as all others, or less; judged by the error of the parameters.
 
-    Rates alone mislead here: a wrong range can make a unit look more common, which raises both of them.
+    Rates alone mislead here: a wrong range can make a unit more probable, which raises both rates.
     """
     error, found = _means(fits, "error"), []
     wide = fits.pivot(on="learner", index="draw", values="error")
@@ -119,36 +118,36 @@ def _confidence_claims(fits: pl.DataFrame, both: dict[str, str]) -> list[Claim]:
         wins = int((wide[unsure] < wide[sure]).sum())
         found.append(
             Claim(
-                f"Tables are nearer to the truth with confidences where {100 * share:.0f}% of the statements are wrong",
+                f"With {100 * share:.0f}% wrong statements, confidences make the CPTs more accurate",
                 error[unsure] < error[sure],
-                f"{both[unsure]}, error {error[unsure]:.3f}, with; {both[sure]}, error {error[sure]:.3f}, without; "
-                f"nearer in {wins} of {len(wide)} draws",
+                f"{both[unsure]}, error {error[unsure]:.3f}, with confidences; {both[sure]}, error {error[sure]:.3f}, "
+                f"without; more accurate in {wins} of {len(wide)} draws",
             )
         )
     return found
 
 
 def _start_claims(fits: pl.DataFrame, both: dict[str, str]) -> list[Claim]:
-    """What is left of the gain where EM begins with detectors that are mostly right."""
+    """How much of the gain remains if EM starts from detectors that are mostly right."""
     positive, alarm, error = (_means(fits, column) for column in ("positive_rate", "false_alarm", "error"))
     trusted = "EM, detectors trusted"
     texts = {name: f"{both[name]}, error {error[name]:.3f}" for name in (trusted, "CEM", "CEM, detectors trusted")}
     return [
         Claim(
-            "(ours) CEM also recognises better than an EM that begins with detectors that are mostly right",
+            "(ours) CEM also recognises units better than EM that starts from detectors that are mostly right",
             positive[trusted] - alarm[trusted] < positive["CEM"] - alarm["CEM"],
-            f"{texts['CEM']} against {texts[trusted]}",
+            f"{texts['CEM']} compared with {texts[trusted]}",
         ),
         Claim(
-            "(ours) From that start, knowledge makes tables more accurate",
+            "(ours) From that start, knowledge makes the CPTs more accurate",
             error["CEM, detectors trusted"] < error[trusted],
-            f"{texts['CEM, detectors trusted']} against {texts[trusted]}",
+            f"{texts['CEM, detectors trusted']} compared with {texts[trusted]}",
         ),
     ]
 
 
 def _exact_claims(fits: pl.DataFrame) -> list[Claim]:
-    """Gradient against the exact M-step: the same objective and the same accuracy, in what time?"""
+    """The gradient compared with the exact M-step: objective, accuracy and time."""
     accuracy = ("positive_rate", "false_alarm", "error")
     wide = fits.filter(pl.col("learner").is_in(["CEM", "exact"])).pivot(
         on="learner", index="draw", values=["objective", "seconds", *accuracy]
@@ -162,26 +161,23 @@ def _exact_claims(fits: pl.DataFrame) -> list[Claim]:
         Claim(
             "(ours) CEM and the exact M-step end at the same objective (within 0.1)",
             apart["objective"] <= 0.1,
-            f"{apart['objective']:.3f} apart at most",
+            f"largest difference {apart['objective']:.3f}",
         ),
         Claim(
             f"(ours) They are equally accurate (both rates and the error within {SAME})",
             max(apart[column] for column in accuracy) <= SAME,
-            f"{', '.join(f'{apart[column]:.4f}' for column in accuracy)} apart at most",
+            f"largest differences {', '.join(f'{apart[column]:.4f}' for column in accuracy)}",
         ),
-        Claim("(ours) The exact M-step is faster", ratio > 1, f"{ratio:.1f} times, in {faster} of {len(wide)} draws"),
+        Claim(
+            "(ours) The exact M-step is faster",
+            ratio > 1,
+            f"{ratio:.1f} times as fast; faster in {faster} of {len(wide)} draws",
+        ),
     ]
 
 
-def claims_table(fits: pl.DataFrame, units: pl.DataFrame) -> str:
-    """One line a claim."""
-    lines = ["\n## Claims\n", "| claim | held | positive rate and false alarm, or other figures |", "|---|---|---|"]
-    lines += [f"| {each.text} | {'yes' if each.held else 'no'} | {each.figures} |" for each in claims(fits, units)]
-    return "\n".join(lines)
-
-
 def units_table(units: pl.DataFrame) -> str:
-    """Positive rate / false alarm of each unit."""
+    """Positive rate / false alarm rate of each unit."""
     names = [name for name in COLOURS if name in units["learner"].unique()]
     lines = ["\n## By unit\n", f"| unit | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
     for unit in units["unit"].unique(maintain_order=True):
@@ -195,17 +191,11 @@ def units_table(units: pl.DataFrame) -> str:
 
 def draw_rates(units: pl.DataFrame, path: Path) -> None:
     """As figures 1(b) and 1(c): a bar for each unit and learner."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     names = [name for name in COLOURS if name in units["learner"].unique()]
     labels = units["unit"].unique(maintain_order=True).to_list()
-    figure, panels = pyplot.subplots(2, 1, figsize=(11, 6.5), sharex=True, layout="constrained")
-    for panel, column, title in zip(
-        panels, ("positive_rate", "false_alarm"), ("positive rate", "false alarm"), strict=True
-    ):
+    figure, axes = panels(2, 1, 11, 3.25, sharex=True)
+    columns = {"positive_rate": "positive rate", "false_alarm": "false alarm rate"}
+    for panel, (column, title) in zip(axes.ravel(), columns.items(), strict=True):
         for place, name in enumerate(names):
             own = units.filter(pl.col("learner") == name).group_by("unit", maintain_order=True)
             means = dict(own.agg(pl.col(column).mean()).iter_rows())
@@ -213,22 +203,14 @@ def draw_rates(units: pl.DataFrame, path: Path) -> None:
             panel.bar(left, [means[unit] for unit in labels], 0.15, label=name, color=COLOURS[name])
         panel.set_ylabel(title)
         panel.set_ylim(0, 1)
-        panel.grid(axis="y", alpha=0.3)
-    panels[1].set_xticks(range(len(labels)), labels)
-    handles, texts = panels[0].get_legend_handles_labels()
-    figure.legend(handles, texts, loc="outside lower center", ncols=len(texts))
-    figure.savefig(path, dpi=110)
-    pyplot.close(figure)
+    axes[1][0].set_xticks(range(len(labels)), labels)
+    save(figure, axes.ravel(), path, legend_columns=len(names))
 
 
 def draw_errors(fits: pl.DataFrame, path: Path) -> None:
-    """The distance from the truth by the share of wrong statements: a dot a draw, a line through the means."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, panel = pyplot.subplots(figsize=(6, 4), layout="constrained")
+    """The error by the share of wrong statements: a dot for each draw, a line through the means."""
+    figure, axes = panels(1, 1, 6, 4)
+    panel = axes[0][0]
     for place, (expert, colour) in enumerate(EXPERTS.items()):
         names = ["CEM", *(_wrong_name(share, expert) for share in WRONG)]
         errors = [fits.filter(pl.col("learner") == name)["error"] for name in names]
@@ -237,12 +219,11 @@ def draw_errors(fits: pl.DataFrame, path: Path) -> None:
             panel.scatter([share + 0.01 * (place - 0.5)] * len(each), each, s=9, alpha=0.4, color=colour)
     panel.set_xlabel("share of wrong statements")
     panel.set_xticks((0, *WRONG), [f"{share:.0%}" for share in (0, *WRONG)])
-    panel.set_ylabel("mean distance of a number from the truth")
+    panel.set_ylabel("mean absolute error of the parameters")
     panel.set_ylim(0)
     panel.grid(alpha=0.3)
-    panel.legend(title="of wrong statements the expert is")
-    figure.savefig(path, dpi=110)
-    pyplot.close(figure)
+    panel.legend(title="the expert is, of wrong statements")
+    write(figure, path)
 
 
 def _means(fits: pl.DataFrame, column: str) -> dict[str, float]:
@@ -250,11 +231,11 @@ def _means(fits: pl.DataFrame, column: str) -> dict[str, float]:
 
 
 def _failing(units: pl.DataFrame, name: str) -> float:
-    """How many units a draw are hardly recognised more often where they are present than where they are not."""
+    """The mean number of units per draw that fail: present or absent, they are recognised about equally often."""
     own = units.filter(pl.col("learner") == name)
     failed = (own["positive_rate"] - own["false_alarm"] <= FAILED).sum()
     return failed / own["draw"].n_unique()
 
 
 def _pair(means: dict[str, float], one: str, two: str) -> str:
-    return f"{means[one]:.3f} against {means[two]:.3f}"
+    return f"{means[one]:.3f} compared with {means[two]:.3f}"

@@ -1,4 +1,4 @@
-"""From the raw figures to a table, a picture, and a word on each claim of the paper."""
+"""From the raw figures to tables, a figure, and the outcome of each claim of the paper."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
+from experiments.figures import panels, save
 from experiments.guo.published import METHODS as PAPER_METHODS
 from experiments.guo.published import published
 
-# The orders that the paper's tables show or its text claims: the first is better than the second.
+# The rankings in the paper's tables or text: the first method is better than the second.
 CLAIMS = (
     ("qmapc", "qmap"),
     ("qmapc", "cme"),
@@ -28,8 +29,8 @@ CLAIMS = (
 COLOURS = ("#999999", "#56b4e9", "#0072b2", "#f0e442", "#e69f00", "#cc79a7", "#009e73", "#d55e00", "#000000")
 
 
-def write_story(results: pl.DataFrame, folder: Path) -> str:
-    """Write summary.csv, README.md and kl.png; returns the text."""
+def write_report(results: pl.DataFrame, folder: Path) -> str:
+    """Write summary.csv, README.md and kl.png, and return the text."""
     cells = (
         results.group_by("network", "cell", "method")
         .agg(
@@ -42,13 +43,13 @@ def write_story(results: pl.DataFrame, folder: Path) -> str:
         .sort("network", "cell", "method")
     )
     cells.write_csv(folder / "summary.csv")
-    draw_picture(cells, folder / "kl.png")
+    draw_figure(cells, folder / "kl.png")
     parts = [
         "# Guo: tables 2 to 5, rerun\n",
-        "Mean divergence of the rows of all tables, in nats, ± deviation over draws (the measure is in `measure.py`); "
-        "in brackets what the paper reports. Its data, its statements and its treatment of zeros are not published, so "
-        "that orders can be compared, not figures. Bold: the best of a line.\n",
-        f"Draws so far: {_draws(results)}.\n",
+        "Mean divergence of all conditional distributions, in nats, ± standard deviation over draws (`measure.py` "
+        "defines the measure); in brackets the published figures. The paper's data, statements and treatment of zeros "
+        "are not published, so rankings can be compared, but not figures. The best of each line is in bold.\n",
+        f"Draws: {_draws(results)}.\n",
         "![KL by method](kl.png)\n",
         *(network_table(cells, name) for name in results["network"].unique(maintain_order=True)),
         claims_table(cells),
@@ -61,7 +62,7 @@ def write_story(results: pl.DataFrame, folder: Path) -> str:
 
 
 def network_table(cells: pl.DataFrame, network: str) -> str:
-    """One line a cell, one column a method."""
+    """One line for each cell, one column for each method."""
     own = cells.filter(pl.col("network") == network)
     methods = _methods(own)
     lines = [f"\n## {network}\n", f"| | {' | '.join(methods)} |", "|---|" + "---|" * len(methods)]
@@ -80,8 +81,8 @@ def network_table(cells: pl.DataFrame, network: str) -> str:
 
 
 def claims_table(cells: pl.DataFrame) -> str:
-    """For each order that the paper claims: in how many of its cells it shows it, and in how many of ours it holds."""
-    lines = ["\n## Which orders held\n", "| better than | in the paper's cells | in ours |", "|---|---|---|"]
+    """For each ranking in the paper: in how many of its cells and in how many of ours it holds."""
+    lines = ["\n## Which rankings held\n", "| ranking | cells in the paper | cells here |", "|---|---|---|"]
     for better, worse in CLAIMS:
         ours = theirs = total = 0
         for network in cells["network"].unique(maintain_order=True):
@@ -97,12 +98,12 @@ def claims_table(cells: pl.DataFrame) -> str:
 
 
 def posterior_table(results: pl.DataFrame) -> str:
-    """Our posterior mean against QMAP-C, draw by draw."""
+    """Our posterior mean compared with QMAP-C, draw by draw."""
     if "posterior" not in results["method"].unique():
         return ""
     wide = results.pivot(on="method", index=["network", "cell", "draw"], values="kl")
     lines = [
-        "\n## posterior against qmapc, on the same draws\n",
+        "\n## posterior compared with qmapc, on the same draws\n",
         "| network | cell | posterior | qmapc | difference ± standard error | better in |",
         "|---|---|---|---|---|---|",
     ]
@@ -120,11 +121,11 @@ def posterior_table(results: pl.DataFrame) -> str:
 
 
 def times_table(cells: pl.DataFrame) -> str:
-    """Seconds a fit, reading of knowledge not included, and how many statements stay violated, on average."""
+    """Seconds for a fit without reading the knowledge, and the mean number of violated statements."""
     times = cells.group_by("network", "method", maintain_order=True).agg(
         pl.col("seconds").mean(), pl.col("violated").mean()
     )
-    lines = ["\n## Seconds a fit, and statements violated\n"]
+    lines = ["\n## Seconds for a fit, and violated statements\n"]
     methods = _methods(cells)
     lines += [f"| | {' | '.join(methods)} |", "|---|" + "---|" * len(methods)]
     for network in cells["network"].unique(maintain_order=True):
@@ -134,17 +135,10 @@ def times_table(cells: pl.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
-def draw_picture(cells: pl.DataFrame, path: Path) -> None:
-    """A panel for each network and kind of cell; one line a method."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+def draw_figure(cells: pl.DataFrame, path: Path) -> None:
+    """A panel for each network and kind of cell; one line for each method."""
     networks = cells["network"].unique(maintain_order=True).to_list()
-    figure, axes = pyplot.subplots(
-        2, len(networks), figsize=(4 * len(networks), 7), squeeze=False, layout="constrained"
-    )
+    figure, axes = panels(2, len(networks), 4, 3.5)
     for column, network in enumerate(networks):
         for row, kind in enumerate(("rows", "share")):
             panel = axes[row][column]
@@ -160,13 +154,9 @@ def draw_picture(cells: pl.DataFrame, path: Path) -> None:
                 )
             panel.set_yscale("log")
             panel.set_title(network if row == 0 else "")
-            panel.set_xlabel("rows of data" if kind == "rows" else "share of the statements, %")
-            panel.grid(alpha=0.3)
-        axes[0][0].set_ylabel("mean KL of table rows")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-    figure.savefig(path, dpi=110)
-    pyplot.close(figure)
+            panel.set_xlabel("rows" if kind == "rows" else "share of the statements, %")
+        axes[0][0].set_ylabel("mean KL divergence")
+    save(figure, axes.ravel(), path, legend_columns=len(COLOURS))
 
 
 def _draws(results: pl.DataFrame) -> str:

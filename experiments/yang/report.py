@@ -1,4 +1,4 @@
-"""What came out, as tables, pictures and answers to the paper's four questions."""
+"""The results as tables, figures and answers to the paper's four questions."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import polars as pl
 
 from experiments.claims import Claim, claims_table
 from experiments.yang.comparisons import Difference, differences, summary
-from experiments.yang.described import contradicted, domain_table
+from experiments.yang.domain_data import Rows, read_rows
+from experiments.yang.domain_tables import contradicted, domain_table
 from experiments.yang.domains import DOMAINS, Domain
+from experiments.yang.figures import draw_bars, draw_curves
 from experiments.yang.learners import KINDS, METHODS, PEERS, SMALL_LEAF
-from experiments.yang.pictures import draw_bars, draw_curves
-from experiments.yang.rows import Rows, read_rows
 
-GOAL_ROWS = 40
+FEW_ROWS = 40
 TITLES = {
-    "paper": "Learned as in the paper: counts, and a penalty that is raised until statements hold",
-    "cmap": "The most probable tables under the statements (`cmap`)",
-    "posterior": "The mean of all tables that data and statements leave (`posterior`)",
+    "paper": "The paper's method: counts, and a penalty that is raised until statements hold",
+    "cmap": "The most probable CPTs under the statements (`cmap`)",
+    "posterior": "The mean of all CPTs that data and statements allow (`posterior`)",
 }
-# What each question compares: the better one first, as the paper has it.
+# What each question compares; the one that is better in the paper comes first.
 QUESTIONS = (
     ("Q1, monotone > data", "monotone", "data"),
     ("Q1, synergy > data", "synergy", "data"),
@@ -35,13 +35,13 @@ QUESTIONS = (
 )
 
 
-def write_story(
+def write_report(
     folds: pl.DataFrame,
     curves: pl.DataFrame,
     folder: Path,
     given: Mapping[str, tuple[Domain, Rows]] | None = None,
 ) -> str:
-    """Write README.md and the pictures; the text is given back. `given` is what was learned from, if not the shared."""
+    """Write README.md and the figures, and return the text; `given` are the data, if not the published ones."""
     folder.mkdir(parents=True, exist_ok=True)
     if given is None:
         found = set(folds["domain"])
@@ -52,26 +52,31 @@ def write_story(
     parts = [
         "# Yang: statements and noisy-OR in eleven domains, rerun\n",
         "AUC-ROC, mean over the folds of stratified ten-fold cross-validation, the same folds for all; repeats: "
-        f"{folds['repeat'].n_unique()}. The paper publishes neither features, thresholds nor statements (breast cancer "
-        "apart), and shows its figures only as bars: orders can be compared, not numbers. What we gave is at the "
-        "end.\n",
+        f"{folds['repeat'].n_unique()}. The paper publishes neither features, thresholds nor statements (except for "
+        "breast "
+        "cancer), and shows its results only as bars: rankings can be compared, but not figures. Our features and "
+        "statements are listed at the end.\n",
         "![AUC of six learners](auc.png)\n",
         goal_text(curves),
         claims_table(claims(folds)),
         questions_table(folds),
         *(auc_table(folds, group, KINDS, TITLES[group]) for group in METHODS),
-        auc_table(folds, "peers", _peer_kinds(folds), "What a user would take instead"),
-        f"\n*Small leaves* may hold {SMALL_LEAF} rows, where scikit-learn's default is 20. *Raw* learners see the "
-        "numbers that features were cut from. Boosting is given the same directions as the monotone learners.\n",
+        auc_table(folds, "peers", _peer_kinds(folds), "Other classifiers"),
+        f"\n*Small leaves* may contain {SMALL_LEAF} rows; scikit-learn's default is 20. *Raw* learners use the "
+        "original "
+        "values of the features. Boosting has the same monotonicity constraints as the monotone learners.\n",
         curve_table(curves),
         times_table(folds),
         wrong_text(given),
-        "\n## What was given\n",
-        "Of more rows than the paper used, a sample is taken, with a seed; rows with gaps in these columns are left "
-        "out, and so the sizes are the paper's. *Rows say*: how much more probable the target is where the feature is "
-        "high, in all rows. No statement was changed for that. But they were not written blindly: these tables have "
-        "been known for decades, and in hepatitis, where the coding of yes and no had to be settled, the death rates "
-        "of its signs had been seen.",
+        "\n## Features and statements\n",
+        "If a data set has more rows than the paper used, a seeded sample is taken; rows with missing values in these "
+        "columns are excluded, so that the sizes are those of the paper. *Effect in the data*: how much more "
+        "probable the "
+        "target is if the feature is high, over all rows. No statement was changed because of it. The statements "
+        "were not "
+        "written blindly, however: these data sets have been known for decades, and in hepatitis, where the coding "
+        "of yes "
+        "and no had to be settled, the death rates of its signs had been seen.",
         *(domain_table(domain, rows) for domain, rows in given.values()),
     ]
     text = "\n".join(parts) + "\n"
@@ -80,7 +85,7 @@ def write_story(
 
 
 def auc_table(folds: pl.DataFrame, group: str, kinds: tuple[str, ...], title: str) -> str:
-    """One line a domain, one column a learner; the best in bold."""
+    """One line for each domain, one column for each learner; the best in bold."""
     means = folds.filter(pl.col("group") == group).group_by("domain", "learner").agg(pl.col("auc").mean())
     at = {(domain, learner): auc for domain, learner, auc in means.iter_rows()}
     domains = [name for name in folds["domain"].unique(maintain_order=True) if (name, kinds[0]) in at]
@@ -96,11 +101,11 @@ def auc_table(folds: pl.DataFrame, group: str, kinds: tuple[str, ...], title: st
 
 
 def questions_table(folds: pl.DataFrame) -> str:
-    """Each comparison of the paper, by each method."""
+    """Each comparison of the paper, for each method."""
     groups = [group for group in METHODS if group in folds["group"].unique()]
     lines = [
-        "\n## The four questions, by each method\n",
-        "Differences over folds; significant at 0.05 by a t-test that is corrected for training sets that overlap.\n",
+        "\n## The four questions, for each method\n",
+        "Differences over folds; significant at 0.05 by a t-test corrected for overlapping training sets.\n",
         f"| | {' | '.join(groups)} |",
         "|---|" + "---|" * len(groups),
     ]
@@ -111,7 +116,7 @@ def questions_table(folds: pl.DataFrame) -> str:
 
 
 def claims(folds: pl.DataFrame) -> list[Claim]:
-    """What the paper answers, held against its own way of learning."""
+    """The paper's answers, tested with its own method."""
 
     def compared(better: str, worse: str) -> list[Difference]:
         return list(differences(folds, "paper", better, worse))
@@ -121,7 +126,7 @@ def claims(folds: pl.DataFrame) -> list[Claim]:
 
     mono, syn = compared("monotone", "data"), compared("synergy", "data")
     noisy = compared("noisy-OR", "data")
-    said = compared("monotone", "noisy-OR"), compared("synergy", "noisy-OR")
+    beyond = compared("monotone", "noisy-OR"), compared("synergy", "noisy-OR")
     between = compared("synergy", "monotone")
     added = compared("monotone + noisy-OR", "monotone"), compared("synergy + noisy-OR", "synergy")
     domains = len(mono)
@@ -134,16 +139,16 @@ def claims(folds: pl.DataFrame) -> list[Claim]:
         Claim("Q2: noisy-OR alone beats data alone in almost all domains", count(noisy) >= domains - 2, summary(noisy)),
         Claim(
             "Q2: statements alone are significantly better than noisy-OR alone in 9 domains",
-            min(sum(each.sign > 0 for each in found) for found in said) >= 9,
-            f"monotone: {summary(said[0])}; synergy: {summary(said[1])}",
+            min(sum(each.sign > 0 for each in found) for found in beyond) >= 9,
+            f"monotone: {summary(beyond[0])}; synergy: {summary(beyond[1])}",
         ),
         Claim(
-            "Q3: synergy and monotone do not differ significantly, but in breast cancer",
+            "Q3: synergy and monotone do not differ significantly, except in breast cancer",
             all(each.sign == 0 or each.domain == "Breast Cancer" for each in between),
             summary(between),
         ),
         Claim(
-            "Q4: noisy-OR improves upon statements in 7 domains and harms significantly in none",
+            "Q4: noisy-OR improves on statements in 7 domains and is significantly worse in none",
             all(count(found) >= 7 and all(each.sign >= 0 for each in found) for found in added),
             f"monotone: {summary(added[0])}; synergy: {summary(added[1])}",
         ),
@@ -151,8 +156,8 @@ def claims(folds: pl.DataFrame) -> list[Claim]:
 
 
 def goal_text(curves: pl.DataFrame) -> str:
-    """Whether the best of credo's learners beats what a user would take instead, with few rows."""
-    few = curves.filter(pl.col("rows") == GOAL_ROWS)
+    """Whether the best of credo's learners beats the other classifiers with few rows."""
+    few = curves.filter(pl.col("rows") == FEW_ROWS)
     cells = few.group_by("domain", "group", "learner").agg(pl.col("auc").mean())
     means = cells.group_by("group", "learner").agg(pl.col("auc").mean()).sort("auc", descending=True)
     own = means.filter(pl.col("group") != "peers")
@@ -160,7 +165,7 @@ def goal_text(curves: pl.DataFrame) -> str:
     if not len(own) or not len(same):
         return ""
     best = own.row(0, named=True)
-    lines = [f"\n## With {GOAL_ROWS} rows\n", f"Mean AUC over {cells['domain'].n_unique()} domains:\n"]
+    lines = [f"\n## With {FEW_ROWS} rows\n", f"Mean AUC over {cells['domain'].n_unique()} domains:\n"]
     lines.append(f"- best of credo, {best['learner']} by `{best['group']}`: {best['auc']:.3f}")
     met = True
     for peer in same.iter_rows(named=True):
@@ -174,10 +179,10 @@ def goal_text(curves: pl.DataFrame) -> str:
     lines += [f"- {peer['learner']}: {peer['auc']:.3f}" for peer in raw.iter_rows(named=True)]
     share = sum(own["auc"] > same["auc"].max())
     lines.append(
-        f"\nThe best is picked after the fact; {share} of credo's {len(own)} learners beat all of these on the same "
-        "features. A standard error says how far other domains may differ, not other rows."
+        f"\nThe best was selected after the fact; {share} of credo's {len(own)} learners beat all of these on the same "
+        "features. The standard error describes the variation over domains, not over samples of rows."
     )
-    lines.append(f"**Goal (the best of credo beats both on the same features): {'met' if met else 'not met'}.**")
+    lines.append(f"**Goal (the best of credo beats the others on the same features): {'met' if met else 'not met'}.**")
     return "\n".join(lines)
 
 
@@ -193,8 +198,8 @@ def curve_table(curves: pl.DataFrame) -> str:
     sizes = [*sorted({s for _, _, s in at if s != "all"}, key=int), "all"]
     lines = [
         "\n## Learning curves\n",
-        "Mean AUC over domains on the 30% of rows that are held out; draws: "
-        f"{curves['draw'].n_unique()}. The best of a column in bold.\n",
+        "Mean AUC over domains on the 30% of rows that are held out; number of draws: "
+        f"{curves['draw'].n_unique()}. The best of each column is in bold.\n",
         "![Learning curves](curves.png)\n",
         f"| method | learner | {' | '.join(f'{size} rows' for size in sizes)} |",
         "|---|---|" + "---|" * len(sizes),
@@ -210,10 +215,10 @@ def curve_table(curves: pl.DataFrame) -> str:
 
 
 def times_table(folds: pl.DataFrame) -> str:
-    """Milliseconds of one fit and its predictions, in the middle of all."""
+    """The median time of one fit and its predictions, in milliseconds."""
     times = folds.group_by("group", "learner", maintain_order=True).agg(pl.col("seconds").median())
     lines = [
-        "\n## Milliseconds of computing for a fit and its predictions, median\n",
+        "\n## Median processor time of a fit and its predictions\n",
         "| method | learner | ms |",
         "|---|---|---|",
     ]
@@ -221,14 +226,14 @@ def times_table(folds: pl.DataFrame) -> str:
 
 
 def wrong_text(given: Mapping[str, tuple[Domain, Rows]]) -> str:
-    """Statements that rows speak against, other features left aside."""
+    """Statements that the marginal effects in the data contradict."""
     wrong = {name: contradicted(domain, rows) for name, (domain, rows) in given.items()}
     lines = [f"- {name}: {', '.join(features)}" for name, features in wrong.items() if features]
-    return "\n".join(["\n## Statements that all rows together speak against\n", *lines]) if lines else ""
+    return "\n".join(["\n## Statements that the data contradict\n", *lines]) if lines else ""
 
 
 def _paired(few: pl.DataFrame, best: Mapping[str, object], peer: Mapping[str, object]) -> tuple[int, int, float]:
-    """In how many domains of how many the one is better, and the standard error of the mean difference."""
+    """In how many domains the first is better, the number of domains, and the standard error of the mean difference."""
     pair = [
         few.filter((pl.col("group") == each["group"]) & (pl.col("learner") == each["learner"]))
         .group_by("domain")
@@ -243,7 +248,7 @@ def _paired(few: pl.DataFrame, best: Mapping[str, object], peer: Mapping[str, ob
 
 
 def _done_by_all(lines: pl.DataFrame, counted: str, order: Iterable[str]) -> pl.DataFrame:
-    """Only repeats or draws that every learner has finished in every domain; domains in the paper's order."""
+    """Only repeats or draws that are complete for all learners and domains; domains in the paper's order."""
     whole = lines.select("domain", "group").unique().height
     done = lines.select("domain", "group", counted).unique().group_by(counted).len().filter(pl.col("len") == whole)
     kept = lines.join(done.select(counted), on=counted, how="semi", maintain_order="left")
