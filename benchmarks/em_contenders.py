@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.io.network_files import read_network
 from credo.model.network import Network
 from credo.testing import alarm_like_network
+from credo.types import Numbers
 
 NETWORKS = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
 HIDE = 0.4

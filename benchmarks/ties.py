@@ -20,7 +20,6 @@ import numpy as np
 import polars as pl
 
 from benchmarks.em_contenders import best_of, mixture, network_of
-from credo.arrays import Numbers
 from credo.constraints.constraint_set import RowTie
 from credo.estimation.counting import counting_step
 from credo.estimation.em.driver import run_em
@@ -35,6 +34,7 @@ from credo.statistics.inference.expected_counts import Prepared, expected_cells,
 from credo.statistics.prior import Dirichlet, prior_vector
 from credo.statistics.sample import sample_codes
 from credo.topic_models import topic_network, topic_rows
+from credo.types import Numbers
 
 TEXTS = Path(__file__).resolve().parents[2] / "shared" / "texts"
 # The goals

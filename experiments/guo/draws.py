@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 import credo
-from credo.arrays import Numbers
 from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
@@ -25,6 +24,7 @@ from credo.model.network import Network
 from credo.statistics.counts import count_folds, layout_for_counts, less, merge_all
 from credo.statistics.prior import as_prior
 from credo.testing import true_statements
+from credo.types import Numbers
 from experiments.guo.measure import mean_divergence
 from experiments.guo.published import SHARES, SIZES
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 import credo
-from credo.arrays import Numbers
 from credo.estimation.em.starts import first_start, nth_start
 from credo.model.network import Network
 from credo.statistics.ties.likelihood import TiedData
 from credo.statistics.ties.relaxation import TOLERANCE
+from credo.types import Numbers
 from experiments.yao.learners import LAPLACE, tied_data
 from experiments.yao.tables import TiedTable
 

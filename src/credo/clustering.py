@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.lower import lower
 from credo.errors import DataError, OptionError
 from credo.findings import Finding
@@ -30,7 +29,7 @@ from credo.statistics.counts import layout_for_counts
 from credo.statistics.prior import PriorLike
 from credo.statistics.ties.likelihood import tie_rows
 from credo.statistics.ties.posterior import NoAssignment, assign, tied_posterior
-from credo.types import Seed, TableLike
+from credo.types import Indices, Numbers, Seed, TableLike
 from credo.user_results import Fit
 
 if TYPE_CHECKING:

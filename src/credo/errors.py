@@ -205,7 +205,7 @@ class Status(Enum):
     NOT_MIXED = "The draws did not mix well everywhere: take more of them, or read the findings first."
 
 
-# Words for messages --------------------------------------------------------------------------------------------------
+# Words for messages ---------------------------------------------------------------------------------------------------
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

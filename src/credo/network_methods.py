@@ -9,8 +9,7 @@ from credo.io.cpt_frames import labelled_cpt
 from credo.io.pgmpy import from_pgmpy, to_pgmpy
 from credo.io.pyagrum import from_pyagrum, to_pyagrum
 from credo.model.network import Network
-from credo.statistics.divergence import kl
-from credo.statistics.likelihood import log_likelihood
+from credo.statistics.likelihood import kl, log_likelihood
 from credo.statistics.predict import predict
 from credo.statistics.sample import sample
 

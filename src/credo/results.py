@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from credo.arrays import Numbers
 from credo.errors import OptionError, Status
 from credo.estimation import constrained
 from credo.estimation.problem import Problem
@@ -22,6 +21,7 @@ from credo.knowledge import Knowledge
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.progress import ProgressListener, reporting
+from credo.types import Numbers
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from credo.arrays import Numbers
 from credo.knowledge.expressions import Linear, Probability
 from credo.knowledge.statements import Approximation, Comparison, Statement
 from credo.model.network import Network
+from credo.types import Numbers
 
 # How often a variable of Alarm has 0, 1, 2, 3 or 4 parents, roughly.
 FEW_PARENTS = (0.3, 0.3, 0.25, 0.1, 0.05)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.errors import OptionError, suggestion
 from credo.findings import Finding
 from credo.fitting import fit as learn
@@ -24,7 +23,7 @@ from credo.model.network import Network
 from credo.options import EMOptions, checked_whole_number, resolve_seed
 from credo.progress import ProgressListener
 from credo.statistics.prior import PriorLike
-from credo.types import Seed
+from credo.types import Numbers, Seed
 from credo.user_results import Fit
 
 # Pseudo-counts, small compared with the words of a text and of a topic: texts have few topics, topics few words.

@@ -1,4 +1,4 @@
-"""What functions accept from other libraries, described by what is used of it."""
+"""The types that all of credo uses: arrays, and what users may give as a table, a path, a seed or a model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+
+Numbers = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Codes = NDArray[np.signedinteger]  # state numbers of data, -1 where a value is missing; the smallest integer that fits
 
 
 class FrameLike(Protocol):

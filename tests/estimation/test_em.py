@@ -15,9 +15,8 @@ import pytest
 
 from credo.errors import DataError, OptionError
 from credo.estimation.counting import counting_step
-from credo.estimation.em.acceleration import extrapolate, next_limit
 from credo.estimation.em.driver import Iteration, hidden_variable_findings, run_em
-from credo.estimation.em.steps import Ended, MStep, Steps, init, step
+from credo.estimation.em.steps import Ended, MStep, Steps, extrapolate, init, next_limit, step
 from credo.io.dataset import Dataset
 from credo.model.network import Network
 from credo.options import EMOptions

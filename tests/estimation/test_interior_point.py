@@ -13,7 +13,7 @@ from credo.estimation.solvers import interior_point
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import certify, lower_bound, objective
 from credo.estimation.solvers.interior_point import Point, Task, is_small, solve_compiled, solve_plain
-from credo.kernels.dense_cholesky import factorise_dense, solve_dense, workspace
+from credo.kernels.cholesky import factorise_dense, solve_dense, workspace
 from tests.helpers.block_tasks import at_most, general_task, large_task, make_block, soft_task, with_rows
 from tests.helpers.cvxpy_oracle import solve
 

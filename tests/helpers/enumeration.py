@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.arrays import Numbers
 from credo.io.dataset import Dataset
 from credo.model.network import Network
+from credo.types import Numbers
 
 
 def random_network(generator: np.random.Generator, most: int = 7, zeros: float = 0.0) -> Network:

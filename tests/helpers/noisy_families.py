@@ -6,9 +6,9 @@ from itertools import product
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.model.network import Network
 from credo.model.noisy import NoisyForm
+from credo.types import Numbers
 
 KINDS = ("noisy-or", "noisy-and", "noisy-max", "noisy-min")
 

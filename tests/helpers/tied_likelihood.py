@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from credo.arrays import Codes
 from credo.constraints.constraint_set import RowTie
 from credo.model.network import Network
+from credo.types import Codes
 from tests.helpers.enumeration import given, joint
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from credo.io.states import MISSING, Lexicon
+from credo.io.columns import MISSING, Lexicon
 from credo.model.network import Variable
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credo.kernels.reduced_system import choose_dependent, factorise_reduced, reduce_rows, solve_reduced
+from credo.kernels.newton_systems import choose_dependent, factorise_reduced, reduce_rows, solve_reduced
 from tests.helpers.block_tasks import general_task
 
 

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from credo import Network
-from credo.drawing.network_graph import layered_positions, positions_by_means, read_graphviz
+from credo.drawing.graphs import layered_positions, positions_by_means, read_graphviz
 from credo.testing import andes_like_network
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from credo.errors import NetworkError
 from credo.model.network import Network
-from credo.statistics.divergence import kl
+from credo.statistics.likelihood import kl
 
 
 def random_network(random: np.random.Generator, zeros: float = 0.0) -> Network:

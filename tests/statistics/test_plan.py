@@ -12,7 +12,7 @@ from credo.kernels.elimination_plan import HEAD, INPUT
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.statistics.inference.components import Groups, group_rows
-from credo.statistics.inference.plan import Plans, make_plans
+from credo.statistics.inference.elimination import Plans, make_plans
 from tests.helpers.enumeration import random_network, random_rows
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.constraint_set import Constraints, LinearConstraints, ProductConstraint
 from credo.model.graphs import connected_components
 from credo.model.layout import Layout
+from credo.types import Indices, Numbers
 
 NO_STATEMENT = -1  # of constraints that come from no statement
 

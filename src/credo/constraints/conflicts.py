@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.feasibility import least_relaxation
 from credo.constraints.program import Program
 from credo.errors import CredoError
+from credo.types import Indices, Numbers
 
 MANY_STATEMENTS = 8  # up to this many, the deletion filter alone is quickest
 MANY_CONSTRAINTS = 500

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.conflicts import minimal_conflict
 from credo.constraints.feasibility import Interior, satisfied
@@ -15,6 +14,7 @@ from credo.constraints.program import FEASIBILITY_TOLERANCE, Program, constraint
 from credo.constraints.redundancy import IMPLIED_TOLERANCE, range_on_simplex
 from credo.knowledge import StateOrder
 from credo.model.layout import Layout
+from credo.types import Flags, Indices, Numbers
 
 _DENSE_LIMIT = 1_500  # parameters that equalities may connect before a dense factorisation is too slow
 _FORCED_LIMIT = 50  # implied equalities that are reported for one block

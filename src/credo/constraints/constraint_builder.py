@@ -12,7 +12,6 @@ from typing import Protocol
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.constraint_set import (
     TRUE_TOLERANCE,
     Constraints,
@@ -28,6 +27,7 @@ from credo.knowledge.influence import synergy_directions
 from credo.knowledge.statements import Statement, words_of
 from credo.model.layout import Family, Layout
 from credo.model.network import Network
+from credo.types import Indices, Numbers
 
 MAX_CONSTRAINTS = 5_000_000
 _BYTES_A_CONSTRAINT, _BYTES_AN_ENTRY = 40, 16

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.errors import OptionError
 from credo.model.expansion import Expansion
 from credo.model.layout import Layout
+from credo.types import Flags, Indices, Numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
 from credo.constraints.program import FEASIBILITY_TOLERANCE, MatrixRows, load, simplex_rows, stacked
 from credo.errors import CredoError
+from credo.types import Flags, Indices, Numbers
 
 # Slack below this counts as zero: the smallest margin that people write is about 0.001, and HiGHS is exact to 1e-9.
 NO_SLACK = 1e-7

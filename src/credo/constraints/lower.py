@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.constraint_builder import (
     MAX_CONSTRAINTS,
     ConstraintBuilder,
@@ -43,6 +42,7 @@ from credo.knowledge.statements import (
     TiedRows,
 )
 from credo.model.layout import Layout
+from credo.types import Indices, Numbers
 
 
 def lower(knowledge: KnowledgeLike, *, max_constraints: int = MAX_CONSTRAINTS) -> Constraints:

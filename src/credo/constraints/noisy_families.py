@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.constraints.constraint_builder import KnowledgeLike, StateOrderLike
 from credo.constraints.constraint_set import Constraints, UnloweredStatement
 from credo.errors import NetworkError
@@ -21,6 +20,7 @@ from credo.knowledge.statements import Approximation, Comparison, Influence, Noi
 from credo.model.expansion import Expansion, expand
 from credo.model.network import Network
 from credo.model.noisy import NoisyForm
+from credo.types import Numbers
 
 SCALE_TOLERANCE = 1e-9
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.conflicts import MinimalConflict
 from credo.constraints.constraint_set import ProductConstraint
 from credo.constraints.feasibility import Interior
 from credo.constraints.program import Program
+from credo.types import Numbers
 
 _STEPS = 60
 _CLEAR = 1e-6  # how far inside a product constraint a point must be to count as a proof, in logarithms

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
+from credo.types import Flags, Indices, Numbers
 
 # Constraints are sums of a few numbers between 0 and 1 with bounds that people write: 1e-9 is far below any bound that
 # is meant, and far above rounding errors.

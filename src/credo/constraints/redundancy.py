@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
 from credo.constraints.feasibility import NO_SLACK, Interior
 from credo.constraints.program import FEASIBILITY_TOLERANCE, Program, constraints_of_statements
+from credo.types import Flags, Indices, Numbers
 
 IMPLIED_TOLERANCE = 1e-8  # a little above the precision of HiGHS
 PROGRAM_LIMIT = 5_000  # linear programs for one statement in one block

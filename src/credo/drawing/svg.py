@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from math import hypot, isfinite
 
-from credo.drawing.conflict_graph import LINE_LENGTH, ConflictGraph
-from credo.drawing.network_graph import Positions, influence, layered_positions
+from credo.drawing.graphs import LINE_LENGTH, ConflictGraph, Positions, influence, layered_positions
 from credo.model.network import Network
 
 # A network

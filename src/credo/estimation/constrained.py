@@ -19,7 +19,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.feasibility import NO_SLACK, NONE, interior_of
 from credo.constraints.program import Program
@@ -37,6 +36,7 @@ from credo.estimation.solvers.products import LIMIT as PRODUCT_LIMIT
 from credo.estimation.solvers.products import with_products
 from credo.findings import Finding
 from credo.statistics.counts import Counts
+from credo.types import Indices, Numbers
 
 MAX_ENTROPY = "the point of maximum entropy that the knowledge allows"
 CONTRADICTED = "impossible data"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.errors import Status
 from credo.estimation.em.steps import MStep
 from credo.estimation.method import Method
@@ -19,6 +18,7 @@ from credo.estimation.solution import UNIFORM, Solution, no_data_finding
 from credo.findings import Finding
 from credo.model.layout import Layout
 from credo.statistics.counts import Counts
+from credo.types import Numbers
 
 
 def estimate(problem: Problem) -> Solution:

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.constraints.blocks import Block, with_constraints
 from credo.errors import Status
 from credo.estimation.constrained import solver_findings, status_of, worst_certificate
@@ -28,6 +27,7 @@ from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.products import with_products
 from credo.findings import Finding
+from credo.types import Numbers
 
 NEARLY_ONE = 1e-6  # a share of the interval's lower ends this close to one is one
 MARGIN = 1e-3  # conflicting intervals are widened by so much more, relatively, than is just enough

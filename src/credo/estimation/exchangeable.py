@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.constraint_set import LinearConstraints, ProductConstraint
 from credo.estimation.problem import Problem
 from credo.findings import Finding
 from credo.statistics.prior import pseudo_counts
+from credo.types import Flags, Indices, Numbers
 
 DIGITS, TOLERANCE = 9, 1e-8  # to which constraints are distinguished
 HARD, PRODUCT = 2.0, 2.0  # no confidence is as large, no other kind of constraint has this mark

@@ -23,7 +23,6 @@ from functools import partial
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.errors import ImpossibleRowError, OptionError, Status
@@ -47,6 +46,7 @@ from credo.statistics.inference.expected_counts import (
     prepare,
     require_data,
 )
+from credo.types import Indices, Numbers
 
 FIRST_PENALTY = 1.0  # ω, in units of the number of data
 GRADIENT = 1e-8  # of the objective for each datum: where a round of one ω ends

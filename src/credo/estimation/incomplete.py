@@ -12,7 +12,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.constraints.constraint_set import Constraints
 from credo.errors import OptionError, Status
 from credo.estimation.constrained import CMAP
@@ -37,6 +36,7 @@ from credo.statistics.inference.expected_counts import (
     prepare,
 )
 from credo.statistics.ties.likelihood import tie_rows
+from credo.types import Numbers
 
 STATUS = {Ended.CONVERGED: Status.CONVERGED, Ended.LIMIT: Status.NOT_CONVERGED, Ended.FELL: Status.NOT_CONVERGED}
 FOLDS = 10  # of cross-validation, as in [guo, algorithm 2]

@@ -17,7 +17,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.constraints.blocks import Block
 from credo.errors import Status
 from credo.estimation.counting import relative_frequencies
@@ -28,6 +27,7 @@ from credo.estimation.solution import Solution
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
 from credo.findings import Finding
 from credo.sampling.centroid import uniform_means
+from credo.types import Numbers
 
 SIZES = tuple(range(1, 21))  # the equivalent sample sizes that are tried [guo, algorithm 1]
 _SMALLEST = 1e-300  # stands for zero in a logarithm: an impossible held-out row rules a size out, but all alike

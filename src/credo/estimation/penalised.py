@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints, ProductConstraint
 from credo.constraints.feasibility import InfeasibleError, interior_of
@@ -25,6 +24,7 @@ from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.lbfgs import minimise
 from credo.estimation.solvers.softmax_penalty import cost, excesses, log_softmax
 from credo.options import check_weight
+from credo.types import Indices, Numbers
 
 if TYPE_CHECKING:
     from credo.kernels.penalty import PricedRows

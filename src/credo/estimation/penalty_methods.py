@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.constraints.blocks import Block
 from credo.errors import Status
 from credo.estimation.counting import relative_frequencies
@@ -44,6 +43,7 @@ from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.lbfgs import minimise
 from credo.findings import Finding
 from credo.statistics.counts import Counts
+from credo.types import Numbers
 
 AFTER_PENALTIES = "what the penalties left of the uniform distribution"
 

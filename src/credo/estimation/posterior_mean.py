@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from credo.arrays import Indices
 from credo.constraints.blocks import Block
 from credo.errors import Status
 from credo.estimation.constrained import contradictions
@@ -16,6 +15,7 @@ from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution
 from credo.sampling.posterior import PosteriorResult, posterior
+from credo.types import Indices
 
 NOT_MIXED = "not mixed"
 

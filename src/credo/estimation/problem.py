@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import Constraints
 from credo.io.dataset import Dataset
@@ -18,6 +17,7 @@ from credo.options import Options, TieReading
 from credo.progress import ESTIMATING, ProgressEvent, ProgressListener
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors, prior_vector, pseudo_counts
+from credo.types import Numbers
 
 if TYPE_CHECKING:
     from credo.estimation.method import Method

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.constraints.blocks import Block
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import estimate_blocks
 from credo.findings import Finding
 from credo.options import check_weight
+from credo.types import Numbers
 
 CANDIDATES = (0.0, 1.0, 10.0, 100.0, 1_000.0, 10_000.0)  # W · C · violation²/2 is compared with log-likelihoods
 DEFAULT_WEIGHT = 100.0  # where there are no data to choose by: a violation of 0.1 with full confidence costs 0.5

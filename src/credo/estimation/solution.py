@@ -8,13 +8,13 @@ from typing import Protocol
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.errors import Status, closest
 from credo.estimation.solvers.certificate import Certificate
 from credo.findings import Finding
 from credo.io.dataset import Dataset
 from credo.model.network import Network
 from credo.statistics.counts import Counts
+from credo.types import Numbers
 
 UNIFORM = "the uniform distribution"
 

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.constraint_set import RowTie
 from credo.estimation.em.steps import NO_MEMORY
 from credo.estimation.solution import TiedLikelihood
@@ -33,6 +32,7 @@ from credo.options import TieReading
 from credo.statistics.inference.expected_counts import Prepared
 from credo.statistics.ties.likelihood import TiedData, tie_rows
 from credo.statistics.ties.relaxation import TOLERANCE
+from credo.types import Indices, Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.constraints.blocks import Block, shape_of
 from credo.constraints.program import Program
 from credo.estimation.problem import Problem
 from credo.explain.plausibility import dirichlet_draws
 from credo.sampling.centroid import uniform_means
+from credo.types import Numbers
 
 LARGE_BLOCK = 400  # parameters above which linear programs for ranges take too long
 STANDARD_ERROR = 0.08  # of a mean, in standard deviations: less than a picture shows

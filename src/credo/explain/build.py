@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from credo.arrays import Indices
 from credo.constraints.blocks import Block
 from credo.estimation.methods import METHODS
 from credo.estimation.problem import Problem
@@ -25,6 +24,7 @@ from credo.explain.violations import LEAST_VIOLATION, violation_amounts
 from credo.knowledge import Knowledge
 from credo.model.network import Network
 from credo.progress import EXPLAINING, ProgressEvent, ProgressListener
+from credo.types import Indices
 
 MAX_CONFIGURATIONS = 4_096  # of one variable that are explained
 LEAST_MULTIPLIER = 1e-6  # per row of data; below it a multiplier is rounding

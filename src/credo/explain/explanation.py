@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from html import escape
 
-from credo.arrays import Numbers
 from credo.explain.held_out import HeldOutComparison
 from credo.explain.next_observation import NextObservation
 from credo.explain.plausibility import Plausibility, Verdict
 from credo.explain.statement_references import StatementReference
+from credo.types import Numbers
 
 
 class Effect(Enum):

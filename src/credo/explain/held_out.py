@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.constraints.blocks import Block
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
 from credo.explain.statement_effects import without_statement
+from credo.types import Numbers
 
 LEAST_PROBABILITY = 1e-12  # a probability below this counts as this
 SMOOTHING = 0.5  # pseudo-counts a cell, for both sides, where the fit has no prior

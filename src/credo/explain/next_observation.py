@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Uncertainty
 from credo.explain.allowed_ranges import AllowedRanges
 from credo.sampling.posterior import PosteriorResult
 from credo.statistics.prior import pseudo_counts
+from credo.types import Numbers
 
 SMOOTHING = 1.0  # pseudo-counts of a whole distribution where the fit has no prior
 

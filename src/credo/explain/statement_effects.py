@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.estimation.constrained import without_pinned_prior
 from credo.estimation.problem import Problem
@@ -23,6 +22,7 @@ from credo.estimation.soft_weight import DEFAULT_WEIGHT
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
 from credo.estimation.solvers.products import with_products
 from credo.explain.plausibility import dirichlet_draws
+from credo.types import Flags, Indices, Numbers
 
 LEAST_CHANGE = 1e-4  # of an optimum; below it a probability did not change
 LEAST_CHANGE_OF_MEAN = 0.01  # below it a change may be sampling error, and matters to nobody

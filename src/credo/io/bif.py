@@ -20,12 +20,11 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.errors import FormatError, NetworkError, first_duplicate, suggestion
 from credo.io.files import replacing, unreadable
 from credo.io.scanner import NUMBER, QUOTED, Scanner, quoted, words
 from credo.model.network import Network, Variable
-from credo.types import PathLike
+from credo.types import Numbers, PathLike
 
 # A `default` entry lets a short file ask for any size; beyond this (2 GB) it is taken for a mistake.
 LARGEST_CPT = 2**28
@@ -125,7 +124,7 @@ def _network(scanner: Scanner, name: str, variables: dict[str, Variable], blocks
         raise
 
 
-# Blocks as text ------------------------------------------------------------------------------------------------------
+# Blocks as text -------------------------------------------------------------------------------------------------------
 
 
 class _Entry(NamedTuple):
@@ -276,7 +275,7 @@ def _explain_numbers(scanner: Scanner, child: str) -> NoReturn:
     raise AssertionError("unreachable: these numbers follow the format")
 
 
-# Blocks as CPTs ------------------------------------------------------------------------------------------------------
+# Blocks as CPTs -------------------------------------------------------------------------------------------------------
 
 
 def _cpt(scanner: Scanner, structure: Network, block: _Block) -> Numbers | None:
@@ -392,7 +391,7 @@ def _check_configurations(
         scanner.fail(f"{structure.describe(block.child, first)} is missing{more}.", block.position)
 
 
-# Writing -------------------------------------------------------------------------------------------------------------
+# Writing --------------------------------------------------------------------------------------------------------------
 
 
 def format_bif(network: Network) -> str:

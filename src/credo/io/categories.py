@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from credo.errors import DataError, MissingColumnError
-from credo.io.columns import no_rows, require_distinct
+from credo.io.columns import MISSING_TEXTS, no_rows, number_of, require_distinct, text_of
 from credo.io.csv import read_header, unpacked
 from credo.io.files import require_file, unreadable
-from credo.io.states import MISSING_TEXTS, number_of, text_of
 from credo.io.tables import (
     CSV_ENDINGS,
     PARQUET_ENDINGS,

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Indices
 from credo.errors import DataError
 from credo.options import checked_whole_number
+from credo.types import Indices
 
 LETTERS = re.compile(r"[^\W\d_]+")
 _STOP_WORDS = """

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import zlib
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from io import StringIO
 from itertools import pairwise
 from os import cpu_count
@@ -22,17 +24,83 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.arrays import Codes
 from credo.errors import DataError
-from credo.io.columns import Columns, match_columns, unknown_states
-from credo.io.csv_records import scan_plain
+from credo.io.columns import MISSING, MISSING_TEXTS, Columns, Lexicon, match_columns, unknown_states
 from credo.io.dataset import Dataset, code_type
-from credo.io.states import MISSING, MISSING_TEXTS, Lexicon
-from credo.kernels.csv import EMPTY, IGNORE, PADDING, RAGGED, STATE, TEXT, insert, scan
+from credo.kernels.csv import DONE, EMPTY, FULL, IGNORE, PADDING, RAGGED, STATE, TEXT, insert, scan
 from credo.model.network import Network, Variable
+from credo.types import Codes
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+# Small files ----------------------------------------------------------------------------------------------------------
+
+
+def scan_plain(
+    buffer: NDArray[np.uint8],
+    start: int,
+    stop: int,
+    separator: int,
+    roles: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    known: Mapping[int, Mapping[bytes, int]],
+    codes: NDArray[Any],
+    spans: NDArray[np.int64],
+    unknown: NDArray[np.int64],
+) -> tuple[int, int, int, int]:
+    """The same as `kernels.csv.scan`, with dictionaries of the known texts of each field."""
+    raw, field_of = buffer[:stop].tobytes(), _field_pattern(separator)
+    roles_and_targets = zip(roles.tolist(), targets.tolist(), strict=True)
+    uses = [(role, target, known.get(number, {})) for number, (role, target) in enumerate(roles_and_targets)]
+    row, at, misses = 0, start, 0
+    while at < stop:
+        if row == len(codes):
+            return row, at, misses, FULL
+        record, field, last = at, 0, False
+        while not last:
+            match = field_of.match(raw, at)
+            if match is None:
+                return row, record, misses, DONE  # the record goes on behind this piece
+            is_quoted = match.start(1) >= 0
+            begin, end = match.span(1 if is_quoted else 2)
+            last, at = match[3] == b"\n", match.end()
+            if last and not is_quoted and raw[begin:end].endswith(b"\r"):
+                end -= 1
+            if last and field == 0 and begin == end and len(uses) > 1:
+                record, last = at, False  # a blank line is no record
+                continue
+            if field >= len(uses):
+                return row, record, misses, RAGGED
+            role, target, codes_of = uses[field]
+            if role == STATE:
+                code = codes_of.get(raw[begin:end])
+                if code is not None:
+                    codes[row, target] = code
+                elif misses < len(unknown):
+                    unknown[misses] = field, begin, end, row
+                    misses += 1
+            elif role == TEXT:
+                spans[row, target] = begin, end
+            field += 1
+        if field != len(uses):
+            return row, record, misses, RAGGED
+        row += 1
+    return row, at, misses, DONE
+
+
+@cache
+def _field_pattern(separator: int) -> re.Pattern[bytes]:
+    """Group 1 is what stands in quotes, group 2 what stands without; group 3 is what ends the field."""
+    mark = re.escape(bytes([separator]))
+    quoted = rb'"((?:[^"]|"")*+)"[^%s\n]*+' % mark
+    plain = rb'((?:[^"%s\n][^%s\n]*+)?)' % (mark, mark)
+    return re.compile(rb"(?:%s|%s)([%s\n])" % (quoted, plain, mark))
+
+
+# Any file -------------------------------------------------------------------------------------------------------------
+
 
 CHUNK_BYTES = 16 * 2**20
 PLAIN_BYTES = 2**20  # of a file that plain Python reads, in at most 0.4 s; loading the compiled loop takes longer

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from credo.arrays import Codes, Flags, Numbers
 from credo.errors import DataError
-from credo.io.states import MISSING
+from credo.io.columns import MISSING
 from credo.model.network import Network, Variable
+from credo.types import Codes, Flags, Numbers
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.arrays import Codes
 from credo.errors import DataError
-from credo.io.columns import Columns, unknown_states
+from credo.io.columns import MISSING, MISSING_TEXTS, Columns, Lexicon, text_of, unknown_states
 from credo.io.dataset import Dataset, code_type
-from credo.io.states import MISSING, MISSING_TEXTS, Lexicon, text_of
 from credo.model.network import Network, Variable
+from credo.types import Codes
 
 if TYPE_CHECKING:
     import polars as pl

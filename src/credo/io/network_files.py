@@ -17,8 +17,7 @@ from credo.io.bif import read_bif, write_bif
 from credo.io.files import require_file, require_target, warn_of_loss
 from credo.io.noisy_formats import as_full_cpts
 from credo.io.pgmpy import from_pgmpy
-from credo.io.pyagrum import from_pyagrum
-from credo.io.pyagrum_files import read_with_pyagrum, write_with_pyagrum
+from credo.io.pyagrum import from_pyagrum, read_with_pyagrum, write_with_pyagrum
 from credo.io.uai import read_uai, write_uai
 from credo.io.xdsl import read_xdsl, write_xdsl
 from credo.io.xmlbif import read_xmlbif, write_xmlbif

@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.errors import listing
 from credo.model.expansion import expand
 from credo.model.network import Network, Variable
 from credo.model.noisy import FULL_CELLS, NoisyForm
+from credo.types import Numbers
 
 
 def as_full_cpts(network: Network) -> tuple[Network, str]:

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.errors import MissingExtraError, NetworkError, first_duplicate, listing
 from credo.io.files import warn_of_loss
 from credo.io.noisy_formats import as_full_cpts
 from credo.model.network import Network, Variable
-from credo.types import PgmpyModel
+from credo.types import Numbers, PgmpyModel
 
 # pgmpy keeps the states of a variable in its CPT; for a variable without one they are an attribute of the node.
 STATES_ATTRIBUTE = "states"

@@ -9,8 +9,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.errors import FormatError, NetworkError
+from credo.types import Numbers
 
 NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 

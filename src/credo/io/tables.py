@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.errors import DataError, NetworkError
-from credo.io.columns import match_columns, no_rows
+from credo.io.columns import match_columns, no_rows, text_of
 from credo.io.dataset import Dataset, checked_weights, concatenate, fitting
 from credo.io.files import require_file, unreadable
 from credo.io.frames import encode, encode_looked_up, looked_up
-from credo.io.states import text_of
 from credo.model.network import Network
-from credo.types import FrameLike, Progress, TableLike, Weights
+from credo.types import FrameLike, Numbers, Progress, TableLike, Weights
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,12 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.errors import FormatError, NetworkError
 from credo.io.files import replacing, unreadable, warn_of_loss
 from credo.io.scanner import NUMBER, Scanner, number_text
 from credo.model.network import Network
-from credo.types import PathLike
+from credo.types import Numbers, PathLike
 
 
 def read_uai(path: PathLike) -> Network:

@@ -15,7 +15,6 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.errors import FormatError, NetworkError, listing, suggestion
 from credo.io.files import warn_of_loss
 from credo.io.noisy_formats import as_noisymax
@@ -23,7 +22,7 @@ from credo.io.scanner import number_text, numbers_of
 from credo.io.xml_tree import read_tree, text_of, write_tree
 from credo.model.network import Network, Variable
 from credo.model.noisy import NoisyForm
-from credo.types import PathLike
+from credo.types import Numbers, PathLike
 
 
 def read_xdsl(path: PathLike) -> Network:

@@ -1,4 +1,4 @@
-"""The compiled loops that make rows unique and cut them into components."""
+"""The compiled loops that make rows unique and divide them into components, and the hash sets they use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,68 @@ from typing import Any
 import numpy as np
 
 from credo.kernels.compiler import compiled
-from credo.kernels.hash_set import find, mix, more_slots, room
+
+# Hash sets ------------------------------------------------------------------------------------------------------------
+
+
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio
+
+
+@compiled(inline="always")
+def mix(state: Any, value: Any) -> Any:  # pragma: no cover
+    state = (state ^ np.uint64(value)) * MULTIPLIER
+    return state ^ (state >> np.uint64(29))
+
+
+@compiled
+def room(array: Any, needed: int) -> Any:  # pragma: no cover
+    """The array itself, or a copy that is long enough."""
+    if needed <= len(array):
+        return array
+    longer = np.empty(max(needed, 2 * len(array)), dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+@compiled
+def more_slots(slots: Any, hashes: Any, entries: int) -> Any:  # pragma: no cover
+    """The table itself while less than half of it is taken, else one of twice the size."""
+    if 2 * (entries + 1) <= len(slots):
+        return slots
+    slots = np.full(2 * len(slots), -1, dtype=np.int64)
+    mask = np.uint64(len(slots) - 1)
+    for entry in range(entries):
+        at = hashes[entry] & mask
+        while slots[at] >= 0:
+            at = (at + np.uint64(1)) & mask
+        slots[at] = entry
+    return slots
+
+
+@compiled
+def find(slots: Any, hashes: Any, keys: Any, starts: Any, key: Any, length: int) -> Any:  # pragma: no cover
+    """The slot that holds this key, or the free one where it belongs; and its hash."""
+    mixed = np.uint64(length)
+    for i in range(length):
+        mixed = mix(mixed, key[i])
+    mask = np.uint64(len(slots) - 1)
+    at = mixed & mask
+    while slots[at] >= 0:
+        entry = slots[at]
+        if hashes[entry] == mixed and starts[entry + 1] - starts[entry] == length:
+            same = True
+            for i in range(length):
+                if keys[starts[entry] + i] != key[i]:
+                    same = False
+                    break
+            if same:
+                break
+        at = (at + np.uint64(1)) & mask
+    return at, mixed
+
+
+# Components -----------------------------------------------------------------------------------------------------------
+
 
 FIRST_SLOTS = 1024
 

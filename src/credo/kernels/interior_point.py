@@ -23,15 +23,18 @@ from typing import Any
 import numpy as np
 
 from credo.kernels.compiler import compiled
-from credo.kernels.newton_system import (
+from credo.kernels.newton_systems import (
     REGULARISATION,
     SMALL,
+    choose_dependent,
+    factorise_reduced,
     factorise_sparse,
+    reduce_rows,
     residual_of,
+    solve_reduced,
     solve_sparse,
     sparse_space,
 )
-from credo.kernels.reduced_system import choose_dependent, factorise_reduced, reduce_rows, solve_reduced
 
 SOLVED, STALLED = 0, 1
 

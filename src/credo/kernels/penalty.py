@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from credo.kernels.cholesky import factorise_dense, solve_dense, workspace
 from credo.kernels.compiler import compiled
-from credo.kernels.dense_cholesky import factorise_dense, solve_dense, workspace
 
 SUFFICIENT, HALVINGS = 1e-4, 40
 FARTHEST_DOWN = 4.0  # that log θ may fall in one step

@@ -1,4 +1,4 @@
-"""The compiled moves of a Markov chain in a polytope of distributions; what a move is, and why, is in `polytope.py`.
+"""The compiled moves of a Markov chain in a polytope of distributions; what a move is, and why, is in `uniform.py`.
 
 The target is Π θ_i^(a_i − 1) on {θ ≥ 0, distributions sum to one, Aθ ≤ b, products}, times exp(−w/2·violation²) for
 each soft statement. Every move keeps the target, and draws on the chain's own generator alone: a seed fixes a chain.

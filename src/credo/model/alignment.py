@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from credo.arrays import Numbers
 from credo.errors import NetworkError, listing
 from credo.model.network import Network
+from credo.types import Numbers
 
 
 def aligned_cpt(network: Network, other: Network, name: str) -> Numbers:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.model.network import Network, Variable
+from credo.types import Numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.arrays import Indices
+from credo.types import Indices
 
 
 def connected_components(tails: Indices, heads: Indices, size: int) -> Indices:

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.arrays import Indices, Numbers
 from credo.errors import TooLargeError, readable_bytes
 from credo.memory import memory_limit_or_default
 from credo.model.network import Network
+from credo.types import Indices, Numbers
 
 # Cells are numbered with 64 bits.
 MOST_CELLS = 2**62

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credo.arrays import Numbers
 from credo.errors import NetworkError, TooLargeError, UnknownVariableError, first_duplicate, listing, suggestion
 from credo.model.noisy import FULL_CELLS, NoisyForm, full_cpt
-from credo.types import PgmpyModel, PyagrumModel, Seed, TableLike
+from credo.types import Numbers, PgmpyModel, PyagrumModel, Seed, TableLike
 
 if TYPE_CHECKING:
     import polars as pl

@@ -18,8 +18,8 @@ from math import prod
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credo.arrays import Numbers
 from credo.errors import NetworkError, first_duplicate
+from credo.types import Numbers
 
 FULL_CELLS = 2**16  # a full CPT up to this size is computed
 EQUAL_WITHIN = 1e-9  # small CPTs that differ by no more are equal

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from credo.check_results import CheckResult
-from credo.drawing.conflict_graph import ConflictGraph, conflict_graph
+from credo.drawing.graphs import ConflictGraph, conflict_graph
 from credo.plot.axes import axes_or_new, colours_for
 
 if TYPE_CHECKING:

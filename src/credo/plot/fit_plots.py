@@ -6,7 +6,7 @@ from math import isfinite, isnan
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from credo.drawing.network_graph import influence, layered_positions
+from credo.drawing.graphs import influence, layered_positions
 from credo.errors import OptionError
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.model.expansion import expand

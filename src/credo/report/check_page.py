@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from credo.check_results import CheckResult, Conflict, StatementCheck
-from credo.drawing.conflict_graph import conflict_graph
+from credo.drawing.graphs import conflict_graph
 from credo.drawing.svg import conflict_svg
 from credo.explain.plausibility import Verdict
 from credo.report.check_text import (

@@ -12,12 +12,12 @@ from os import cpu_count
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.constraints.blocks import Block, shape_of
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
 from credo.sampling.directions import null_space
 from credo.sampling.polytope import sample_block
 from credo.sampling.region import seeded
+from credo.types import Numbers
 
 STANDARD_ERROR = 0.03  # of the mean, in standard deviations
 LARGE = 1_000_000  # cells of a matrix, above which moves along few parameters at a time are cheaper
@@ -87,7 +87,7 @@ def _centroid(matrix: Numbers, bounds: Numbers, standard_error: float, seed: int
         from credo.kernels.centroid import centroid
 
         return np.asarray(centroid(matrix, bounds, standard_error, seeded(seed)), dtype=np.float64)
-    from credo.sampling.vectorised.centroid import centroid as vectorised_centroid
+    from credo.sampling.vectorised.uniform import centroid as vectorised_centroid
 
     return vectorised_centroid(matrix, bounds, standard_error, np.random.default_rng(seed))
 

@@ -10,14 +10,13 @@ from os import cpu_count
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras, Geometry, JointUpdates
 from credo.model.graphs import connected_components
-from credo.sampling.distributions import Hyperparameters, SampledDistributions
-from credo.sampling.draws import Draws, appended
+from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions, appended
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
 from credo.sampling.region import Region, geometry_of, seeded, with_learned
+from credo.types import Indices, Numbers
 
 MOST_EFFORT = 8  # updates of a CPT in a round at most
 STEP_UPDATES = 25_000  # of single parameters, after which compiled code returns: about a twentieth of a second

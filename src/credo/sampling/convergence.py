@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.arrays import Flags, Numbers
+from credo.types import Flags, Numbers
 
 SIGNIFICANT = 3.0  # the ratio of two variances with 15 and 240 degrees of freedom that chance exceeds once in 5000
 _CELLS = 4_000_000  # numbers transformed at a time

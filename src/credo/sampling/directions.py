@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
 from credo.constraints.feasibility import Interior
+from credo.types import Flags, Indices, Numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.errors import CredoError
 from credo.kernels.sampler_arrays import DistributionArrays
@@ -16,6 +16,7 @@ from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors, pseudo_counts
+from credo.types import Flags, Indices, Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,4 +149,37 @@ def arrays_of(
         hyperparameters.strengths(),
         np.array([len(hyperparameters.uniform_strengths)]),
         np.array([family[block.configurations[0][0]] for block in blocks], dtype=np.int64),
+    )
+
+
+# Draws ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draws:
+    """What each chain drew; parameters outside of blocks are averaged over exact distributions instead."""
+
+    theta: Numbers  # (chains, draws, parameters of blocks)
+    component: NDArray[np.int8]  # (chains, draws, distributions)
+    means: Numbers  # (chains, draws, cells)
+    weights: Numbers  # (chains, draws, families, components)
+    first: Numbers  # (parameters elsewhere,) E θ given all else, averaged over every sweep
+    second: Numbers  # (parameters elsewhere,) E θ²
+
+    @property
+    def count(self) -> int:
+        """How many draws each chain made."""
+        return int(self.theta.shape[1])
+
+
+def appended(stages: Sequence[Draws]) -> Draws:
+    """The draws of stages that follow each other as those of one."""
+    shares = np.array([stage.count for stage in stages]) / sum(stage.count for stage in stages)
+    return Draws(
+        np.concatenate([stage.theta for stage in stages], axis=1),
+        np.concatenate([stage.component for stage in stages], axis=1),
+        np.concatenate([stage.means for stage in stages], axis=1),
+        np.concatenate([stage.weights for stage in stages], axis=1),
+        np.asarray(shares @ np.stack([stage.first for stage in stages]), dtype=np.float64),
+        np.asarray(shares @ np.stack([stage.second for stage in stages]), dtype=np.float64),
     )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.arrays import Numbers
 from credo.errors import OptionError
+from credo.types import Numbers
 
 if TYPE_CHECKING:
     from credo.sampling.posterior import PosteriorResult

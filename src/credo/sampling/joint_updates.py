@@ -14,11 +14,11 @@ from itertools import combinations
 
 import numpy as np
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
 from credo.kernels.sampler_arrays import JointUpdates
 from credo.sampling.directions import CLOSE, Directions, close_forms, starts_of
+from credo.types import Flags, Indices, Numbers
 
 WIDTHS = (CLOSE, 0.15)  # parameters are tied where bounds hold them this close: loosely, and closely
 CORRELATIONS = (0.5, 0.9)  # and where draws are correlated so much

@@ -19,13 +19,13 @@ from time import perf_counter
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.constraints.blocks import Block
 from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains, nested_r_hat, r_hat
 from credo.sampling.directions import without_rays
 from credo.sampling.region import Region, geometry_of, region_of, seeded, with_learned
 from credo.sampling.vectorised import SUPERCHAINS
-from credo.sampling.vectorised.polytope import run_many_chains
+from credo.sampling.vectorised.uniform import run_many_chains
+from credo.types import Numbers
 
 SPREADING = 20  # sweeps under the uniform, with which chains leave their common start
 SNAPSHOTS = 400  # draws from which directions are learned

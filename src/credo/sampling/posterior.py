@@ -18,7 +18,7 @@ No normalising constant of a truncated distribution is needed, because the joint
 distribution's. Statements thereby inform the prior too: distributions that must lie near a corner make small s likely
 for those about which nothing is known. A soft statement multiplies the density by exp(−W·C/2·violation²) [liao, eq. 5].
 
-Gibbs sampling: θ along feasible directions (`polytope.py`) and by joint updates (`joint_updates.py`) in blocks, and
+Gibbs sampling: θ along feasible directions (`uniform.py`) and by joint updates (`joint_updates.py`) in blocks, and
 exactly elsewhere; z, π, w exactly; m by slices. There are two implementations of the same updates, chosen by the size
 of the problem alone: `vectorised` advances 256 chains with NumPy and starts at once; `compiled_chains` runs few
 long chains in compiled code, whose compilation takes longer than a small problem needs as a whole.
@@ -33,7 +33,6 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.arrays import Flags, Numbers
 from credo.constraints.blocks import Block
 from credo.findings import Finding
 from credo.model.network import Network
@@ -41,14 +40,21 @@ from credo.options import PosteriorOptions
 from credo.sampling.compiled_chains import CompiledChains
 from credo.sampling.convergence import effective_sizes, r_hat
 from credo.sampling.directions import without_rays
-from credo.sampling.distributions import Hyperparameters, SampledDistributions, arrays_of, sampled_distributions
-from credo.sampling.draws import Draws, appended
+from credo.sampling.distributions import (
+    Draws,
+    Hyperparameters,
+    SampledDistributions,
+    appended,
+    arrays_of,
+    sampled_distributions,
+)
 from credo.sampling.polytope import SNAPSHOTS
 from credo.sampling.region import Region, region_of
 from credo.sampling.vectorised import CHAINS
 from credo.sampling.vectorised.posterior import sample_posterior
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors
+from credo.types import Flags, Numbers
 
 LARGEST_R_HAT = 1.05
 SMALLEST_SIZE = 100.0  # effective draws, below which a standard error is more than a tenth of the deviation

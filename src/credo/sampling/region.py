@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.constraints.product_feasibility import product_finding
@@ -17,6 +16,7 @@ from credo.constraints.program import Program
 from credo.errors import CredoError
 from credo.kernels.sampler_arrays import Extras, Geometry
 from credo.sampling.directions import Directions, directions, learned, polished, starts_of
+from credo.types import Indices, Numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -15,18 +15,18 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
-from credo.arrays import Numbers
 from credo.errors import DataError, OptionError, TooLargeError, UnknownStateError, readable_bytes, suggestion
 from credo.fitting import fit as learn
+from credo.io.columns import MISSING, Lexicon, text_of
 from credo.io.dataset import Dataset, code_type
 from credo.io.network_files import NetworkLike, read_network
-from credo.io.states import MISSING, Lexicon, text_of
 from credo.knowledge import Knowledge, KnowledgeSource, knowledge_for
 from credo.knowledge.statements import NoisyFamily
 from credo.model.network import Network, Variable
 from credo.sklearn.columns import Column, declared_categories, learn_column, plain, with_thresholds
 from credo.sklearn.tabular import Features, RandomState, TabularMixin
 from credo.statistics.prior import PriorLike
+from credo.types import Numbers
 
 if TYPE_CHECKING:
     import polars as pl

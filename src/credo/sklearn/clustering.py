@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from credo.arrays import Indices, Numbers
 from credo.clustering import Clustering, cluster, unused
 from credo.errors import DataError, OptionError
 from credo.options import checked_whole_number
 from credo.sklearn.columns import declared_categories, learn_column, plain
 from credo.sklearn.tabular import Features, RandomState, TabularMixin
 from credo.statistics.prior import PriorLike
+from credo.types import Indices, Numbers
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.arrays import Indices, Numbers
 from credo.errors import DataError, OptionError, UnknownStateError, listing, suggestion
 from credo.io.categories import read_frame
-from credo.io.states import MISSING, MISSING_TEXTS, Lexicon, text_of
+from credo.io.columns import MISSING, MISSING_TEXTS, Lexicon, text_of
 from credo.io.tables import is_missing
 from credo.model.network import Variable
-from credo.types import FrameLike
+from credo.types import FrameLike, Indices, Numbers
 
 if TYPE_CHECKING:
     import polars as pl

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.arrays import Numbers
 from credo.errors import NetworkError
 from credo.io.dataset import Dataset
 from credo.model.layout import MOST_CELLS, Layout, family_strides, too_many_cells
 from credo.model.network import Network
+from credo.types import Numbers
 
 # A CPT with more cells than this has, with few data, mostly zeros: its counts are kept as (cell, count).
 DENSE_CELLS = 2**20

@@ -1,16 +1,22 @@
-"""The log-likelihood of data: Σ count · log θ where rows are complete, exact inference where values are missing."""
+"""Log-likelihoods of data, and the Kullback-Leibler divergence of two networks."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from credo.io.dataset import extended
+from credo.errors import NetworkError, listing
+from credo.io.columns import MISSING
+from credo.io.dataset import Dataset, code_type, extended
 from credo.io.tables import stream_table
+from credo.model.alignment import aligned_cpt
 from credo.model.expansion import expand
+from credo.model.layout import Sensor
 from credo.model.network import Network
 from credo.statistics.counts import Counts, count, layout_for_counts
-from credo.statistics.inference.expected_counts import log_likelihood_of, prepare
-from credo.types import TableLike
+from credo.statistics.inference.expected_counts import expected_cells, log_likelihood_of, prepare
+from credo.types import Numbers, TableLike
+
+# Log-likelihood -------------------------------------------------------------------------------------------------------
 
 
 def log_likelihood(network: Network, data: TableLike, memory_limit: int | None = None) -> float:
@@ -36,3 +42,61 @@ def log_likelihood_of_counts(network: Network, counts: Counts) -> float:
         with np.errstate(divide="ignore"):
             total += float(np.sum(seen[cells] * np.log(network.cpt_array(name).reshape(seen.shape)[cells])))
     return total
+
+
+# Divergence -----------------------------------------------------------------------------------------------------------
+
+
+def kl(network: Network, other: Network) -> float:
+    """KL(network ‖ other) in nats, exactly, by families [yao, section 7.1]:
+
+        Σ_X Σ_u P(u) Σ_x θ_x|u log(θ_x|u / θ'_x|u)
+
+    where P(u) is the marginal of the parents of X under `network`, from exact inference. 0 log 0 is 0; the divergence
+    is infinite if `other` excludes what `network` does not. Variables, states and parents are matched by name,
+    whatever their order.
+    """
+    _check_names(network, other)
+    by_family = {
+        name: _divergences(network.cpt_array(name), aligned_cpt(network, other, name)) for name in network.names
+    }
+    # A family whose distributions all agree adds nothing, and needs no inference.
+    different = {name: divergences for name, divergences in by_family.items() if divergences.any()}
+    marginals = _parent_marginals(network, [name for name in different if network.parents[name]])
+    total = 0.0
+    for name, divergences in different.items():
+        weights = marginals.get(name, np.ones(()))
+        reached = weights > 0  # an impossible configuration adds nothing, even if its divergence is infinite
+        total += float((weights[reached] * divergences[reached]).sum())
+    return total
+
+
+def _check_names(network: Network, other: Network) -> None:
+    if more := [name for name in other if name not in network]:
+        raise NetworkError(f"Only the other network has {listing(more)}: the two must have the same structure.")
+
+
+def _divergences(cpt: Numbers, other: Numbers) -> Numbers:
+    """Σ_x θ_x log(θ_x / θ'_x) for each configuration of the parents; the last axis is summed out."""
+    terms = np.zeros_like(cpt)
+    possible = cpt > 0
+    with np.errstate(divide="ignore"):
+        # A difference of logarithms: the ratio of two numbers may overflow where its logarithm does not.
+        terms[possible] = cpt[possible] * (np.log(cpt[possible]) - np.log(other[possible]))
+    sums: Numbers = terms.sum(axis=-1)
+    return sums
+
+
+def _parent_marginals(network: Network, names: list[str]) -> dict[str, Numbers]:
+    """P(parents of each of these variables), axes in the order of the parents: one query each, answered together."""
+    sensors = [Sensor(network.parents[name]) for name in names]
+    if not sensors:
+        return {}
+    empty_row = Dataset(network.names, np.full((1, len(network)), MISSING, dtype=code_type(network)))
+    readings = np.zeros((1, len(sensors)), dtype=empty_row.codes.dtype)
+    prepared = prepare(layout_for_counts(network), empty_row, sensors=sensors, readings=readings)
+    ones = [np.ones(network.shape(name)[:-1]) for name in names]
+    counts, _ = expected_cells(prepared, prepared.layout.pack(network.cpts, ones))
+    return {
+        name: counts[prepared.layout.sensor_slice(i)].reshape(network.shape(name)[:-1]) for i, name in enumerate(names)
+    }

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credo.arrays import Indices, Numbers
 from credo.errors import DataError, ImpossibleRowError, OptionError
 from credo.io.dataset import Dataset, extended
 from credo.io.tables import stream_table
@@ -17,9 +16,9 @@ from credo.model.expansion import expand
 from credo.model.layout import Layout, Sensor
 from credo.model.network import Network
 from credo.statistics.counts import layout_for_counts
-from credo.statistics.inference.execute import cut_pieces
+from credo.statistics.inference.elimination import cut_pieces
 from credo.statistics.inference.expected_counts import Prepared, expected_cells, prepare
-from credo.types import TableLike
+from credo.types import Indices, Numbers, TableLike
 
 if TYPE_CHECKING:
     import polars as pl

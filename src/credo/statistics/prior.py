@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.errors import NetworkError, PriorError, suggestion
 from credo.model.alignment import aligned_cpt
 from credo.model.expansion import Expansion, expand
 from credo.model.layout import Layout
 from credo.model.network import Network
+from credo.types import Numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from credo.arrays import Numbers
 from credo.estimation.em.checkpoint import Checkpoint, fingerprint
 from credo.estimation.em.starts import first_start, never_observed, nth_start
 from credo.estimation.em.steps import Ended, EStep, MStep, State, Steps, init, iterate
@@ -15,6 +14,7 @@ from credo.findings import Finding
 from credo.model.network import Network
 from credo.options import EMOptions
 from credo.statistics.inference.expected_counts import Prepared, require_data
+from credo.types import Numbers
 
 PARAMETER_TOLERANCE = 1e-4  # the last step of a start changes no probability by more
 

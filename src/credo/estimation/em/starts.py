@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.model.network import Network
 from credo.statistics.inference.expected_counts import Prepared
+from credo.types import Numbers
 
 # A start gives every state some probability: EM cannot leave zero.
 LEAST = 1e-3

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from credo.arrays import Flags, Numbers
 from credo.estimation.solvers.interior_point import LARGE_SYSTEM, solve_tasks
 from credo.estimation.solvers.tasks import Point, Task, unknowns
+from credo.types import Flags, Numbers
 
 ROUNDS = 12  # after which all constraints are taken
 HELD = 1e-10  # by how much a constraint that was left out may be violated

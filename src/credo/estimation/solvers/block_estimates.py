@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.estimation.solvers.active_constraints import solve_in_rounds
@@ -17,6 +16,7 @@ from credo.estimation.solvers.interior_point import solve_tasks
 from credo.estimation.solvers.max_entropy import most_entropic, without_weight
 from credo.estimation.solvers.tasks import Point, Task
 from credo.kernels.closed_forms import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_CONSTRAINTS, SUMS_AGAINST_SUMS
+from credo.types import Indices, Numbers
 
 # Which solver took a block, in words for findings.
 SOLVERS = {

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.estimation.solvers.tasks import Task
+from credo.types import Flags, Indices, Numbers
 
 VIOLATION_LIMIT = 1e-9
 GAP_LIMIT = 1e-8

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.estimation.solvers.certificate import certify
 from credo.estimation.solvers.tasks import Point, Task, normalised
+from credo.types import Indices, Numbers
 
 
 def solve_with_clarabel(task: Task) -> Point | None:

@@ -15,7 +15,6 @@ from os import cpu_count
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.estimation.solvers.certificate import certify
 from credo.estimation.solvers.plain_closed_forms import closed_form
@@ -24,6 +23,7 @@ from credo.estimation.solvers.tasks import Point as Point
 from credo.estimation.solvers.tasks import Task as Task
 from credo.estimation.solvers.tasks import normalised, unknowns
 from credo.kernels.closed_forms import GENERAL
+from credo.types import Indices, Numbers
 
 # Plain NumPy takes about 10 ms and 0.05 ms an unknown, and the compiled loops 2 µs an unknown once they are compiled,
 # which takes 10 s. So up to these sizes plain code is never noticed; its dense systems grow with the largest block.

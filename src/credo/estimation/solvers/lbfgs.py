@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Numbers
+from credo.types import Numbers
 
 Function = Callable[[Numbers], tuple[float, Numbers]]  # value and gradient
 

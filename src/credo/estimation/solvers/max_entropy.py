@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
 from credo.estimation.solvers.active_constraints import solve_in_rounds
-from credo.estimation.solvers.stacked import apart, stacked, starts_of
-from credo.estimation.solvers.tasks import Task
+from credo.estimation.solvers.tasks import Task, apart, stacked, starts_of
+from credo.types import Flags, Indices, Numbers
 
 NONE: Indices = np.empty(0, dtype=np.int64)
 

@@ -11,7 +11,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.constraint_set import LinearConstraints
 from credo.estimation.solvers.tasks import Task
 from credo.kernels.closed_forms import (
@@ -23,6 +22,7 @@ from credo.kernels.closed_forms import (
     ROUNDING,
     SUMS_AGAINST_SUMS,
 )
+from credo.types import Indices, Numbers
 
 Optimum = tuple[Numbers, Numbers]  # θ and multipliers
 

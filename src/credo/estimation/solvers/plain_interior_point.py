@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.estimation.solvers.tasks import Task
+from credo.types import Flags, Indices, Numbers
 
 ITERATIONS = 100
 SMALLEST_PADDING = 8

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.constraints.blocks import Block, with_constraints
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
 from credo.constraints.product_feasibility import product_finding
@@ -29,6 +28,7 @@ from credo.estimation.penalised import train
 from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified
 from credo.estimation.solvers.certificate import Certificate, certify, lower_bound, objective
 from credo.estimation.solvers.tasks import Task
+from credo.types import Numbers
 
 STARTS = 8
 STEPS, CUTS = 60, 40

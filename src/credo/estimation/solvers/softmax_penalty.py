@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.kernels.penalty import PricedRows
+from credo.types import Indices, Numbers
 
 # Parameters and entries of constraints up to which NumPy computes F, in at most 0.1 ms: less than a step of L-BFGS.
 PLAIN_SIZE = 512

@@ -1,14 +1,16 @@
-"""What the solvers take and give: one block's problem, and the point where its solver ended."""
+"""What the solvers take and give: one block's problem, the point where its solver ended, and many blocks as one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import LinearConstraints
 from credo.kernels.closed_forms import GENERAL
+from credo.types import Indices, Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +31,7 @@ class Point:
     multipliers: Numbers  # (constraints,) ≥ 0 for inequalities
     iterations: int
     converged: bool  # by the solver's own criterion
-    violation: float  # of hard constraints and sums, see `certificate.py`
+    violation: float  # of hard constraints and sums, see `blocks.py`
     gap: float  # between the objective and its dual bound, relatively
     shape: int = GENERAL  # which closed form was taken, see `kernels/closed_forms.py`
 
@@ -44,3 +46,77 @@ def normalised(theta: Numbers, block: Block) -> Numbers:
     theta = np.maximum(theta, 0.0)
     sums = np.add.reduceat(theta, block.distributions[:-1])
     return np.asarray(theta / sums[block.distribution_of], dtype=np.float64)
+
+
+# Many blocks as one ---------------------------------------------------------------------------------------------------
+
+
+def starts_of(sizes: Sequence[int] | Indices) -> Indices:
+    """Where each of parts of these sizes starts, and where the last one ends."""
+    starts = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
+
+
+def stacked(blocks: Sequence[Block]) -> Block:
+    """All blocks in one, numbered on; `constraint_numbers` counts its rows from 0, and products are left out."""
+    linear = [block.linear for block in blocks]
+    parameters = starts_of([block.size for block in blocks])
+    distributions = starts_of([len(block.distributions) - 1 for block in blocks])
+    entries = starts_of([len(rows.indices) for rows in linear])
+    count = sum(len(rows) for rows in linear)
+    return Block(
+        tuple(row for block in blocks for row in block.configurations),
+        np.concatenate([block.parameters for block in blocks]),
+        _numbered_on([block.distributions for block in blocks], parameters),
+        np.concatenate([block.distribution_of for block in blocks])
+        + np.repeat(distributions[:-1], np.diff(parameters)),
+        LinearConstraints(
+            _numbered_on([rows.starts for rows in linear], entries),
+            np.concatenate([rows.indices for rows in linear]) + np.repeat(parameters[:-1], np.diff(entries)),
+            np.concatenate([rows.coefficients for rows in linear]),
+            np.concatenate([rows.bounds for rows in linear]),
+            np.concatenate([rows.statements for rows in linear]),
+            np.concatenate([rows.equality for rows in linear]),
+            np.concatenate([rows.confidences for rows in linear]),
+        ),
+        np.arange(count),
+    )
+
+
+def _numbered_on(starts: Sequence[Indices], offsets: Indices) -> Indices:
+    """Lists of starts, each with its end, as one such list."""
+    sizes = [len(each) - 1 for each in starts]
+    inner = np.concatenate([each[:-1] for each in starts])
+    return np.append(inner + np.repeat(offsets[:-1], sizes), offsets[-1])
+
+
+def apart(block: Block, distribution_starts: Indices, row_starts: Indices) -> list[Block]:
+    """The blocks that a stacked one is made of, given where the distributions and rows of each start."""
+    linear, parameters = block.linear, block.distributions[distribution_starts]
+    found = []
+    for k in range(len(distribution_starts) - 1):
+        first, last = distribution_starts[k], distribution_starts[k + 1]
+        begin, end = parameters[k], parameters[k + 1]
+        row, stop = row_starts[k], row_starts[k + 1]
+        entry, until = linear.starts[row], linear.starts[stop]
+        rows = LinearConstraints(
+            linear.starts[row : stop + 1] - entry,
+            linear.indices[entry:until] - begin,
+            linear.coefficients[entry:until],
+            linear.bounds[row:stop],
+            linear.statements[row:stop],
+            linear.equality[row:stop],
+            linear.confidences[row:stop],
+        )
+        found.append(
+            Block(
+                block.configurations[first:last],
+                block.parameters[begin:end],
+                block.distributions[first : last + 1] - begin,
+                block.distribution_of[begin:end] - first,
+                rows,
+                block.constraint_numbers[row:stop],
+            )
+        )
+    return found

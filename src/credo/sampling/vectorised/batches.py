@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.kernels.sampler_arrays import Extras, Geometry
+from credo.types import Flags, Indices, Numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

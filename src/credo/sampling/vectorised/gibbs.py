@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.kernels.sampler_arrays import DistributionArrays, Geometry
 from credo.sampling.distributions import Hyperparameters, SampledDistributions, arrays_of
 from credo.sampling.joint_updates import Support, joint_updates_of
@@ -28,6 +27,7 @@ from credo.sampling.vectorised.batches import (
 )
 from credo.sampling.vectorised.joint_updates import MixtureDensity, UpdateBatch, update_batches, update_jointly
 from credo.sampling.vectorised.moves import move_lines, move_pairs, slice_within, split, step_out
+from credo.types import Indices, Numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

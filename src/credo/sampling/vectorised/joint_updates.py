@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.kernels.sampler_arrays import DistributionArrays, Geometry, JointUpdates
 from credo.sampling.vectorised.batches import SMALLEST, ExtraTerms, independent_batches, padded, padded_values
+from credo.types import Flags, Indices, Numbers
 
 POWER = 0.1  # proposals near an end: as θ^(POWER − 1), no lighter there than components of strength 0.2 and two states
 SAME = 0.8  # how often a parameter is proposed like most of its update: uniformly, near zero, or near one

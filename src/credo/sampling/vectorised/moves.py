@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.sampling.vectorised.batches import SMALLEST, ExtraTerms, MoveBatch
+from credo.types import Flags, Indices, Numbers
 
 FARTHEST = 650.0  # in log-odds: e^-650 is still a number
 # A slice that ends after any fixed number of steps keeps the target, since it takes the same steps back with the same

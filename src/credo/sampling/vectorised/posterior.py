@@ -12,15 +12,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from credo.arrays import Numbers
 from credo.options import PosteriorOptions
 from credo.sampling.convergence import effective_sizes_of_short_chains, nested_r_hat, starts_matter
-from credo.sampling.distributions import Hyperparameters, SampledDistributions
-from credo.sampling.draws import Draws
+from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.joint_updates import supports_of
 from credo.sampling.region import Region, scattered_points, with_learned
 from credo.sampling.vectorised import AGREEING, CHAINS, LEAST_DRAWS, MOST_SWEEPS, SCATTERED, SUPERCHAINS, WARMUP_SHARE
 from credo.sampling.vectorised.gibbs import ChainStates, Model, SweepPlan, free_moments, model_of, plan_of, start, sweep
+from credo.types import Numbers
 
 SNAPSHOTS = 1000  # draws at most from which directions are learned
 SPREADING = 10  # sweeps without data, in which superchains find their starting points

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.arrays import Indices, Numbers
 from credo.model.layout import Layout
 from credo.statistics.inference.plain import group_plain
+from credo.types import Indices, Numbers
 
 PLAIN_VALUES = 2**20  # rows times variables up to which equal rows are found by NumPy
 

@@ -15,15 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from credo.arrays import Codes, Indices, Numbers
 from credo.errors import DataError, ImpossibleRowError, TooLargeError
 from credo.io.dataset import Dataset
 from credo.model.layout import Layout, Sensor
 from credo.statistics.counts import Counts, count
 from credo.statistics.inference.components import Groups, group_rows
-from credo.statistics.inference.execute import cut_pieces, execute
+from credo.statistics.inference.elimination import MOST_CELLS, Plans, cut_pieces, execute, make_plans
 from credo.statistics.inference.plain import Terms, can_enumerate
-from credo.statistics.inference.plan import MOST_CELLS, Plans, make_plans
+from credo.types import Codes, Indices, Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

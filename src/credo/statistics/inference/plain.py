@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.arrays import Flags, Indices, Numbers
 from credo.model.layout import Layout
+from credo.types import Flags, Indices, Numbers
 
 if TYPE_CHECKING:
     from credo.statistics.inference.components import Groups
@@ -32,7 +32,7 @@ TINY = 1e-200  # a sum below this may have lost terms: it is computed again with
 Component = tuple[tuple[int, ...], tuple[int, ...]]  # hidden variables, and the families that touch them
 
 
-# Enumeration ---------------------------------------------------------------------------------------------------------
+# Enumeration ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +111,7 @@ def enumerate_terms(
     return counts, log_likelihood, -1
 
 
-# Grouping ------------------------------------------------------------------------------------------------------------
+# Grouping -------------------------------------------------------------------------------------------------------------
 
 
 def group_plain(

@@ -11,12 +11,12 @@ from itertools import combinations
 
 import numpy as np
 
-from credo.arrays import Codes, Flags, Indices, Numbers
 from credo.constraints.constraint_set import RowTie
 from credo.errors import DataError
 from credo.io.dataset import Dataset
 from credo.model.graphs import connected_components
 from credo.model.network import Network
+from credo.types import Codes, Flags, Indices, Numbers
 
 
 class TieError(DataError):

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.constraints.constraint_set import RowTie
 from credo.errors import OptionError
 from credo.io.dataset import Dataset
@@ -26,6 +25,7 @@ from credo.options import TieReading
 from credo.statistics.inference.expected_counts import Prepared, prepare
 from credo.statistics.ties.factors import Factors, factors_of
 from credo.statistics.ties.relaxation import TIGHT, Members, Relaxation, relax
+from credo.types import Indices, Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from credo.arrays import Indices, Numbers
 from credo.errors import ImpossibleRowError
 from credo.model.graphs import connected_components
 from credo.model.network import Network
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.predict import posterior
 from credo.statistics.ties.likelihood import TiedData
+from credo.types import Indices, Numbers
 
 MOST_TRIES = 100_000  # for one component of groups that differ, before the search gives up
 
@@ -51,7 +51,7 @@ def tied_posterior(network: Network, tied: TiedData, name: str, memory_limit: in
     return probabilities
 
 
-# One state per group -------------------------------------------------------------------------------------------------
+# One state per group --------------------------------------------------------------------------------------------------
 
 
 class NoAssignment(Exception):

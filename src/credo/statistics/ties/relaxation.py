@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.arrays import Codes, Flags, Indices, Numbers
 from credo.io.dataset import Dataset
 from credo.model.graphs import connected_components
 from credo.model.layout import Layout, Sensor
-from credo.statistics.inference.execute import cut_pieces, execute
+from credo.statistics.inference.elimination import cut_pieces, execute
 from credo.statistics.inference.expected_counts import Prepared, expected_cells, impossible_evaluation, prepare
 from credo.statistics.ties.factors import Factors, TieError, listed
+from credo.types import Codes, Flags, Indices, Numbers
 
 MOST_ROUNDS = 200
 UNDAMPED_ROUNDS = 10

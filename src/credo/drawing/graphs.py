@@ -1,24 +1,60 @@
-"""What a picture of a network shows: where each variable goes, and whether each arrow raises or lowers.
-
-Variables are placed in layers, parents above their children, with few crossings. Graphviz places them where it is
-installed; elsewhere we do, because the one layered layout in pure Python that we found (grandalf) drew networks of
-forty variables with more crossings. Each variable goes one layer below the lowest of its parents, and those without
-parents just above their first child. Within a layer variables are ordered by the means of their neighbours, repeatedly
-[Sugiyama et al., 1981]; then each is moved towards that mean, as far as one step between neighbours in a layer allows.
-That is an isotonic regression: x_k − k may not fall.
-"""
+"""What the graphs of a network and of a conflict show: nodes, edges, positions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from shutil import which
 from subprocess import SubprocessError, run
+from textwrap import wrap
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
 from credo.knowledge.state_order import state_order
 from credo.model.network import Network
+
+# Conflicts ------------------------------------------------------------------------------------------------------------
+
+
+LINE_LENGTH = 46  # letters
+MAX_LINES = 5  # of a statement
+MAX_DISTRIBUTIONS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictGraph:
+    """The text of each statement in lines, the distributions, and which statement is about which distribution."""
+
+    statements: tuple[tuple[str, ...], ...]
+    distributions: tuple[str, ...]
+    edges: tuple[tuple[int, int], ...]  # (statement, distribution)
+    omitted: int  # distributions that there is no room for
+
+
+def conflict_graph(statements: Sequence[str], configurations: Sequence[Sequence[str]]) -> ConflictGraph:
+    """The graph of statements and, for each, the distributions it is about; those of several statements come first."""
+    times: dict[str, int] = {}
+    for names in configurations:
+        for name in names:
+            times[name] = times.get(name, 0) + 1
+    ordered = sorted(times, key=lambda name: -times[name])
+    shown = tuple(ordered[:MAX_DISTRIBUTIONS])
+    edges = [
+        (number, shown.index(name)) for number, names in enumerate(configurations) for name in names if name in shown
+    ]
+    return ConflictGraph(
+        tuple(tuple(_lines(text)) for text in statements), shown, tuple(edges), len(ordered) - len(shown)
+    )
+
+
+def _lines(text: str) -> list[str]:
+    lines = wrap(text, LINE_LENGTH)
+    return lines if len(lines) <= MAX_LINES else [*lines[: MAX_LINES - 1], f"{lines[MAX_LINES - 1]} …"]
+
+
+# Networks -------------------------------------------------------------------------------------------------------------
+
 
 Positions = dict[str, tuple[float, float]]
 SWEEPS = 24
