@@ -267,7 +267,9 @@ def test_plain_and_compiled_find_the_same_optimum() -> None:
     """Objectives agree to 1e-8 always; θ where all is seen and a constraint that is reached is pressed against;
     multipliers where no reached constraint follows from others."""
     generator = np.random.default_rng(25)
-    tasks = [*random_tasks(3_000, 26), *(soft_task(generator) for _ in range(500))]
+    tasks = [*random_tasks(1_500, 26), *(soft_task(generator) for _ in range(500))]
+    # Few of these have counts everywhere; of those that do, most have one optimum.
+    tasks += [replace(task, weights=task.weights + 1.0, entropies=None) for task in random_tasks(2_000, 30)]
     unique = priced = 0
     for task, one, other in zip(tasks, solve_plain(tasks), solve_compiled(tasks), strict=True):
         assert certify(task, one.theta, one.multipliers).holds
@@ -284,8 +286,8 @@ def test_plain_and_compiled_find_the_same_optimum() -> None:
                 np.testing.assert_allclose(
                     one.multipliers, other.multipliers, rtol=1e-5, atol=1e-6 * task.weights.sum()
                 )
-    assert unique > 500
-    assert priced > 300
+    assert unique > 1_000
+    assert priced > 500
 
 
 def are_independent(task: Task, reached: np.ndarray) -> bool:
