@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -11,15 +11,15 @@ from credo.checking import check, require_consistent
 from credo.constraints.feasibility import InfeasibleError
 from credo.constraints.noisy_families import collapsed
 from credo.errors import OptionError
-from credo.estimation.em.driver import Iteration
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings
 from credo.explain.violations import only_checked
 from credo.io.network_files import read_network
+from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, knowledge_for
-from credo.options import EMOptions, EntropyOptions, Options, PenaltyOptions, TieReading, resolve_seed
+from credo.options import EMOptions, EntropyOptions, Options, PenaltyOptions, PosteriorOptions, TieReading, resolve_seed
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressListener, reporting, shares_of
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.user_results import Fit
@@ -38,6 +38,7 @@ def fit(
     soft_weight: float | None = None,
     tie_reading: TieReading | str = "cll",
     em: EMOptions | None = None,
+    posterior: PosteriorOptions | None = None,
     penalty: PenaltyOptions | None = None,
     entropy: EntropyOptions | None = None,
     memory_limit: int | None = None,
@@ -70,8 +71,8 @@ def fit(
     tie_reading : TieReading or {"cll", "joint", "merged"}
         How rows that the knowledge ties together came about: drawn until they agreed, found to agree in a sample, or
         one draw for all of them.
-    em, penalty, entropy : EMOptions, PenaltyOptions, EntropyOptions, optional
-        Options of learning from incomplete rows, of cem, and of me and cme.
+    em, posterior, penalty, entropy : EMOptions, PosteriorOptions, PenaltyOptions, EntropyOptions, optional
+        Options of learning from incomplete rows, of posterior, of cem, and of me and cme.
     memory_limit : int, optional
         How many bytes CPTs and inference may take; half of the machine's memory if not given.
     verbose : bool, optional
@@ -100,10 +101,12 @@ def fit(
     >>> fit.status.name
     'OPTIMAL'
     """
-    started = perf_counter()
+    started, compiled_before = perf_counter(), compile_seconds()
     structure = read_network(network)
     known = knowledge_for(structure, knowledge)
-    options = Options(em or EMOptions(), penalty or PenaltyOptions(), entropy or EntropyOptions())
+    options = Options(
+        em or EMOptions(), posterior or PosteriorOptions(), penalty or PenaltyOptions(), entropy or EntropyOptions()
+    )
     with reporting(verbose, progress) as report:
         model = prepare_model(known, fixed, memory_limit)
         problem, table = prepare(
@@ -112,7 +115,7 @@ def fit(
             progress=shares_of(READING_DATA, report),
         )  # fmt: skip
         report(ProgressEvent(ESTIMATING))
-        solution = _estimate(problem, known, report)
+        solution = _estimate(replace(problem, progress=report), known)
 
     whole = problem.network.with_cpts(solution.cpts)
     log_likelihood = solution.log_likelihood
@@ -133,7 +136,7 @@ def fit(
         status=solution.status,
         log_likelihood=log_likelihood,
         rows=problem.counts.rows,
-        seconds=perf_counter() - started,
+        seconds=perf_counter() - started - (compile_seconds() - compiled_before),
         findings=(*(each for each in findings if each.variable not in extra), *only_checked(learned, known)),
         history=solution.history or (log_likelihood,),
         certificate=solution.certificate,
@@ -145,24 +148,13 @@ def fit(
     )
 
 
-def _estimate(problem: Problem, knowledge: Knowledge, report: ProgressListener) -> Solution:
+def _estimate(problem: Problem, knowledge: Knowledge) -> Solution:
     """Run the method; statements that contradict each other become an error with the smallest conflicting sets."""
     assert problem.method is not None
     try:
         if problem.dataset is None:
             return problem.method.estimate(problem)
-        return estimate_incomplete(problem, _iterations(problem, report))
+        return estimate_incomplete(problem)
     except InfeasibleError:
         require_consistent(check(knowledge.network, knowledge))
         raise OptionError("The knowledge contradicts the CPTs that are to stay as they are.") from None
-
-
-def _iterations(problem: Problem, report: ProgressListener) -> Callable[[Iteration], None]:
-    most = problem.options.em.max_iterations
-
-    def after(iteration: Iteration) -> None:
-        detail = f"start {iteration.start + 1} of {iteration.starts}, iteration {iteration.iteration}"
-        done = iteration.start + min(1.0, iteration.iteration / most)
-        report(ProgressEvent(ESTIMATING, done, iteration.starts, detail))
-
-    return after

@@ -121,15 +121,69 @@ class EntropyOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class PosteriorOptions:
+    """How many draws the method `posterior` makes.
+
+    Small problems spread the draws over 256 shorter chains that are advanced together; `chains` × `draws` is then the
+    least number of draws that are kept. What is said about single chains below concerns larger problems.
+
+    Parameters
+    ----------
+    chains : int
+        Chains that are run side by side. Fewer than two say nothing about convergence.
+    draws : int
+        Draws that each chain keeps at first.
+    warmup : int
+        Sweeps that each chain makes before its first draw. Small problems need a fifth of them, because their many
+        chains start far apart.
+    thinning : int
+        Sweeps from one draw that is kept to the next.
+    max_draws : int
+        Draws of each chain up to which it goes on while some numbers have not mixed; at least `draws`.
+
+    Raises
+    ------
+    OptionError
+        If a number is not a whole one or is too small.
+
+    Examples
+    --------
+    >>> PosteriorOptions(draws=1000, max_draws=4000).chains
+    4
+    """
+
+    chains: int = 4
+    draws: int = 250
+    warmup: int = 200
+    thinning: int = 1
+    max_draws: int = 1000
+
+    def __post_init__(self) -> None:
+        for name, least in (("chains", 1), ("draws", 1), ("warmup", 0), ("thinning", 1), ("max_draws", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not hasattr(value, "__index__") or int(value.__index__()) < least:
+                raise OptionError(f"{name} is a whole number, {least} or more; it is {value!r}.")
+        if self.max_draws < self.draws:
+            raise OptionError(f"max_draws is at least draws, which is {self.draws}; it is {self.max_draws}.")
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """All options of an estimation; each method reads its own."""
 
     em: EMOptions = EMOptions()
+    posterior: PosteriorOptions = PosteriorOptions()
     penalty: PenaltyOptions = PenaltyOptions()
     entropy: EntropyOptions = EntropyOptions()
 
     def __post_init__(self) -> None:
-        for name, kind in (("em", EMOptions), ("penalty", PenaltyOptions), ("entropy", EntropyOptions)):
+        kinds = {
+            "em": EMOptions,
+            "posterior": PosteriorOptions,
+            "penalty": PenaltyOptions,
+            "entropy": EntropyOptions,
+        }
+        for name, kind in kinds.items():
             if not isinstance(getattr(self, name), kind):
                 raise OptionError(f"{name} is a {kind.__name__}, not {getattr(self, name)!r}.")
 

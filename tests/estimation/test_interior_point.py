@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,15 +12,38 @@ from credo.constraints.constraint_set import LinearConstraint
 from credo.estimation.solvers import interior_point
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import certify, lower_bound, objective
-from credo.estimation.solvers.interior_point import Task, solve_tasks
+from credo.estimation.solvers.interior_point import Point, Task, is_small, solve_compiled, solve_plain
 from credo.kernels.dense_cholesky import factorise_dense, solve_dense, workspace
 from tests.helpers.block_tasks import at_most, general_task, large_task, make_block
 from tests.helpers.cvxpy_oracle import solve
 
+Solver = Callable[..., list[Point]]
+Certified = Callable[..., list[np.ndarray]]
 
-def certified(tasks: list[Task], closed_forms: bool = False) -> list[np.ndarray]:
+
+@pytest.fixture(params=[solve_plain, solve_compiled], ids=["plain", "compiled"])
+def solve_tasks(request: pytest.FixtureRequest) -> Solver:
+    """Every test runs with plain NumPy and with the compiled loops."""
+    return request.param
+
+
+@pytest.fixture
+def certified(solve_tasks: Solver) -> Certified:
     """Solve, and hold every certificate; the points."""
-    points = solve_tasks(tasks, closed_forms)
+
+    def certified(tasks: list[Task], closed_forms: bool = False) -> list[np.ndarray]:
+        return _certified(tasks, solve_tasks(tasks, closed_forms))
+
+    return certified
+
+
+@pytest.fixture(params=[10**9, 0], ids=["plain", "compiled"])
+def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is solved through `solve_certified`, by plain NumPy and by the compiled loops."""
+    monkeypatch.setattr(interior_point, "PLAIN_UNKNOWNS", request.param)
+
+
+def _certified(tasks: list[Task], points: list[Point]) -> list[np.ndarray]:
     for task, point in zip(tasks, points, strict=True):
         certificate = certify(task, point.theta, point.multipliers)
         assert certificate.violation <= 1e-9, (certificate, task.weights, list(task.block.linear))
@@ -40,13 +64,13 @@ def random_tasks(count: int, seed: int, largest: int = 8) -> list[Task]:
     return [general_task(generator, largest) for _ in range(count)]
 
 
-def test_blocks_in_general() -> None:
+def test_blocks_in_general(certified: Certified) -> None:
     """Up to seven distributions with counts between none and thousands, ranges and comparisons."""
     certified(random_tasks(3_000, 1), closed_forms=True)
     certified(random_tasks(1_500, 2))
 
 
-def test_against_cvxpy() -> None:
+def test_against_cvxpy(certified: Certified) -> None:
     compared = 0
     tasks = [task for task in random_tasks(170, 3, largest=5) if len(task.block.linear)]
     for task, theta in zip(tasks, certified(tasks), strict=True):
@@ -58,7 +82,7 @@ def test_against_cvxpy() -> None:
 
 
 @pytest.mark.parametrize("largest", [1.0, 1e3, 1e6, 1e9])
-def test_counts_of_every_size(largest: float) -> None:
+def test_counts_of_every_size(largest: float, certified: Certified) -> None:
     generator = np.random.default_rng(4)
     tasks = []
     for task in random_tasks(300, 5):
@@ -69,7 +93,7 @@ def test_counts_of_every_size(largest: float) -> None:
     certified(tasks)
 
 
-def test_counts_of_every_size_in_one_block() -> None:
+def test_counts_of_every_size_in_one_block(certified: Certified) -> None:
     """One in a distribution, a thousand million in the next."""
     generator = np.random.default_rng(6)
     tasks = []
@@ -80,7 +104,7 @@ def test_counts_of_every_size_in_one_block() -> None:
     certified(tasks)
 
 
-def test_states_and_distributions_without_weight() -> None:
+def test_states_and_distributions_without_weight(certified: Certified) -> None:
     generator = np.random.default_rng(8)
     tasks = []
     for task in random_tasks(500, 9):
@@ -90,21 +114,21 @@ def test_states_and_distributions_without_weight() -> None:
     certified(tasks)
 
 
-def test_rows_twice_and_rows_that_follow() -> None:
+def test_rows_twice_and_rows_that_follow(certified: Certified) -> None:
     """Every row twice, once scaled by a thousand, and loosened copies of each."""
     tasks = []
-    for task in random_tasks(300, 10):
+    for task in random_tasks(100, 10):
         rows = list(task.block.linear)
         scaled = [in_units(row, 1e3) for row in rows]
         loose = [replace(row, bound=row.bound + 0.3) for row in rows]
         tasks.append(with_rows(task, [*rows, *rows, *scaled, *loose]))
-    plain = certified(random_tasks(300, 10))
+    plain = certified(random_tasks(100, 10))
     for task, one, other in zip(tasks, plain, certified(tasks), strict=True):
         assert objective(task, one) == pytest.approx(objective(task, other), rel=1e-8, abs=1e-8)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e3])
-def test_the_size_of_a_row_changes_nothing(scale: float) -> None:
+def test_the_size_of_a_row_changes_nothing(scale: float, solve_tasks: Solver) -> None:
     """The same rows in other units: the same point; and multipliers in the other units."""
     tasks = random_tasks(200, 11)
     scaled = [with_rows(task, [in_units(row, scale) for row in task.block.linear]) for task in tasks]
@@ -112,7 +136,7 @@ def test_the_size_of_a_row_changes_nothing(scale: float) -> None:
         np.testing.assert_allclose(one.theta, other.theta, atol=1e-7)
 
 
-def test_equalities() -> None:
+def test_equalities(certified: Certified) -> None:
     """θ_a = θ_b + c, as the truth has it, within and across distributions."""
     generator = np.random.default_rng(12)
     tasks = []
@@ -130,7 +154,7 @@ def test_equalities() -> None:
     certified(tasks)
 
 
-def test_systems_without_an_interior() -> None:
+def test_systems_without_an_interior(either_way: None) -> None:
     """a ≤ b and b ≤ a; a chain that closes; bounds from both sides at one number."""
     generator = np.random.default_rng(13)
     tasks = []
@@ -149,7 +173,7 @@ def test_systems_without_an_interior() -> None:
         assert estimate.certificate.holds, (estimate.certificate, list(task.block.linear))
 
 
-def test_numbers_that_must_be_zero() -> None:
+def test_numbers_that_must_be_zero(either_way: None) -> None:
     """θ_0 ≤ 0 where state 0 was never seen, and θ_0 ≤ θ_2 ≤ 0 across distributions."""
     rows = [at_most([0], [1.0], 0.0)]
     single = Task(make_block([3], rows), np.array([0.0, 3.0, 1.0]))
@@ -174,7 +198,7 @@ def soft_task(generator: np.random.Generator) -> Task:
     return replace(with_rows(task, rows), weights=weights, entropies=None, soft_weight=soft_weight)
 
 
-def test_soft_rows() -> None:
+def test_soft_rows(certified: Certified) -> None:
     """Rows that may be broken at a price, some of them wrong; against their dual, and CVXPY."""
     generator = np.random.default_rng(14)
     tasks = [soft_task(generator) for _ in range(800)]
@@ -188,7 +212,7 @@ def test_soft_rows() -> None:
     assert compared >= 40
 
 
-def test_a_soft_row_by_hand() -> None:
+def test_a_soft_row_by_hand(solve_tasks: Solver) -> None:
     """min −9 log p − log(1 − p) + (W C / 2)(p − 0.5)² with W C = 100: the root of 9/p − 1/(1−p) = 100 (p − 0.5)."""
     row = LinearConstraint((0,), (1.0,), 0.5, 0, confidence=0.5)
     (point,) = solve_tasks([Task(make_block([2], [row]), np.array([9.0, 1.0]), None, 200.0)])
@@ -197,7 +221,7 @@ def test_a_soft_row_by_hand() -> None:
     assert point.multipliers[0] == pytest.approx(100 * (p - 0.5), abs=1e-6)
 
 
-def test_entropy_alone() -> None:
+def test_entropy_alone(certified: Certified) -> None:
     """Blocks without data: the most entropic point, against CVXPY."""
     tasks = [
         Task(task.block, np.zeros(task.block.size), np.ones(task.block.size))
@@ -213,7 +237,7 @@ def test_entropy_alone() -> None:
     assert compared >= 35
 
 
-def test_weak_duality_holds_for_any_multipliers() -> None:
+def test_weak_duality_holds_for_any_multipliers(solve_tasks: Solver) -> None:
     generator = np.random.default_rng(17)
     for task in random_tasks(200, 18):
         (point,) = solve_tasks([task])
@@ -224,15 +248,17 @@ def test_weak_duality_holds_for_any_multipliers() -> None:
 
 
 def test_hundreds_of_rows_in_one_block() -> None:
-    certified([large_task(np.random.default_rng(19), 64, 4, 300)])
+    tasks = [large_task(np.random.default_rng(19), 64, 4, 300)]
+    _certified(tasks, solve_compiled(tasks))
 
 
 def test_a_block_that_a_library_orders() -> None:
     """Beyond `LARGE_SYSTEM` the elimination order comes from SuperLU: the optimum is the same."""
-    certified([large_task(np.random.default_rng(20), 128, 4, 500)])
+    tasks = [large_task(np.random.default_rng(20), 128, 4, 500)]
+    _certified(tasks, solve_compiled(tasks))
 
 
-def test_the_same_answer_alone_and_among_others() -> None:
+def test_the_same_answer_alone_and_among_others(solve_tasks: Solver) -> None:
     """Blocks that share a call share nothing else."""
     tasks = random_tasks(40, 21)
     for task, point in zip(tasks, solve_tasks(tasks), strict=True):
@@ -240,17 +266,59 @@ def test_the_same_answer_alone_and_among_others() -> None:
         np.testing.assert_array_equal(alone.theta, point.theta)
 
 
-def test_nothing_to_solve() -> None:
+def test_nothing_to_solve(solve_tasks: Solver) -> None:
     assert solve_tasks([]) == []
 
 
 def test_the_compiled_certificate_is_the_one_of_the_formulas() -> None:
     generator = np.random.default_rng(22)
     tasks = [*random_tasks(200, 23), *(soft_task(generator) for _ in range(200))]
-    for task, point in zip(tasks, solve_tasks(tasks), strict=True):
+    for task, point in zip(tasks, solve_compiled(tasks), strict=True):
         certificate = certify(task, point.theta, point.multipliers)
         assert point.violation == pytest.approx(certificate.violation, abs=1e-14)
         assert point.gap == pytest.approx(certificate.gap, abs=1e-13)
+
+
+def test_plain_and_compiled_find_the_same_optimum() -> None:
+    """Objectives agree to 1e-8 always; θ where all is seen and a constraint that is reached is pressed against;
+    multipliers where no reached constraint follows from others."""
+    generator = np.random.default_rng(25)
+    tasks = [*random_tasks(3_000, 26), *(soft_task(generator) for _ in range(500))]
+    unique = priced = 0
+    for task, one, other in zip(tasks, solve_plain(tasks), solve_compiled(tasks), strict=True):
+        assert certify(task, one.theta, one.multipliers).holds
+        assert one.shape == other.shape
+        assert objective(task, one.theta) == pytest.approx(objective(task, other.theta), rel=1e-8, abs=1e-8)
+        linear = task.block.linear
+        reached = np.abs(linear.bounds - linear.values(one.theta)) < 1e-5
+        pressed = one.multipliers > 1e-5 * max(1.0, task.weights.sum())
+        if (task.weights > 0).all() and (reached == pressed)[linear.hard].all():
+            unique += 1
+            np.testing.assert_allclose(one.theta, other.theta, rtol=0, atol=1e-8)
+            if are_independent(task, reached):
+                priced += 1
+                np.testing.assert_allclose(
+                    one.multipliers, other.multipliers, rtol=1e-5, atol=1e-6 * task.weights.sum()
+                )
+    assert unique > 500
+    assert priced > 300
+
+
+def are_independent(task: Task, reached: np.ndarray) -> bool:
+    rows = task.block.linear.take(reached).matrix(task.block.size).toarray()
+    sums = np.equal.outer(np.unique(task.block.distribution_of), task.block.distribution_of)
+    both = np.vstack((rows, sums))
+    return bool(np.linalg.matrix_rank(both) == len(both))
+
+
+def test_the_size_of_the_work_decides() -> None:
+    """Few small blocks are plain work; many, or a large one, or few that are solved again and again, are not."""
+    tasks = random_tasks(10, 27)
+    assert is_small(tasks)
+    assert not is_small(tasks, repetitions=100)
+    assert not is_small(random_tasks(500, 28))
+    assert not is_small([large_task(np.random.default_rng(29), 64, 4, 300)])
+    assert is_small([])
 
 
 @pytest.mark.parametrize("size", [1, 5, 129, 300, 700, 1300])
@@ -272,8 +340,8 @@ def test_dense_factors_against_numpy(size: int) -> None:
 def test_an_order_and_a_dense_tail_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same block with the order found here and with SuperLU's."""
     task = large_task(np.random.default_rng(24), 48, 3, 160)
-    (plain,) = solve_tasks([task])
+    (plain,) = solve_compiled([task])
     monkeypatch.setattr(interior_point, "LARGE_SYSTEM", 1)
-    (ordered,) = solve_tasks([task])
+    (ordered,) = solve_compiled([task])
     np.testing.assert_allclose(ordered.theta, plain.theta, atol=1e-7)
     assert ordered.gap <= 1e-8

@@ -29,6 +29,12 @@ def write(path: Path, text: str | bytes) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True, params=[10**9, -1], ids=["plain", "compiled"])
+def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test runs with plain Python and with the compiled loop."""
+    monkeypatch.setattr(csv_module, "PLAIN_BYTES", request.param)
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "table.csv"
@@ -200,3 +206,21 @@ def test_a_cell_that_is_not_utf8_gets_a_hint(tmp_path: Path) -> None:
     network = Network({"ville": ["Orléans", "Paris"]})
     with pytest.raises(UnknownStateError, match="row 2.*save the file as UTF-8"):
         read(write(tmp_path / "latin.csv", "ville\nParis\nOrléans\n".encode("latin-1")), network)
+
+
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(noise=st.text(st.sampled_from('no,yes1"\n\r?é'), max_size=60))
+def test_plain_and_compiled_read_the_same(tmp_path: Path, noise: str) -> None:
+    """The same codes, or the same error, whatever quotes, line ends and separators stand where."""
+    path = write(tmp_path / "noise.csv", "smoke,id\nno,yes\n" + noise)
+    found: list[object] = []
+    for limit in (10**9, -1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(csv_module, "PLAIN_BYTES", limit)
+            patch.setattr(csv_module, "CHUNK_BYTES", 1000)
+            try:
+                dataset = read(path, others=("id",))
+                found.append((dataset.codes.tolist(), dataset.others["id"].to_list()))
+            except DataError as error:
+                found.append(str(error))
+    assert found[0] == found[1]

@@ -1,4 +1,4 @@
-"""Leaps: whatever numbers they redraw together, the draws have the moments that weighted draws of the prior have."""
+"""Joint updates: whatever they propose together, draws have the moments that weighted draws of the prior have."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ import pytest
 
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraint
-from credo.sampling.convergence import effective_sizes
-from credo.sampling.gibbs import Beliefs, Run, layout_of, rows_of
-from credo.sampling.polytope import region_of
+from credo.kernels.sampler_arrays import Mixture
+from credo.sampling.compiled_chains import CompiledChains
+from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains
+from credo.sampling.distributions import Hyperparameters, SampledDistributions, arrays_of, sampled_distributions
+from credo.sampling.joint_updates import supports_of
+from credo.sampling.region import geometry_of, region_of, seeded
+from credo.sampling.vectorised.gibbs import component_density, model_of, plan_of, start
+from credo.sampling.vectorised.joint_updates import MixtureDensity, update_jointly
 from tests.helpers.blocks import at_most, block_of
-from tests.sampling.test_posterior import Given, family, learn
+from tests.sampling.test_posterior import Given, both, family, learn
 
 PRIOR_DRAWS = 500_000
 
@@ -65,16 +70,16 @@ CASES: dict[str, tuple[Block, list[list[float]]]] = {
 }
 
 
-def prior_draws(rng: np.random.Generator, beliefs: Beliefs, seen: np.ndarray, states: int) -> np.ndarray:
+def prior_draws(rng: np.random.Generator, hyper: Hyperparameters, seen: np.ndarray, states: int) -> np.ndarray:
     """θ of one table from the model as `posterior.py` writes it, (draws, rows, states)."""
-    strengths = beliefs.strengths()
+    strengths = hyper.strengths()
     rows, components = len(seen), strengths.shape[1]
     pool = rng.dirichlet(np.ones(components), PRIOR_DRAWS)
-    weights = dirichlets(rng, np.maximum(beliefs.alikeness * pool, 1e-9))
-    means = rng.dirichlet(np.full(states, beliefs.evenness), PRIOR_DRAWS)
+    weights = dirichlets(rng, np.maximum(hyper.pooling_concentration * pool, 1e-9))
+    means = rng.dirichlet(np.full(states, hyper.mean_concentration), PRIOR_DRAWS)
     chosen = (rng.random((PRIOR_DRAWS, rows, 1)) > weights.cumsum(axis=1)[:, None]).sum(axis=2)
     chosen = np.minimum(chosen, components - 1)
-    bases = np.where((chosen < len(beliefs.own))[:, :, None], 1.0 / states, means[:, None])
+    bases = np.where((chosen < len(hyper.uniform_strengths))[:, :, None], 1.0 / states, means[:, None])
     return dirichlets(rng, strengths[seen.astype(int), chosen][:, :, None] * bases)
 
 
@@ -88,62 +93,90 @@ def dirichlets(rng: np.random.Generator, shapes: np.ndarray) -> np.ndarray:
 def oracle(block: Block, counts: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Draws of the prior that hold every statement, (draws, parameters), and how likely each makes the counts."""
     rng = np.random.default_rng(seed)
-    theta = prior_draws(rng, Beliefs(), counts.sum(axis=1) > 0, counts.shape[1]).reshape(PRIOR_DRAWS, -1)
+    theta = prior_draws(rng, Hyperparameters(), counts.sum(axis=1) > 0, counts.shape[1]).reshape(PRIOR_DRAWS, -1)
     theta = theta[(block.linear.values(theta) <= block.linear.bounds).all(axis=1)]
     return theta, np.prod(theta ** counts.ravel(), axis=1)
 
 
+@both
 @pytest.mark.parametrize("name", CASES)
-def test_moments_are_those_of_rejection(name: str) -> None:
+def test_moments_are_those_of_rejection(name: str, compiled: bool) -> None:
     block, counts = CASES[name][0], np.array(CASES[name][1], dtype=float)
-    result = learn(counts, (block,), draws=4000, seed=1)
+    draws = 4000 if compiled else 1500
+    result = learn(counts, (block,), draws=draws, max_draws=4000, seed=1, compiled=compiled)
     theta, weights = oracle(block, counts, seed=2)
     mean = np.average(theta, axis=0, weights=weights)
     square = np.average(theta**2, axis=0, weights=weights)
     worth = weights.sum() ** 2 / (weights**2).sum()
+    sizes = effective_sizes if compiled else effective_sizes_of_short_chains
     for drawn, expected, spread in ((result.draws, mean, theta), (result.draws**2, square, theta**2)):
         variance = np.average((spread - expected) ** 2, axis=0, weights=weights)
-        error = np.sqrt(variance * (1.0 / worth + 1.0 / effective_sizes(drawn)))
+        error = np.sqrt(variance * (1.0 / worth + 1.0 / sizes(drawn)))
         assert (np.abs(drawn.mean(axis=(0, 1)) - expected) <= 4.0 * error).all()
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if "states" not in name])
-def test_leaps_alone_keep_the_distribution(name: str) -> None:
-    """Exact draws, each of which leaps many times: what they become has the same moments, and no draw stays."""
-    from credo.kernels.joint_updates import Mixture, leap_all
-    from credo.kernels.posterior_gibbs import set_density
-    from credo.sampling.geometry import geometry_of
-    from credo.sampling.polytope import seeded
-
+def exact_draws(name: str) -> tuple[Block, SampledDistributions, np.ndarray]:
+    """Draws of a case's distributions, (draws, parameters), where π and m are uniform; and what is sampled."""
     block, counts = CASES[name][0], np.array(CASES[name][1], dtype=float)
-    network, beliefs, states = family(*counts.shape), Beliefs(), counts.shape[1]
-    rows = rows_of(network, ("x",), Given({"x": counts}), (block,))  # type: ignore[arg-type]
-    region = region_of((block,))
-    layout = layout_of(rows, region, beliefs)
-    run = Run(region, rows, layout, beliefs, 1, 0)
-    state = run.states[0]
-    density = np.empty((1, 2, layout.strengths.shape[1]))
-    active = np.ones(1, dtype=np.bool_)
-    set_density(layout, state, active, density)
-    mixture = Mixture(*layout[:3], layout.cells, state.means, layout.seen, layout.strengths, layout.own[0], density)
-
-    # Given π and m, as the state has them, rows are independent but for the statements.
+    states = counts.shape[1]
+    sampled = sampled_distributions(family(*counts.shape), ("x",), Given({"x": counts}), (block,))  # type: ignore[arg-type]
+    # Given π and m, distributions are independent but for the statements.
     rng = np.random.default_rng(3)
-    chosen = rng.integers(layout.strengths.shape[1], size=(400_000, len(counts)))
-    strengths = layout.strengths[layout.seen, chosen]
+    all_strengths = Hyperparameters().strengths()
+    chosen = rng.integers(all_strengths.shape[1], size=(400_000, len(counts)))
+    strengths = all_strengths[sampled.seen.astype(int), chosen]
     theta = dirichlets(rng, np.repeat(strengths[:, :, None] / states, states, axis=2)).reshape(len(chosen), -1)
     theta = theta[(block.linear.values(theta) <= block.linear.bounds).all(axis=1)]
     likely = np.prod(theta ** counts.ravel(), axis=1)
-    theta = np.maximum(theta[rng.random(len(theta)) * likely.max() < likely][:6_000], 1e-280)
+    return block, sampled, np.maximum(theta[rng.random(len(theta)) * likely.max() < likely][:6_000], 1e-280)
 
-    geometry, extras = geometry_of(region.blocks, region.parts)
-    after, spare, order = theta.copy(), np.empty(block.size), np.empty(len(counts), dtype=np.int64)
-    generator = seeded(4)
-    for point in after:
-        for _ in range(8):
-            leap_all(geometry, extras, mixture, run.leaps, active, point, spare, order, generator)
+
+def assert_same_law(block: Block, theta: np.ndarray, after: np.ndarray) -> None:
+    """What exact draws became has the same moments, and nearly no draw stayed."""
     assert (block.linear.values(after) <= block.linear.bounds + 1e-9).all()
     assert (np.abs(after - theta).max(axis=1) > 0.0).mean() > 0.9
     for old, new in ((theta, after), (theta**2, after**2), (np.log(theta), np.log(after))):
         change = new - old
         assert (np.abs(change.mean(axis=0)) <= 4.0 * change.std(axis=0) / np.sqrt(len(change))).all()
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if "states" not in name])
+def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
+    from credo.kernels.joint_updates import update_jointly
+    from credo.kernels.posterior_gibbs import set_density
+
+    block, sampled, theta = exact_draws(name)
+    region, hyper = region_of((block,)), Hyperparameters()
+    arrays = arrays_of(sampled, region.blocks, region.start, hyper)
+    chains = CompiledChains(region, sampled, arrays, hyper, 1, 0)
+    state = chains.states[0]
+    density = np.empty((1, 2, arrays.strengths.shape[1]))
+    active = np.ones(1, dtype=np.bool_)
+    set_density(arrays, state, active, density)
+    prior = arrays.cells, state.means, arrays.seen, arrays.strengths, arrays.uniform_components[0], density
+    mixture = Mixture(arrays.starts, arrays.families, arrays.counts, *prior)
+    geometry, extras = geometry_of(region.blocks, region.parts)
+    after, spare, order = theta.copy(), np.empty(block.size), np.empty(len(sampled.numbers), dtype=np.int64)
+    generator = seeded(4)
+    for point in after:
+        for _ in range(8):
+            update_jointly(geometry, extras, mixture, chains.joint_updates, active, point, spare, order, generator)
+    assert_same_law(block, theta, after)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_vectorised_joint_updates_alone_keep_the_distribution(name: str) -> None:
+    block, sampled, theta = exact_draws(name)
+    region = region_of((block,))
+    model = model_of(region, sampled, Hyperparameters())
+    plan = plan_of(region, supports_of(region.blocks, region.parts, region.start))
+    state = start(model, theta, np.random.default_rng(0))
+    state.means[:], state.weights[:] = 1.0 / len(state.means), 1.0 / state.weights.shape[1]
+    means = np.concatenate((state.means, np.zeros((1, len(theta)))))
+    density = component_density(model, state)
+    mixture = MixtureDensity(model.arrays, np.append(sampled.counts, 0.0), model.cell_of, means, density)
+    after, rng = np.concatenate((theta.T, np.ones((1, len(theta))))), np.random.default_rng(4)
+    for _ in range(8):
+        for batch in plan.updates:
+            update_jointly(batch, mixture, plan.extras, after, rng)
+    assert_same_law(block, theta, after[:-1].T)

@@ -11,7 +11,10 @@ from credo.constraints.constraint_set import ProductConstraint
 from credo.errors import CredoError
 from credo.sampling.directions import null_space
 from credo.sampling.polytope import Samples, sample_block
+from credo.sampling.vectorised import CHAINS
 from tests.helpers.blocks import at_most, block_of, random_block, rejected
+
+both = pytest.mark.parametrize("compiled", [False, True], ids=["vectorised", "compiled"])
 
 
 def flat(samples: Samples) -> np.ndarray:
@@ -42,12 +45,16 @@ def assert_same_law(block: Block, samples: Samples, oracle: np.ndarray) -> None:
 # Against rejection ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("concentration", [1.0, 0.3, 4.0])
+@pytest.mark.parametrize(
+    ("concentration", "compiled"), [(1.0, True), (0.3, True), (4.0, True), (1.0, False), (4.0, False)]
+)
 @pytest.mark.parametrize(("seed", "sizes", "rows"), [(1, (2, 2), 3), (2, (3, 2), 4), (3, (3, 3), 5), (4, (2, 2, 2), 5)])
-def test_it_draws_what_rejection_draws(seed: int, sizes: tuple[int, ...], rows: int, concentration: float) -> None:
+def test_it_draws_what_rejection_draws(
+    seed: int, sizes: tuple[int, ...], rows: int, concentration: float, compiled: bool
+) -> None:
     block = random_block(seed, sizes, rows)
     shape = np.full(block.size, concentration)
-    samples = sample_block(block, shape, draws=1500, seed=seed)
+    samples = sample_block(block, shape, draws=1500, seed=seed, compiled=compiled)
     assert_inside(block, samples)
     assert samples.r_hat.max() < 1.02
     assert_same_law(block, samples, rejected(block, shape, 3000, seed))
@@ -71,16 +78,29 @@ def test_product_rows_bound_the_moves() -> None:
     assert_same_law(block, samples, rejected(block, shape, 3000))
 
 
-def test_soft_rows_weigh_instead_of_forbid() -> None:
+def test_products_bound_the_moves_of_many_chains() -> None:
+    """The same with concentrations of one and more, where no compiled code is needed."""
+    product = ProductConstraint((0, 4, 2, 6), (1.0, 1.0, -1.0, -1.0), 0.0, 0)
+    block = block_of((2, 2, 2, 2), [at_most({0: 1.0, 2: -1.0}, 0.1)], [product])
+    shape = np.array([1.0, 2.0, 1.5, 1.0, 1.0, 1.0, 3.0, 1.0])
+    samples = sample_block(block, shape, draws=1500)
+    assert len(samples.values) == CHAINS
+    logs = np.log(flat(samples))
+    assert (logs[:, 0] + logs[:, 4] - logs[:, 2] - logs[:, 6]).max() <= 1e-9
+    assert_same_law(block, samples, rejected(block, shape, 3000))
+
+
+@both
+def test_soft_rows_weigh_instead_of_forbid(compiled: bool) -> None:
     """exp(−W·C/2·violation²), by weighing exact draws; without a weight they say nothing."""
     block = block_of((2,), [at_most({0: 1.0}, 0.2, confidence=0.5)])
     weight = 100.0
-    samples = sample_block(block, np.ones(2), draws=4000, soft_weight=weight)
+    samples = sample_block(block, np.ones(2), draws=4000, soft_weight=weight, compiled=compiled)
     grid = (np.arange(20000) + 0.5) / 20000
     density = np.exp(-0.5 * weight * 0.5 * np.maximum(0.0, grid - 0.2) ** 2)
     assert flat(samples)[:, 0].mean() == pytest.approx((grid * density).sum() / density.sum(), abs=0.01)
     assert flat(samples)[:, 0].max() > 0.25
-    assert sample_block(block, np.ones(2)).mean[0] == pytest.approx(0.5, abs=0.03)
+    assert sample_block(block, np.ones(2), compiled=compiled).mean[0] == pytest.approx(0.5, abs=0.03)
 
 
 # Against what is known exactly ----------------------------------------------------------------------------------------
@@ -108,13 +128,16 @@ def test_corners_are_reached_at_small_concentrations() -> None:
     assert samples.r_hat.max() < 1.02
 
 
+@both
 @pytest.mark.parametrize("size", [3, 5, 9])
-def test_the_mean_of_the_ordered_simplex(size: int) -> None:
+def test_the_mean_of_the_ordered_simplex(size: int, compiled: bool) -> None:
     """θ_1 ≤ … ≤ θ_n: corners (0, …, 0, 1/k, …, 1/k), so that the mean of θ_i is Σ_{k > n−i} 1/k / n."""
     rows = [at_most({i: 1.0, i + 1: -1.0}, 0.0) for i in range(size - 1)]
     block = block_of((size,), rows)
     exact = np.array([sum(1.0 / k for k in range(size - i, size + 1)) / size for i in range(size)])
-    assert sample_block(block, np.ones(size), draws=4000, chains=2).mean == pytest.approx(exact, abs=0.01)
+    assert sample_block(block, np.ones(size), draws=4000, chains=2, compiled=compiled).mean == pytest.approx(
+        exact, abs=0.01
+    )
 
 
 def test_without_rows_the_draws_are_dirichlet() -> None:
@@ -140,28 +163,31 @@ def test_equalities_are_kept_in_the_subspace() -> None:
     assert_same_law(block, samples, np.concatenate((oracle, oracle), axis=1))
 
 
-def test_equalities_in_disguise_and_zeros() -> None:
+@both
+def test_equalities_in_disguise_and_zeros(compiled: bool) -> None:
     """θ_0 ≤ 0.3 and θ_0 ≥ 0.3; θ_2 ≤ 0; what is left is θ_1 = 0.7 and a free second distribution."""
     rows = [at_most({0: 1.0}, 0.3), at_most({0: -1.0}, -0.3), at_most({2: 1.0}, 0.0), at_most({1: 1.0, 3: -1.0}, 0.0)]
     block = block_of((3, 3), rows)
-    samples = sample_block(block, np.ones(6), draws=2000)
+    samples = sample_block(block, np.ones(6), draws=2000, compiled=compiled)
     assert_inside(block, samples)
     assert samples.values[:, :, :3] == pytest.approx(np.broadcast_to([0.3, 0.7, 0.0], samples.values[:, :, :3].shape))
     assert samples.mean[3] == pytest.approx(0.7 + 0.3 / 3.0, abs=0.01)  # the corner that is left is a simplex again
     assert np.isfinite(samples.effective_sizes).all()
 
 
-def test_a_single_point_is_its_own_sample() -> None:
+@both
+def test_a_single_point_is_its_own_sample(compiled: bool) -> None:
     block = block_of((2,), [at_most({0: 1.0}, 0.25, equality=True)])
-    samples = sample_block(block, np.ones(2), draws=5)
-    assert samples.values == pytest.approx(np.broadcast_to([0.25, 0.75], (4, 5, 2)))
+    samples = sample_block(block, np.ones(2), draws=5, compiled=compiled)
+    assert samples.values == pytest.approx(np.broadcast_to([0.25, 0.75], samples.values.shape))
     assert (samples.r_hat == 1.0).all()
 
 
-def test_an_equality_across_distributions_with_coefficients() -> None:
+@both
+def test_an_equality_across_distributions_with_coefficients(compiled: bool) -> None:
     """θ_0 + θ_2 = 0.8 in two binary distributions: θ_0 is uniform on [0, 0.8]."""
     block = block_of((2, 2), [at_most({0: 1.0, 2: 1.0}, 0.8, equality=True)])
-    samples = sample_block(block, np.ones(4), draws=3000, thinning=3)
+    samples = sample_block(block, np.ones(4), draws=3000, thinning=3, compiled=compiled)
     assert_inside(block, samples)
     assert stats.kstest(flat(samples)[::3, 0], stats.uniform(0.0, 0.8).cdf).pvalue > 1e-4
 
@@ -179,11 +205,12 @@ def test_the_null_space_is_one() -> None:
 # Mixing, seeds, errors ------------------------------------------------------------------------------------------------
 
 
-def test_long_chains_of_near_equalities_mix() -> None:
+@both
+def test_long_chains_of_near_equalities_mix(compiled: bool) -> None:
     """Sixteen binary rows, each within 0.01 of the next: single moves alone would need thousands of sweeps."""
     rows = [at_most({2 * i: sign, 2 * i + 2: -sign}, 0.01) for i in range(15) for sign in (1.0, -1.0)]
     block = block_of((2,) * 16, rows)
-    samples = sample_block(block, np.ones(32), draws=1000)
+    samples = sample_block(block, np.ones(32), draws=1000, compiled=compiled)
     assert_inside(block, samples)
     assert samples.effective_sizes.min() > 400
     assert samples.r_hat.max() < 1.02
@@ -209,15 +236,17 @@ def test_states_may_be_relabelled() -> None:
     assert means[0] == pytest.approx(means[1], abs=0.015)
 
 
-def test_nothing_to_sample_is_an_error() -> None:
+@both
+def test_nothing_to_sample_is_an_error(compiled: bool) -> None:
     with pytest.raises(CredoError, match="allow no distribution"):
-        sample_block(block_of((2,), [at_most({0: 1.0}, 0.2), at_most({0: -1.0}, -0.3)]), np.ones(2))
+        sample_block(block_of((2,), [at_most({0: 1.0}, 0.2), at_most({0: -1.0}, -0.3)]), np.ones(2), compiled=compiled)
 
 
-def test_many_states_and_many_rows() -> None:
+@both
+def test_many_states_and_many_rows(compiled: bool) -> None:
     """Forty states, where not every pair is a move, against a bound on a sum."""
     block = block_of((40,), [at_most(dict.fromkeys(range(20), 1.0), 0.4)])
-    samples = sample_block(block, np.ones(40), draws=1500)
+    samples = sample_block(block, np.ones(40), draws=1500, compiled=compiled)
     law = stats.beta(20, 20)
     grid = np.linspace(0.0, 0.4, 4001)
     mean = (grid * law.pdf(grid)).sum() / law.pdf(grid).sum()

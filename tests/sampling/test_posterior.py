@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,60 +17,74 @@ from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import ProductConstraint
 from credo.errors import CredoError, OptionError
 from credo.model.network import Network
-from credo.sampling.posterior import Beliefs, PosteriorResult, posterior
+from credo.options import PosteriorOptions
+from credo.sampling.distributions import Hyperparameters, arrays_of, sampled_distributions
+from credo.sampling.posterior import VECTORISED_PARAMETERS, PosteriorResult, is_small, posterior
+from credo.sampling.vectorised import CHAINS
 from credo.statistics.prior import Dirichlet, NetworkPrior
 from tests.helpers.blocks import at_most, block_of, random_block, rejected
 
-FIXED = Beliefs(own=(2.0,), shared=())  # one pseudo-count for each of two states: nothing to learn
+# One pseudo-count for each of two states: nothing to learn.
+FIXED = Hyperparameters(uniform_strengths=(2.0,), pooled_strengths=())
 
 
 @dataclass(frozen=True)
 class Given:
     """Counts that are written down instead of counted."""
 
-    tables: Mapping[str, np.ndarray]
+    counts: Mapping[str, np.ndarray]
 
-    def table(self, name: str) -> np.ndarray:
-        return self.cpts[name]
-
-    def row(self, name: str, row: int) -> np.ndarray:
-        return self.cpts[name][row]
+    def of(self, name: str) -> np.ndarray:
+        return self.counts[name]
 
 
-def family(rows: int, states: int) -> Network:
-    """x with one parent, so that its table has so many rows."""
-    return Network({"a": [f"a{i}" for i in range(rows)], "x": [f"x{i}" for i in range(states)]}, parents={"x": ["a"]})
+def family(configurations: int, states: int) -> Network:
+    """x with one parent, so that its CPT has so many configurations."""
+    return Network(
+        {"a": [f"a{i}" for i in range(configurations)], "x": [f"x{i}" for i in range(states)]}, parents={"x": ["a"]}
+    )
 
 
-def learn(counts: np.ndarray, blocks: tuple[Block, ...] = (), **options: object) -> PosteriorResult:
+OPTIONS = {"chains", "draws", "warmup", "thinning", "max_draws"}
+both = pytest.mark.parametrize("compiled", [False, True], ids=["vectorised", "compiled"])
+
+
+def learn(counts: np.ndarray, blocks: tuple[Block, ...] = (), **given: object) -> PosteriorResult:
     network = family(*counts.shape)
-    return posterior(network, ("x",), Given({"x": counts}), blocks, **options)  # type: ignore[arg-type]
+    chosen: dict[str, object] = {name: given.pop(name) for name in OPTIONS & set(given)}
+    if "draws" in chosen:
+        chosen.setdefault("max_draws", max(int(str(chosen["draws"])), 1000))
+    options = PosteriorOptions(**chosen)  # type: ignore[arg-type]
+    return posterior(network, ("x",), Given({"x": counts}), blocks, options=options, **given)  # type: ignore[arg-type]
 
 
 # Exact values ---------------------------------------------------------------------------------------------------------
 
 
-def test_without_statements_and_with_one_component_it_is_a_dirichlet() -> None:
+@both
+def test_without_statements_and_with_one_component_it_is_a_dirichlet(compiled: bool) -> None:
     counts = np.array([[3.0, 1.0], [0.0, 0.0], [0.0, 7.0]])
-    result = learn(counts, beliefs=FIXED, draws=50)
+    result = learn(counts, hyperparameters=FIXED, draws=50, compiled=compiled)
     shape = counts + 1.0
     total = shape.sum(axis=1, keepdims=True)
     assert result.means["x"] == pytest.approx(shape / total)
     assert result.deviations["x"] == pytest.approx(np.sqrt(shape * (total - shape) / total**2 / (total + 1.0)))
 
 
-def test_intervals_of_a_beta_are_its_quantiles() -> None:
-    result = learn(np.array([[3.0, 1.0], [0.0, 0.0]]), beliefs=FIXED, draws=2000)
+@both
+def test_intervals_of_a_beta_are_its_quantiles(compiled: bool) -> None:
+    result = learn(np.array([[3.0, 1.0], [0.0, 0.0]]), hyperparameters=FIXED, draws=2000, compiled=compiled)
     low, high = result.interval("x", 0.9)
     assert (low[0, 0], high[0, 0]) == pytest.approx(stats.beta(4, 2).ppf([0.05, 0.95]), abs=0.02)
     assert (low[1, 1], high[1, 1]) == pytest.approx((0.05, 0.95), abs=0.02)
 
 
+@both
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_block_has_the_mean_that_rejection_has(seed: int) -> None:
+def test_a_block_has_the_mean_that_rejection_has(seed: int, compiled: bool) -> None:
     block = random_block(seed, (2, 2, 2), 4)
     counts = np.array([[2.0, 1.0], [0.0, 0.0], [1.0, 3.0]])
-    result = learn(counts, (block,), beliefs=FIXED, draws=2000)
+    result = learn(counts, (block,), hyperparameters=FIXED, draws=2000, compiled=compiled)
     oracle = rejected(block, counts.ravel() + 1.0, 4000, seed)
     assert result.means["x"].ravel() == pytest.approx(oracle.mean(axis=0), abs=0.015)
     assert result.deviations["x"].ravel() == pytest.approx(oracle.std(axis=0), abs=0.015)
@@ -76,19 +94,28 @@ def test_a_block_has_the_mean_that_rejection_has(seed: int) -> None:
     assert not result.findings
 
 
-def test_a_prior_adds_its_pseudo_counts_to_every_row() -> None:
+@both
+def test_a_prior_adds_its_pseudo_counts_to_every_row(compiled: bool) -> None:
     counts = np.array([[3.0, 1.0], [0.0, 0.0], [0.0, 7.0]])
-    given = learn(counts, beliefs=FIXED, draws=50, prior=Dirichlet(2.0))
+    given = learn(counts, hyperparameters=FIXED, draws=50, prior=Dirichlet(2.0), compiled=compiled)
     shape = counts + 2.0 + 1.0
     assert given.means["x"] == pytest.approx(shape / shape.sum(axis=1, keepdims=True))
     low, high = given.interval("x", 0.9)
     assert (low[1, 0], high[1, 0]) == pytest.approx(stats.beta(3, 3).ppf([0.05, 0.95]), abs=0.05)
 
 
-def test_a_prior_in_a_block_counts_as_data_do() -> None:
+@both
+def test_a_prior_in_a_block_counts_as_data_do(compiled: bool) -> None:
     block = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0)])
     believed = family(2, 2).with_cpts({"x": np.array([[0.9, 0.1], [0.2, 0.8]])})
-    result = learn(np.zeros((2, 2)), (block,), beliefs=FIXED, draws=2000, prior=NetworkPrior(believed, 5.0))
+    result = learn(
+        np.zeros((2, 2)),
+        (block,),
+        hyperparameters=FIXED,
+        draws=2000,
+        prior=NetworkPrior(believed, 5.0),
+        compiled=compiled,
+    )
     oracle = rejected(block, np.array([5.5, 1.5, 2.0, 5.0]), 20_000, 1)
     assert result.means["x"].ravel() == pytest.approx(oracle.mean(axis=0), abs=0.01)
 
@@ -101,43 +128,48 @@ def test_a_prior_of_another_table_changes_nothing() -> None:
 def test_pseudo_counts_are_no_data() -> None:
     """Rows that only a prior speaks of are still not taken for nearly certain."""
     result = learn(np.array([[30.0, 0.0], [0.0, 0.0]]), prior=Dirichlet(0.001))
-    assert result.rows.seen.tolist() == [True, False]
+    assert result.sampled.seen.tolist() == [True, False]
 
 
 # What is learned ------------------------------------------------------------------------------------------------------
 
 
-def test_rows_that_are_alike_speak_for_a_row_without_data() -> None:
+@both
+def test_rows_that_are_alike_speak_for_a_row_without_data(compiled: bool) -> None:
     alike = np.array([[18.0, 2.0]] * 15 + [[0.0, 0.0]])
-    assert learn(alike).means["x"][-1, 0] > 0.8
+    assert learn(alike, compiled=compiled).means["x"][-1, 0] > 0.8
     unlike = np.array([[20.0, 0.0], [0.0, 20.0]] * 7 + [[0.0, 0.0]])
-    assert learn(unlike).means["x"][-1] == pytest.approx([0.5, 0.5], abs=0.1)
+    assert learn(unlike, compiled=compiled).means["x"][-1] == pytest.approx([0.5, 0.5], abs=0.1)
 
 
-def test_one_row_alone_says_little_about_the_others() -> None:
-    assert learn(np.array([[50.0, 0.0], [0.0, 0.0]])).means["x"][1, 0] < 0.75
+@both
+def test_one_row_alone_says_little_about_the_others(compiled: bool) -> None:
+    assert learn(np.array([[50.0, 0.0], [0.0, 0.0]]), compiled=compiled).means["x"][1, 0] < 0.75
 
 
-def test_statements_teach_what_rows_share() -> None:
+@both
+def test_statements_teach_what_rows_share(compiled: bool) -> None:
     """Nine rows that must lie above 0.9, no data at all: the tenth is likely high too, though nothing is said of it."""
     block = block_of((2,) * 9, [at_most({2 * row: -1.0}, -0.9) for row in range(9)])
-    result = learn(np.zeros((10, 2)), (block,))
+    result = learn(np.zeros((10, 2)), (block,), compiled=compiled)
     assert result.means["x"][9, 0] > 0.6
 
 
-def test_much_data_leave_nothing_to_the_prior() -> None:
+@both
+def test_much_data_leave_nothing_to_the_prior(compiled: bool) -> None:
     counts = np.array([[700.0, 300.0], [10.0, 990.0]])
-    assert learn(counts).means["x"] == pytest.approx(counts / 1000.0, abs=0.005)
+    assert learn(counts, compiled=compiled).means["x"] == pytest.approx(counts / 1000.0, abs=0.005)
 
 
 # Invariants -----------------------------------------------------------------------------------------------------------
 
 
+@both
 @pytest.mark.parametrize("seed", range(8))
-def test_the_mean_keeps_every_statement(seed: int) -> None:
+def test_the_mean_keeps_every_statement(seed: int, compiled: bool) -> None:
     block = random_block(seed, (3, 3, 3, 3), 10)
     counts = np.random.default_rng(seed).integers(0, 6, (4, 3)).astype(float)
-    result = learn(counts, (block,), draws=100, warmup=100)
+    result = learn(counts, (block,), draws=100, warmup=100, compiled=compiled)
     mean = result.means["x"].ravel()
     assert (block.linear.values(mean) - block.linear.bounds).max() <= 1e-9
     assert mean.reshape(4, 3).sum(axis=1) == pytest.approx(1.0, abs=1e-12)
@@ -145,16 +177,18 @@ def test_the_mean_keeps_every_statement(seed: int) -> None:
     assert ((low <= result.means["x"] + 1e-9) & (result.means["x"] <= high + 1e-9)).all()
 
 
-def test_equalities_and_zeros_are_kept() -> None:
+@both
+def test_equalities_and_zeros_are_kept(compiled: bool) -> None:
     rows = [at_most({0: 1.0, 3: -1.0}, 0.0, equality=True), at_most({5: 1.0}, 0.0)]
-    result = learn(np.array([[4.0, 1.0, 1.0], [2.0, 5.0, 0.0]]), (block_of((3, 3), rows),))
+    result = learn(np.array([[4.0, 1.0, 1.0], [2.0, 5.0, 0.0]]), (block_of((3, 3), rows),), compiled=compiled)
     assert result.means["x"][0, 0] == pytest.approx(result.means["x"][1, 0], abs=1e-9)
     assert result.means["x"][1, 2] == 0.0
 
 
-def test_a_seed_fixes_the_result() -> None:
+@both
+def test_a_seed_fixes_the_result(compiled: bool) -> None:
     block, counts = random_block(2, (2, 2), 2), np.array([[2.0, 1.0], [0.0, 4.0], [1.0, 1.0]])
-    one, two, other = (learn(counts, (block,), seed=seed, draws=60) for seed in (5, 5, 6))
+    one, two, other = (learn(counts, (block,), seed=seed, draws=60, compiled=compiled) for seed in (5, 5, 6))
     np.testing.assert_array_equal(one.draws, two.draws)
     np.testing.assert_array_equal(one.means["x"], two.means["x"])
     np.testing.assert_array_equal(one.interval("x"), two.interval("x"))
@@ -184,7 +218,9 @@ def test_blocks_may_join_two_tables() -> None:
 
 def test_chains_go_on_until_they_have_mixed() -> None:
     block = random_block(1, (2, 2), 2)
-    few, more = (learn(np.zeros((3, 2)), (block,), draws=50, most_draws=most, chains=1) for most in (50, 1000))
+    few, more = (
+        learn(np.zeros((3, 2)), (block,), draws=50, max_draws=most, chains=1, compiled=True) for most in (50, 1000)
+    )
     assert few.draws.shape[1] == 50
     assert 50 < more.draws.shape[1] <= 1000
     assert few.findings
@@ -193,16 +229,18 @@ def test_chains_go_on_until_they_have_mixed() -> None:
 
 def test_a_table_that_mixes_badly_is_updated_more_often() -> None:
     """A block that joins tables counts for both."""
-    from credo.sampling.gibbs import MOST_EFFORT, Run, layout_of, rows_of
-    from credo.sampling.polytope import region_of
+    from credo.sampling.compiled_chains import MOST_EFFORT, CompiledChains
+    from credo.sampling.region import region_of
 
     network = Network({"a": ["0", "1"], "b": ["0", "1"], "c": ["0", "1"]})
     one = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0)])
     joint = replace(one, configurations=(("a", 0), ("b", 0)))
     alone = block_of((2,), [at_most({0: 1.0}, 0.5)], name="c")
-    rows = rows_of(network, network.names, Given(dict.fromkeys("abc", np.zeros((1, 2)))), (joint, alone))  # type: ignore[arg-type]
-    region = region_of((joint, alone))
-    run = Run(region, rows, layout_of(rows, region, Beliefs()), Beliefs(), 1, 0)
+    blocks = (joint, alone)
+    counts = Given(dict.fromkeys("abc", np.zeros((1, 2))))
+    sampled = sampled_distributions(network, network.names, counts, blocks)  # type: ignore[arg-type]
+    region, hyper = region_of(blocks), Hyperparameters()
+    run = CompiledChains(region, sampled, arrays_of(sampled, blocks, region.start, hyper), hyper, 1, 0)
     run.share_effort(np.array([400.0, 400.0, 30.0, 30.0, 90.0, 90.0]), 100.0)
     assert run.effort.tolist() == [4, 4, 2]
     run.share_effort(np.array([1.0, 1.0, 1.0, 1.0, 900.0, 900.0]), 100.0)
@@ -211,15 +249,16 @@ def test_a_table_that_mixes_badly_is_updated_more_often() -> None:
 
 def test_too_few_draws_are_reported_with_their_rows() -> None:
     block = random_block(1, (2, 2), 2)
-    result = learn(np.zeros((3, 2)), (block,), draws=50, most_draws=50, chains=1, warmup=0, thinning=1)
+    result = learn(np.zeros((3, 2)), (block,), draws=50, max_draws=50, chains=1, compiled=True, warmup=0, thinning=1)
     assert [finding.kind for finding in result.findings] == ["not mixed"]
     assert "a=a0" in str(result.findings[0])
 
 
-def test_a_mean_that_misses_a_product_is_reported() -> None:
+@both
+def test_a_mean_that_misses_a_product_is_reported(compiled: bool) -> None:
     """θ_0·θ_2 ≤ 0.04: most draws have one factor small, and the mean of the draws has none."""
     product = ProductConstraint((0, 2), (1.0, 1.0), float(np.log(0.04)), 0)
-    result = learn(np.zeros((2, 2)), (block_of((2, 2), (), [product]),), beliefs=FIXED)
+    result = learn(np.zeros((2, 2)), (block_of((2, 2), (), [product]),), hyperparameters=FIXED, compiled=compiled)
     logs = np.log(result.draws)
     assert (logs[:, :, 0] + logs[:, :, 2]).max() <= np.log(0.04) + 1e-9
     missed = result.means["x"][0, 0] * result.means["x"][1, 0] > 0.04
@@ -238,19 +277,87 @@ def test_wrong_requests_are_errors() -> None:
         posterior(family(2, 2), ("a",), Given({"a": np.zeros((1, 2))}), (block,))  # type: ignore[arg-type]
 
 
+# Options, progress, interrupts, and which code runs -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"chains": 0}, "chains is a whole number, 1 or more; it is 0"),
+        ({"draws": 2.5}, "draws is a whole number"),
+        ({"warmup": -1}, "warmup is a whole number, 0 or more"),
+        ({"thinning": True}, "thinning is a whole number"),
+        ({"draws": 2000}, "max_draws is at least draws, which is 2000"),
+    ],
+)
+def test_options_are_checked(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        PosteriorOptions(**given)
+
+
+@both
+def test_progress_is_reported_in_small_steps(compiled: bool) -> None:
+    heard: list[tuple[int, int]] = []
+    block = random_block(1, (2,) * 40, 60)
+    learn(np.ones((50, 2)), (block,), compiled=compiled, progress=lambda *step: heard.append(step))
+    done, total = np.array(heard).T
+    assert len(heard) >= 8
+    assert (np.diff(done) > 0).all()
+    assert (np.diff(total) >= 0).all()
+    assert (done <= total).all()
+    assert done[-1] == total[-1]
+
+
+@both
+def test_an_interrupt_ends_the_sampling_and_leaves_no_thread(compiled: bool) -> None:
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        learn(np.ones((3, 2)), (random_block(1, (2, 2), 2),), compiled=compiled, progress=interrupt)
+    assert threading.active_count() == before
+
+
+def test_the_size_of_the_problem_decides_which_code_runs() -> None:
+    block = random_block(1, (2, 2), 2)
+    assert len(learn(np.ones((3, 2)), (block,)).draws) == CHAINS
+    sampled, options = learn(np.ones((3, 2)), (block,)).sampled, PosteriorOptions()
+    assert is_small(sampled, options)
+    assert not is_small(replace(sampled, counts=np.ones(VECTORISED_PARAMETERS + 1)), options)
+    assert not is_small(sampled, PosteriorOptions(draws=20_000, max_draws=20_000))
+
+
+def test_a_small_posterior_compiles_nothing() -> None:
+    """In a process of its own: no import of Numba, from the start to the intervals."""
+    code = (
+        "import sys, numpy as np\n"
+        "from tests.helpers.blocks import random_block\n"
+        "from tests.sampling.test_posterior import learn\n"
+        "from credo.sampling.centroid import uniform_means\n"
+        "block = random_block(1, (2, 2, 3), 3)\n"
+        "learn(np.ones((3, 2)), (random_block(1, (2, 2), 3),)).interval('x')\n"
+        "uniform_means([block])\n"
+        "assert 'numba' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 # Calibration ----------------------------------------------------------------------------------------------------------
 
 
-def prior_draw(rng: np.random.Generator, beliefs: Beliefs, block: Block, seen: np.ndarray, states: int) -> np.ndarray:
+def prior_draw(
+    rng: np.random.Generator, hyper: Hyperparameters, block: Block, seen: np.ndarray, states: int
+) -> np.ndarray:
     """θ of one table from the model as `posterior.py` writes it, given that the statements hold."""
-    unseen = [max(strength, beliefs.unseen) for strength in beliefs.own]
-    strengths, rows = np.array([[*unseen, *beliefs.shared], [*beliefs.own, *beliefs.shared]]), len(seen)
+    unseen = [max(strength, hyper.least_unseen_strength) for strength in hyper.uniform_strengths]
+    strengths = np.array([[*unseen, *hyper.pooled_strengths], [*hyper.uniform_strengths, *hyper.pooled_strengths]])
     while True:
         pool = rng.dirichlet(np.ones(strengths.shape[1]))
-        weights = rng.dirichlet(np.maximum(beliefs.alikeness * pool, 1e-9))
-        mean = rng.dirichlet(np.full(states, beliefs.evenness))
-        component = rng.choice(strengths.shape[1], rows, p=weights)
-        bases = np.where((component < len(beliefs.own))[:, None], 1.0 / states, mean)
+        weights = rng.dirichlet(np.maximum(hyper.pooling_concentration * pool, 1e-9))
+        mean = rng.dirichlet(np.full(states, hyper.mean_concentration))
+        component = rng.choice(strengths.shape[1], len(seen), p=weights)
+        bases = np.where((component < len(hyper.uniform_strengths))[:, None], 1.0 / states, mean)
         strength = strengths[(seen > 0).astype(int), component]
         theta = np.stack([rng.dirichlet(s * base) for s, base in zip(strength, bases, strict=True)])
         constrained = theta[: len(block.configurations)].ravel()
@@ -258,18 +365,19 @@ def prior_draw(rng: np.random.Generator, beliefs: Beliefs, block: Block, seen: n
             return theta
 
 
-def ranks(simulations: int, beliefs: Beliefs, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def ranks(simulations: int, hyper: Hyperparameters, seed: int, compiled: bool) -> tuple[np.ndarray, np.ndarray]:
     """For each simulation the ranks of the true θ_j0 among 63 draws, and whether 80% intervals hold them."""
     block = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0)])
     seen = np.array([3, 0, 6])
     rng = np.random.default_rng(seed)
     found, covered = np.empty((simulations, 2)), np.empty((simulations, 3))
     for number in range(simulations):
-        theta = prior_draw(rng, beliefs, block, seen, 2)
+        theta = prior_draw(rng, hyper, block, seen, 2)
         counts = np.stack([rng.multinomial(n, row) for n, row in zip(seen, theta, strict=True)]).astype(float)
-        options = {"draws": 63, "most_draws": 63, "chains": 1, "warmup": 60, "thinning": 12}
-        result = learn(counts, (block,), beliefs=beliefs, seed=number, **options)
-        found[number] = (result.draws[0, :, ::2] < theta[:2, 0]).sum(axis=0)
+        options = {"draws": 63, "max_draws": 63, "chains": 1, "warmup": 60, "thinning": 12 if compiled else 1}
+        result = learn(counts, (block,), hyperparameters=hyper, seed=number, compiled=compiled, **options)
+        draws = result.draws[0] if compiled else result.draws[::4, -1][:63]  # of 63 chains that are independent
+        found[number] = (draws[:, ::2] < theta[:2, 0]).sum(axis=0)
         low, high = result.interval("x", 0.8)
         covered[number] = (low[:, 0] <= theta[:, 0]) & (theta[:, 0] <= high[:, 0])
     return found, covered
@@ -284,13 +392,18 @@ def assert_calibrated(found: np.ndarray, covered: np.ndarray) -> None:
     assert np.abs(covered.mean(axis=0) - 0.79).max() < margin
 
 
-@pytest.mark.parametrize("beliefs", [Beliefs(), FIXED], ids=["learned", "fixed"])
-def test_it_is_calibrated(beliefs: Beliefs) -> None:
+@pytest.mark.parametrize(
+    ("hyper", "compiled"),
+    [(Hyperparameters(), True), (FIXED, True), (Hyperparameters(), False)],
+    ids=["learned-compiled", "fixed-compiled", "learned-vectorised"],
+)
+def test_it_is_calibrated(hyper: Hyperparameters, compiled: bool) -> None:
     """Simulation-based calibration [Talts and others, 2018]: a truth from the prior has any rank with equal chance."""
-    assert_calibrated(*ranks(100, beliefs, seed=8))
+    assert_calibrated(*ranks(100 if compiled else 64, hyper, 8, compiled))
 
 
 @pytest.mark.slow
+@both
 @pytest.mark.parametrize("seed", [1, 2])
-def test_it_is_calibrated_to_the_second_digit(seed: int) -> None:
-    assert_calibrated(*ranks(1500, Beliefs(), seed))
+def test_it_is_calibrated_to_the_second_digit(seed: int, compiled: bool) -> None:
+    assert_calibrated(*ranks(1500, Hyperparameters(), seed, compiled))

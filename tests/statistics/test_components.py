@@ -9,7 +9,8 @@ import pytest
 
 from credo.model.layout import Layout, Sensor
 from credo.model.network import Network
-from credo.statistics.inference.components import Groups, group_rows
+from credo.statistics.inference.components import Groups, _group_compiled, group_rows
+from credo.statistics.inference.plain import group_plain
 from tests.helpers.enumeration import is_informed, random_network, random_rows
 
 # a → b → c, a → d, and e on its own
@@ -116,3 +117,19 @@ def test_against_plain_sets(seed: int) -> None:
         mine[variables, families] += weight
     assert mine == by_sets
     assert sorted(groups.weights) == pytest.approx(sorted(expected.values()))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_plain_and_compiled_find_the_same_groups(seed: int) -> None:
+    """To the last number and in the same order, with weights of zero and with a family that is asked for."""
+    generator = np.random.default_rng(seed)
+    network = random_network(generator, most=9)
+    name = str(generator.choice(network.names))
+    layout = Layout.of(network, sensors=[Sensor((name,))])
+    codes = np.hstack([random_rows(generator, network, 60, generator.random()), np.zeros((60, 1), dtype=np.int8)])
+    weights = generator.integers(0, 3, 60).astype(float)
+    one = group_plain(layout, codes, weights, len(network))
+    other = _group_compiled(layout, codes, weights, len(network))
+    assert one is not None
+    for mine, compiled in zip(one, other, strict=True):
+        np.testing.assert_array_equal(mine, compiled)

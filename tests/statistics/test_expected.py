@@ -14,15 +14,25 @@ from credo.io.network_files import read_network
 from credo.io.pyagrum import load_pyagrum
 from credo.model.network import Network
 from credo.statistics.counts import count, layout_for_counts, merge
-from credo.statistics.inference import execute
+from credo.statistics.inference import execute, plain
 from credo.statistics.inference.expected_counts import expected_cells, expected_counts, log_likelihood_of, prepare
 from credo.statistics.predict import posterior
 from tests.conftest import SHARED
 from tests.helpers.enumeration import enumerated_counts, random_network, random_rows
 
 
+@pytest.fixture(params=[2**17, -1], ids=["plain", "compiled"])
+def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By enumeration of all terms, where that is small work, and by the compiled loops."""
+    monkeypatch.setattr(plain, "PLAIN_FACTORS", request.param)
+    monkeypatch.setattr(plain, "PLAIN_PATTERNS", request.param)
+
+
 def dataset_of(network: Network, codes: Any, weights: Any = None) -> Dataset:
     return Dataset(network.names, np.array(codes, dtype=np.int16), weights)
+
+
+pytestmark = pytest.mark.usefixtures("_either_way")
 
 
 @pytest.mark.parametrize("block", range(20))
@@ -252,7 +262,7 @@ def test_a_variable_with_ten_thousand_states_is_sliced() -> None:
     seen = generator.integers(0, words, 500)
     codes = np.column_stack([np.full(500, -1), seen]).astype(np.int16)
     prepared = prepare(layout_for_counts(network), Dataset(network.names, codes))
-    assert prepared.plans.clique_cells.max() == topics
+    assert prepared.plans is None or prepared.plans.clique_cells.max() == topics
     counts, log_likelihood = expected_counts(prepared, network.cpts)
     likelihoods = tables["word"][:, seen].T / topics
     assert log_likelihood == pytest.approx(np.log(likelihoods.sum(axis=1)).sum())

@@ -40,14 +40,15 @@ from credo.statistics.counts import Counts
 
 MAX_ENTROPY = "the point of maximum entropy that the knowledge allows"
 CONTRADICTED = "impossible data"
+EM_REPETITIONS = 10  # of an M-step; there are hundreds, but each is quicker than loading compiled code
 NEGLIGIBLE = 1e-6  # expected counts shrink towards zero; from here on they are no data
 
 
-def estimate(problem: Problem) -> Solution:
-    """Solve every block, count the rest, and report how each was solved."""
+def estimate(problem: Problem, repetitions: int = 1) -> Solution:
+    """Solve every block, count the rest, and report how each was solved; `repetitions`: see `estimate_blocks`."""
     weights = problem.vector()
     soft_weight, findings = choose_soft_weight(problem, weights)
-    estimates = solve_blocks(problem, weights, soft_weight)
+    estimates = solve_blocks(problem, weights, soft_weight, repetitions)
     theta, unseen = relative_frequencies(problem, weights)
     for each in estimates:
         theta[each.block.parameters] = each.theta
@@ -70,9 +71,9 @@ def estimate(problem: Problem) -> Solution:
     )
 
 
-def solve_blocks(problem: Problem, weights: Numbers, soft_weight: float) -> list[BlockEstimate]:
+def solve_blocks(problem: Problem, weights: Numbers, soft_weight: float, repetitions: int = 1) -> list[BlockEstimate]:
     """The optimum of every block."""
-    estimates = estimate_blocks(problem.blocks, weights, soft_weight)
+    estimates = estimate_blocks(problem.blocks, weights, soft_weight, repetitions=repetitions)
     return with_products(without_pinned_prior(problem, weights, estimates, soft_weight), problem.seed)
 
 
@@ -109,7 +110,7 @@ def constrained_m_step(problem: Problem) -> MStep:
     soft_weight = DEFAULT_WEIGHT if problem.soft_weight is None else problem.soft_weight
 
     def m_step(counts: Counts) -> tuple[Mapping[str, Numbers], float]:
-        cpts = estimate(replace(problem, counts=counts, folds=(), soft_weight=soft_weight)).cpts
+        cpts = estimate(replace(problem, counts=counts, folds=(), soft_weight=soft_weight), EM_REPETITIONS).cpts
         theta = problem.layout.pack(cpts, missing=0.0)
         counted = (prior > 0) & (theta > 0)  # only numbers that the knowledge pins are at zero
         term = float(prior[counted] @ np.log(theta[counted]))

@@ -44,13 +44,13 @@ FOLDS = 10  # of cross-validation, as in [guo, algorithm 2]
 FOLD_OPTIONS = EMOptions(starts=1, max_iterations=100, tolerance=1e-6)
 
 
-def estimate_incomplete(problem: Problem, progress: Callable[[Iteration], None] | None = None) -> Solution:
+def estimate_incomplete(problem: Problem) -> Solution:
     """Run EM for the problem's method, and report how it went."""
     method, dataset = problem.method, problem.dataset
     assert method is not None
     assert dataset is not None
     if problem.options.em.trainer == "gradient":
-        return _by_gradient(method, problem, dataset, progress)
+        return _by_gradient(method, problem, dataset)
     ties = problem.constraints.ties if method.uses_knowledge else ()
     prepared = prepare(problem.counts.layout, dataset, problem.memory_limit)
     e_step: Independent | TiedEStep = (
@@ -59,8 +59,8 @@ def estimate_incomplete(problem: Problem, progress: Callable[[Iteration], None] 
         else Independent(prepared)
     )
     em_method = method if method.m_step is not None else CMAP if method.uses_knowledge else MAP
-    inner, weight_findings = _with_soft_weight(method, em_method, problem, prepared, progress)
-    result = _run(em_method, inner, e_step, bool(ties), problem.options.em, progress)
+    inner, weight_findings = _with_soft_weight(method, em_method, problem, prepared)
+    result = _run(em_method, inner, e_step, bool(ties), problem.options.em)
     cells, _, _ = e_step(prepared.layout.pack(result.cpts), e_step.start())
     expected = as_counts(e_step.prepared, cells)
     folds: tuple[Fold, ...] = ()
@@ -100,10 +100,9 @@ def _run(
     e_step: Independent | TiedEStep,
     tied: bool,
     options: EMOptions,
-    progress: Callable[[Iteration], None] | None = None,
 ) -> EMResult:
     assert method.m_step is not None
-    shaping = replace(problem, options=replace(problem.options, em=EMOptions()), memory_limit=None)
+    shaping = replace(problem, options=replace(problem.options, em=EMOptions()), memory_limit=None, progress=None)
     return run_em(
         problem.network,
         e_step.prepared,
@@ -113,7 +112,7 @@ def _run(
         free=problem.names,
         seed=problem.seed,
         identity=() if options.checkpoint is None else (method, shaping),
-        progress=progress,
+        progress=reporter(problem),
     )
 
 
@@ -122,7 +121,6 @@ def _with_soft_weight(
     em_method: Method,
     problem: Problem,
     prepared: Prepared,
-    progress: Callable[[Iteration], None] | None,
 ) -> tuple[Problem, list[Finding]]:
     """The problem with a weight for its soft statements: given, or chosen on folds completed by a first EM."""
     if problem.soft_weight is not None or method.weighs_all_statements or not method.uses_knowledge:
@@ -131,7 +129,7 @@ def _with_soft_weight(
         return replace(problem, soft_weight=DEFAULT_WEIGHT), []
     first = replace(problem, soft_weight=DEFAULT_WEIGHT)
     options = replace(problem.options.em, starts=1, checkpoint=None)
-    result = _run(em_method, first, Independent(prepared), False, options, progress)
+    result = _run(em_method, first, Independent(prepared), False, options)
     folds, _ = _folds(em_method, first, prepared, result, False)
     expected = as_counts(prepared, expected_cells(prepared, prepared.layout.pack(result.cpts))[0])
     completed = replace(problem, counts=expected, folds=folds)
@@ -185,12 +183,21 @@ def _others(result: EMResult, names: tuple[str, ...]) -> dict[str, Numbers]:
     return {name: cpt for name, cpt in result.cpts.items() if name not in names}
 
 
-def _by_gradient(
-    method: Method, problem: Problem, dataset: Dataset, progress: Callable[[Iteration], None] | None
-) -> Solution:
+def _by_gradient(method: Method, problem: Problem, dataset: Dataset) -> Solution:
     if problem.constraints.ties and method.uses_knowledge:
         raise OptionError("Tied rows are learned by EM only: leave the trainer at em.")
-    return estimate_by_gradient(method, problem, dataset, progress)
+    return estimate_by_gradient(method, problem, dataset, reporter(problem))
+
+
+def reporter(problem: Problem) -> Callable[[Iteration], None]:
+    """Reports each iteration as a share of all starts."""
+    most = problem.options.em.max_iterations
+
+    def after(iteration: Iteration) -> None:
+        detail = f"start {iteration.start + 1} of {iteration.starts}, iteration {iteration.iteration}"
+        problem.report(iteration.start + min(1.0, iteration.iteration / most), iteration.starts, detail)
+
+    return after
 
 
 def _em_finding(result: EMResult) -> Finding:

@@ -23,6 +23,7 @@ from credo.estimation.problem import Problem
 from credo.estimation.solvers.certificate import Certificate, certify
 from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.lbfgs import minimise
+from credo.estimation.solvers.softmax_penalty import cost, excesses, log_softmax
 from credo.options import check_weight
 
 if TYPE_CHECKING:
@@ -76,11 +77,7 @@ class PenalisedObjective:
 
     def distributions(self, beta: Numbers) -> Numbers:
         """θ = softmax(β) in each conditional distribution."""
-        from credo.kernels.penalty import set_distributions
-
-        theta = np.empty(len(beta))
-        set_distributions(self.constraints, beta, np.empty(len(beta)), theta)
-        return theta
+        return np.asarray(np.exp(log_softmax(self.constraints, beta)))
 
     def cost(self, beta: Numbers, omega: float) -> tuple[float, Numbers]:
         """What is minimised, −(Σ w log θ)/scale + ω Σ violation² + soft costs, and its gradient in β."""
@@ -88,10 +85,7 @@ class PenalisedObjective:
 
     def cost_with(self, weights: Numbers, beta: Numbers, omega: float) -> tuple[float, Numbers]:
         """The same with other weights of log θ."""
-        from credo.kernels.penalty import cost
-
-        value, gradient = cost(self.constraints, weights, omega, beta)
-        return value, gradient
+        return cost(self.constraints, weights, omega, beta)
 
     def minimise(self, beta: Numbers, omega: float) -> tuple[Numbers, int]:
         """The minimum for one ω, starting at β, and the number of evaluations."""
@@ -115,10 +109,7 @@ class PenalisedObjective:
         return np.asarray(found, dtype=np.float64)
 
     def _violations(self, theta: Numbers) -> Numbers:
-        from credo.kernels.penalty import set_excess
-
-        excess = np.empty(len(self.constraints.bounds))
-        set_excess(self.constraints, np.log(np.maximum(theta, np.exp(2 * LOG_ZERO))), theta, excess)
+        excess = excesses(self.constraints, np.log(np.maximum(theta, np.exp(2 * LOG_ZERO))), theta)
         return np.where(self.constraints.equality, excess, np.maximum(excess, 0.0))
 
 

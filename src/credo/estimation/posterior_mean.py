@@ -31,6 +31,8 @@ def estimate(problem: Problem) -> Solution:
         prior=problem.prior,
         seed=problem.seed,
         soft_weight=soft_weight or None,
+        options=problem.options.posterior,
+        progress=problem.report,
     )
     mixed = all(finding.kind != NOT_MIXED for finding in result.findings)
     status = Status.AVERAGED if mixed else Status.NOT_MIXED

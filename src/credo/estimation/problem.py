@@ -15,6 +15,7 @@ from credo.io.dataset import Dataset
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.options import Options, TieReading
+from credo.progress import ESTIMATING, ProgressEvent, ProgressListener
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors, prior_vector, pseudo_counts
 
@@ -53,6 +54,7 @@ class Problem:
     dataset: Dataset | None = None  # the rows themselves, where some are incomplete or tied
     reading: TieReading = TieReading.CLL  # how tied rows came about
     memory_limit: int | None = None
+    progress: ProgressListener | None = field(default=None, repr=False)  # receives an event now and then
 
     @property
     def layout(self) -> Layout:
@@ -64,6 +66,11 @@ class Problem:
         """Whether a statement carries a confidence."""
         products = any(product.confidence is not None for product in self.constraints.products)
         return products or not bool(self.constraints.linear.hard.all())
+
+    def report(self, done: float, total: float, detail: str = "") -> None:
+        """Report how far the estimation is."""
+        if self.progress is not None:
+            self.progress(ProgressEvent(ESTIMATING, done, total, detail))
 
     def vector(self, counts: Counts | None = None, with_prior: bool = True) -> Numbers:
         """Counts, plus the prior's pseudo-counts, of every parameter in one vector."""

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from credo.arrays import Codes
 from credo.errors import DataError
 from credo.io.columns import Columns, match_columns, unknown_states
+from credo.io.csv_records import scan_plain
 from credo.io.dataset import Dataset, code_type
 from credo.io.states import MISSING, MISSING_TEXTS, Lexicon
 from credo.kernels.csv import EMPTY, IGNORE, PADDING, RAGGED, STATE, TEXT, insert, scan
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 CHUNK_BYTES = 16 * 2**20
+PLAIN_BYTES = 2**20  # of a file that plain Python reads, in at most 0.4 s; loading the compiled loop takes longer
 UNKNOWN_AT_ONCE = 256  # texts that one scan may leave open before it is repeated
 SMALL_PIECE = 2**16  # bytes that are not worth a thread of their own
 
@@ -62,6 +64,7 @@ def _stream(path: Path, network: Network, others: Sequence[str], progress: Progr
             at_end = filled == len(rest)
             if at_end and rest and not rest.endswith(b"\n"):
                 buffer[filled], filled = ord("\n"), filled + 1  # the last line of a file need not be ended
+            table.is_small &= filled <= PLAIN_BYTES
             dataset, consumed = table.read(buffer, filled, rows, pool)
             if at_end and consumed < filled:
                 raise table.ragged(buffer[consumed:filled], rows + len(dataset))
@@ -125,8 +128,9 @@ class _CsvTable:
     targets: NDArray[np.int64] = field(init=False)  # (fields,)
     lexicons: dict[int, Lexicon] = field(init=False)  # by field
     known: dict[int, dict[bytes, int]] = field(init=False)  # by field: text as it stands in the file → code
-    lookup: tuple[NDArray[Any], ...] = field(init=False)
+    lookup: tuple[NDArray[Any], ...] | None = field(init=False, default=None)  # the same for the compiled loop
     record_bytes: float = field(init=False)  # how long a record is, about
+    is_small: bool = field(init=False, default=True)  # whether plain Python reads it
     learning: Lock = field(init=False, default_factory=Lock)  # threads share what they learn
 
     def __post_init__(self) -> None:
@@ -143,7 +147,6 @@ class _CsvTable:
                 states = self.lexicons[at].by_text
                 missing = {text.encode(): MISSING for text in sorted(MISSING_TEXTS) if text not in states}
                 self.known[at] = {state.encode(): code for state, code in states.items()} | missing
-        self.lookup = _hash_tables(len(self.header), self.known)
         self.record_bytes = 3.0 * len(self.header)
 
     def read(self, buffer: Bytes, filled: int, rows_before: int, pool: Executor) -> tuple[Dataset, int]:
@@ -153,9 +156,11 @@ class _CsvTable:
         for found in pool.map(lambda piece: self._read_piece(buffer, *piece), pieces):
             rows = rows_before + sum(len(part.codes) for part in parts)
             parts += found
-            if found[-1].strangers:
+            if found[-1].unknown_texts:
                 rows += sum(len(part.codes) for part in found[:-1])
-                raise unknown_states([(variable, text, rows + row + 1) for variable, text, row in found[-1].strangers])
+                raise unknown_states(
+                    [(variable, text, rows + row + 1) for variable, text, row in found[-1].unknown_texts]
+                )
             if found[-1].ending == RAGGED:
                 raise self.ragged(buffer[found[-1].stop : filled], rows + sum(len(part.codes) for part in found))
         codes = parts[0].codes if len(parts) == 1 else np.concatenate([part.codes for part in parts])
@@ -185,7 +190,7 @@ class _CsvTable:
         while True:
             part = self._read_part(buffer, start, stop)
             parts.append(part)
-            if part.strangers or part.ending == RAGGED or part.stop == start or part.stop >= stop:
+            if part.unknown_texts or part.ending == RAGGED or part.stop == start or part.stop >= stop:
                 return parts
             start = part.stop
 
@@ -194,28 +199,37 @@ class _CsvTable:
         codes = np.full((rows, len(self.network)), MISSING, dtype=code_type(self.network))
         spans = np.zeros((rows, len(self.columns.others), 2), dtype=np.int64)
         unknown = np.zeros((UNKNOWN_AT_ONCE, 4), dtype=np.int64)
-        fixed = ord(self.separator), self.roles, self.targets
+        fixed = buffer, start, stop, ord(self.separator), self.roles, self.targets
         while True:
-            done, end, misses, ending = scan(buffer, start, stop, *fixed, *self.lookup, codes, spans, unknown)
+            if self.is_small:
+                done, end, misses, ending = scan_plain(*fixed, self.known, codes, spans, unknown)
+            else:
+                done, end, misses, ending = scan(*fixed, *self._compiled_lookup(), codes, spans, unknown)
             with self.learning:
-                strangers = self._learn(buffer, unknown[:misses])
-            if misses == 0 or strangers:
-                return _Part(codes[:done], spans[:done], int(end), int(ending), strangers)
+                unknown_texts = self._learn(buffer, unknown[:misses])
+            if misses == 0 or unknown_texts:
+                return _Part(codes[:done], spans[:done], int(end), int(ending), unknown_texts)
 
-    def _learn(self, buffer: Bytes, unknown: NDArray[np.int64]) -> list[Stranger]:
+    def _learn(self, buffer: Bytes, unknown: NDArray[np.int64]) -> list[UnknownText]:
         """Look up texts that are not known yet; what is no state is returned, with its row in the part."""
-        strangers: dict[tuple[str, str], Stranger] = {}
+        unknown_texts: dict[tuple[str, str], UnknownText] = {}
         for at, start, end, row in unknown.tolist():
             raw = buffer[start:end].tobytes()
             text, lexicon = _text(raw), self.lexicons[at]
             code = lexicon.code(text)
             if code is None:
-                strangers.setdefault((lexicon.variable.name, text), (lexicon.variable, text, row))
+                unknown_texts.setdefault((lexicon.variable.name, text), (lexicon.variable, text, row))
             else:
                 self.known[at][raw] = code
         if len(unknown):
-            self.lookup = _hash_tables(len(self.header), self.known)
-        return list(strangers.values())
+            self.lookup = None
+        return list(unknown_texts.values())
+
+    def _compiled_lookup(self) -> tuple[NDArray[Any], ...]:
+        with self.learning:
+            if self.lookup is None:
+                self.lookup = _hash_tables(len(self.header), self.known)
+            return self.lookup
 
     def _texts(self, buffer: Bytes, spans: NDArray[np.int64]) -> dict[str, pl.Series]:
         """The fields that are kept as text."""
@@ -233,7 +247,7 @@ class _CsvTable:
         return columns
 
 
-Stranger = tuple[Variable, object, int]
+UnknownText = tuple[Variable, object, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +258,7 @@ class _Part:
     spans: NDArray[np.int64]
     stop: int
     ending: int
-    strangers: list[Stranger]
+    unknown_texts: list[UnknownText]
 
 
 def _text(raw: bytes) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
 from credo.kernels.certificate import certify_block, normalise
@@ -13,19 +12,20 @@ from credo.kernels.closed_forms import (
     BOXES,
     CHAIN,
     GENERAL,
-    NO_ROWS,
+    NO_CONSTRAINTS,
     SUMS_AGAINST_SUMS,
     bounded_sums,
     boxes,
     chain,
     shape_of,
     sums_against_sums,
-    without_rows,
+    without_constraints,
 )
+from credo.kernels.compiler import compiled
 from credo.kernels.interior_point import SOLVED, solve_block
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def solve_blocks(  # pragma: no cover
     first: int,
     last: int,
@@ -69,8 +69,8 @@ def solve_blocks(  # pragma: no cover
             rows = np.empty(count, dtype=np.int64)
             if not entropies[p:q].any():
                 shapes[b] = shape_of(w, of, count, starts, where, what, upper, equality[r:t], softness[r:t], rows)
-            if shapes[b] == NO_ROWS:
-                done = without_rows(w, of, count, x)
+            if shapes[b] == NO_CONSTRAINTS:
+                done = without_constraints(w, of, count, x)
             elif shapes[b] == BOXES:
                 done = boxes(w, starts, where, what, upper, x, z)
             elif shapes[b] == BOUNDED_SUMS:

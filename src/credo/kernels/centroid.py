@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from credo.kernels.compiler import compiled
 from credo.kernels.polytope_moves import uniform
 
 CENTRED = 1e-3  # Newton's decrement at the minimum
@@ -22,7 +22,7 @@ BURN_IN, BATCHES = 10, 32
 FIRST_BATCH, LAST_BATCH = 4, 4096  # sweeps
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def decompose(matrix: Any, least: float) -> None:  # pragma: no cover
     """The lower triangle of a positive matrix becomes its Cholesky factor, no pivot of which is below the least."""
     for j in range(len(matrix)):
@@ -33,7 +33,7 @@ def decompose(matrix: Any, least: float) -> None:  # pragma: no cover
             matrix[i, j] = np.sqrt(max(value, least)) if i == j else value / matrix[j, j]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def set_curvature(rows: Any, slack: Any, matrix: Any) -> None:  # pragma: no cover
     """Gᵀ diag(1/slack²) G, decomposed."""
     matrix[:] = 0.0
@@ -46,7 +46,7 @@ def set_curvature(rows: Any, slack: Any, matrix: Any) -> None:  # pragma: no cov
     decompose(matrix, 1e-300)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def centre(rows: Any, point: Any, slack: Any, matrix: Any) -> None:  # pragma: no cover
     """Move to the minimum of −Σ log slack by Newton's damped steps; the curvature there is left in `matrix`."""
     size = len(point)
@@ -79,7 +79,7 @@ def centre(rows: Any, point: Any, slack: Any, matrix: Any) -> None:  # pragma: n
     set_curvature(rows, slack, matrix)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def set_axes(rows: Any, factor: Any, axes: Any, changes: Any) -> None:  # pragma: no cover
     """Columns of the factor's inverse, transposed, as axes; and what they change."""
     size = len(axes)
@@ -92,9 +92,9 @@ def set_axes(rows: Any, factor: Any, axes: Any, changes: Any) -> None:  # pragma
     set_changes(rows, axes, changes)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def set_changes(rows: Any, axes: Any, changes: Any) -> None:  # pragma: no cover
-    """How a step along each axis changes every row."""
+    """How a step along each axis changes every constraint."""
     for j in range(len(axes)):
         for r in range(len(rows)):
             changes[j, r] = 0.0
@@ -102,9 +102,9 @@ def set_changes(rows: Any, axes: Any, changes: Any) -> None:  # pragma: no cover
                 changes[j, r] += rows[r, i] * axes[j, i]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz", "reassoc"})
+@compiled(error_model="numpy", fastmath={"nnan", "nsz", "reassoc"})
 def reach(change: Any, slack: Any) -> tuple[float, float]:  # pragma: no cover
-    """How far a step can go back and forth; the flags let the compiler look at several rows at a time."""
+    """How far a step can go back and forth; the flags let the compiler look at several constraints at a time."""
     low, high = -np.inf, np.inf
     for r in range(len(slack)):
         limit = slack[r] / change[r]
@@ -113,7 +113,7 @@ def reach(change: Any, slack: Any) -> tuple[float, float]:  # pragma: no cover
     return min(low, 0.0), max(high, 0.0)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def sweep(changes: Any, slack: Any, place: Any, total: Any, generator: Any) -> None:  # pragma: no cover
     """A uniform draw along every axis; the middle of what it was drawn from is added to `total`."""
     for j in range(len(place)):
@@ -125,7 +125,7 @@ def sweep(changes: Any, slack: Any, place: Any, total: Any, generator: Any) -> N
             slack[r] -= step * changes[j, r]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def make_rounder(rows: Any, axes: Any, changes: Any, slack: Any, generator: Any) -> None:  # pragma: no cover
     """Draw, and take the root of the draws' covariance for axes instead."""
     size = len(axes)
@@ -150,7 +150,7 @@ def make_rounder(rows: Any, axes: Any, changes: Any, slack: Any, generator: Any)
     set_changes(rows, axes, changes)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def set_mean(changes: Any, slack: Any, tolerance: float, generator: Any, mean: Any) -> None:  # pragma: no cover
     """The mean along the axes, to a standard error below the tolerance, as batches of sweeps tell it."""
     size = len(changes)
@@ -179,9 +179,9 @@ def set_mean(changes: Any, slack: Any, tolerance: float, generator: Any, mean: A
         length *= 2
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def centroid(rows: Any, bounds: Any, tolerance: float, generator: Any) -> Any:  # pragma: no cover
-    """The mean of the uniform distribution on {x : rows·x ≤ bounds}, where all bounds are above zero.
+    """The mean of the uniform distribution on {x : matrix·x ≤ bounds}, where all bounds are above zero.
 
     The tolerance is in units of the standard deviation, in the square mean over all directions.
     """
@@ -203,9 +203,9 @@ def centroid(rows: Any, bounds: Any, tolerance: float, generator: Any) -> Any:  
     return point
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def inside(changes: Any, slack: Any, place: Any) -> bool:  # pragma: no cover
-    """Whether every row holds at a place along the axes."""
+    """Whether every constraint holds at a place along the axes."""
     for r in range(len(slack)):
         left = slack[r]
         for j in range(len(place)):

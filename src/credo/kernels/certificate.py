@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from credo.kernels.compiler import compiled
 
 NEWTON_STEPS = 200
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def normalise(distribution_of: Any, distributions: int, theta: Any) -> None:  # pragma: no cover
     """Every distribution summing to one, to the last bit that rounding allows."""
     sums = np.zeros(distributions)
@@ -21,7 +22,7 @@ def normalise(distribution_of: Any, distributions: int, theta: Any) -> None:  # 
         theta[i] /= sums[distribution_of[i]]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def certify_block(  # pragma: no cover
     weights: Any,  # (n,) scaled, and so on: see `solve_block`
     entropies: Any,
@@ -73,7 +74,7 @@ def certify_block(  # pragma: no cover
     return violation, value, bound
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def least_on_simplex(weights: Any, entropies: Any, gradient: Any) -> float:  # pragma: no cover
     """min over one simplex of Σ −w log θ + e θ log θ + g θ; weights and entropies are not mixed in a distribution."""
     n = len(weights)

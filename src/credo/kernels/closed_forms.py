@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from credo.kernels.compiler import compiled
+
 # The shapes, and what there is to say about each.
-GENERAL, NO_ROWS, BOXES, BOUNDED_SUMS, SUMS_AGAINST_SUMS, CHAIN = 0, 1, 2, 3, 4, 5
+GENERAL, NO_CONSTRAINTS, BOXES, BOUNDED_SUMS, SUMS_AGAINST_SUMS, CHAIN = 0, 1, 2, 3, 4, 5
 
 ROUNDING = 1e-12
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def shape_of(  # pragma: no cover
     weights: Any,
     distribution_of: Any,
@@ -36,7 +37,7 @@ def shape_of(  # pragma: no cover
         if not weights[i] > 0.0:
             return GENERAL
     if m == 0:
-        return NO_ROWS
+        return NO_CONSTRAINTS
     for j in range(m):
         if equality[j] or softness[j] > 0.0 or starts[j + 1] == starts[j]:
             return GENERAL
@@ -72,7 +73,7 @@ def shape_of(  # pragma: no cover
     return SUMS_AGAINST_SUMS if against else GENERAL
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def is_chain(  # pragma: no cover
     distribution_of: Any, distributions: int, starts: Any, indices: Any, coefficients: Any, bounds: Any, chain_rows: Any
 ) -> bool:
@@ -123,7 +124,7 @@ def is_chain(  # pragma: no cover
     return True
 
 
-@numba.njit(inline="always")
+@compiled(inline="always")
 def ends(j: int, starts: Any, indices: Any, coefficients: Any) -> tuple[int, int]:  # pragma: no cover
     """The distributions a, b of a row that says p_a ≤ p_b; a row on first states says the opposite of second states."""
     p, q = starts[j], starts[j] + 1
@@ -135,8 +136,8 @@ def ends(j: int, starts: Any, indices: Any, coefficients: Any) -> tuple[int, int
     return large, small
 
 
-@numba.njit(cache=True, nogil=True)
-def without_rows(weights: Any, distribution_of: Any, distributions: int, theta: Any) -> bool:  # pragma: no cover
+@compiled
+def without_constraints(weights: Any, distribution_of: Any, distributions: int, theta: Any) -> bool:  # pragma: no cover
     """θ = w / Σ w in each distribution."""
     totals = np.zeros(distributions)
     for i in range(len(weights)):
@@ -146,7 +147,7 @@ def without_rows(weights: Any, distribution_of: Any, distributions: int, theta: 
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def boxes(  # pragma: no cover
     weights: Any, starts: Any, indices: Any, coefficients: Any, bounds: Any, theta: Any, multipliers: Any
 ) -> bool:
@@ -220,7 +221,7 @@ def boxes(  # pragma: no cover
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def bounded_sums(  # pragma: no cover
     weights: Any, starts: Any, indices: Any, coefficients: Any, bounds: Any, theta: Any, multipliers: Any
 ) -> bool:
@@ -277,7 +278,7 @@ def bounded_sums(  # pragma: no cover
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def sums_against_sums(  # pragma: no cover
     weights: Any, starts: Any, indices: Any, coefficients: Any, theta: Any, multipliers: Any
 ) -> bool:
@@ -307,7 +308,7 @@ def sums_against_sums(  # pragma: no cover
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def chain(  # pragma: no cover
     weights: Any,
     distributions: int,

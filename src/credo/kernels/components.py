@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from credo.kernels.compiler import compiled
 from credo.kernels.hash_set import find, mix, more_slots, room
 
 FIRST_SLOTS = 1024
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def unique_rows(codes: Any, weights: Any) -> Any:  # pragma: no cover
     """The first row of each distinct one, the weight of all that equal it, and which one each row is.
 
@@ -55,7 +55,7 @@ def unique_rows(codes: Any, weights: Any) -> Any:  # pragma: no cover
     return first[:entries].copy(), total[:entries].copy(), which
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _root(above: Any, v: int) -> int:  # pragma: no cover
     while above[v] != v:
         above[v] = above[above[v]]
@@ -63,7 +63,7 @@ def _root(above: Any, v: int) -> int:  # pragma: no cover
     return v
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def group_components(  # pragma: no cover
     codes: Any,  # (rows, variables) state numbers, negative where missing
     chosen: Any,  # (distinct rows,) which rows to take

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from credo.kernels.compiler import compiled
 
 BLOCK_ROWS = 1024
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def count_rows(  # pragma: no cover
     codes: Any,  # (rows, variables) state numbers, negative where missing
     weights: Any,  # (rows,)

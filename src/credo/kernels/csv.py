@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from credo.kernels.compiler import compiled
 
 PADDING = 16  # bytes that must be readable behind the end of a buffer
 QUOTE, NEWLINE, RETURN = 34, 10, 13
@@ -30,7 +31,7 @@ _0, _1, _7, _8, _32, _56, _255 = _U(0), _U(1), _U(7), _U(8), _U(32), _U(56), _U(
 _SHIFTS = tuple(_U(8 * i) for i in range(8))
 
 
-@numba.njit(inline="always")
+@compiled(inline="always")
 def word_at(buffer: Any, at: Any) -> Any:  # pragma: no cover
     """Eight bytes as one number, the first byte lowest; the compiler makes a single load of it."""
     i = _U(at)
@@ -46,7 +47,7 @@ def word_at(buffer: Any, at: Any) -> Any:  # pragma: no cover
     )
 
 
-@numba.njit(cache=True)
+@compiled
 def key_of(buffer: Any, start: int, length: int) -> Any:  # pragma: no cover
     """The key of a text: its bytes if it has at most seven, else a hash whose top byte no short text has."""
     if length <= 7:
@@ -61,7 +62,7 @@ def key_of(buffer: Any, start: int, length: int) -> Any:  # pragma: no cover
     return key | _LONG
 
 
-@numba.njit(inline="always")
+@compiled(inline="always")
 def same_bytes(buffer: Any, start: int, pool: Any, at: int, length: int) -> bool:  # pragma: no cover
     for i in range(length):  # noqa: SIM110 (a plain loop is what compiles best)
         if buffer[start + i] != pool[at + i]:
@@ -69,7 +70,7 @@ def same_bytes(buffer: Any, start: int, pool: Any, at: int, length: int) -> bool
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def scan(  # pragma: no cover
     buffer: Any,  # uint8, with PADDING bytes behind `stop`
     start: int,
@@ -173,7 +174,7 @@ def scan(  # pragma: no cover
     return row, at, misses, DONE
 
 
-@numba.njit(cache=True)
+@compiled
 def insert(  # pragma: no cover
     keys: Any, values: Any, texts: Any, pool: Any, base: int, mask: int, start: int, length: int, value: int
 ) -> None:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from credo.kernels.compiler import compiled
 
 PANEL, STRIP = 128, 512  # columns that are eliminated together; rows that are updated together
 ALONE = 640  # up to this size it is one panel: a threaded product of matrices waits longer than it works
 SMALLEST_PIVOT, PIVOT_INSTEAD = 1e-14, 1e-7
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def workspace(size: int) -> Any:  # pragma: no cover
     """What `factorise_dense` works in; asked for once, because new memory can cost more than the arithmetic in it."""
     if size <= ALONE:
@@ -23,7 +24,7 @@ def workspace(size: int) -> Any:  # pragma: no cover
     return np.zeros(3 * PANEL * size + STRIP * (PANEL + size))
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def factorise_dense(matrix: Any, signs: Any, inverse_diagonal: Any, space: Any) -> None:  # pragma: no cover
     """The lower triangle of `matrix` becomes L, without its unit diagonal; 1/D goes to `inverse_diagonal`."""
     size = len(signs)
@@ -45,7 +46,7 @@ def factorise_dense(matrix: Any, signs: Any, inverse_diagonal: Any, space: Any) 
             update_strip(matrix[start:, start:], panel, first, last, space[panels * size :])
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def update_strip(matrix: Any, panel: Any, first: int, last: int, space: Any) -> None:  # pragma: no cover
     """Rows `first` to `last` less (L D) Lᵀ of the panel before them, up to the diagonal."""
     width, rows, columns = len(panel), last - first, last - len(panel)
@@ -65,7 +66,7 @@ def update_strip(matrix: Any, panel: Any, first: int, last: int, space: Any) -> 
         subtract(matrix[first + i, width : first + i + 1], product[i, : first + i + 1 - width], 1.0)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def eliminate(  # pragma: no cover
     panel: Any, width: int, first: int, last: int, signs: Any, inverse_diagonal: Any
 ) -> None:
@@ -83,14 +84,14 @@ def eliminate(  # pragma: no cover
             inverse_diagonal[j] = 1.0 / pivot
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def subtract(target: Any, source: Any, factor: float) -> None:  # pragma: no cover
     """target −= factor · source; counted from zero, so that the compiler sees that it may go in steps of many."""
     for i in range(len(target)):
         target[i] -= factor * source[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def solve_dense(matrix: Any, inverse_diagonal: Any, vector: Any) -> None:  # pragma: no cover
     """Solve L D Lᵀ x = vector in place."""
     size = len(vector)

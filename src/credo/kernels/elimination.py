@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from credo.kernels.compiler import compiled
 from credo.kernels.elimination_plan import HEAD, INPUT, fill_map
 from credo.kernels.single_variable import add_single, sum_single
 
@@ -32,7 +32,7 @@ ONE, TWO, THREE, FOUR = (
 )  # signed indices may count from the end, which costs a look at each
 BATCH = 8  # inputs between two looks at the size of a product; 1e-30 each is still far from underflow
 
-jit = numba.njit(cache=True, nogil=True, error_model="numpy")
+jit = compiled(error_model="numpy")
 
 
 @jit

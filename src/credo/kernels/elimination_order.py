@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from credo.kernels.compiler import compiled
 
 MIN_FILL, MIN_WEIGHT = 0, 1
 SMALL_CLIQUE = 16  # cells up to which buckets are always merged: there a bucket costs more than its cells
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _score(adjacent: Any, gone: Any, sizes: Any, v: int, neighbours: Any) -> Any:  # pragma: no cover
     """How many edges the elimination of a variable adds, and how many cells its clique has."""
     found = 0
@@ -29,7 +30,7 @@ def _score(adjacent: Any, gone: Any, sizes: Any, v: int, neighbours: Any) -> Any
     return fill, cells, found
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def eliminate(
     adjacent: Any, sizes: Any, rule: int, order: Any, separators: Any, widths: Any
 ) -> float:  # pragma: no cover
@@ -74,7 +75,7 @@ def eliminate(
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def largest_clique(variables: Any, own: Any, order: Any, separators: Any, widths: Any) -> Any:  # pragma: no cover
     worst, most = 0, 0.0
     for i in range(len(order)):
@@ -90,7 +91,7 @@ def largest_clique(variables: Any, own: Any, order: Any, separators: Any, widths
     return clique
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def descend(values: Any) -> None:  # pragma: no cover
     """Sort a short list in place, the largest first."""
     for i in range(1, len(values)):
@@ -101,7 +102,7 @@ def descend(values: Any) -> None:  # pragma: no cover
         values[j] = value
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def merge_buckets(
     sizes: Any, order: Any, turn: Any, separators: Any, widths: Any, inputs: Any
 ) -> Any:  # pragma: no cover

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from credo.kernels.compiler import compiled
 from credo.kernels.elimination_order import (
     MIN_FILL,
     MIN_WEIGHT,
@@ -36,7 +36,7 @@ MOST_MAPS = 2**22  # cells of all maps that are kept (16 MB)
 FIRST_SLOTS = 1024
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def fill_map(maps: Any, at: int, shape: Any) -> None:  # pragma: no cover
     """Write a map: `shape` holds the sizes of the axes, outermost first, then the step of each."""
     axes = len(shape) // 2
@@ -50,7 +50,7 @@ def fill_map(maps: Any, at: int, shape: Any) -> None:  # pragma: no cover
             to += filled
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _map_of(pool: Any, shape: Any, length: int, cells: int) -> Any:  # pragma: no cover
     """The number of a map in the pool, which grows where it is new."""
     slots, hashes, keys, starts, places, maps, figures = pool
@@ -74,7 +74,7 @@ def _map_of(pool: Any, shape: Any, length: int, cells: int) -> Any:  # pragma: n
     return (slots, hashes, keys, starts, places, maps, figures), slots[at]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _write_program(  # pragma: no cover
     program: Any,
     length: int,
@@ -187,7 +187,7 @@ def _write_program(  # pragma: no cover
     return program, length, pool
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def write_plans(  # pragma: no cover
     keys: Any,
     key_starts: Any,  # (components + 1,)

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from credo.kernels.compiler import compiled
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def mix(state: Any, value: Any) -> Any:  # pragma: no cover
     state = (state ^ np.uint64(value)) * MULTIPLIER
     return state ^ (state >> np.uint64(29))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def room(array: Any, needed: int) -> Any:  # pragma: no cover
     """The array itself, or a copy that is long enough."""
     if needed <= len(array):
@@ -30,7 +31,7 @@ def room(array: Any, needed: int) -> Any:  # pragma: no cover
     return longer
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def more_slots(slots: Any, hashes: Any, entries: int) -> Any:  # pragma: no cover
     """The table itself while less than half of it is taken, else one of twice the size."""
     if 2 * (entries + 1) <= len(slots):
@@ -45,7 +46,7 @@ def more_slots(slots: Any, hashes: Any, entries: int) -> Any:  # pragma: no cove
     return slots
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def find(slots: Any, hashes: Any, keys: Any, starts: Any, key: Any, length: int) -> Any:  # pragma: no cover
     """The slot that holds this key, or the free one where it belongs; and its hash."""
     mixed = np.uint64(length)

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from credo.kernels.compiler import compiled
 from credo.kernels.newton_system import (
     REGULARISATION,
     SMALL,
@@ -46,7 +46,7 @@ PATIENCE = 6  # steps that halve nothing, after which an acceptable point is tak
 ACCEPTABLE = 1e-9  # where rounding ends progress, this will do
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def solve_block(  # pragma: no cover
     weights: Any,  # (n,) scaled to a sum of one, or zeros
     entropies: Any,  # (n,)
@@ -249,7 +249,7 @@ def solve_block(  # pragma: no cover
     return iteration, SOLVED if good else STALLED, primal, gap
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def start_inside(  # pragma: no cover
     weights: Any,
     distribution_of: Any,
@@ -293,7 +293,7 @@ def start_inside(  # pragma: no cover
     return y, v, s, z
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def middle(distribution_of: Any, theta: Any, v: Any) -> None:  # pragma: no cover
     """The middle of every distribution, with θ v = 1."""
     sizes = np.zeros(distribution_of.max() + 1)

@@ -1,60 +1,32 @@
-"""The compiled leaps of the posterior: numbers that are tied together are drawn anew, from one mode into another.
+"""The compiled joint updates of the posterior: parameters that statements hold close move from one mode to another.
 
-The target is the density with the components z summed over: a row that leaps from an end to its middle also changes
-what it was drawn from, and neither can go first. Number after number is proposed within what rows leave it, given those
-before and what those after can still be, so that few proposals break a statement; a proposal is taken with the chance
-of Metropolis and Hastings.
+The target is the density with the components z summed over: a distribution that goes from a corner to its middle also
+changes what it was drawn from, and neither can go first. Parameter after parameter is proposed within what constraints
+leave it, given those before and what those after can still be, so that few proposals break a statement; a proposal is
+accepted by Metropolis and Hastings.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import numba
 import numpy as np
 
-from credo.kernels.polytope_moves import SMALLEST, Extras, extra_terms, uniform
-from credo.kernels.sweeps import NOTHING, Geometry
+from credo.kernels.compiler import compiled
+from credo.kernels.polytope_moves import SMALLEST, extra_terms, uniform
+from credo.kernels.sampler_arrays import Extras, Geometry, JointUpdates, Mixture
+from credo.kernels.sweeps import NOTHING
 
 POWER = 0.1  # proposals near an end: as θ^(POWER − 1), no lighter there than components of strength 0.2 and two states
 
-SAME = 0.8  # how often a number is proposed as most of its leap are: even, near zero, or near one
+SAME = 0.8  # how often a parameter is proposed like most of its update: uniformly, near zero, or near one
 
 
-class Leaps(NamedTuple):
-    """Which numbers leap together, and which rows their steps must keep; flat arrays."""
-
-    starts: Any  # (leaps + 1,) into steps
-    numbers: Any  # (steps,)
-    check_starts: Any  # (steps + 1,)
-    checks: Any  # rows that bound a step
-    reserves: Any  # (checks,) the least that numbers which are drawn after a step can add to its rows
-    lowest: Any  # (parameters,) between which values all rows together leave a number, as far as was worked out
-    highest: Any  # (parameters,)
-    extra_starts: Any  # (leaps + 1,)
-    extras: Any
-    chances: Any  # (leaps,) how likely a sweep makes each
-
-
-class Mixture(NamedTuple):
-    """What rows are drawn from, in the order of parameters, as `mixture_kernel.py` holds it."""
-
-    row_starts: Any  # (rows + 1,)
-    row_tables: Any  # (rows,)
-    counts: Any  # (parameters,)
-    cells: Any  # (tables + 1,)
-    means: Any  # (cells,)
-    seen: Any  # (rows,)
-    strengths: Any  # (2, components)
-    own: int
-    density: Any  # (tables, 2, components) log of π_g/B(s_g·b_g)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def row_density(mixture: Mixture, row: int, theta: Any) -> float:
+@compiled(error_model="numpy")
+def log_density(mixture: Mixture, d: int, theta: Any) -> float:
     """log Π θ^N · Σ_g π_g·Dir(θ | s_g·b_g)."""
-    start, stop, table = mixture.row_starts[row], mixture.row_starts[row + 1], mixture.row_tables[row]
-    cell, seen = mixture.cells[table], mixture.seen[row]
+    start, stop, family = mixture.starts[d], mixture.starts[d + 1], mixture.families[d]
+    cell, seen = mixture.cells[family], mixture.seen[d]
     plain = mean = data = 0.0
     for i in range(start, stop):
         log = np.log(theta[i])
@@ -63,8 +35,8 @@ def row_density(mixture: Mixture, row: int, theta: Any) -> float:
         data += mixture.counts[i] * log
     highest, total = -np.inf, 0.0
     for g in range(mixture.strengths.shape[1]):
-        inner = plain / (stop - start) if g < mixture.own else mean
-        value = mixture.density[table, seen, g] + mixture.strengths[seen, g] * inner
+        inner = plain / (stop - start) if g < mixture.uniform_components else mean
+        value = mixture.density[family, seen, g] + mixture.strengths[seen, g] * inner
         if value > highest:
             total = total * np.exp(highest - value) + 1.0
             highest = value
@@ -73,23 +45,23 @@ def row_density(mixture: Mixture, row: int, theta: Any) -> float:
     return data - plain + highest + np.log(total)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def room(geometry: Geometry, leaps: Leaps, step: int, order: Any, theta: Any) -> Any:
-    """Between which values rows leave θ_number, all others of its distribution giving in proportion; and 1 − θ.
+@compiled(error_model="numpy")
+def allowed_interval(geometry: Geometry, updates: JointUpdates, step: int, order: Any, theta: Any) -> Any:
+    """Between which values constraints leave θ_number, all others of its distribution giving in proportion; and 1 − θ.
 
     `order` holds at which step a distribution is drawn: what later ones hold now is of no matter, only what they can.
     """
-    number = leaps.numbers[step]
+    number = updates.numbers[step]
     d = geometry.owners[number]
     rest = 0.0
     for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
         rest += theta[i] if i != number else 0.0
-    low, high = leaps.lowest[number], leaps.highest[number]
-    for check in range(leaps.check_starts[step], leaps.check_starts[step + 1]):
-        row = leaps.checks[check]
-        spare, slope = geometry.bounds[row] - leaps.reserves[check], 0.0
-        for e in range(geometry.row_starts[row], geometry.row_starts[row + 1]):
-            i, value = geometry.row_indices[e], geometry.row_values[e]
+    low, high = updates.lowest[number], updates.highest[number]
+    for check in range(updates.check_starts[step], updates.check_starts[step + 1]):
+        constraint = updates.checks[check]
+        spare, slope = geometry.bounds[constraint] - updates.reserves[check], 0.0
+        for e in range(geometry.constraint_starts[constraint], geometry.constraint_starts[constraint + 1]):
+            i, value = geometry.constraint_indices[e], geometry.constraint_values[e]
             if order[geometry.owners[i]] > step:
                 continue
             spare -= value * theta[i]
@@ -108,13 +80,13 @@ def room(geometry: Geometry, leaps: Leaps, step: int, order: Any, theta: Any) ->
     return low if low > NOTHING else 0.0, high if high < 1.0 - NOTHING else 1.0, rest
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def power(value: float) -> float:
-    """value^POWER, at once for the ends that most rooms have."""
+    """value^POWER, without a power for the ends that most intervals have."""
     return value if value == 0.0 or value == 1.0 else np.exp(POWER * np.log(value))
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def proposed(low: float, high: float, kind: int, generator: Any) -> Any:
     """θ and 1 − θ: even between the ends, or as powers of the distance from zero, or from one."""
     share = uniform(generator)
@@ -127,9 +99,9 @@ def proposed(low: float, high: float, kind: int, generator: Any) -> Any:
     return (value, 1.0 - value) if kind == 1 else (1.0 - value, value)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def add_proposal(value: float, rest: float, low: float, high: float, logs: Any) -> None:
-    """Add the log density of one number to that of a leap, for each kind that the leap as a whole may have."""
+    """Add the log density of one parameter to that of an update, for each kind that the update as a whole may have."""
     even = 1.0 / (high - low)
     below = POWER * power(value) / value / (power(high) - power(low))
     above = POWER * power(rest) / rest / (power(1.0 - low) - power(1.0 - high))
@@ -140,19 +112,20 @@ def add_proposal(value: float, rest: float, low: float, high: float, logs: Any) 
     logs[2] += np.log(other + more * above)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def log_mean(logs: Any) -> float:
-    """The log density of a leap whose kind is drawn evenly."""
-    highest = logs.max()
-    return highest + np.log(np.exp(logs - highest).mean())
+    """The log density of an update whose kind is drawn uniformly."""
+    highest = max(logs[0], logs[1], logs[2])
+    total = np.exp(logs[0] - highest) + np.exp(logs[1] - highest) + np.exp(logs[2] - highest)
+    return highest + np.log(total / 3.0)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def leap(
+@compiled(error_model="numpy")
+def joint_update(
     geometry: Geometry,
     extras: Extras,
     mixture: Mixture,
-    leaps: Leaps,
+    updates: JointUpdates,
     which: int,
     theta: Any,
     old: Any,
@@ -163,28 +136,29 @@ def leap(
 
     With others in proportion, θ_k and their shares are the coordinates, and the volume element is (1 − θ_k)^(K − 2).
     """
-    first, last = leaps.starts[which], leaps.starts[which + 1]
-    named = leaps.extras[leaps.extra_starts[which] : leaps.extra_starts[which + 1]]
+    first, last = updates.starts[which], updates.starts[which + 1]
+    named = updates.extras[updates.extra_starts[which] : updates.extra_starts[which + 1]]
     gain = -extra_terms(extras, named, theta) if len(named) else 0.0
     logs = np.zeros(3)
     for step in range(first, last):
-        order[geometry.owners[leaps.numbers[step]]] = step
+        order[geometry.owners[updates.numbers[step]]] = step
     for step in range(first, last):
-        number = leaps.numbers[step]
-        low, high, rest = room(geometry, leaps, step, order, theta)
+        number = updates.numbers[step]
+        low, high, rest = allowed_interval(geometry, updates, step, order, theta)
         if not low < high:
             return
         d = geometry.owners[number]
         add_proposal(theta[number], rest, low, high, logs)
         states = geometry.distributions[d + 1] - geometry.distributions[d]
-        gain -= row_density(mixture, d, theta) + (states - 2.0) * np.log(rest)
+        gain -= log_density(mixture, d, theta) + (states - 2.0) * np.log(rest)
     gain += log_mean(logs)
-    logs[:] = 0.0
+    for kind in range(3):
+        logs[kind] = 0.0
     common = int(3.0 * uniform(generator))
     moved = 0
     for step in range(first, last):
-        number = leaps.numbers[step]
-        low, high, rest = room(geometry, leaps, step, order, theta)
+        number = updates.numbers[step]
+        low, high, rest = allowed_interval(geometry, updates, step, order, theta)
         if not low < high:
             gain = -np.inf
             break
@@ -198,33 +172,34 @@ def leap(
             theta[i] = value if i == number else max(theta[i] * (left / rest), SMALLEST)
         moved += 1
         add_proposal(value, left, low, high, logs)
-        gain += row_density(mixture, d, theta) + (stop - start - 2.0) * np.log(left)
+        gain += log_density(mixture, d, theta) + (stop - start - 2.0) * np.log(left)
     gain -= log_mean(logs)
     if len(named) and gain > -np.inf:
         gain += extra_terms(extras, named, theta)
     if np.log(uniform(generator)) < gain:
         return
     for step in range(first, first + moved):
-        d = geometry.owners[leaps.numbers[step]]
+        d = geometry.owners[updates.numbers[step]]
         for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
             theta[i] = old[i]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def leap_all(
+@compiled(error_model="numpy")
+def update_jointly(
     geometry: Geometry,
     extras: Extras,
     mixture: Mixture,
-    leaps: Leaps,
-    active: Any,  # (tables,)
+    updates: JointUpdates,
+    active: Any,  # (families,)
     theta: Any,
     old: Any,
     order: Any,
     generator: Any,
 ) -> None:
-    """Every leap of active tables once, or as often as its chance has it."""
-    order[:] = -1
-    for which in range(len(leaps.chances)):
-        table = mixture.row_tables[geometry.owners[leaps.numbers[leaps.starts[which]]]]
-        if active[table] and uniform(generator) < leaps.chances[which]:
-            leap(geometry, extras, mixture, leaps, which, theta, old, order, generator)
+    """Every update of active families once, or as often as its chance has it."""
+    for d in range(len(order)):
+        order[d] = -1
+    for which in range(len(updates.chances)):
+        family = mixture.families[geometry.owners[updates.numbers[updates.starts[which]]]]
+        if active[family] and uniform(generator) < updates.chances[which]:
+            joint_update(geometry, extras, mixture, updates, which, theta, old, order, generator)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from credo.kernels.compiler import compiled
 from credo.kernels.dense_cholesky import workspace
 from credo.kernels.sparse_cholesky import (
     elimination_tree,
@@ -24,7 +24,7 @@ SMALL = 64  # unknowns, sums and rows taken out, up to which a dense matrix is t
 REGULARISATION = 1e-9  # keeps pivots away from zero
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def sparse_space(  # pragma: no cover
     distribution_of: Any, distributions: int, starts: Any, indices: Any, coefficients: Any, order: Any, wanted: bool
 ) -> Any:
@@ -64,7 +64,7 @@ def sparse_space(  # pragma: no cover
     return matrix, factors, room
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def factorise_sparse(sparse: Any, diagonal: Any) -> None:  # pragma: no cover
     """Factorise the matrix with this diagonal: of parameters, rows and sums."""
     matrix, factors, room = sparse
@@ -96,7 +96,7 @@ def factorise_sparse(sparse: Any, diagonal: Any) -> None:  # pragma: no cover
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def solve_sparse(sparse: Any, right: Any, solution: Any) -> None:  # pragma: no cover
     """Solve with the factors as they are."""
     matrix, factors, room = sparse
@@ -108,7 +108,7 @@ def solve_sparse(sparse: Any, right: Any, solution: Any) -> None:  # pragma: no 
         solution[order[k]] = permuted[k]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def residual_of(  # pragma: no cover
     distribution_of: Any,
     starts: Any,

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
+from credo.kernels.compiler import compiled
 from credo.kernels.dense_cholesky import factorise_dense, solve_dense, workspace
 
 SUFFICIENT, HALVINGS = 1e-4, 40
@@ -44,19 +44,19 @@ class PricedRows(NamedTuple):
     linear: int  # how many rows are linear
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def price_of(rows: PricedRows, omega: float, j: int) -> float:  # pragma: no cover
     """What a unit of squared violation costs."""
     return omega if np.isnan(rows.prices[j]) else rows.prices[j]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def coefficient(rows: PricedRows, theta: Any, j: int, e: int) -> float:  # pragma: no cover
     """How entry e of row j changes with log θ: J."""
     return rows.coefficients[e] * theta[rows.indices[e]] if j < rows.linear else rows.coefficients[e]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def set_distributions(rows: PricedRows, beta: Any, log_theta: Any, theta: Any) -> None:  # pragma: no cover
     """θ = softmax(β) in each distribution, and log θ."""
     for d in range(len(rows.distributions) - 1):
@@ -71,7 +71,7 @@ def set_distributions(rows: PricedRows, beta: Any, log_theta: Any, theta: Any) -
             theta[i] = np.exp(log_theta[i])
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def set_excess(rows: PricedRows, log_theta: Any, theta: Any, excess: Any) -> None:  # pragma: no cover
     """By how much the left side of each row exceeds its right."""
     for j in range(len(excess)):
@@ -81,7 +81,7 @@ def set_excess(rows: PricedRows, log_theta: Any, theta: Any, excess: Any) -> Non
             excess[j] += rows.coefficients[e] * (theta[i] if j < rows.linear else log_theta[i])
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def value_at(  # pragma: no cover
     rows: PricedRows, weights: Any, omega: float, beta: Any, log_theta: Any, theta: Any, excess: Any
 ) -> float:
@@ -97,7 +97,7 @@ def value_at(  # pragma: no cover
     return value
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def set_slope(
     rows: PricedRows, weights: Any, omega: float, theta: Any, excess: Any, slope: Any
 ) -> float:  # pragma: no cover
@@ -123,7 +123,7 @@ def set_slope(
     return steepest
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def cost(rows: PricedRows, weights: Any, omega: float, beta: Any) -> Any:  # pragma: no cover
     """F and ∂F/∂β, for who iterates in another way."""
     log_theta, theta, slope = np.empty(len(beta)), np.empty(len(beta)), np.empty(len(beta))
@@ -136,7 +136,7 @@ def cost(rows: PricedRows, weights: Any, omega: float, beta: Any) -> Any:  # pra
 # Newton's step --------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def set_free(rows: PricedRows, theta: Any, likeliest: Any, place: Any) -> None:  # pragma: no cover
     """The likeliest state of each distribution follows from the others, as Σ θ u = 0; these get places from 0 on."""
     count = 0
@@ -154,7 +154,7 @@ def set_free(rows: PricedRows, theta: Any, likeliest: Any, place: Any) -> None: 
                 count += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def add_term(rows: PricedRows, theta: Any, place: Any, i: int, factor: float, form: Any) -> None:  # pragma: no cover
     """Add factor·u_i to a linear form in the steps of the free states."""
     if place[i] >= 0:
@@ -166,7 +166,7 @@ def add_term(rows: PricedRows, theta: Any, place: Any, i: int, factor: float, fo
             form[place[other]] -= factor * theta[other] / theta[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def add_square(
     form: Any, factor: float, target: float, named: Any, matrix: Any, right: Any
 ) -> None:  # pragma: no cover
@@ -185,7 +185,7 @@ def add_square(
         form[named[k]] = 0.0
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def set_equations(  # pragma: no cover
     rows: PricedRows,
     weights: Any,
@@ -213,7 +213,7 @@ def set_equations(  # pragma: no cover
             add_square(form, 2.0 * price_of(rows, omega, j), -excess[j], named, matrix, right)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def solve_equations(matrix: Any, right: Any, space: Any) -> None:  # pragma: no cover
     """Solve in place, scaled to a diagonal of ones."""
     scale = np.empty(len(right))
@@ -229,7 +229,7 @@ def solve_equations(matrix: Any, right: Any, space: Any) -> None:  # pragma: no 
         right[a] *= scale[a]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def model_at(  # pragma: no cover
     rows: PricedRows, weights: Any, omega: float, theta: Any, excess: Any, slope: Any, step: Any, ahead: Any
 ) -> float:
@@ -246,7 +246,7 @@ def model_at(  # pragma: no cover
     return value
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def set_step(  # pragma: no cover
     rows: PricedRows,
     weights: Any,
@@ -303,7 +303,7 @@ def set_step(  # pragma: no cover
     return fall
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def newton(
     rows: PricedRows, weights: Any, omega: float, beta: Any, iterations: int, tolerance: float
 ) -> int:  # pragma: no cover

@@ -1,15 +1,17 @@
 """The compiled moves of a Markov chain in a polytope of distributions; what a move is, and why, is in `polytope.py`.
 
-The target is Π θ_i^(a_i − 1) on {θ ≥ 0, distributions sum to one, Aθ ≤ b, product rows}, times exp(−w/2·violation²) for
-each soft row. Every move keeps the target, and draws on the chain's own generator alone, so that a seed fixes a chain.
+The target is Π θ_i^(a_i − 1) on {θ ≥ 0, distributions sum to one, Aθ ≤ b, products}, times exp(−w/2·violation²) for
+each soft statement. Every move keeps the target, and draws on the chain's own generator alone: a seed fixes a chain.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import numba
 import numpy as np
+
+from credo.kernels.compiler import compiled
+from credo.kernels.sampler_arrays import Extras
 
 FARTHEST = 650.0  # in log-odds: e^-650 is still a number
 SMALLEST = 1e-290
@@ -18,21 +20,10 @@ MOST_STEPS_OUT = 40
 STEP_OUT = 8.0  # the width of a step out, in log-odds along a line
 
 
-class Extras(NamedTuple):
-    """Rows that are tested at a point instead of bounding a move: product rows, in logarithms, and soft rows."""
-
-    starts: Any  # (extras + 1,)
-    indices: Any
-    values: Any
-    bounds: Any  # (extras,)
-    weights: Any  # (extras,) NaN: a product row, which is hard
-    equality: Any  # (extras,)
-
-
 # Random numbers -------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def uniform(generator: Any) -> float:
     """A number in (0, 1): xoshiro256+ [Blackman and Vigna, 2018]."""
     s0, s1, s2, s3 = generator[0], generator[1], generator[2], generator[3]
@@ -51,9 +42,9 @@ def uniform(generator: Any) -> float:
 # Moves ----------------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def extra_terms(extras: Extras, named: Any, theta: Any) -> float:
-    """What these product and soft rows add to the log density: 0 or −∞, or −w/2·violation²."""
+    """What these products and soft statements add to the log density: 0 or −∞, or −w/2·violation²."""
     density = 0.0
     for extra in named:
         weight = extras.weights[extra]
@@ -72,7 +63,7 @@ def extra_terms(extras: Extras, named: Any, theta: Any) -> float:
     return density
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def log_split(a: float, b: float, odds: float) -> float:
     """log of t^a (1 − t)^b, t = 1/(1 + e^−odds): concave, and at most min(a·odds, −b·odds)."""
     if odds > 0.0:
@@ -80,11 +71,20 @@ def log_split(a: float, b: float, odds: float) -> float:
     return a * odds - (a + b) * np.log1p(np.exp(odds))
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def move_pair(
-    i: int, j: int, start: int, stop: int, rows: Any, changes: Any, shape: Any, theta: Any, slack: Any, generator: Any
+    i: int,
+    j: int,
+    start: int,
+    stop: int,
+    constraints: Any,
+    changes: Any,
+    shape: Any,
+    theta: Any,
+    slack: Any,
+    generator: Any,
 ) -> None:
-    """Mass between two states of a distribution: a Beta(a_i, a_j), truncated by the rows that name one of them.
+    """Mass between two states of a distribution: a Beta(a_i, a_j), truncated by the constraints that name one of them.
 
     With a_i = a_j = 1 it is uniform and drawn as such; else by a slice in the log-odds of the split.
     """
@@ -92,7 +92,7 @@ def move_pair(
     old_i, old_j = theta[i], theta[j]
     low, high = -old_i, old_j
     for e in range(start, stop):
-        limit = slack[rows[e]] / changes[e]
+        limit = slack[constraints[e]] / changes[e]
         if changes[e] > 0.0:
             high = min(high, limit)
         else:
@@ -122,10 +122,10 @@ def move_pair(
         theta[j] = max((old_i + old_j) / (1.0 + np.exp(odds)), SMALLEST)
         step = theta[i] - old_i
     for e in range(start, stop):
-        slack[rows[e]] -= changes[e] * step
+        slack[constraints[e]] -= changes[e] * step
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def place_on_line(
     exponents: Any, theta: Any, indices: Any, values: Any, gaps: Any, length: float, odds: float
 ) -> float:
@@ -146,11 +146,11 @@ def place_on_line(
     return density
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def move_line(
     indices: Any,
     values: Any,
-    rows: Any,
+    constraints: Any,
     changes: Any,
     named: Any,
     extras: Extras,
@@ -170,9 +170,9 @@ def move_line(
         else:
             high = min(high, limit)
         flat &= exponents[k] == 0.0
-    for k in range(len(rows)):
+    for k in range(len(constraints)):
         if changes[k] != 0.0:
-            limit = slack[rows[k]] / changes[k]
+            limit = slack[constraints[k]] / changes[k]
             if changes[k] > 0.0:
                 high = min(high, limit)
             else:
@@ -184,8 +184,8 @@ def move_line(
         step = low + uniform(generator) * length
         for k in range(len(indices)):
             theta[indices[k]] = max(theta[indices[k]] + step * values[k], SMALLEST)
-        for k in range(len(rows)):
-            slack[rows[k]] -= step * changes[k]
+        for k in range(len(constraints)):
+            slack[constraints[k]] -= step * changes[k]
         return
     gaps, old = work[0], work[1]
     for k in range(len(indices)):
@@ -214,8 +214,8 @@ def move_line(
         density = place_on_line(exponents, theta, indices, values, gaps, length, odds)
         if density >= level and density + extra_terms(extras, named, theta) >= level:
             step = low + length / (1.0 + np.exp(-odds))
-            for k in range(len(rows)):
-                slack[rows[k]] -= step * changes[k]
+            for k in range(len(constraints)):
+                slack[constraints[k]] -= step * changes[k]
             return
         if odds < now:
             left = odds
@@ -225,7 +225,7 @@ def move_line(
         theta[indices[k]] = old[k]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def set_ray(
     raised: Any, ratios: Any, owners: Any, distributions: Any, shape: Any, theta: Any, work: Any, indices: Any
 ) -> int:

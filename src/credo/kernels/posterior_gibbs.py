@@ -1,16 +1,20 @@
-"""The compiled Gibbs sampler of the posterior; the model, its names and its density are in `posterior.py`."""
+"""The compiled Gibbs sampler of the posterior; the model, its names and its density are in `posterior.py`.
+
+Loops instead of expressions over whole arrays: each of those would compile a loop of its own, and messages for errors.
+"""
 
 from __future__ import annotations
 
 from math import lgamma
-from typing import Any, NamedTuple
+from typing import Any
 
-import numba
 import numpy as np
 
-from credo.kernels.joint_updates import Leaps, Mixture, leap_all
-from credo.kernels.polytope_moves import SMALLEST, Extras, uniform
-from credo.kernels.sweeps import Geometry, refresh, sweep, work_space
+from credo.kernels.compiler import compiled
+from credo.kernels.joint_updates import update_jointly
+from credo.kernels.polytope_moves import SMALLEST, uniform
+from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras, Geometry, JointUpdates, Mixture
+from credo.kernels.sweeps import refresh, sweep, work_space
 
 STEP_OUT = 1.5  # in log-odds
 MOST_STEPS_OUT = 20
@@ -18,35 +22,10 @@ MOST_SHRINKS = 100
 FARTHEST = 300.0
 
 
-class Layout(NamedTuple):
-    """The rows that are sampled, those of blocks first, then those that have data but no statement; flat arrays."""
-
-    row_starts: Any  # (rows + 1,) into parameters
-    row_tables: Any  # (rows,)
-    counts: Any  # (parameters,)
-    informative: Any  # (rows,) all but rows with numbers that can only be zero, whose density has another dimension
-    constrained: Any  # how many rows belong to blocks, as an array of one number
-    cells: Any  # (tables + 1,) into means
-    seen: Any  # (rows,) 1: it has data
-    strengths: Any  # (2, components) s_g, by `seen`
-    own: Any  # how many of the components have the even base, as an array of one number
-    group_tables: Any  # (groups,) the table of a group's first row; tables that a group joins have the same effort
-
-
-class State(NamedTuple):
-    """What a chain carries on."""
-
-    theta: Any  # (parameters,)
-    component: Any  # (rows,) z
-    means: Any  # (cells,) m
-    weights: Any  # (tables, components) π
-    pool: Any  # (components,) w
-
-
 # Random numbers -------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def log_gamma_draw(shape: float, generator: Any) -> float:
     """The logarithm of a gamma variate [Marsaglia and Tsang, 2000], which a small shape cannot make underflow."""
     boost = 0.0
@@ -62,7 +41,7 @@ def log_gamma_draw(shape: float, generator: Any) -> float:
             return np.log(d * v) + boost
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def draw_dirichlet(shape: Any, out: Any, generator: Any) -> None:
     highest = -np.inf
     for k in range(len(shape)):
@@ -79,45 +58,45 @@ def draw_dirichlet(shape: Any, out: Any, generator: Any) -> None:
 # Updates --------------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def set_shapes(layout: Layout, state: State, active: Any, shape: Any) -> None:
-    """s_z·b_z + N of every row."""
-    for row in range(len(layout.row_tables)):
-        if not active[layout.row_tables[row]]:
+@compiled(error_model="numpy")
+def set_shapes(arrays: DistributionArrays, state: ChainState, active: Any, shape: Any) -> None:
+    """s_z·b_z + N of every distribution."""
+    for d in range(len(arrays.families)):
+        if not active[arrays.families[d]]:
             continue
-        start, stop = layout.row_starts[row], layout.row_starts[row + 1]
-        component, cell = state.component[row], layout.cells[layout.row_tables[row]]
-        strength = layout.strengths[layout.seen[row], component]
+        start, stop = arrays.starts[d], arrays.starts[d + 1]
+        component, cell = state.component[d], arrays.cells[arrays.families[d]]
+        strength = arrays.strengths[arrays.seen[d], component]
         for i in range(start, stop):
-            base = 1.0 / (stop - start) if component < layout.own[0] else state.means[cell + i - start]
-            shape[i] = strength * base + layout.counts[i]
+            base = 1.0 / (stop - start) if component < arrays.uniform_components[0] else state.means[cell + i - start]
+            shape[i] = strength * base + arrays.counts[i]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def set_density(layout: Layout, state: State, active: Any, density: Any) -> None:
-    """log π_g/B(s_g·b_g) of every table."""
-    cells, strengths = layout.cells, layout.strengths
-    means, weights, own = state.means, state.weights, layout.own[0]
-    for table in range(len(cells) - 1):
-        if not active[table]:
+@compiled(error_model="numpy")
+def set_density(arrays: DistributionArrays, state: ChainState, active: Any, density: Any) -> None:
+    """log π_g/B(s_g·b_g) of every CPT."""
+    cells, strengths = arrays.cells, arrays.strengths
+    means, weights, first_pooled = state.means, state.weights, arrays.uniform_components[0]
+    for family in range(len(cells) - 1):
+        if not active[family]:
             continue
-        states = cells[table + 1] - cells[table]
+        states = cells[family + 1] - cells[family]
         for g in range(strengths.shape[1]):
             for seen in range(2):
                 strength = strengths[seen, g]
-                if g < own:
+                if g < first_pooled:
                     value = lgamma(strength) - states * lgamma(strength / states)
                 elif seen == 0:  # what is shared is shared by both
                     value = lgamma(strength)
-                    for cell in range(cells[table], cells[table + 1]):
+                    for cell in range(cells[family], cells[family + 1]):
                         value -= lgamma(strength * means[cell])
-                density[table, seen, g] = np.log(weights[table, g]) + value
+                density[family, seen, g] = np.log(weights[family, g]) + value
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def choose_components(
-    layout: Layout,
-    state: State,
+    arrays: DistributionArrays,
+    state: ChainState,
     active: Any,
     logs: Any,
     members: Any,
@@ -126,19 +105,29 @@ def choose_components(
     chances: Any,
     generator: Any,
 ) -> None:
-    """z of each row with chances π_g·Dir(θ | s_g·b_g); how many rows of a table took g, and Σ log θ over them."""
-    row_starts, row_tables, cells = layout.row_starts, layout.row_tables, layout.cells
-    strengths, means, weights, own = layout.strengths, state.means, state.weights, layout.own[0]
+    """z of each distribution with chances π_g·Dir(θ | s_g·b_g).
+
+    Sets how many distributions of a CPT have component g, and Σ log θ over them.
+    """
+    starts, families, cells = arrays.starts, arrays.families, arrays.cells
+    strengths, means, weights, first_pooled = (
+        arrays.strengths,
+        state.means,
+        state.weights,
+        arrays.uniform_components[0],
+    )
     components = strengths.shape[1]
-    for table in range(len(cells) - 1):
-        if active[table]:
-            members[table] = 0.0
-            log_sums[cells[table] : cells[table + 1]] = 0.0
-    for row in range(len(row_tables)):
-        if not active[row_tables[row]]:
+    for family in range(len(cells) - 1):
+        if active[family]:
+            for g in range(components):
+                members[family, g] = 0.0
+                for cell in range(cells[family], cells[family + 1]):
+                    log_sums[cell, g] = 0.0
+    for d in range(len(families)):
+        if not active[families[d]]:
             continue
-        table, start, stop = row_tables[row], row_starts[row], row_starts[row + 1]
-        cell, seen = cells[table], layout.seen[row]
+        family, start, stop = families[d], starts[d], starts[d + 1]
+        cell, seen = cells[family], arrays.seen[d]
         plain = mean = 0.0  # Σ log θ, and Σ m log θ
         for i in range(start, stop):
             logs[i] = np.log(max(state.theta[i], SMALLEST))
@@ -146,11 +135,11 @@ def choose_components(
             mean += means[cell + i - start] * logs[i]
         highest = -np.inf
         for g in range(components):
-            if not layout.informative[row]:
-                chances[g] = np.log(weights[table, g])
+            if not arrays.informative[d]:
+                chances[g] = np.log(weights[family, g])
             else:
-                inner = plain / (stop - start) if g < own else mean
-                chances[g] = density[table, seen, g] + strengths[seen, g] * inner - plain
+                inner = plain / (stop - start) if g < first_pooled else mean
+                chances[g] = density[family, seen, g] + strengths[seen, g] * inner - plain
             highest = max(highest, chances[g])
         total = 0.0
         for g in range(components):
@@ -159,34 +148,47 @@ def choose_components(
         while chosen < components - 1 and rest > np.exp(chances[chosen] - highest):
             rest -= np.exp(chances[chosen] - highest)
             chosen += 1
-        state.component[row] = chosen
-        if layout.informative[row]:
-            members[table, chosen] += 1.0
+        state.component[d] = chosen
+        if arrays.informative[d]:
+            members[family, chosen] += 1.0
             for i in range(start, stop):
                 log_sums[cell + i - start, chosen] += logs[i]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def mean_term(strengths: Any, own: int, members: Any, log_sums: Any, mean: float, evenness: float) -> float:
-    """What m_k adds to the log density: its prior, and Σ s·m·log θ − log Γ(s·m) over the rows that share it."""
-    value = evenness * np.log(mean)
-    for g in range(own, len(strengths)):
+@compiled(error_model="numpy")
+def mean_term(
+    strengths: Any, first_pooled: int, members: Any, log_sums: Any, mean: float, mean_concentration: float
+) -> float:
+    """What m_k adds to the log density: c·log m, and Σ s·m·log θ − log Γ(s·m) over distributions that share it."""
+    value = mean_concentration * np.log(mean)
+    for g in range(first_pooled, len(strengths)):
         if members[g] > 0.0:
             weight = strengths[g] * mean
             value += weight * log_sums[g] - members[g] * lgamma(weight)
     return value
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def update_means(
-    layout: Layout, state: State, active: Any, members: Any, log_sums: Any, evenness: float, generator: Any
+    arrays: DistributionArrays,
+    state: ChainState,
+    active: Any,
+    members: Any,
+    log_sums: Any,
+    mean_concentration: float,
+    generator: Any,
 ) -> None:
-    """m of each table, state against state, by slices in the log-odds of their split."""
-    cells, strengths, own, means = layout.cells, layout.strengths[0], layout.own[0], state.means
-    for table in range(len(cells) - 1):
-        if not active[table]:
+    """m of each CPT, state against state, by slices in the log-odds of their split."""
+    cells, strengths, first_pooled, means = (
+        arrays.cells,
+        arrays.strengths[0],
+        arrays.uniform_components[0],
+        state.means,
+    )
+    for family in range(len(cells) - 1):
+        if not active[family]:
             continue
-        start, stop = cells[table], cells[table + 1]
+        start, stop = cells[family], cells[family + 1]
         states = stop - start
         for i in range(start, start + 1 if states == 2 else stop):
             j = start + (i - start + 1 + int(uniform(generator) * (states - 1))) % states
@@ -194,10 +196,10 @@ def update_means(
                 continue
             total = means[i] + means[j]
             now = np.log(means[i] / means[j])
-            rows, first, second = members[table], log_sums[i], log_sums[j]
+            own, first, second = members[family], log_sums[i], log_sums[j]
             level = np.log(uniform(generator))
-            level += mean_term(strengths, own, rows, first, means[i], evenness)
-            level += mean_term(strengths, own, rows, second, means[j], evenness)
+            level += mean_term(strengths, first_pooled, own, first, means[i], mean_concentration)
+            level += mean_term(strengths, first_pooled, own, second, means[j], mean_concentration)
             left = now - STEP_OUT * uniform(generator)
             right = left + STEP_OUT
             steps_left = int(MOST_STEPS_OUT * uniform(generator))
@@ -209,8 +211,8 @@ def update_means(
                 )
                 odds = min(max(odds, -FARTHEST), FARTHEST)
                 one, two = total / (1.0 + np.exp(-odds)), total / (1.0 + np.exp(odds))
-                value = mean_term(strengths, own, rows, first, one, evenness)
-                inside = value + mean_term(strengths, own, rows, second, two, evenness) >= level
+                value = mean_term(strengths, first_pooled, own, first, one, mean_concentration)
+                inside = value + mean_term(strengths, first_pooled, own, second, two, mean_concentration) >= level
                 if steps_left > 0:
                     left -= STEP_OUT if inside else 0.0
                     steps_left = steps_left - 1 if inside else 0
@@ -226,97 +228,114 @@ def update_means(
                     right = odds
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def update_pool(state: State, members: Any, alikeness: float, shape: Any, generator: Any) -> None:
-    """w of all tables, by counts of tables in a restaurant's sense [Teh and others, 2006, section 5]."""
+@compiled(error_model="numpy")
+def update_pool(state: ChainState, members: Any, pooling_concentration: float, shape: Any, generator: Any) -> None:
+    """w, by how many tables a Chinese restaurant with these customers has [Teh and others, 2006, section 5]."""
     pool = state.pool
-    shape[:] = 1.0
-    for table in range(len(members)):
+    for g in range(len(pool)):
+        shape[g] = 1.0
+    for family in range(len(members)):
         for g in range(len(pool)):
-            for n in range(int(members[table, g])):
-                shape[g] += uniform(generator) * (alikeness * pool[g] + n) < alikeness * pool[g]
+            for n in range(int(members[family, g])):
+                shape[g] += uniform(generator) * (pooling_concentration * pool[g] + n) < pooling_concentration * pool[g]
     draw_dirichlet(shape, pool, generator)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def update_weights(state: State, active: Any, members: Any, alikeness: float, shape: Any, generator: Any) -> None:
-    """π of each table, which is a Dirichlet(κ·w + how many of its rows took each)."""
-    for table in range(len(members)):
-        if active[table]:
-            shape[:] = alikeness * state.pool + members[table]
-            draw_dirichlet(shape, state.weights[table], generator)
+@compiled(error_model="numpy")
+def update_weights(
+    state: ChainState, active: Any, members: Any, pooling_concentration: float, shape: Any, generator: Any
+) -> None:
+    """π of each CPT, a Dirichlet(κ·w + how many of its distributions have each component)."""
+    for family in range(len(members)):
+        if active[family]:
+            for g in range(len(shape)):
+                shape[g] = pooling_concentration * state.pool[g] + members[family, g]
+            draw_dirichlet(shape, state.weights[family], generator)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def run_posterior(
     geometry: Geometry,
     extras: Extras,
-    leaps: Leaps,
-    layout: Layout,
-    effort: Any,  # (tables,) how often a round updates each
-    state: State,
-    evenness: float,
-    alikeness: float,
+    updates: JointUpdates,
+    arrays: DistributionArrays,
+    effort: Any,  # (families,) how often a round updates each
+    state: ChainState,
+    mean_concentration: float,
+    pooling_concentration: float,
     thinning: int,
     out_theta: Any,  # (draws, parameters of blocks)
-    out_component: Any,  # (draws, rows)
+    out_component: Any,  # (draws, distributions)
     out_means: Any,  # (draws, cells)
-    out_weights: Any,  # (draws, tables, components)
+    out_weights: Any,  # (draws, families, components)
     moments: Any,  # (2, parameters of no block) out: Σ over sweeps of E θ and E θ²
     generator: Any,
 ) -> None:
     """Draws, each after `thinning` rounds of all updates."""
     theta = state.theta
     slack = np.empty(len(geometry.bounds))
-    for group in range(len(geometry.group_rows) - 1):
+    for group in range(len(geometry.group_constraints) - 1):
         refresh(geometry, group, theta, slack)
-    tables, components, rows = len(layout.cells) - 1, layout.strengths.shape[1], len(layout.row_tables)
+    families, components, count = len(arrays.cells) - 1, arrays.strengths.shape[1], len(arrays.families)
     work, indices = work_space(len(theta), len(slack))
-    shape, logs, order = np.empty(len(theta)), np.empty(len(theta)), np.empty(rows, dtype=np.int64)
-    members, density = np.zeros((tables, components)), np.empty((tables, 2, components))
+    shape, logs, order = np.empty(len(theta)), np.empty(len(theta)), np.empty(count, dtype=np.int64)
+    members, density = np.zeros((families, components)), np.empty((families, 2, components))
     log_sums, chances = np.zeros((len(state.means), components)), np.empty(components)
     mixture = Mixture(
-        layout.row_starts,
-        layout.row_tables,
-        layout.counts,
-        layout.cells,
+        arrays.starts,
+        arrays.families,
+        arrays.counts,
+        arrays.cells,
         state.means,
-        layout.seen,
-        layout.strengths,
-        layout.own[0],
+        arrays.seen,
+        arrays.strengths,
+        arrays.uniform_components[0],
         density,
     )
-    edge = layout.row_starts[layout.constrained[0]]
-    most = effort.max() if len(effort) else 1
+    edge = arrays.starts[arrays.constrained[0]]
+    most = 1
+    for family in range(families):
+        most = max(most, effort[family])
+    active = np.empty(families, dtype=np.bool_)
+    active_groups = np.empty(len(arrays.group_families), dtype=np.bool_)
     for draw in range(len(out_theta)):
         for repeat in range(thinning * most):
-            # All tables, then those again that need more effort; given w, a table depends on no other.
-            active = effort > repeat % most
-            active_groups = active[layout.group_tables]
-            set_shapes(layout, state, active, shape)
+            # All CPTs, then those again that need more effort; given w, a CPT depends on no other.
+            for family in range(families):
+                active[family] = effort[family] > repeat % most
+            for group in range(len(active_groups)):
+                active_groups[group] = active[arrays.group_families[group]]
+            set_shapes(arrays, state, active, shape)
             sweep(geometry, extras, active_groups, shape, theta, slack, work, indices, generator)
-            set_density(layout, state, active, density)
-            leap_all(geometry, extras, mixture, leaps, active, theta, logs, order, generator)
+            set_density(arrays, state, active, density)
+            update_jointly(geometry, extras, mixture, updates, active, theta, logs, order, generator)
             for group in range(len(active_groups)):
                 if active_groups[group]:
                     refresh(geometry, group, theta, slack)
-            for row in range(layout.constrained[0], rows):
-                if not active[layout.row_tables[row]]:
+            for d in range(arrays.constrained[0], count):
+                if not active[arrays.families[d]]:
                     continue
-                start, stop = layout.row_starts[row], layout.row_starts[row + 1]
+                start, stop = arrays.starts[d], arrays.starts[d + 1]
                 draw_dirichlet(shape[start:stop], theta[start:stop], generator)
                 if repeat % most:
                     continue
-                total = shape[start:stop].sum()
+                total = 0.0
+                for i in range(start, stop):
+                    total += shape[i]
                 for i in range(start, stop):
                     moments[0, i - edge] += shape[i] / total
                     moments[1, i - edge] += shape[i] * (shape[i] + 1.0) / (total * (total + 1.0))
-            choose_components(layout, state, active, logs, members, log_sums, density, chances, generator)
-            update_means(layout, state, active, members, log_sums, evenness, generator)
+            choose_components(arrays, state, active, logs, members, log_sums, density, chances, generator)
+            update_means(arrays, state, active, members, log_sums, mean_concentration, generator)
             if repeat % most == 0:
-                update_pool(state, members, alikeness, chances, generator)
-            update_weights(state, active, members, alikeness, chances, generator)
-        out_theta[draw] = theta[:edge]
-        out_component[draw] = state.component
-        out_means[draw] = state.means
-        out_weights[draw] = state.weights
+                update_pool(state, members, pooling_concentration, chances, generator)
+            update_weights(state, active, members, pooling_concentration, chances, generator)
+        for i in range(edge):
+            out_theta[draw, i] = theta[i]
+        for d in range(count):
+            out_component[draw, d] = state.component[d]
+        for cell in range(len(state.means)):
+            out_means[draw, cell] = state.means[cell]
+        for family in range(families):
+            for g in range(components):
+                out_weights[draw, family, g] = state.weights[family, g]

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from credo.kernels.compiler import compiled
 from credo.kernels.dense_cholesky import PIVOT_INSTEAD, SMALLEST_PIVOT
 
 ROUNDING = 1e-13  # of its diagonal is the least pivot; refinement makes up for the change
 KEPT = 0.2  # a distribution keeps its dependent number as long as that is not below this share of the largest
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def choose_dependent(  # pragma: no cover
     distribution_of: Any,
     theta: Any,
@@ -53,7 +53,7 @@ def choose_dependent(  # pragma: no cover
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def reduce_rows(  # pragma: no cover
     distribution_of: Any,
     starts: Any,
@@ -90,7 +90,7 @@ def reduce_rows(  # pragma: no cover
         lengths[j] = length
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def factorise_reduced(  # pragma: no cover
     distribution_of: Any,
     curvature: Any,  # (n,) H, regularised
@@ -137,7 +137,7 @@ def factorise_reduced(  # pragma: no cover
                     matrix[i, c] -= factor * matrix[k, c]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def solve_reduced(  # pragma: no cover
     distribution_of: Any,
     starts: Any,

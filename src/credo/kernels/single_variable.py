@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from credo.kernels.compiler import compiled
 
 SMALL = 1e-30  # a product below this is scaled
 BATCH = np.uint64(32)  # families between two looks at the size of the products
 
-jit = numba.njit(cache=True, nogil=True, error_model="numpy")
+jit = compiled(error_model="numpy")
 
 
 @jit

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from credo.kernels.compiler import compiled
 from credo.kernels.dense_cholesky import PIVOT_INSTEAD, SMALLEST_PIVOT, factorise_dense, solve_dense
 
 DENSE_ENOUGH, LEAST_TAIL = 0.5, 96  # filled share and size from which the end of an elimination is done densely
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def minimum_degree(size: int, rows: Any, columns: Any) -> Any:  # pragma: no cover
     """An elimination order: always the vertex with the fewest neighbours; they become each other's neighbours."""
     adjacent = np.zeros((size, size), dtype=np.bool_)
@@ -57,7 +57,7 @@ def minimum_degree(size: int, rows: Any, columns: Any) -> Any:  # pragma: no cov
     return order
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def upper_triangle(size: int, order: Any, rows: Any, columns: Any, values: Any) -> Any:  # pragma: no cover
     """The upper triangle, by columns, of the matrix in its new order, diagonal last in each column.
 
@@ -88,7 +88,7 @@ def upper_triangle(size: int, order: Any, rows: Any, columns: Any, values: Any) 
     return starts, numbers, entries, diagonal
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def elimination_tree(size: int, starts: Any, numbers: Any) -> Any:  # pragma: no cover
     """The parent of each column in the elimination tree (-1 at a root), where each column of L starts, and the tail.
 
@@ -119,7 +119,7 @@ def elimination_tree(size: int, starts: Any, numbers: Any) -> Any:  # pragma: no
     return parent, factor_starts, tail
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def factorise(  # pragma: no cover
     size: int,
     starts: Any,
@@ -190,7 +190,7 @@ def factorise(  # pragma: no cover
         factorise_dense(dense, signs, inverse_diagonal[tail:], space)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def solve_factorised(  # pragma: no cover
     size: int,
     factor_starts: Any,

@@ -1,46 +1,19 @@
-"""The compiled sweeps of a Markov chain: which moves are made, in which order, on which rows."""
+"""The compiled sweeps of a Markov chain: which moves are made, in which order, on which constraints."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import numba
 import numpy as np
 
-from credo.kernels.polytope_moves import Extras, move_line, move_pair, set_ray, uniform
+from credo.kernels.compiler import compiled
+from credo.kernels.polytope_moves import move_line, move_pair, set_ray, uniform
+from credo.kernels.sampler_arrays import Extras, Geometry
 
-NOTHING = 1e-15  # a change of a row that is rounding: the row keeps its value on the ray
-
-
-class Geometry(NamedTuple):
-    """Groups of distributions, their rows, and the sparse directions to move in; flat arrays, as the loops take them.
-
-    A group is a block: its rows, moves and distributions are the stretches that `group_*` name. `delta_*` hold Av of
-    each move v, so that a move looks at the rows that it changes and at no other.
-    """
-
-    group_rows: Any  # (groups + 1,)
-    group_moves: Any  # (groups + 1,)
-    group_distributions: Any  # (groups + 1,)
-    distributions: Any  # (distributions + 1,)
-    owners: Any  # (parameters,) the distribution of each
-    row_starts: Any
-    row_indices: Any
-    row_values: Any
-    bounds: Any  # (rows,)
-    move_starts: Any
-    move_indices: Any
-    move_values: Any
-    delta_starts: Any
-    delta_rows: Any
-    delta_values: Any
-    extra_starts: Any  # (moves + 1,) which extras a move changes
-    extra_list: Any
-    chances: Any  # (moves,) how likely a sweep makes each
-    rays: Any  # (moves,) whether its entries are states that are raised, see `set_ray`
+NOTHING = 1e-15  # a change of a constraint that is rounding: it keeps its value on the ray
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def refresh(geometry: Geometry, group: int, theta: Any, slack: Any) -> None:
     """Distributions summed to one again, and b − Aθ worked out anew: rounding adds up in what is only updated."""
     for d in range(geometry.group_distributions[group], geometry.group_distributions[group + 1]):
@@ -49,20 +22,20 @@ def refresh(geometry: Geometry, group: int, theta: Any, slack: Any) -> None:
             total += theta[i]
         for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
             theta[i] /= total
-    for row in range(geometry.group_rows[group], geometry.group_rows[group + 1]):
-        rest = geometry.bounds[row]
-        for e in range(geometry.row_starts[row], geometry.row_starts[row + 1]):
-            rest -= geometry.row_values[e] * theta[geometry.row_indices[e]]
-        slack[row] = rest
+    for constraint in range(geometry.group_constraints[group], geometry.group_constraints[group + 1]):
+        rest = geometry.bounds[constraint]
+        for e in range(geometry.constraint_starts[constraint], geometry.constraint_starts[constraint + 1]):
+            rest -= geometry.constraint_values[e] * theta[geometry.constraint_indices[e]]
+        slack[constraint] = rest
 
 
-@numba.njit(cache=True, nogil=True)
-def work_space(parameters: int, rows: int) -> Any:
-    """Room for a sweep: numbers, of which row 2 must be zero, and indices."""
-    return np.zeros((6, parameters + rows)), np.empty(parameters + rows, dtype=np.int64)
+@compiled
+def work_space(parameters: int, constraints: int) -> Any:
+    """Room for a sweep: numbers, the third line of which must be zero, and indices."""
+    return np.zeros((6, parameters + constraints)), np.empty(parameters + constraints, dtype=np.int64)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def sweep(
     geometry: Geometry,
     extras: Extras,
@@ -77,12 +50,12 @@ def sweep(
     """Every move once, or as often as its chance has it, group by group."""
     # Taken out of the tuple once: in the loop each look would count references.
     move_starts, move_indices, move_values = geometry.move_starts, geometry.move_indices, geometry.move_values
-    delta_starts, delta_rows, delta_values = geometry.delta_starts, geometry.delta_rows, geometry.delta_values
+    delta_starts, changed, delta_values = geometry.delta_starts, geometry.delta_constraints, geometry.delta_values
     extra_starts, extra_list, chances = geometry.extra_starts, geometry.extra_list, geometry.chances
-    row_starts, row_indices, row_values = geometry.row_starts, geometry.row_indices, geometry.row_values
+    starts, members, coefficients = geometry.constraint_starts, geometry.constraint_indices, geometry.constraint_values
     rays, owners, distributions = geometry.rays, geometry.owners, geometry.distributions
     direction, exponents, ray_changes = work[2], work[4], work[5]
-    for group in range(len(geometry.group_rows) - 1):
+    for group in range(len(geometry.group_constraints) - 1):
         if not active[group]:
             continue
         for move in range(geometry.group_moves[group], geometry.group_moves[group + 1]):
@@ -92,18 +65,18 @@ def sweep(
             first, last = delta_starts[move], delta_starts[move + 1]
             if not rays[move] and stop - start == 2 and extra_starts[move] == extra_starts[move + 1]:
                 i, j = move_indices[start], move_indices[start + 1]
-                move_pair(i, j, first, last, delta_rows, delta_values, shape, theta, slack, generator)
+                move_pair(i, j, first, last, changed, delta_values, shape, theta, slack, generator)
                 continue
             named = extra_list[extra_starts[move] : extra_starts[move + 1]]
             indices, values = move_indices[start:stop], move_values[start:stop]
-            rows, changes = delta_rows[first:last], delta_values[first:last]
+            constraints, changes = changed[first:last], delta_values[first:last]
             if rays[move]:
                 count = set_ray(indices, values, owners, distributions, shape, theta, work, work_indices)
                 indices, values, changes = work_indices[:count], work[3, :count], ray_changes[: last - first]
                 for k in range(last - first):
                     changes[k] = 0.0
-                    for e in range(row_starts[rows[k]], row_starts[rows[k] + 1]):
-                        changes[k] += row_values[e] * direction[row_indices[e]]
+                    for e in range(starts[constraints[k]], starts[constraints[k] + 1]):
+                        changes[k] += coefficients[e] * direction[members[e]]
                     if abs(changes[k]) < NOTHING:
                         changes[k] = 0.0
                 for k in range(count):
@@ -111,11 +84,11 @@ def sweep(
             else:
                 for k in range(stop - start):
                     exponents[k] = shape[indices[k]] - 1.0
-            move_line(indices, values, rows, changes, named, extras, exponents, theta, slack, work, generator)
+            move_line(indices, values, constraints, changes, named, extras, exponents, theta, slack, work, generator)
         refresh(geometry, group, theta, slack)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def run_chain(
     geometry: Geometry,
     extras: Extras,
@@ -127,10 +100,10 @@ def run_chain(
 ) -> None:
     """Draws, each after `thinning` sweeps."""
     slack = np.empty(len(geometry.bounds))
-    for group in range(len(geometry.group_rows) - 1):
+    for group in range(len(geometry.group_constraints) - 1):
         refresh(geometry, group, theta, slack)
     work, indices = work_space(len(theta), len(slack))
-    active = np.ones(len(geometry.group_rows) - 1, dtype=np.bool_)
+    active = np.ones(len(geometry.group_constraints) - 1, dtype=np.bool_)
     for draw in range(len(out)):
         for _ in range(thinning):
             sweep(geometry, extras, active, shape, theta, slack, work, indices, generator)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from credo.kernels.compiler import compiled
 
 LEAST = 1e-100  # of evidence: what was zero under these tables can be seen again under the next
 SMALL = 1e-150  # a product below this is scaled
 
-jit = numba.njit(cache=True, nogil=True, error_model="numpy")
+jit = compiled(error_model="numpy")
 
 
 @jit

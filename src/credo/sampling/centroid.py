@@ -1,7 +1,7 @@
 """The mean of the uniform distribution on what each block allows [guo, section 4.1: α].
 
-θ = θ₀ + Zx, where Z keeps the sums and the equalities and θ₀ is inside: what is left of the hard rows and of θ ≥ 0 is
-a polytope in x that has an inside, and whose centroid is the mean.
+θ = θ₀ + Zx, where Z keeps the sums and the equalities and θ₀ is inside: what is left of the hard constraints and of
+θ ≥ 0 is a polytope in x that has an inside, and whose centroid is the mean.
 """
 
 from __future__ import annotations
@@ -16,55 +16,84 @@ from credo.arrays import Numbers
 from credo.constraints.blocks import Block, shape_of
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
 from credo.sampling.directions import null_space
-from credo.sampling.polytope import sample_block, seeded
+from credo.sampling.polytope import sample_block
+from credo.sampling.region import seeded
 
 STANDARD_ERROR = 0.03  # of the mean, in standard deviations
-LARGE = 1_000_000  # cells of a matrix, above which moves along few numbers at a time are cheaper
+LARGE = 1_000_000  # cells of a matrix, above which moves along few parameters at a time are cheaper
+VECTORISED_BLOCKS = 64  # that differ, up to which no compiled code is used …
+VECTORISED_CELLS = 40_000  # … nor for more cells of all their matrices
 _NOTHING = 1e-12
 
 
 def uniform_means(
-    blocks: Sequence[Block], *, seed: int = 0, standard_error: float = STANDARD_ERROR
+    blocks: Sequence[Block],
+    *,
+    seed: int = 0,
+    standard_error: float = STANDARD_ERROR,
+    compiled: bool | None = None,
 ) -> tuple[Numbers, ...]:
-    """The mean of each block; those that are alike are answered once."""
+    """The mean of each block; equal blocks are answered once.
+
+    Few small blocks need no compiled code (`is_small`); `compiled` overrules that.
+    """
     shapes = [shape_of(block) for block in blocks]
     distinct = dict(zip(shapes, blocks, strict=True))
+    use_compiled = not is_small(list(distinct.values())) if compiled is None else compiled
 
     def mean(item: tuple[int, Block]) -> Numbers:
         number, block = item
-        return uniform_mean(block, int(np.random.SeedSequence([seed, number]).generate_state(1)[0]), standard_error)
+        own_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+        return uniform_mean(block, own_seed, standard_error, use_compiled)
 
     with ThreadPoolExecutor(cpu_count() or 1) as pool:
         means = dict(zip(distinct, pool.map(mean, enumerate(distinct.values())), strict=True))
     return tuple(means[shape] for shape in shapes)
 
 
-def uniform_mean(block: Block, seed: int, standard_error: float = STANDARD_ERROR) -> Numbers:
-    """The mean of one block; it satisfies every hard linear row."""
-    from credo.kernels.centroid import centroid
+def is_small(blocks: Sequence[Block]) -> bool:
+    """Whether plain NumPy is quick enough: about a hundredth of a second a block, and more for large ones."""
+    cells = sum((len(block.linear) + block.size) * block.size for block in blocks)
+    return len(blocks) <= VECTORISED_BLOCKS and cells <= VECTORISED_CELLS
 
-    if any(row.confidence is None for row in block.products):
-        return _by_draws(block, seed)  # not convex
+
+def uniform_mean(
+    block: Block, seed: int, standard_error: float = STANDARD_ERROR, compiled: bool | None = None
+) -> Numbers:
+    """The mean of one block; it satisfies every hard linear constraint."""
+    compiled = not is_small([block]) if compiled is None else compiled
+    if any(product.confidence is None for product in block.products):
+        return _by_draws(block, seed, compiled)  # not convex
     if not block.linear.hard.any():
         return np.asarray(1.0 / np.diff(block.distributions)[block.distribution_of], dtype=np.float64)
     if (len(block.linear) + block.size) * block.size > LARGE:
-        return _by_draws(block, seed)
+        return _by_draws(block, seed, compiled)
     interior = interior_of(block)
     if interior is None:
         raise InfeasibleError
     start, basis = _subspace(block, interior)
     linear = block.linear.take(block.linear.hard)
-    rows = np.concatenate((linear.matrix(block.size) @ basis, -basis))
+    matrix = np.concatenate((linear.matrix(block.size) @ basis, -basis))
     bounds = np.concatenate((linear.bounds - linear.values(start), start))
-    kept = np.abs(rows).max(axis=1, initial=0.0) > _NOTHING
-    if not kept.any():
+    bounding = np.abs(matrix).max(axis=1, initial=0.0) > _NOTHING
+    if not bounding.any():
         return start
-    found = centroid(rows[kept], bounds[kept], standard_error, seeded(seed))
+    found = _centroid(matrix[bounding], bounds[bounding], standard_error, seed, compiled)
     return np.asarray(np.maximum(start + basis @ found, 0.0), dtype=np.float64)
 
 
-def _by_draws(block: Block, seed: int) -> Numbers:
-    return sample_block(block, np.ones(block.size), chains=2, seed=seed, threads=1).mean
+def _centroid(matrix: Numbers, bounds: Numbers, standard_error: float, seed: int, compiled: bool) -> Numbers:
+    if compiled:
+        from credo.kernels.centroid import centroid
+
+        return np.asarray(centroid(matrix, bounds, standard_error, seeded(seed)), dtype=np.float64)
+    from credo.sampling.vectorised.centroid import centroid as vectorised_centroid
+
+    return vectorised_centroid(matrix, bounds, standard_error, np.random.default_rng(seed))
+
+
+def _by_draws(block: Block, seed: int, compiled: bool) -> Numbers:
+    return sample_block(block, np.ones(block.size), chains=2, seed=seed, threads=1, compiled=compiled).mean
 
 
 def _subspace(block: Block, interior: Interior) -> tuple[Numbers, Numbers]:
@@ -77,7 +106,7 @@ def _subspace(block: Block, interior: Interior) -> tuple[Numbers, Numbers]:
         basis = np.eye(block.size)
         basis[first] -= sums
         return interior.point, np.delete(basis, first, axis=1)
-    rows = np.concatenate((sums, linear.take(equal).matrix(block.size).toarray(), np.eye(block.size)[zeros]))
+    fixed = np.concatenate((sums, linear.take(equal).matrix(block.size).toarray(), np.eye(block.size)[zeros]))
     targets = np.concatenate((np.ones(len(first)), linear.bounds[equal], np.zeros(len(zeros))))
-    missing = targets - rows @ interior.point  # linear programs keep equalities to 1e-9 only
-    return interior.point + np.linalg.lstsq(rows, missing, rcond=None)[0], null_space(rows).T
+    missing = targets - fixed @ interior.point  # linear programs keep equalities to 1e-9 only
+    return interior.point + np.linalg.lstsq(fixed, missing, rcond=None)[0], null_space(fixed).T

@@ -5,9 +5,9 @@ states of one distribution reach every point. With them, pairs that break none a
 equalities gives the rest. Rows that are equalities in effect count as equalities, parameters that can only be zero stay
 zero: so an empty interior is no trouble.
 
-Reaching is not mixing. Two numbers that are "about the same" leave a corner together or not at all, so rows of two
-distributions give moves that keep their value, and rows that hold closely from both sides give their null space. Where
-a polytope is long and narrow for other reasons, directions learned from draws follow it.
+Reaching is not mixing. Two parameters that are "about the same" leave a corner together or not at all, so constraints
+on two distributions give moves that keep their value, and constraints that hold closely from both sides give their null
+space. Where a polytope is long and narrow for other reasons, directions learned from draws follow it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
 from credo.constraints.feasibility import Interior
-from credo.sampling.polytope_constraints import distinct_rows, equality_rows, extra_rows, starts_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -31,8 +30,8 @@ ALL_PAIRS = 6  # up to this many states every pair is a move; above, each state 
 TOGETHER = 0.4  # the correlation from which distributions are moved together; chosen by effective draws a second
 # Longer moves cost what they have entries: of each kind a sweep makes so many that these are this often the pairs.
 LONGER = 1.0
-CLOSE = 0.4  # the distance of two bounds of one sum of numbers below which the sum is nearly fixed
-MOST_CLOSE = 500  # numbers in such sums, above which elimination takes too long
+CLOSE = 0.4  # the distance of two bounds of one sum of parameters below which the sum is nearly fixed
+MOST_CLOSE = 500  # parameters in such sums, above which elimination takes too long
 BASES = 4
 _ZERO = 1e-12
 _PIVOT = 1e-9
@@ -51,31 +50,31 @@ class Directions:
     moves: csr_array  # (moves, parameters)
     chances: Numbers  # (moves,) how likely a sweep makes each
     rays: Flags  # (moves,) which are rays: states that are raised at the cost of all others of their distributions
-    extras: csr_array  # (product rows, then soft rows; parameters)
+    extras: csr_array  # (products, then soft statements; parameters)
     extra_bounds: Numbers
     extra_weights: Numbers  # NaN: a product row
     extra_equality: Flags
 
 
 def directions(block: Block, interior: Interior, soft_weight: float | None = None) -> Directions:
-    """The moves of a block, its inequalities without repetitions, and its product and soft rows."""
+    """The moves of a block, its inequalities without repetitions, and its products and soft statements."""
     linear = block.linear
     equal = linear.hard & linear.equality
     equal[interior.tight_constraints] = True
-    equalities, targets = equality_rows(block, linear.take(equal), interior.zero_parameters)
+    equalities, targets = _equalities(block, linear.take(equal), interior.zero_parameters)
     fixed = np.zeros(block.size, dtype=np.bool_)
     fixed[interior.zero_parameters] = True
-    kept = distinct_rows(block, linear.take(linear.hard & ~equal))
-    moves, chances, rays = _moves(block, kept, equalities, fixed)
-    return Directions(kept, equalities, targets, moves, chances, rays, *extra_rows(block, soft_weight))
+    inequalities = _distinct_inequalities(block, linear.take(linear.hard & ~equal))
+    moves, chances, rays = _moves(block, inequalities, equalities, fixed)
+    return Directions(inequalities, equalities, targets, moves, chances, rays, *_extras(block, soft_weight))
 
 
 def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
     """The same with moves along cov(θ, θ_i) / var(θ_i), the way in which a block follows when θ_i moves.
 
-    Only distributions that hold a number correlated with θ_i by at least `TOGETHER` move with it: the direction stays
-    short, and keeps their sums, as a distribution's covariances with θ_i add up to zero. Equalities tie more than that:
-    with them all distributions move. `draws` is (draws, parameters).
+    Only distributions with a parameter whose correlation with θ_i is at least `TOGETHER` move with it: the direction
+    stays short, and keeps their sums, as a distribution's covariances with θ_i add up to zero. Equalities tie more than
+    that: with them all distributions move. `draws` is (draws, parameters).
     """
     from scipy.sparse import csr_array, vstack
 
@@ -84,7 +83,7 @@ def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
     still = deviation < _ZERO
     sizes = np.diff(block.distributions)
     found = [part.moves]
-    # In a distribution of two states one number says it all.
+    # One parameter determines a distribution of two states.
     second = (sizes[block.distribution_of] == 2) & (np.diff(block.distribution_of, prepend=-1) == 0)
     wanted = np.flatnonzero(~still & ~second)
     for piece in np.array_split(wanted, -(-len(wanted) // _COLUMNS) or 1):
@@ -94,8 +93,8 @@ def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
         if part.equalities.shape[0]:
             strong[:] = True
         strong[strong.sum(axis=1) < 2] = False
-        kept = strong[:, block.distribution_of] & ~still
-        moves = np.where(kept, covariance, 0.0)[strong.any(axis=1)]
+        moving = strong[:, block.distribution_of] & ~still
+        moves = np.where(moving, covariance, 0.0)[strong.any(axis=1)]
         found.append(csr_array(moves / np.abs(moves).max(axis=1, keepdims=True, initial=_ZERO)))
     moves = csr_array(vstack(found, format="csr"))
     fresh = moves.shape[0] - part.moves.shape[0]
@@ -112,8 +111,8 @@ def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
 
 def without_rays(part: Directions) -> Directions:
     """The same without moves that only corners need."""
-    kept = ~part.rays
-    return replace(part, moves=part.moves[kept], chances=part.chances[kept], rays=part.rays[kept])
+    lines = ~part.rays
+    return replace(part, moves=part.moves[lines], chances=part.chances[lines], rays=part.rays[lines])
 
 
 def polished(part: Directions, point: Numbers) -> Numbers:
@@ -124,6 +123,77 @@ def polished(part: Directions, point: Numbers) -> Numbers:
 
     missing = part.targets - part.equalities @ point
     return np.asarray(point + lstsq(part.equalities.toarray(), missing)[0], dtype=np.float64)
+
+
+# Constraints ----------------------------------------------------------------------------------------------------------
+
+
+def _equalities(block: Block, linear: LinearConstraints, zeros: Indices) -> tuple[csr_array, Numbers]:
+    """Equalities, zero parameters, and the sums of the distributions that these touch."""
+    from scipy.sparse import csr_array, vstack
+
+    touched = np.unique(block.distribution_of[np.concatenate((linear.indices, zeros))])
+    if not len(linear) and not len(zeros):
+        return csr_array((0, block.size)), np.zeros(0)
+    members = np.concatenate([np.arange(*block.distributions[d : d + 2]) for d in touched])
+    lengths = np.diff(block.distributions)[touched]
+    sums = csr_array((np.ones(len(members)), members, starts_of(lengths.tolist())), shape=(len(touched), block.size))
+    pinned = csr_array((np.ones(len(zeros)), zeros, np.arange(len(zeros) + 1)), shape=(len(zeros), block.size))
+    matrix = csr_array(vstack([linear.matrix(block.size), pinned, sums], format="csr"))
+    return matrix, np.concatenate((linear.bounds, np.zeros(len(zeros)), np.ones(len(touched))))
+
+
+def _distinct_inequalities(block: Block, linear: LinearConstraints) -> LinearConstraints:
+    """The constraints without those that every distribution keeps, and the tightest of those that mean the same.
+
+    On distributions Σ c_k θ_k = c_K + Σ (c_k − c_K) θ_k: constraints are compared in the form in which the last state
+    has no coefficient, and the largest coefficient is one. "P(no) ≤ 0.3" and "P(yes) ≥ 0.7" are then the same.
+    """
+    last = block.distributions[1:] - 1
+    tightest: dict[bytes, tuple[float, int]] = {}
+    for constraint in range(len(linear)):
+        entries = slice(linear.starts[constraint], linear.starts[constraint + 1])
+        indices, values = linear.indices[entries], linear.coefficients[entries]
+        form: dict[int, float] = {}
+        bound, most = float(linear.bounds[constraint]), 0.0
+        for d in np.unique(block.distribution_of[indices]).tolist():
+            own = dict(zip(range(block.distributions[d], block.distributions[d + 1]), [0.0] * block.size, strict=False))
+            for index, value in zip(indices.tolist(), values.tolist(), strict=True):
+                if index in own:
+                    own[index] += value
+            shift = own[int(last[d])]
+            bound -= shift
+            most += max(own.values()) - shift
+            form.update({index: value - shift for index, value in own.items() if abs(value - shift) > _ZERO})
+        if most <= bound or not form:
+            continue
+        scale = max(abs(value) for value in form.values())
+        key = np.array([(index, round(value / scale, 9)) for index, value in sorted(form.items())]).tobytes()
+        if key not in tightest or bound / scale < tightest[key][0]:
+            tightest[key] = (bound / scale, constraint)
+    return linear.take(np.array(sorted(constraint for _, constraint in tightest.values()), dtype=np.int64))
+
+
+def _extras(block: Block, soft_weight: float | None) -> tuple[csr_array, Numbers, Numbers, Flags]:
+    """Hard products, and soft linear statements with the weight W·C each [liao, eq. 5]."""
+    from scipy.sparse import csr_array, vstack
+
+    products = [product for product in block.products if product.confidence is None]
+    lengths = [len(product.indices) for product in products]
+    values = np.array([value for product in products for value in product.exponents], dtype=np.float64)
+    places = np.array([index for product in products for index in product.indices], dtype=np.int64)
+    matrix = csr_array((values, places, starts_of(lengths)), shape=(len(products), block.size))
+    soft = block.linear.take(~block.linear.hard if soft_weight else np.zeros(len(block.linear), dtype=np.bool_))
+    return (
+        csr_array(vstack([matrix, soft.matrix(block.size)], format="csr")),
+        np.concatenate((np.array([product.log_bound for product in products]), soft.bounds)),
+        np.concatenate((np.full(len(products), np.nan), (soft_weight or 0.0) * soft.confidences)),
+        np.concatenate((np.zeros(len(products), dtype=np.bool_), soft.equality)),
+    )
+
+
+def starts_of(sizes: Sequence[int]) -> Indices:
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int64)
 
 
 # Moves ----------------------------------------------------------------------------------------------------------------
@@ -180,24 +250,24 @@ def _pairs(block: Block, fixed: Flags) -> tuple[Indices, Indices]:
 
 
 def _linked(block: Block, linear: LinearConstraints) -> list[Move]:
-    """Two states of two distributions, raised so that a row c_i·θ_i + c_j·θ_j + … keeps its value.
+    """Two states of two distributions, raised so that a constraint c_i·θ_i + c_j·θ_j + … keeps its value.
 
-    "About the same" holds two numbers together: alone, neither can leave a corner that the other one is in.
+    "About the same" holds two parameters together: alone, neither can leave a corner that the other one is in.
     """
     return [
         ((i, 1.0), (j, round(-c_i / c_j, 9)))
-        for row in linear
-        for i, c_i in zip(row.indices, row.coefficients, strict=True)
-        for j, c_j in zip(row.indices, row.coefficients, strict=True)
+        for constraint in linear
+        for i, c_i in zip(constraint.indices, constraint.coefficients, strict=True)
+        for j, c_j in zip(constraint.indices, constraint.coefficients, strict=True)
         if block.distribution_of[i] < block.distribution_of[j]
     ]
 
 
 def _narrow(block: Block, linear: LinearConstraints) -> tuple[list[Move], list[Move]]:
-    """Moves that keep the value of every row that holds from both sides, and closely: rays, and lines.
+    """Moves that keep the value of every constraint that holds from both sides, and closely: rays, and lines.
 
-    Such rows are nearly equalities, and directions of their null space the only long ones. Rays raise states at the
-    cost of all others; lines let each distribution move in a way of its own, and are needed from three states on.
+    Such constraints are nearly equalities, and directions of their null space the only long ones. Rays raise states at
+    the cost of all others; lines let each distribution move in a way of its own, and are needed from three states on.
     """
     close = close_forms(block, linear)
     columns = sorted({i for form in close for i, _ in form})
@@ -215,11 +285,11 @@ def _narrow(block: Block, linear: LinearConstraints) -> tuple[list[Move], list[M
 
 
 def close_forms(block: Block, linear: LinearConstraints, width: float = CLOSE) -> list[Move]:
-    """The forms Σ c·θ that rows bound from both sides within `width`; of two states the first stands for both."""
+    """The forms Σ c·θ with bounds on both sides within `width`; the first of two states stands for both."""
     forms: dict[Move, float] = {}
-    for row, bound in zip(linear, linear.bounds.tolist(), strict=True):
+    for constraint, bound in zip(linear, linear.bounds.tolist(), strict=True):
         form: dict[int, float] = {}
-        for i, value in zip(row.indices, row.coefficients, strict=True):
+        for i, value in zip(constraint.indices, constraint.coefficients, strict=True):
             first = int(block.distributions[block.distribution_of[i]])
             second_of_two = i == first + 1 == block.distributions[block.distribution_of[i] + 1] - 1
             target = first if second_of_two else i

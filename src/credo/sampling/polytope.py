@@ -2,37 +2,34 @@
 
 Three kinds of moves, each of which keeps the target:
 
-1. Mass between two states of one distribution. Along it the target is a truncated Beta; only the rows that name one
+1. Mass between two states of one distribution. Along it the target is a truncated Beta; only the constraints on one
    of the two states bound it. A slice in the log-odds of the split reaches corners at every concentration.
 2. Along sparse directions of null spaces, where equalities hold; along those that keep what statements tie together,
    where concentrations below one hold a chain in a corner (`directions.py`).
 3. Directions that the warm-up learns from its draws and that then stay as they are: how the block follows when one
-   number moves. They lead along a polytope that is long and narrow, where single moves are short.
+   parameter moves. They lead along a polytope that is long and narrow, where single moves are short.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import cpu_count
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from credo.arrays import Numbers
 from credo.constraints.blocks import Block
-from credo.constraints.feasibility import InfeasibleError, interior_of
-from credo.constraints.product_feasibility import product_finding
-from credo.constraints.program import Program
-from credo.errors import CredoError
-from credo.sampling.convergence import effective_sizes, r_hat
-from credo.sampling.directions import Directions, directions, learned, polished, without_rays
-from credo.sampling.geometry import geometry_of
+from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains, nested_r_hat, r_hat
+from credo.sampling.directions import without_rays
+from credo.sampling.region import Region, geometry_of, region_of, seeded, with_learned
+from credo.sampling.vectorised import SUPERCHAINS
+from credo.sampling.vectorised.polytope import run_many_chains
 
 SPREADING = 20  # sweeps under the uniform, with which chains leave their common start
 SNAPSHOTS = 400  # draws from which directions are learned
+VECTORISED_PARAMETERS = 120  # of a block that is sampled without compiled code
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,17 +43,8 @@ class Samples:
 
     @property
     def mean(self) -> Numbers:
-        """The mean of all draws; it satisfies every convex row, since all draws do."""
+        """The mean of all draws; it satisfies every convex statement, since all draws do."""
         return np.asarray(self.values.mean(axis=(0, 1)), dtype=np.float64)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Region:
-    """Blocks, ready to be sampled: the directions of each, and a point inside."""
-
-    blocks: tuple[Block, ...]
-    parts: tuple[Directions, ...]
-    start: Numbers  # (parameters of all blocks,)
 
 
 def sample_block(
@@ -71,60 +59,31 @@ def sample_block(
     start: Numbers | None = None,
     soft_weight: float | None = None,
     threads: int | None = None,
+    compiled: bool | None = None,
 ) -> Samples:
-    """Draws from Π θ_i^(a_i − 1) on what the block's hard rows allow; a = `shape`, all ones for the uniform.
+    """Draws from Π θ_i^(a_i − 1) on what the block's hard statements allow; a = `shape`, all ones for the uniform.
 
-    Soft rows count exp(−W·C/2·violation²) with W = `soft_weight` [liao, eq. 5], and nothing where it is left out.
-    A draw is kept every `thinning` sweeps, after `warmup` sweeps. The same seed gives the same draws.
+    Soft statements count exp(−W·C/2·violation²) with W = `soft_weight` [liao, eq. 5], and nothing without a weight.
+    A draw is kept every `thinning` sweeps, after `warmup` sweeps. The same seed gives the same draws. Blocks of at most
+    `VECTORISED_PARAMETERS` with concentrations of one and more are sampled by many short chains without compiled
+    code, unless `compiled` says otherwise; `chains` × `draws` is then the least number of draws.
     """
     began = perf_counter()
     shape = np.ascontiguousarray(shape, dtype=np.float64)
     soft = soft_weight is not None and not block.linear.hard.all()
-    if not soft and not block.linear.hard.any() and not any(row.confidence is None for row in block.products):
+    if not soft and not block.linear.hard.any() and not any(product.confidence is None for product in block.products):
         values = _independent(block, shape, chains, draws, seed)
-    else:
-        region = region_of((block,), (start,), soft_weight)
+        return Samples(values, effective_sizes(values), r_hat(values), perf_counter() - began)
+    region = region_of((block,), (start,), soft_weight)
+    corners = bool(shape.min(initial=1.0) < 1.0)
+    if not corners:  # no corner holds a chain: moves that only corners need would only cost time
+        region = replace(region, parts=tuple(without_rays(part) for part in region.parts))
+    if corners or block.size > VECTORISED_PARAMETERS if compiled is None else compiled:
         values = run_chains(region, shape, draws, chains, warmup, thinning, seed, threads)
-    return Samples(values, effective_sizes(values), r_hat(values), perf_counter() - began)
-
-
-# Preparing ------------------------------------------------------------------------------------------------------------
-
-
-def region_of(
-    blocks: Sequence[Block], starts: Sequence[Numbers | None] | None = None, soft_weight: float | None = None
-) -> Region:
-    """The geometry of blocks, one group each, and a point inside of all; an error where a block allows nothing."""
-    prepared = [
-        _prepared(block, start, soft_weight)
-        for block, start in zip(blocks, starts or [None] * len(blocks), strict=True)
-    ]
-    points = np.concatenate([np.zeros(0), *(point for _, point in prepared)])
-    return Region(tuple(blocks), tuple(part for part, _ in prepared), points)
-
-
-def _prepared(block: Block, start: Numbers | None, soft_weight: float | None) -> tuple[Directions, Numbers]:
-    interior = interior_of(block)
-    if interior is None:
-        raise InfeasibleError
-    point = interior.point.copy() if start is None else np.array(start, dtype=np.float64)
-    if start is None and any(row.confidence is None for row in block.products):
-        found = product_finding(block, interior, Program(block)).point
-        if found is None:
-            raise CredoError("No point was found at which all statements about products hold: give one as a start.")
-        # Inside of everything: the descent may end on a face, but products that hold there hold near it.
-        point = found + 1e-3 * (interior.point - found)
-        point = point if _products_hold(block, point) else found
-    part = directions(block, interior, soft_weight)
-    point = polished(part, point)
-    point[interior.zero_parameters] = 0.0
-    return part, point
-
-
-def _products_hold(block: Block, point: Numbers) -> bool:
-    logs = np.log(np.maximum(point, 1e-300))
-    rows = [row for row in block.products if row.confidence is None]
-    return all(float(np.dot(row.exponents, logs[list(row.indices)])) <= row.log_bound for row in rows)
+        return Samples(values, effective_sizes(values), r_hat(values), perf_counter() - began)
+    values = run_many_chains(region, shape, chains * draws, warmup, thinning, seed)
+    sizes, mixed = effective_sizes_of_short_chains(values), nested_r_hat(values, SUPERCHAINS)
+    return Samples(values, sizes, mixed, perf_counter() - began)
 
 
 # Running --------------------------------------------------------------------------------------------------------------
@@ -141,8 +100,6 @@ def run_chains(
     threads: int | None = None,
 ) -> Numbers:
     """Spread out, learn directions in two rounds, then draw with these held fixed; (chains, draws, parameters)."""
-    if shape.min(initial=1.0) >= 1.0:  # no corner holds a chain: its moves would only cost time
-        region = replace(region, parts=tuple(without_rays(part) for part in region.parts))
     generators = [seeded(seed, chain) for chain in range(chains)]
     points = [region.start.copy() for _ in range(chains)]
 
@@ -160,28 +117,12 @@ def run_chains(
         return out
 
     stage(region, np.ones_like(shape), 1, SPREADING)
-    kept = -(-SNAPSHOTS // chains)
+    count = -(-SNAPSHOTS // chains)
     guided = region
     for share in (0.4, 0.6):
-        snapshots = stage(guided, shape, kept, max(1, round(share * warmup / kept)))
+        snapshots = stage(guided, shape, count, max(1, round(share * warmup / count)))
         guided = with_learned(region, snapshots)
     return stage(guided, shape, draws, thinning)
-
-
-def with_learned(region: Region, snapshots: Numbers) -> Region:
-    """The region with the directions that draws of it, (chains, draws, parameters), show."""
-    flat = snapshots.reshape(snapshots.shape[0] * snapshots.shape[1], -1)
-    ends = np.cumsum([block.size for block in region.blocks])
-    parts = [
-        learned(block, part, flat[:, end - block.size : end])
-        for block, part, end in zip(region.blocks, region.parts, ends.tolist(), strict=True)
-    ]
-    return replace(region, parts=tuple(parts))
-
-
-def seeded(*seed: int) -> NDArray[np.uint64]:
-    """The state of a generator of its own for each chain."""
-    return np.random.SeedSequence(seed).generate_state(4, np.uint64).astype(np.uint64)
 
 
 def _independent(block: Block, shape: Numbers, chains: int, draws: int, seed: int) -> Numbers:

@@ -1,23 +1,27 @@
-"""The posterior mean of all tables, given data and knowledge, with a prior that learns how alike rows are.
+"""The posterior mean of all CPTs, given data and knowledge, with a prior that learns how similar distributions are.
 
 The mean minimises the expected Kullback-Leibler divergence, and keeps every convex statement, since every draw does.
-What a prior should be is itself learned. A row θ_j of table i is drawn from one of a few Dirichlet distributions:
+The prior is hierarchical: the conditional distribution θ_j of CPT i comes from one of a few Dirichlet distributions,
 
     θ_j | z_j = g  ~  Dirichlet(s_g · b_g)        z_j ~ π_i        m_i ~ Dirichlet(c)
     π_i ~ Dirichlet(κ·w)        w ~ Dirichlet(1)
 
-The base b_g is even (1/K, …) for components of a row's own, and m_i, the table's common distribution, for components
-that share it. s small: rows with one likely state; s large: rows near their base; s differs between rows with and
-without data (`Beliefs`), which are given, as the data's rows are. So each row says how alike it is to
-its table's others, each table how many such rows it has, and the network what its tables are like. The statements are
-conditioned on, as one more observation, θ ∈ C:
+The base b_g is uniform, (1/K, …), for some components, and m_i, the common mean of the CPT, for pooled components.
+Small s: nearly deterministic distributions; large s: distributions near their base. s differs between distributions
+with and without data (`Hyperparameters`), as which configurations were observed is given. So each distribution
+shows how similar it is to the others of its CPT, each CPT how many such distributions it has, and the network what its
+CPTs are like. The statements are conditioned on, as one more observation, θ ∈ C:
 
     p(θ, z, m, π, w | data, C)  ∝  1[θ ∈ C] · Π_ij π_i(z_j) · Π_k θ_jk^(N_jk + s·b_k − 1) / B(s·b) · p(π | w) p(w) p(m)
 
-No normaliser of a truncated distribution is needed, because the joint prior is truncated, not each row's. Statements
-thereby teach the prior too: rows that must lie near a corner make small s likely for rows about which nothing is known.
-Gibbs sampling: θ by the moves of `polytope.py` and by leaps (`leaps.py`) in blocks, and exactly elsewhere; z, π, w
-exactly; m by slices. Given w a table depends on no other, so those that mix badly are updated several times a round.
+No normalising constant of a truncated distribution is needed, because the joint prior is truncated, not each
+distribution's. Statements thereby inform the prior too: distributions that must lie near a corner make small s likely
+for those about which nothing is known. A soft statement multiplies the density by exp(−W·C/2·violation²) [liao, eq. 5].
+
+Gibbs sampling: θ along feasible directions (`polytope.py`) and by joint updates (`joint_updates.py`) in blocks, and
+exactly elsewhere; z, π, w exactly; m by slices. There are two implementations of the same updates, chosen by the size
+of the problem alone: `vectorised` advances 256 chains with NumPy and starts at once; `compiled_chains` runs few
+long chains in compiled code, whose compilation takes longer than a small problem needs as a whole.
 """
 
 from __future__ import annotations
@@ -33,27 +37,37 @@ from credo.arrays import Flags, Numbers
 from credo.constraints.blocks import Block
 from credo.findings import Finding
 from credo.model.network import Network
+from credo.options import PosteriorOptions
+from credo.sampling.compiled_chains import CompiledChains
 from credo.sampling.convergence import effective_sizes, r_hat
 from credo.sampling.directions import without_rays
-from credo.sampling.gibbs import Beliefs, Draws, Rows, Run, appended, layout_of, rows_of
-from credo.sampling.polytope import SNAPSHOTS, region_of
+from credo.sampling.distributions import Hyperparameters, SampledDistributions, arrays_of, sampled_distributions
+from credo.sampling.draws import Draws, appended
+from credo.sampling.polytope import SNAPSHOTS
+from credo.sampling.region import Region, region_of
+from credo.sampling.vectorised import CHAINS
+from credo.sampling.vectorised.posterior import sample_posterior
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors
 
 LARGEST_R_HAT = 1.05
 SMALLEST_SIZE = 100.0  # effective draws, below which a standard error is more than a tenth of the deviation
 SAFETY = 1.5  # by so much sizes that are estimated from few draws may be too large
-MOST_UPDATES = 5_000_000  # of single numbers, in all sweeps of all chains; about ten seconds
-KEPT_NUMBERS = 50_000_000  # draws of numbers that are kept at most, 400 MB
+MOST_UPDATES = 5_000_000  # of single parameters, in all sweeps of all chains; about ten seconds
+KEPT_NUMBERS = 50_000_000  # draws of parameters that are kept at most, 400 MB
+VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised sampler is used …
+VECTORISED_PARAMETERS = 1200  # … and parameters in all,
+VECTORISED_SWEEPS = 200  # and sweeps of all chains that the draws need
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorResult:
-    """Means and standard deviations of all tables, (parents…, child), and draws to ask more of.
+    """Means and standard deviations of all CPTs, (parents…, child), and the draws behind them.
 
-    `effective_sizes` and `r_hat` are those of the numbers in blocks, in the order of `rows`; numbers elsewhere are
-    averaged over exact distributions. Draws are (chains, draws, …).
+    `effective_sizes` and `r_hat` are those of the parameters in blocks, in the order of `sampled`; the others are
+    averaged over exact distributions. R-hat is nested where there are many short chains (`convergence.py`). Draws are
+    (chains, draws, …).
     """
 
     means: Mapping[str, Numbers]
@@ -62,16 +76,16 @@ class PosteriorResult:
     r_hat: Numbers
     findings: tuple[Finding, ...]
     seconds: float
-    rows: Rows = field(repr=False)
-    beliefs: Beliefs = field(repr=False)
+    sampled: SampledDistributions = field(repr=False)
+    hyperparameters: Hyperparameters = field(repr=False)
     draws: Numbers = field(repr=False)  # (chains, draws, parameters of blocks)
-    components: NDArray[np.int8] = field(repr=False)  # (chains, draws, rows)
-    table_means: Numbers = field(repr=False)  # (chains, draws, cells) m
-    table_weights: Numbers = field(repr=False)  # (chains, draws, tables, components) π
+    components: NDArray[np.int8] = field(repr=False)  # (chains, draws, distributions)
+    cpt_means: Numbers = field(repr=False)  # (chains, draws, cells) m
+    cpt_weights: Numbers = field(repr=False)  # (chains, draws, families, components) π
     seed: int = 0
 
     def interval(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
-        """The central credible interval of each number of a table: (low, high), axes (parents…, child)."""
+        """The central credible interval of each number of a CPT: (low, high), axes (parents…, child)."""
         from credo.sampling.intervals import interval
 
         return interval(self, name, level)
@@ -84,63 +98,41 @@ def posterior(
     blocks: Sequence[Block],
     *,
     prior: Priors | None = None,
-    beliefs: Beliefs | None = None,
-    draws: int = 250,
-    most_draws: int = 1000,
-    chains: int = 4,
-    warmup: int = 200,
-    thinning: int = 1,
+    hyperparameters: Hyperparameters | None = None,
+    options: PosteriorOptions | None = None,
     seed: int = 0,
     soft_weight: float | None = None,
     progress: Progress | None = None,
+    compiled: bool | None = None,
 ) -> PosteriorResult:
-    """The posterior of the tables of `names`, whose rows the blocks constrain; the same seed gives the same result.
+    """The posterior of the CPTs of `names`, which the blocks constrain; the same seed gives the same result.
 
-    Pseudo-counts of a `prior` are added to the data's; what is learned about rows stays on top. Each chain makes
-    `draws`, and goes on to at most `most_draws` while some numbers have not mixed, unless that takes more than
-    `MOST_UPDATES`.
+    Pseudo-counts of a `prior` are added to the data's; the hierarchical prior stays on top. `progress(done, total)` is
+    called after every short step; an exception that it raises, or an interrupt, ends the sampling there. Which
+    implementation runs depends on the numbers of parameters and draws, unless `compiled` says it.
     """
     began = perf_counter()
-    beliefs = beliefs or Beliefs()
-    rows = rows_of(network, names, counts, blocks, prior)
+    hyperparameters, options = hyperparameters or Hyperparameters(), options or PosteriorOptions()
+    sampled = sampled_distributions(network, names, counts, blocks, prior)
     region = region_of(blocks, soft_weight=soft_weight)
-    region = replace(region, parts=tuple(without_rays(part) for part in region.parts))  # leaps reach corners
-    chain = Run(region, rows, layout_of(rows, region, beliefs), beliefs, chains, seed)
-    most_kept = KEPT_NUMBERS // max(chains * (int(rows.starts[rows.constrained]) + len(rows.configurations)), 1)
-    draws = max(50, min(draws, most_kept))
-    kept = -(-SNAPSHOTS // chains)
-    tell = progress or (lambda done, total: None)
-    rounds = (0.4, 0.6)
-    for number, share in enumerate(rounds):
-        snapshots = chain.stage(kept, max(1, round(share * warmup / kept)))
-        chain.learn(region, snapshots.theta)
-        tell(number + 1, len(rounds) + 1)
-    # What the draws so far are worth says how often each table needs to be updated, and whether more are needed.
-    half = draws // 2
-    chain.share_effort(effective_sizes(snapshots.theta) * (draws / kept), SMALLEST_SIZE)
-    found = chain.stage(half, thinning)
-    chain.share_effort(effective_sizes(found.theta) * 2.0, SAFETY * SMALLEST_SIZE)
-    found = appended(found, chain.stage(draws - half, thinning))
-    sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
-    while (
-        _doubtful(sizes, mixed).any()
-        and found.theta.shape[1] + half <= min(most_draws, most_kept)
-        and chain.updates < MOST_UPDATES
-    ):
-        chain.share_effort(sizes, SAFETY * SMALLEST_SIZE)
-        found = appended(found, chain.stage(half, thinning))
-        sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
-    tell(len(rounds) + 1, len(rounds) + 1)
-    means, deviations = _moments(network, counts, rows, beliefs, found)
+    region = replace(region, parts=tuple(without_rays(part) for part in region.parts))  # joint updates reach corners
+    report = progress or (lambda done, total: None)
+    if compiled is None:
+        compiled = not is_small(sampled, options)
+    if compiled:
+        found, sizes, mixed = _compiled(region, sampled, hyperparameters, options, seed, report)
+    else:
+        found, sizes, mixed = sample_posterior(region, sampled, hyperparameters, options, seed, report)
+    means, deviations = _moments(network, sampled, hyperparameters, found)
     return PosteriorResult(
         means,
         deviations,
         sizes,
         mixed,
-        (*_unmixed(network, rows, sizes, mixed), *_products_missed(network, blocks, found.theta)),
+        (*_unmixed(network, sampled, sizes, mixed), *_products_missed(blocks, found.theta)),
         perf_counter() - began,
-        rows,
-        beliefs,
+        sampled,
+        hyperparameters,
         found.theta,
         found.component,
         found.means,
@@ -149,76 +141,122 @@ def posterior(
     )
 
 
+def is_small(sampled: SampledDistributions, options: PosteriorOptions) -> bool:
+    """Whether the vectorised sampler is used: up to these sizes it takes about three seconds, compiling thirty."""
+    sweeps = options.chains * options.draws * options.thinning / CHAINS
+    return (
+        sampled.constrained_size <= VECTORISED_CONSTRAINED
+        and sampled.size <= VECTORISED_PARAMETERS
+        and sweeps <= VECTORISED_SWEEPS
+    )
+
+
+def _compiled(
+    region: Region,
+    sampled: SampledDistributions,
+    hyperparameters: Hyperparameters,
+    options: PosteriorOptions,
+    seed: int,
+    progress: Progress,
+) -> tuple[Draws, Numbers, Numbers]:
+    """Few long chains; each goes on to `max_draws` while some parameters have not mixed, within `MOST_UPDATES`."""
+    arrays = arrays_of(sampled, region.blocks, region.start, hyperparameters)
+    chains = CompiledChains(region, sampled, arrays, hyperparameters, options.chains, seed)
+    most_kept = KEPT_NUMBERS // max(options.chains * (sampled.constrained_size + len(sampled.numbers)), 1)
+    draws = max(50, min(options.draws, most_kept))
+    kept = -(-SNAPSHOTS // options.chains)
+    done, total = 0, 2 * kept + draws
+
+    def step_done(count: int) -> None:
+        nonlocal done
+        done += count
+        progress(done, total)
+
+    for share in (0.4, 0.6):
+        snapshots = chains.stage(kept, max(1, round(share * options.warmup / kept)), step_done)
+        chains.learn(region, snapshots.theta)
+    # The effective sizes so far show how often each CPT needs to be updated, and whether more draws are needed.
+    half = draws // 2
+    chains.share_effort(effective_sizes(snapshots.theta) * (draws / kept), SMALLEST_SIZE)
+    found = chains.stage(half, options.thinning, step_done)
+    chains.share_effort(effective_sizes(found.theta) * 2.0, SAFETY * SMALLEST_SIZE)
+    found = appended((found, chains.stage(draws - half, options.thinning, step_done)))
+    sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
+    while (
+        _doubtful(sizes, mixed).any()
+        and found.count + half <= min(options.max_draws, most_kept)
+        and chains.updates < MOST_UPDATES
+    ):
+        total += half
+        chains.share_effort(sizes, SAFETY * SMALLEST_SIZE)
+        found = appended((found, chains.stage(half, options.thinning, step_done)))
+        sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
+    return found, sizes, mixed
+
+
 # Results --------------------------------------------------------------------------------------------------------------
 
 
-def unseen_moments(beliefs: Beliefs, weights: Numbers, means: Numbers) -> tuple[Numbers, Numbers]:
-    """E θ and E θ² of a row of which nothing is known: Σ_g π_g·b_g, and Σ_g π_g·b_g·(s_g·b_g + 1)/(s_g + 1).
+def unseen_moments(hyperparameters: Hyperparameters, weights: Numbers, means: Numbers) -> tuple[Numbers, Numbers]:
+    """E θ and E θ² of a distribution without data or statements: Σ_g π_g·b_g, and Σ_g π_g·b_g·(s_g·b_g + 1)/(s_g + 1).
 
     `weights` is (draws, components), `means` (draws, states); the results (states,).
     """
     states = means.shape[1]
-    even = np.full((1, 1, states), 1.0 / states)
-    own = np.repeat(even, len(beliefs.own), axis=1)
-    bases = np.concatenate(
-        (np.repeat(own, len(means), axis=0), np.repeat(means[:, None], len(beliefs.shared), axis=1)), axis=1
-    )  # (draws, components, states)
-    strengths = beliefs.strengths()[0][None, :, None]
+    uniform = np.full((len(means), len(hyperparameters.uniform_strengths), states), 1.0 / states)
+    pooled = np.repeat(means[:, None], len(hyperparameters.pooled_strengths), axis=1)
+    bases = np.concatenate((uniform, pooled), axis=1)  # (draws, components, states)
+    strengths = hyperparameters.strengths()[0][None, :, None]
     first = (weights[:, :, None] * bases).sum(axis=1).mean(axis=0)
     second = (weights[:, :, None] * bases * (strengths * bases + 1.0) / (strengths + 1.0)).sum(axis=1).mean(axis=0)
     return first, second
 
 
 def _moments(
-    network: Network, counts: Counts, rows: Rows, beliefs: Beliefs, found: Draws
+    network: Network, sampled: SampledDistributions, hyperparameters: Hyperparameters, found: Draws
 ) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
     """Means and standard deviations: of draws in blocks, of exact distributions elsewhere."""
-    cells = np.concatenate(([0], np.cumsum(rows.states)))
-    first = np.concatenate((found.theta.mean(axis=(0, 1)), found.first))
-    second = np.concatenate(((found.theta**2).mean(axis=(0, 1)), found.second))
-    means, squares = {}, {}
-    for table, name in enumerate(rows.names):
-        own = found.means[:, :, cells[table] : cells[table + 1]].reshape(-1, rows.states[table])
-        weights = found.weights[:, :, table].reshape(len(own), -1)
-        unseen = unseen_moments(beliefs, weights, own)
-        shape = network.configurations(name), rows.states[table]
-        means[name], squares[name] = (np.broadcast_to(moment, shape).copy() for moment in unseen)
-    for number, (name, row) in enumerate(rows.configurations):
-        piece = slice(rows.starts[number], rows.starts[number + 1])
-        means[name][row], squares[name][row] = first[piece], second[piece]
-    shapes = {name: network.shape(name) for name in rows.names}
-    deviations = {
-        name: np.sqrt(np.maximum(squares[name] - means[name] ** 2, 0.0)).reshape(shapes[name]) for name in rows.names
-    }
-    return {name: means[name].reshape(shapes[name]) for name in rows.names}, deviations
+    layout = sampled.layout
+    first, second = np.empty((2, layout.size))
+    for family, name in enumerate(sampled.names):
+        cells = slice(sampled.cells[family], sampled.cells[family + 1])
+        means = found.means[:, :, cells].reshape(-1, sampled.states[family])
+        weights = found.weights[:, :, family].reshape(len(means), -1)
+        moments = unseen_moments(hyperparameters, weights, means)
+        layout.view(first, name)[:], layout.view(second, name)[:] = moments
+    parameters = sampled.parameters()
+    first[parameters] = np.concatenate((found.theta.mean(axis=(0, 1)), found.first))
+    second[parameters] = np.concatenate(((found.theta**2).mean(axis=(0, 1)), found.second))
+    deviations = np.sqrt(np.maximum(second - first**2, 0.0))
+    return layout.unpack(first), layout.unpack(deviations)
 
 
 def _doubtful(sizes: Numbers, mixed: Numbers) -> Flags:
     return np.asarray((mixed > LARGEST_R_HAT) | (sizes < SMALLEST_SIZE))
 
 
-def _unmixed(network: Network, rows: Rows, sizes: Numbers, mixed: Numbers) -> list[Finding]:
-    """The rows whose chains have not met, or are worth few draws, table by table."""
+def _unmixed(network: Network, sampled: SampledDistributions, sizes: Numbers, mixed: Numbers) -> list[Finding]:
+    """The distributions whose chains do not agree, or are worth few draws, CPT by CPT."""
     doubtful: dict[str, list[int]] = {}
     worst = _doubtful(sizes, mixed)
-    for number in range(rows.constrained):
-        if worst[rows.starts[number] : rows.starts[number + 1]].any():
-            name, row = rows.configurations[number]
-            doubtful.setdefault(name, []).append(row)
+    for number in range(sampled.constrained):
+        if worst[sampled.starts[number] : sampled.starts[number + 1]].any():
+            name = sampled.names[sampled.families[number]]
+            doubtful.setdefault(name, []).append(int(sampled.configurations[number]))
     return [
         Finding(
             "not mixed",
-            f"{name}: in {len(places)} of {network.configurations(name)} rows the chains are worth fewer than "
-            f"{SMALLEST_SIZE:.0f} independent draws or do not agree yet (R-hat above {LARGEST_R_HAT}); "
+            f"{name}: in {len(places)} of {network.configurations(name)} configurations the chains are worth fewer "
+            f"than {SMALLEST_SIZE:.0f} independent draws or do not agree yet (R-hat above {LARGEST_R_HAT}); "
             "more draws would help, for:",
             name,
-            tuple(network.configuration(name, row) for row in places),
+            tuple(network.configuration(name, place) for place in places),
         )
         for name, places in doubtful.items()
     ]
 
 
-def _products_missed(network: Network, blocks: Sequence[Block], draws: Numbers) -> list[Finding]:
+def _products_missed(blocks: Sequence[Block], draws: Numbers) -> list[Finding]:
     """The mean keeps convex statements; one about products can fail at it although every draw keeps it."""
     findings = []
     mean = draws.mean(axis=(0, 1)) if draws.size else np.zeros(0)
@@ -226,9 +264,12 @@ def _products_missed(network: Network, blocks: Sequence[Block], draws: Numbers) 
     for block in blocks:
         logs = np.log(np.maximum(mean[start : start + block.size], 1e-300))
         start += block.size
-        for row in block.products:
-            if row.confidence is None and logs[list(row.indices)] @ np.array(row.exponents) > row.log_bound + 1e-9:
-                name = block.configurations[int(block.distribution_of[row.indices[0]])][0]
-                message = f"{name}: every draw keeps statement {row.statement + 1}, but the mean of the draws does not."
+        for product in block.products:
+            value = logs[list(product.indices)] @ np.array(product.exponents)
+            if product.confidence is None and value > product.log_bound + 1e-9:
+                name = block.configurations[int(block.distribution_of[product.indices[0]])][0]
+                message = (
+                    f"{name}: every draw keeps statement {product.statement + 1}, but the mean of the draws does not."
+                )
                 findings.append(Finding("product", message, name))
     return findings

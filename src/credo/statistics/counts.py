@@ -26,11 +26,13 @@ from credo.model.network import Network
 # A CPT with more cells than this has, with few data, mostly zeros: its counts are kept as (cell, count).
 DENSE_CELLS = 2**20
 SMALL_PIECE = 20_000  # rows that are not worth a thread of their own
+# Rows times families up to which `np.bincount` counts, in at most 0.1 s; loading the compiled loop takes longer.
+PLAIN_WORK = 2**20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """Weighted counts of every family. A row in which a family has a gap is left out of that family alone."""
+    """Weighted counts of every family. A row in which a family has a missing value is left out of that family alone."""
 
     layout: Layout
     dense: Numbers  # (cells of all dense families,)
@@ -159,6 +161,30 @@ def less(counts: Counts, held_out: Counts) -> Counts:
 
 
 def _count_dense(layout: Layout, dataset: Dataset) -> tuple[Numbers, Numbers]:
+    """Counts of all cells of the layout, and the weight of the incomplete rows of each variable's family."""
+    if len(dataset) * len(layout.names) <= PLAIN_WORK:
+        counts, missed = _count_plain(layout, dataset)
+    else:
+        counts, missed = _count_compiled(layout, dataset)
+    incomplete = np.zeros(len(layout.network))
+    incomplete[[name in layout for name in layout.network.names]] = missed
+    return counts, incomplete
+
+
+def _count_plain(layout: Layout, dataset: Dataset) -> tuple[Numbers, Numbers]:
+    """One `np.bincount` a family."""
+    counts, incomplete = np.zeros(layout.size), np.zeros(len(layout.names))
+    for number, name in enumerate(layout.names):
+        keys, weights = _cells(layout, name, dataset)
+        complete = keys >= 0
+        cells = layout.slice_of(name)
+        counts[cells] = np.bincount(keys[complete], weights[complete], cells.stop - cells.start)
+        incomplete[number] = weights[~complete].sum()
+    return counts, incomplete
+
+
+def _count_compiled(layout: Layout, dataset: Dataset) -> tuple[Numbers, Numbers]:
+    """All families in one pass over the rows, pieces of which are counted by threads."""
     from credo.kernels.counting import count_rows
 
     # Without weights each row counts one: an array of stride zero, which costs no memory.
@@ -177,25 +203,23 @@ def _count_dense(layout: Layout, dataset: Dataset) -> tuple[Numbers, Numbers]:
     cuts = [len(dataset) * i // threads for i in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:
         parts = list(pool.map(count_piece, (slice(cuts[i], cuts[i + 1]) for i in range(threads))))
-    dense = np.zeros(layout.size)
-    incomplete = np.zeros(len(layout.network))
-    is_dense = [name in layout for name in layout.network.names]
+    counts, incomplete = np.zeros(layout.size), np.zeros(len(offsets))
     for part_counts, part_incomplete in parts:
-        dense += part_counts
-        incomplete[is_dense] += part_incomplete
-    return dense, incomplete
+        counts += part_counts
+        incomplete += part_incomplete
+    return counts, incomplete
 
 
 def _cells(layout: Layout, name: str, dataset: Dataset) -> tuple[NDArray[np.int64], Numbers]:
-    """The cell of each row in the table of one family, -1 where a member is missing; and the rows' weights."""
+    """The cell of each row in the CPT of one family, -1 where a value is missing; and the rows' weights."""
     positions, strides = family_strides(layout.network, name)
     keys = np.zeros(len(dataset), dtype=np.int64)
-    gap = np.zeros(len(dataset), dtype=bool)
+    incomplete = np.zeros(len(dataset), dtype=bool)
     for position, stride in zip(positions, strides, strict=True):
         column = dataset.codes[:, position].astype(np.int64)
-        gap |= column < 0
+        incomplete |= column < 0
         keys += column * stride
-    keys[gap] = -1
+    keys[incomplete] = -1
     weights = np.ones(len(dataset)) if dataset.weights is None else dataset.weights
     return keys, weights
 

@@ -13,14 +13,15 @@ from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.estimation.solvers.active_constraints import solve_in_rounds
 from credo.estimation.solvers.certificate import Certificate
 from credo.estimation.solvers.clarabel import solve_with_clarabel
-from credo.estimation.solvers.interior_point import Point, Task, solve_tasks
+from credo.estimation.solvers.interior_point import solve_tasks
 from credo.estimation.solvers.max_entropy import most_entropic, without_weight
-from credo.kernels.closed_forms import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_ROWS, SUMS_AGAINST_SUMS
+from credo.estimation.solvers.tasks import Point, Task
+from credo.kernels.closed_forms import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_CONSTRAINTS, SUMS_AGAINST_SUMS
 
 # Which solver took a block, in words for findings.
 SOLVERS = {
     GENERAL: "the interior point",
-    NO_ROWS: "counting",
+    NO_CONSTRAINTS: "counting",
     BOXES: "one multiplier and sorted breakpoints, because its statements are ranges in one distribution",
     BOUNDED_SUMS: "Niculescu's theorem 4.2, because its statements bound disjoint sums in one distribution",
     SUMS_AGAINST_SUMS: "Niculescu's theorem 4.1, because its statements compare disjoint sums in one distribution",
@@ -31,17 +32,17 @@ CLARABEL = "Clarabel, because the interior point did not reach its certificate"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockEstimate:
-    """The estimate of one block, the price of each of its rows, and how it was found."""
+    """The estimate of one block, the multiplier of each of its constraints, and how it was found."""
 
     task: Task
     theta: Numbers  # (parameters,)
-    multipliers: Numbers  # (rows,) log-likelihood per unit of the bound
+    multipliers: Numbers  # (constraints,) log-likelihood per unit of the bound
     solver: str
     certificate: Certificate
     without_data: Indices  # distributions with no weight at all; they take the point of maximum entropy
     local: bool = False  # whether only a local optimum is certain; `certificate.gap` then bounds the distance from all
-    product_violation: float = 0.0  # of a product row, in logarithms
-    product_multipliers: tuple[tuple[int, float], ...] = ()  # statement and price per unit of the bound's logarithm
+    product_violation: float = 0.0  # of a product constraint, in logarithms
+    product_multipliers: tuple[tuple[int, float], ...] = ()  # statement, multiplier per unit of log bound
 
     @property
     def block(self) -> Block:
@@ -49,16 +50,22 @@ class BlockEstimate:
         return self.task.block
 
 
-def estimate_blocks(blocks: Sequence[Block], vector: Numbers, soft_weight: float) -> list[BlockEstimate]:
-    """The optimum of every block for weights that stand in one vector over all parameters."""
+def estimate_blocks(
+    blocks: Sequence[Block], vector: Numbers, soft_weight: float, *, repetitions: int = 1
+) -> list[BlockEstimate]:
+    """The optimum of every block for weights that stand in one vector over all parameters.
+
+    `repetitions` says about how often this will be asked for with other weights, as in the steps of EM: small work
+    that is repeated often is done by compiled code.
+    """
     tasks = [_likelihood_task(block, vector[block.parameters], soft_weight) for block in blocks]
-    return with_most_entropy(solve_certified(tasks))
+    return with_most_entropy(solve_certified(tasks, repetitions=repetitions), repetitions=repetitions)
 
 
-def solve_certified(tasks: Sequence[Task]) -> list[BlockEstimate]:
-    """The optimum of every task under its linear rows; soft rows that weigh nothing are no rows."""
-    tasks = [task if task.soft_weight > 0 else _without_soft_rows(task) for task in tasks]
-    found = zip(tasks, solve_in_rounds(tasks), without_weight(tasks), strict=True)
+def solve_certified(tasks: Sequence[Task], *, repetitions: int = 1) -> list[BlockEstimate]:
+    """The optimum of every task under its linear constraints, without soft ones that cost nothing."""
+    tasks = [task if task.soft_weight > 0 else _without_soft_constraints(task) for task in tasks]
+    found = zip(tasks, solve_in_rounds(tasks, repetitions), without_weight(tasks), strict=True)
     return [_certified(task, point, unseen) for task, point, unseen in found]
 
 
@@ -67,7 +74,7 @@ def _likelihood_task(block: Block, weights: Numbers, soft_weight: float) -> Task
     return Task(block, weights, None if weights.any() else np.ones(block.size), soft_weight)
 
 
-def _without_soft_rows(task: Task) -> Task:
+def _without_soft_constraints(task: Task) -> Task:
     hard = task.block.linear.hard
     if hard.all():
         return task
@@ -98,15 +105,15 @@ def _certificate(point: Point) -> Certificate:
     return Certificate(point.violation, point.gap)
 
 
-def with_most_entropy(estimates: list[BlockEstimate]) -> list[BlockEstimate]:
+def with_most_entropy(estimates: list[BlockEstimate], *, repetitions: int = 1) -> list[BlockEstimate]:
     """Distributions without data take the point of maximum entropy; the dual bound of an estimate stays what it was.
 
-    Their weights are zero, and soft rows of theirs are held where they are: the objective does not rise.
+    Their weights are zero, and their soft constraints are held where they are: the objective does not rise.
     """
     some = [k for k, each in enumerate(estimates) if each.without_data.size and each.task.entropies is None]
     own = [estimates[k] for k in some]
     others = most_entropic(
-        [each.block for each in own], [each.without_data for each in own], [each.theta for each in own]
+        [each.block for each in own], [each.without_data for each in own], [each.theta for each in own], repetitions
     )
     changed = list(estimates)
     for k, each, other in zip(some, own, others, strict=True):

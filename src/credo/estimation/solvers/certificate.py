@@ -1,6 +1,6 @@
 """The proof that an estimate is the optimum: no statement violated, and a lower bound that leaves no gap.
 
-For any multipliers z ≥ 0 of the rows, weak duality bounds the optimum from below:
+For any multipliers z ≥ 0 of the constraints, weak duality bounds the optimum from below:
 
     min Σ_i f_i(θ_i)  ≥  Σ_d min_{θ in simplex d} [Σ f_i(θ_i) + g_i θ_i] − bᵀz − Σ_soft z²/(2·W·C),    g = Aᵀz,
 
@@ -13,18 +13,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from credo.arrays import Numbers
-from credo.estimation.solvers.interior_point import Task
+from credo.arrays import Flags, Indices, Numbers
+from credo.constraints.blocks import Block
+from credo.estimation.solvers.tasks import Task
 
 VIOLATION_LIMIT = 1e-9
 GAP_LIMIT = 1e-8
+NEWTON_STEPS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """How far a hard row is violated at most, and how far the objective can be from the optimum, relatively."""
+    """How far a hard constraint is violated at most, and how far the objective can be from the optimum, relatively."""
 
     violation: float
     gap: float
@@ -48,12 +49,17 @@ def certify(task: Task, theta: Numbers, multipliers: Numbers) -> Certificate:
 
 
 def hard_violation(task: Task, theta: Numbers) -> float:
-    """How far a hard row, or the sum of a distribution, is off at most."""
-    rows = task.block.linear
-    excess = rows.values(theta) - rows.bounds if len(rows) else np.zeros(0)
-    excess = np.where(rows.equality, np.abs(excess), excess)
+    """How far a hard constraint, or the sum of a distribution, is off at most."""
+    linear = task.block.linear
     sums = np.add.reduceat(theta, task.block.distributions[:-1])
-    return float(max(excess[rows.hard].max(initial=0.0), np.abs(sums - 1).max(initial=0.0)))
+    return float(max(_excess(task.block, theta)[linear.hard].max(initial=0.0), np.abs(sums - 1).max(initial=0.0)))
+
+
+def _excess(block: Block, theta: Numbers) -> Numbers:
+    """By how much each constraint is off: |Aθ − b| of equalities, max(Aθ − b, 0) of inequalities."""
+    linear = block.linear
+    excess = linear.values(theta) - linear.bounds if len(linear) else np.zeros(0)
+    return np.where(linear.equality, np.abs(excess), np.maximum(excess, 0.0))
 
 
 def objective(task: Task, theta: Numbers) -> float:
@@ -68,62 +74,69 @@ def objective(task: Task, theta: Numbers) -> float:
 
 
 def soft_cost(task: Task, theta: Numbers) -> float:
-    """What the violated soft rows cost [liao, eq. 5]."""
-    rows = task.block.linear
-    if not len(rows) or rows.hard.all():
+    """The cost of the violated soft constraints [liao, eq. 5]."""
+    soft = ~task.block.linear.hard
+    if not soft.any():
         return 0.0
-    excess = rows.values(theta) - rows.bounds
-    excess = np.where(rows.equality, excess, np.maximum(excess, 0.0))
-    soft = ~rows.hard
-    return float(0.5 * task.soft_weight * (rows.confidences[soft] @ excess[soft] ** 2))
+    excess = _excess(task.block, theta)[soft]
+    return float(0.5 * task.soft_weight * (task.block.linear.confidences[soft] @ excess**2))
 
 
 def lower_bound(task: Task, multipliers: Numbers) -> float:
     """The dual value of multipliers; those of inequalities are cut off at zero first."""
-    rows = task.block.linear
-    z = np.where(rows.equality, multipliers, np.maximum(multipliers, 0.0))
-    gradient = np.zeros(task.block.size)
-    np.add.at(gradient, rows.indices, rows.coefficients * z[rows.entry_constraints])
-    entropies = np.zeros(task.block.size) if task.entropies is None else task.entropies
-    bound = -float(rows.bounds @ z)
-    soft = ~rows.hard
-    if soft.any():
-        bound -= float((z[soft] ** 2 / (2 * task.soft_weight * rows.confidences[soft])).sum())
-    for start, stop in zip(task.block.distributions[:-1], task.block.distributions[1:], strict=True):
-        own = slice(int(start), int(stop))
-        bound += _least_on_simplex(task.weights[own], entropies[own], gradient[own])
-    return bound
+    block, linear = task.block, task.block.linear
+    z = np.where(linear.equality, multipliers, np.maximum(multipliers, 0.0))
+    gradient = np.zeros(block.size)
+    np.add.at(gradient, linear.indices, linear.coefficients * z[linear.entry_constraints])
+    entropies = np.zeros(block.size) if task.entropies is None else task.entropies
+    soft = ~linear.hard
+    cost = float((z[soft] ** 2 / (2 * task.soft_weight * linear.confidences[soft])).sum()) if soft.any() else 0.0
+    least = _least_on_simplices(task.weights, entropies, gradient, block.distributions[:-1], block.distribution_of)
+    return float(least.sum() - linear.bounds @ z - cost)
 
 
-def _least_on_simplex(weights: Numbers, entropies: Numbers, gradient: Numbers) -> float:
-    """min over one simplex of Σ −w log θ + e θ log θ + g θ; weights and entropies are not mixed in a distribution."""
-    if entropies.any():
-        lowest = float(gradient.min())
-        e = float(entropies[0])  # −e log Σ exp(−g/e), shifted so that nothing overflows
-        return lowest - e * float(np.log(np.exp(-(gradient - lowest) / e).sum()))
-    seen = weights > 0
-    if not seen.any():
-        return float(gradient.min())
-    w, g = weights[seen], gradient[seen]
-    level = _level(w, g)
-    unseen = gradient[~seen]
-    if unseen.size and level < -unseen.min():
-        level = -float(unseen.min())  # a state without weight is cheaper: it takes the mass that is left
-    theta = w / (level + g)
-    left = 1.0 - float(theta.sum())
-    return float(-(w @ np.log(theta)) + g @ theta - left * level)
+def _least_on_simplices(
+    weights: Numbers, entropies: Numbers, gradient: Numbers, starts: Indices, of: Indices
+) -> Numbers:
+    """min over each simplex of Σ −w log θ + e θ log θ + g θ; weights and entropies are not mixed in one of them.
+
+    With weights, θ = w/(y + g) for the y that makes their sum one; states without weight take what is left where they
+    are cheaper. With entropies, it is −e log Σ exp(−g/e). With neither, all is on the cheapest state.
+    """
+    lowest = np.minimum.reduceat(gradient, starts)
+    entropic, totals = np.maximum.reduceat(entropies, starts), np.add.reduceat(weights, starts)
+    least = lowest.copy()
+    if entropic.any():
+        e = np.where(entropic > 0, entropic, 1.0)
+        mass = np.add.reduceat(np.exp(-(gradient - lowest[of]) / e[of]), starts)  # shifted: nothing overflows
+        least = np.where(entropic > 0, lowest - e * np.log(mass), least)
+    weighted = (totals > 0) & ~(entropic > 0)
+    if weighted.any():
+        seen = (weights > 0) & weighted[of]
+        level = _levels(weights, gradient, seen, totals, weighted, starts, of)
+        unseen = np.minimum.reduceat(np.where(seen, np.inf, gradient), starts)
+        level = np.maximum(level, -unseen)  # a state without weight that is cheaper takes the mass that is left
+        theta = np.where(seen, weights / np.where(seen, level[of] + gradient, 1.0), 0.0)
+        parts = gradient * theta - weights * np.log(np.where(seen, theta, 1.0))
+        left = 1.0 - np.add.reduceat(theta, starts)
+        least = np.where(weighted, np.add.reduceat(parts, starts) - left * level, least)
+    return least
 
 
-def _level(weights: NDArray[np.float64], gradient: NDArray[np.float64]) -> float:
-    """The y with Σ w / (y + g) = 1 and y + g > 0, by Newton on 1/Σ − 1, which is nearly linear and concave."""
-    total = float(weights.sum())
-    y = float((weights - gradient).max())  # here Σ ≥ 1: the root is at or above
-    for _ in range(200):
-        inverse = 1.0 / (y + gradient)
-        value = float(weights @ inverse)
-        slope = float(weights @ inverse**2)
-        step = value * (value - 1.0) / slope  # Newton for 1 − 1/Σ = 0
-        y += step
-        if abs(step) <= 1e-15 * (abs(y) + total):
+def _levels(
+    weights: Numbers, gradient: Numbers, seen: Flags, totals: Numbers, weighted: Flags, starts: Indices, of: Indices
+) -> Numbers:
+    """The y of each simplex with Σ w/(y + g) = 1 and y + g > 0, by Newton on 1 − 1/Σ, nearly linear and concave."""
+    level = np.maximum.reduceat(np.where(seen, weights - gradient, -np.inf), starts)  # here Σ ≥ 1: at or below the root
+    level = np.where(weighted, level, 0.0)
+    moving = weighted
+    for _ in range(NEWTON_STEPS):
+        inverse = np.where(seen, 1.0 / np.where(seen, level[of] + gradient, 1.0), 0.0)
+        value = np.where(moving, np.add.reduceat(weights * inverse, starts), 1.0)
+        slope = np.where(moving, np.add.reduceat(weights * inverse**2, starts), 1.0)
+        step = value * (value - 1.0) / slope
+        level = level + step
+        moving = moving & (np.abs(step) > 1e-15 * (np.abs(level) + totals))
+        if not moving.any():
             break
-    return y
+    return np.asarray(level)

@@ -6,7 +6,7 @@ import numpy as np
 
 from credo.arrays import Indices, Numbers
 from credo.estimation.solvers.certificate import certify
-from credo.estimation.solvers.interior_point import Point, Task, normalised
+from credo.estimation.solvers.tasks import Point, Task, normalised
 
 
 def solve_with_clarabel(task: Task) -> Point | None:

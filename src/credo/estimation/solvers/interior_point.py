@@ -1,4 +1,7 @@
-"""The interior point for blocks: packs them, runs the compiled loop on all cores, and certifies what comes back."""
+"""The optimum of each task: small problems by plain NumPy, others by the compiled loops on all cores.
+
+The choice depends on the size of the problem alone, and both give the same certified optimum.
+"""
 
 from __future__ import annotations
 
@@ -14,41 +17,69 @@ from numpy.typing import NDArray
 
 from credo.arrays import Indices, Numbers
 from credo.constraints.blocks import Block
+from credo.estimation.solvers.certificate import certify
+from credo.estimation.solvers.plain_closed_forms import closed_form
+from credo.estimation.solvers.plain_interior_point import interior_points
+from credo.estimation.solvers.tasks import Point as Point
+from credo.estimation.solvers.tasks import Task as Task
+from credo.estimation.solvers.tasks import normalised, unknowns
+from credo.kernels.closed_forms import GENERAL
 
+# Plain NumPy takes about 10 ms and 0.05 ms an unknown, and the compiled loops 2 µs an unknown once they are compiled,
+# which takes 10 s. So up to these sizes plain code is never noticed; its dense systems grow with the largest block.
+PLAIN_UNKNOWNS, PLAIN_BLOCK = 1_500, 60
 TOLERANCE = 2e-16  # of the compiled loop, with weights scaled to a sum of one
 LARGE_SYSTEM = 400  # unknowns from which a library orders the elimination
-SHARED_WORK = 400  # parameters and rows from which a second thread is worth its start
+SHARED_WORK = 400  # parameters and constraints from which a second thread is worth its start
 NO_ORDER: Indices = np.empty(0, dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Task:
-    """One block: min Σ −w log θ + e θ log θ under its rows, plus (W/2)·C·violation² for each soft row."""
+def solve_tasks(tasks: Sequence[Task], closed_forms: bool = True, repetitions: int = 1) -> list[Point]:
+    """The optimum of each task.
 
-    block: Block
-    weights: Numbers  # (parameters,) w ≥ 0
-    entropies: Numbers | None = None  # (parameters,) e ≥ 0; None for zeros
-    soft_weight: float = 0.0  # W
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Point:
-    """Where the loop ended: parameters, a multiplier for each linear row, and how well that is proved."""
-
-    theta: Numbers  # (parameters,)
-    multipliers: Numbers  # (rows,) ≥ 0 for inequalities
-    iterations: int
-    converged: bool  # what the loop says
-    violation: float  # of hard rows and sums, see `certificate.py`
-    gap: float  # between the objective and its dual bound, relatively
-    shape: int = 0  # which closed form was taken, see `closed_form_kernel`
-
-
-def solve_tasks(tasks: Sequence[Task], closed_forms: bool = True) -> list[Point]:
-    """The optimum of each task; tasks share nothing, so that they run on all cores.
-
-    Blocks with the shape of a closed form are solved by it, unless that is switched off.
+    Blocks with the shape of a closed form are solved by it, unless that is switched off. `repetitions` says about how
+    often problems of this size will be solved: what EM solves a hundred times is no small work.
     """
+    if is_small(tasks, repetitions):
+        return solve_plain(tasks, closed_forms)
+    return solve_compiled(tasks, closed_forms)
+
+
+def is_small(tasks: Sequence[Task], repetitions: int = 1) -> bool:
+    """Whether plain code solves these tasks, so often, before anybody notices."""
+    sizes = [unknowns(task.block) for task in tasks]
+    return repetitions * sum(sizes) <= PLAIN_UNKNOWNS and max(sizes, default=0) <= PLAIN_BLOCK
+
+
+def solve_plain(tasks: Sequence[Task], closed_forms: bool = True) -> list[Point]:
+    """The optimum of each task by plain NumPy."""
+    found: dict[int, Point] = {}
+    shapes = [GENERAL] * len(tasks)
+    for number, task in enumerate(tasks):
+        if closed_forms:
+            shapes[number], optimum = closed_form(task)
+            if optimum is not None:
+                found[number] = _certified_point(task, *optimum, 0, True, shapes[number])
+    # Where it gets stuck on the way from a start near the counts, it tries once more from the middle.
+    for cautious in (False, True):
+        left = [k for k in range(len(tasks)) if k not in found or not found[k].converged]
+        for number, end in zip(left, interior_points([tasks[k] for k in left], cautious), strict=True):
+            found[number] = _certified_point(
+                tasks[number], end.theta, end.multipliers, end.iterations, end.converged, shapes[number]
+            )
+    return [found[number] for number in range(len(tasks))]
+
+
+def _certified_point(
+    task: Task, theta: Numbers, multipliers: Numbers, iterations: int, converged: bool, shape: int
+) -> Point:
+    theta = normalised(theta, task.block)
+    certificate = certify(task, theta, multipliers)
+    return Point(theta, multipliers, iterations, converged, certificate.violation, certificate.gap, shape)
+
+
+def solve_compiled(tasks: Sequence[Task], closed_forms: bool = True) -> list[Point]:
+    """The optimum of each task by compiled loops; tasks share nothing, so that they run on all cores."""
     if not tasks:
         return []
     from credo.kernels.blocks import solve_blocks
@@ -85,13 +116,6 @@ def solve_tasks(tasks: Sequence[Task], closed_forms: bool = True) -> list[Point]
 @cache
 def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(cpu_count() or 1)
-
-
-def normalised(theta: Numbers, block: Block) -> Numbers:
-    """The same with every distribution summing to one to the last bit that rounding allows."""
-    theta = np.maximum(theta, 0.0)
-    sums = np.add.reduceat(theta, block.distributions[:-1])
-    return np.asarray(theta / sums[block.distribution_of], dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,11 +215,6 @@ def _start(weights: Numbers, distribution: Indices) -> Numbers:
     totals, sizes = np.bincount(distribution, weights)[distribution], np.bincount(distribution)[distribution]
     pseudo = np.maximum(0.5, 0.02 * totals)
     return np.asarray((weights + pseudo) / (totals + sizes * pseudo), dtype=np.float64)
-
-
-def unknowns(block: Block) -> int:
-    """How many numbers a Newton step asks for: parameters, and multipliers of rows and sums."""
-    return block.size + len(block.linear) + len(block.distributions) - 1
 
 
 def _elimination_order(block: Block) -> Indices:

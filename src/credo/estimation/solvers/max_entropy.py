@@ -10,8 +10,8 @@ from credo.arrays import Flags, Indices, Numbers
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
 from credo.estimation.solvers.active_constraints import solve_in_rounds
-from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.stacked import apart, stacked, starts_of
+from credo.estimation.solvers.tasks import Task
 
 NONE: Indices = np.empty(0, dtype=np.int64)
 
@@ -32,7 +32,7 @@ def without_weight(tasks: Sequence[Task]) -> list[Indices]:
 
 
 def most_entropic(
-    blocks: Sequence[Block], free: Sequence[Indices], thetas: Sequence[Numbers]
+    blocks: Sequence[Block], free: Sequence[Indices], thetas: Sequence[Numbers], repetitions: int = 1
 ) -> list[tuple[Numbers, float] | None]:
     """θ of each block with its `free` distributions at maximum entropy, and what that violates; None if not found."""
     if not blocks:
@@ -43,7 +43,7 @@ def most_entropic(
     chosen = np.concatenate(free) + np.repeat(firsts[:-1], [len(own) for own in free])
     part = restricted(whole, chosen, theta)
     parts = apart(part, np.searchsorted(chosen, firsts), np.searchsorted(part.constraint_numbers, row_firsts))
-    points = solve_in_rounds([Task(each, np.zeros(each.size), np.ones(each.size)) for each in parts])
+    points = solve_in_rounds([Task(each, np.zeros(each.size), np.ones(each.size)) for each in parts], repetitions)
     theta[_parameters_of(whole, chosen)] = np.concatenate([point.theta for point in points])
     violations = _violations(whole, theta, firsts, row_firsts).tolist()
     found = np.split(theta, whole.distributions[firsts[1:-1]])
@@ -54,7 +54,7 @@ def most_entropic(
 
 
 def _violations(whole: Block, theta: Numbers, firsts: Indices, row_firsts: Indices) -> Numbers:
-    """How far a hard row or a sum of each stacked block is off at most."""
+    """How far a hard constraint or a sum of each stacked block is off at most."""
     rows, found = whole.linear, np.zeros(len(firsts) - 1)
     excess = rows.values(theta) - rows.bounds
     excess = np.where(rows.equality, np.abs(excess), excess) * rows.hard
@@ -65,7 +65,7 @@ def _violations(whole: Block, theta: Numbers, firsts: Indices, row_firsts: Indic
 
 
 def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
-    """The block with all but these distributions held at θ; soft rows may stay as violated as they are."""
+    """The block with all but these distributions held at θ; soft constraints may stay as violated as they are."""
     linear, entry_constraints = block.linear, block.linear.entry_constraints
     free = _parameters_of(block, distributions)
     inside = free[linear.indices]

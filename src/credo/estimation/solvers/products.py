@@ -28,7 +28,7 @@ from credo.constraints.program import Program
 from credo.estimation.penalised import train
 from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified
 from credo.estimation.solvers.certificate import Certificate, certify, lower_bound, objective
-from credo.estimation.solvers.interior_point import Task
+from credo.estimation.solvers.tasks import Task
 
 STARTS = 8
 STEPS, CUTS = 60, 40

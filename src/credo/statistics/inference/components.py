@@ -1,4 +1,4 @@
-"""From rows with gaps to what has to be computed: components of hidden variables, each distinct one once.
+"""From incomplete rows to what has to be computed: components of hidden variables, each distinct one once.
 
 The hidden variables of a row are neighbours when a family holds both; what is connected is a component, and components
 are independent given the row. A hidden variable with no observed descendant is barren: its family sums to one and is
@@ -8,12 +8,16 @@ cut. Rows in which a component sees the same values share one evaluation, whatev
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credo.arrays import Indices, Numbers
 from credo.model.layout import Layout
+from credo.statistics.inference.plain import group_plain
+
+PLAIN_VALUES = 2**20  # rows times variables up to which equal rows are found by NumPy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +31,7 @@ class Groups:
     cell_starts: Indices  # (evaluations + 1,)
     weights: Numbers  # (evaluations,) of all rows that share it
     rows: Indices  # (evaluations,) the first row that needs it
-    answers: Indices  # (rows,) the evaluation that holds the family that was asked for; -1 where it has no gap
+    answers: Indices  # (rows,) the evaluation of the family that was asked for; -1 where nothing is missing in it
     barren: Numbers  # (variables,) the weight of the rows in which a variable was cut
     distinct_rows: int
     pieces: int  # components of all distinct rows, before sharing
@@ -47,11 +51,19 @@ def group_rows(
     layout: Layout, codes: NDArray[np.signedinteger], weights: Numbers | None = None, asked: int = -1
 ) -> Groups:
     """The components and evaluations of rows of state numbers; `asked` is a family to find for each row."""
+    each = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
+    found = group_plain(layout, codes, each, asked) if codes.size <= PLAIN_VALUES else None
+    if found is None:
+        found = _group_compiled(layout, codes, each, asked)
+    return Groups(*found)
+
+
+def _group_compiled(layout: Layout, codes: NDArray[np.signedinteger], weights: Numbers, asked: int) -> tuple[Any, ...]:
+    """The fields of `Groups`, in their order."""
     from credo.kernels.components import group_components, unique_rows
 
     codes = np.ascontiguousarray(codes)
-    each = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
-    first, total, which = unique_rows(codes, each)
+    first, total, which = unique_rows(codes, weights)
     shape = layout.members, layout.strides, layout.member_starts, layout.cell_starts, layout.backward
     keys, key_starts, cells, starts, weight, row, answers, barren, pieces = group_components(
         codes, first, total, *shape, asked
@@ -68,7 +80,7 @@ def group_rows(
     if asked >= 0:
         known = (which >= 0) & (answers[which] >= 0)
         found[known] = place[answers[which[known]]]
-    return Groups(
+    return (
         keys, key_starts, component[order], cells, cell_starts, weight[order], row[order],
         found, barren, len(first), int(pieces),
     )  # fmt: skip

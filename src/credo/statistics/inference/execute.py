@@ -11,6 +11,7 @@ import numpy as np
 from credo.arrays import Indices, Numbers
 from credo.model.layout import Layout
 from credo.statistics.inference.components import Groups
+from credo.statistics.inference.plain import Terms, enumerate_terms
 from credo.statistics.inference.plan import Plans
 
 # Work is cut into pieces of which each sums on its own, and sums are added in the order of the pieces.
@@ -20,8 +21,10 @@ LARGE_CLIQUES = 2**24  # cells from which one thread works alone, so that memory
 MOST_COUNTS = 2**23  # cells of counts that all pieces together may hold (64 MB)
 
 
-def cut_pieces(layout: Layout, groups: Groups, plans: Plans) -> Indices:
-    """Where each piece of the evaluations begins and ends, all about equally dear."""
+def cut_pieces(layout: Layout, groups: Groups, plans: Plans | None) -> Indices | Terms:
+    """Where each piece of the evaluations begins and ends, all of about equal cost; without plans, all terms."""
+    if plans is None:
+        return Terms.of(layout, groups)
     cost = (plans.input_cells + 2 * plans.clique_cells)[groups.component].astype(np.float64)
     total = float(cost.sum())
     fitting = MOST_COUNTS // max(1, layout.size)
@@ -32,16 +35,24 @@ def cut_pieces(layout: Layout, groups: Groups, plans: Plans) -> Indices:
 
 
 def execute(
-    layout: Layout, groups: Groups, plans: Plans, cuts: Indices, theta: Numbers, backward: bool = True
+    layout: Layout,
+    groups: Groups,
+    plans: Plans | None,
+    cuts: Indices | Terms,
+    theta: Numbers,
+    backward: bool = True,
 ) -> tuple[Numbers, float, int]:
     """Expected counts of all cells, the log-likelihood, and an evaluation of probability zero (-1: none).
 
     Of several such evaluations it is the one whose row comes first.
     """
-    from credo.kernels.elimination import run
-
     if not len(groups.component):
         return np.zeros(layout.size), 0.0, -1
+    if plans is None or isinstance(cuts, Terms):
+        assert isinstance(cuts, Terms)
+        return enumerate_terms(layout, groups, cuts, theta, backward)
+    from credo.kernels.elimination import run
+
     clique_cells, message_cells = int(plans.clique_cells.max()), int(plans.message_cells.max())
 
     def run_piece(piece: int) -> tuple[Numbers, float, int]:

@@ -22,6 +22,7 @@ from credo.model.layout import Layout, Sensor
 from credo.statistics.counts import Counts, count
 from credo.statistics.inference.components import Groups, group_rows
 from credo.statistics.inference.execute import cut_pieces, execute
+from credo.statistics.inference.plain import Terms, can_enumerate
 from credo.statistics.inference.plan import MOST_CELLS, Plans, make_plans
 
 
@@ -33,8 +34,8 @@ class Prepared:
     count_layout: Layout
     layout: Layout
     groups: Groups
-    plans: Plans
-    cuts: Indices  # (pieces + 1,) evaluations that are summed together
+    plans: Plans | None  # None where all terms are enumerated
+    cuts: Indices | Terms  # (pieces + 1,) evaluations that are summed together; or all terms
     observed: Counts  # of families without gaps
     observed_cells: Indices  # where in the layout these were counted,
     observed_counts: Numbers  # and how often
@@ -66,7 +67,7 @@ def prepare(
     layout = Layout.of(count_layout.network, sensors=sensors)
     codes = dataset.codes if readings is None else np.hstack([dataset.codes, readings])
     groups = group_rows(layout, codes, dataset.weights, asked + len(count_layout.network) if asked >= 0 else -1)
-    plans = make_plans(layout, groups, memory_limit)
+    plans = None if can_enumerate(layout, groups) else make_plans(layout, groups, memory_limit)
     observed = count(count_layout, dataset)
     cells, counts = _in_layout(layout, observed)
     return Prepared(

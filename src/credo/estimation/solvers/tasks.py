@@ -1,0 +1,46 @@
+"""What the solvers take and give: one block's problem, and the point where its solver ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from credo.arrays import Numbers
+from credo.constraints.blocks import Block
+from credo.kernels.closed_forms import GENERAL
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """One block: min Σ −w log θ + e θ log θ under its constraints, plus (W/2)·C·violation² for each soft one."""
+
+    block: Block
+    weights: Numbers  # (parameters,) w ≥ 0
+    entropies: Numbers | None = None  # (parameters,) e ≥ 0; None for zeros
+    soft_weight: float = 0.0  # W
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """Where a solver ended: parameters, a multiplier for each linear constraint, and how well that is proved."""
+
+    theta: Numbers  # (parameters,)
+    multipliers: Numbers  # (constraints,) ≥ 0 for inequalities
+    iterations: int
+    converged: bool  # by the solver's own criterion
+    violation: float  # of hard constraints and sums, see `certificate.py`
+    gap: float  # between the objective and its dual bound, relatively
+    shape: int = GENERAL  # which closed form was taken, see `kernels/closed_forms.py`
+
+
+def unknowns(block: Block) -> int:
+    """How many numbers a Newton step asks for: parameters, and multipliers of constraints and sums."""
+    return block.size + len(block.linear) + len(block.distributions) - 1
+
+
+def normalised(theta: Numbers, block: Block) -> Numbers:
+    """The same with every distribution summing to one, to the last bit that rounding allows."""
+    theta = np.maximum(theta, 0.0)
+    sums = np.add.reduceat(theta, block.distributions[:-1])
+    return np.asarray(theta / sums[block.distribution_of], dtype=np.float64)

@@ -1,0 +1,100 @@
+"""The flat arrays that the samplers' compiled loops take; nothing here needs a compiler.
+
+A group is a block: its constraints, moves and distributions are the stretches that `group_*` name.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Extras(NamedTuple):
+    """Constraints that are evaluated at a point instead of bounding a move: products, in logarithms, and soft ones."""
+
+    starts: Any  # (extras + 1,)
+    indices: Any
+    values: Any
+    bounds: Any  # (extras,)
+    weights: Any  # (extras,) NaN: a product, which is hard
+    equality: Any  # (extras,)
+
+
+class Geometry(NamedTuple):
+    """Groups of distributions, their constraints Aθ ≤ b, and the sparse directions to move in.
+
+    `delta_*` hold Av of each move v, so that a move visits the constraints that it changes and no others.
+    """
+
+    group_constraints: Any  # (groups + 1,)
+    group_moves: Any  # (groups + 1,)
+    group_distributions: Any  # (groups + 1,)
+    distributions: Any  # (distributions + 1,)
+    owners: Any  # (parameters,) the distribution of each
+    constraint_starts: Any
+    constraint_indices: Any
+    constraint_values: Any
+    bounds: Any  # (constraints,)
+    move_starts: Any
+    move_indices: Any
+    move_values: Any
+    delta_starts: Any
+    delta_constraints: Any
+    delta_values: Any
+    extra_starts: Any  # (moves + 1,) which extras a move changes
+    extra_list: Any
+    chances: Any  # (moves,) how likely a sweep makes each
+    rays: Any  # (moves,) whether its entries are states that are raised, see `set_ray`
+
+
+class JointUpdates(NamedTuple):
+    """Which parameters are proposed together, and which constraints bound each step of a proposal."""
+
+    starts: Any  # (updates + 1,) into steps
+    numbers: Any  # (steps,) the parameter that each step proposes
+    check_starts: Any  # (steps + 1,)
+    checks: Any  # constraints that bound a step
+    reserves: Any  # (checks,) the least that parameters proposed after a step can add to its constraints
+    lowest: Any  # (parameters,) between which values all constraints together leave a parameter, as far as was found
+    highest: Any  # (parameters,)
+    extra_starts: Any  # (updates + 1,)
+    extras: Any
+    chances: Any  # (updates,) how likely a sweep makes each
+
+
+class DistributionArrays(NamedTuple):
+    """The conditional distributions that are sampled, those of blocks first, and the components of their prior."""
+
+    starts: Any  # (distributions + 1,) into parameters
+    families: Any  # (distributions,) whose CPT it belongs to
+    counts: Any  # (parameters,)
+    informative: Any  # (distributions,) all but those with parameters that can only be zero: another dimension
+    constrained: Any  # how many distributions belong to blocks, as an array of one number
+    cells: Any  # (families + 1,) into means
+    seen: Any  # (distributions,) 1: it has data
+    strengths: Any  # (2, components) s_g, by `seen`
+    uniform_components: Any  # how many of the components have the uniform base, as an array of one number
+    group_families: Any  # (groups,) the family of a group's first distribution
+
+
+class ChainState(NamedTuple):
+    """What a chain carries on."""
+
+    theta: Any  # (parameters,)
+    component: Any  # (distributions,) z
+    means: Any  # (cells,) m
+    weights: Any  # (families, components) π
+    pool: Any  # (components,) w
+
+
+class Mixture(NamedTuple):
+    """What distributions are drawn from, in the order of parameters."""
+
+    starts: Any  # (distributions + 1,)
+    families: Any  # (distributions,)
+    counts: Any  # (parameters,)
+    cells: Any  # (families + 1,)
+    means: Any  # (cells,)
+    seen: Any  # (distributions,)
+    strengths: Any  # (2, components)
+    uniform_components: int
+    density: Any  # (families, 2, components) log of π_g/B(s_g·b_g)

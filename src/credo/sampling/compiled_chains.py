@@ -1,0 +1,125 @@
+"""Chains of the posterior in compiled code: few long ones, a thread each, for problems too large for `vectorised`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from os import cpu_count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.arrays import Indices, Numbers
+from credo.constraints.blocks import Block
+from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras, Geometry, JointUpdates
+from credo.model.graphs import connected_components
+from credo.sampling.distributions import Hyperparameters, SampledDistributions
+from credo.sampling.draws import Draws, appended
+from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
+from credo.sampling.region import Region, geometry_of, seeded, with_learned
+
+MOST_EFFORT = 8  # updates of a CPT in a round at most
+STEP_UPDATES = 25_000  # of single parameters, after which compiled code returns: about a twentieth of a second
+
+
+@dataclass(slots=True, eq=False)
+class CompiledChains:
+    """Chains under way; the region changes when directions are learned."""
+
+    region: Region
+    sampled: SampledDistributions
+    arrays: DistributionArrays
+    hyperparameters: Hyperparameters
+    chains: int
+    seed: int
+    supports: list[Support] = field(init=False)
+    joint_updates: JointUpdates = field(init=False)
+    joined: Indices = field(init=False)  # (families,) the same number for CPTs that blocks join
+    effort: Indices = field(init=False)  # (families,) how often a round updates each
+    updates: int = 0  # of single parameters, so far
+    states: list[ChainState] = field(init=False)
+    generators: list[NDArray[np.uint64]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.supports = supports_of(self.region.blocks, self.region.parts, self.region.start)
+        self.joint_updates = joint_updates_of(self.supports)
+        self.joined = _joined(self.region.blocks, self.sampled.names)
+        self.effort = np.ones(len(self.sampled.names), dtype=np.int64)
+        self.states = [self._start() for _ in range(self.chains)]
+        self.generators = [seeded(self.seed, chain) for chain in range(self.chains)]
+
+    def _start(self) -> ChainState:
+        sizes = np.diff(self.sampled.starts)[self.sampled.constrained :]
+        components = self.arrays.strengths.shape[1]
+        return ChainState(
+            np.concatenate((self.region.start, np.repeat(1.0 / sizes, sizes))),
+            np.zeros(len(self.sampled.numbers), dtype=np.int64),
+            np.repeat(1.0 / self.sampled.states, self.sampled.states),
+            np.full((len(self.sampled.names), components), 1.0 / components),
+            np.full(components, 1.0 / components),
+        )
+
+    def learn(self, region: Region, snapshots: Numbers) -> None:
+        """Learn from draws, (chains, draws, parameters), in which directions to move, and what to update jointly."""
+        self.region = with_learned(region, snapshots)
+        self.joint_updates = joint_updates_of(self.supports, np.concatenate(snapshots))
+
+    def share_effort(self, sizes: Numbers, wanted: float) -> None:
+        """Update CPTs more often whose parameters have fewer effective draws than wanted; `sizes` is (parameters,).
+
+        CPTs that a block joins are updated together.
+        """
+        smallest = np.full(len(self.sampled.names), np.inf)
+        constrained = self.sampled.constrained
+        owners = np.repeat(self.sampled.families[:constrained], np.diff(self.sampled.starts)[:constrained])
+        np.minimum.at(smallest, self.joined[owners], sizes)
+        needed = self.effort * wanted / smallest[self.joined]
+        self.effort = np.clip(np.ceil(needed), 1, MOST_EFFORT).astype(np.int64)
+
+    def stage(self, count: int, thinning: int, step_done: Callable[[int], None] = lambda draws: None) -> Draws:
+        """`count` draws of each chain; `step_done` hears of draws as they are made.
+
+        Compiled code runs for a short time at once: between steps an interrupt is raised, with no thread left in it.
+        """
+        sizes = np.diff(self.sampled.starts)
+        sweep = int(sizes @ self.effort[self.sampled.families])
+        step = max(1, STEP_UPDATES // max(1, self.chains * thinning * sweep))
+        geometry = geometry_of(self.region.blocks, self.region.parts)
+        found = []
+        with ThreadPoolExecutor(cpu_count() or 1) as pool:
+            for done in range(0, count, step):
+                found.append(self._step(pool, geometry, min(step, count - done), thinning))
+                step_done(found[-1].count)
+        self.updates += self.chains * count * thinning * sweep
+        return appended(found)
+
+    def _step(self, pool: ThreadPoolExecutor, geometry: tuple[Geometry, Extras], count: int, thinning: int) -> Draws:
+        from credo.kernels.posterior_gibbs import run_posterior
+
+        state = self.states[0]
+        theta = np.empty((self.chains, count, len(self.region.start)))
+        component = np.empty((self.chains, count, len(state.component)), dtype=np.int8)
+        means = np.empty((self.chains, count, len(state.means)))
+        weights = np.empty((self.chains, count, *state.weights.shape))
+        moments = np.zeros((self.chains, 2, len(state.theta) - len(self.region.start)))
+        concentrations = self.hyperparameters.mean_concentration, self.hyperparameters.pooling_concentration
+
+        def run(chain: int) -> None:
+            outs = theta[chain], component[chain], means[chain], weights[chain], moments[chain]
+            where = *geometry, self.joint_updates, self.arrays, self.effort
+            run_posterior(*where, self.states[chain], *concentrations, thinning, *outs, self.generators[chain])
+
+        list(pool.map(run, range(self.chains)))
+        first, second = moments.sum(axis=0) / (self.chains * count * thinning)
+        return Draws(theta, component, means, weights, first, second)
+
+
+def _joined(blocks: Sequence[Block], names: Sequence[str]) -> Indices:
+    """Numbers for CPTs, the same where blocks join them."""
+    position = {name: number for number, name in enumerate(names)}
+    pairs = {
+        (position[block.configurations[0][0]], position[name]) for block in blocks for name, _ in block.configurations
+    }
+    first, second = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
+    return connected_components(first, second, len(names))

@@ -1,0 +1,151 @@
+"""Which conditional distributions the posterior samples, and the hyperparameters of what they are drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from credo.arrays import Flags, Indices, Numbers
+from credo.constraints.blocks import Block
+from credo.errors import CredoError
+from credo.kernels.sampler_arrays import DistributionArrays
+from credo.model.layout import Layout
+from credo.model.network import Network
+from credo.statistics.counts import Counts
+from credo.statistics.prior import Priors, pseudo_counts
+
+
+@dataclass(frozen=True, slots=True)
+class Hyperparameters:
+    """The constants of the prior, as they were chosen on Asia, Alarm, Win95pts and Andes with few data.
+
+    Strengths are pseudo-counts of a distribution as a whole. One, spread uniformly, is the reference prior where
+    little is known [Perks, 1947]; 0.2 is for distributions that are nearly deterministic; 30 keeps a distribution near
+    its base, 4 leaves it free to differ. Whether data reach a configuration has to do with what its distribution is:
+    configurations that never occur were often filled in uniformly, and the others say little about them. So without
+    data no distribution is assumed to be nearly deterministic.
+    """
+
+    uniform_strengths: tuple[float, ...] = (0.2, 1.0, 30.0)  # s_g of components with the uniform base
+    pooled_strengths: tuple[float, ...] = (4.0, 30.0)  # s_g of components whose base is the CPT's common mean
+    mean_concentration: float = 3.0  # c: a CPT's common mean is rarely an extreme one
+    pooling_concentration: float = 10.0  # κ: how many distributions a CPT needs to differ from the other CPTs
+    least_unseen_strength: float = 1.0  # with the uniform base, for a distribution that has no data
+
+    def strengths(self) -> Numbers:
+        """s_g of distributions without data, and of distributions with data: (2, components)."""
+        unseen = [max(strength, self.least_unseen_strength) for strength in self.uniform_strengths]
+        return np.array([[*unseen, *self.pooled_strengths], [*self.uniform_strengths, *self.pooled_strengths]])
+
+
+@dataclass(frozen=True)
+class SampledDistributions:
+    """The conditional distributions that are sampled: those in blocks, then those with counts but no statement.
+
+    Their parameters follow each other in this order; `layout` numbers the CPTs, and `numbers` are the distributions'
+    numbers in it.
+    """
+
+    layout: Layout
+    numbers: Indices  # (distributions,)
+    constrained: int  # how many of these belong to blocks
+    counts: Numbers  # (parameters,) of the data, and a prior's pseudo-counts
+    seen: Flags  # (distributions,) which have data
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables whose CPTs are learned."""
+        return self.layout.names
+
+    @cached_property
+    def states(self) -> Indices:
+        """How many states each of these variables has, (families,)."""
+        return np.array([len(self.layout.network.states(name)) for name in self.names], dtype=np.int64)
+
+    @cached_property
+    def cells(self) -> Indices:
+        """Where the common mean of each CPT is among all of them, (families + 1,)."""
+        return np.concatenate(([0], np.cumsum(self.states))).astype(np.int64)
+
+    @cached_property
+    def families(self) -> Indices:
+        """The CPT that each distribution belongs to, (distributions,)."""
+        return self.layout.locate_distributions(self.numbers)[0]
+
+    @cached_property
+    def configurations(self) -> Indices:
+        """The configuration of the parents that each distribution belongs to, (distributions,)."""
+        return self.layout.locate_distributions(self.numbers)[1]
+
+    @cached_property
+    def starts(self) -> Indices:
+        """Where the parameters of each distribution are, (distributions + 1,)."""
+        return np.concatenate(([0], np.cumsum(self.states[self.families]))).astype(np.int64)
+
+    @property
+    def size(self) -> int:
+        """How many parameters there are."""
+        return len(self.counts)
+
+    @property
+    def constrained_size(self) -> int:
+        """How many of them belong to blocks; these come first."""
+        return int(self.starts[self.constrained])
+
+    def parameters(self) -> Indices:
+        """Where each parameter is in the layout's vector."""
+        return _parameters(self.layout, self.numbers)
+
+
+def sampled_distributions(
+    network: Network, names: Sequence[str], counts: Counts, blocks: Sequence[Block], prior: Priors | None = None
+) -> SampledDistributions:
+    """The distributions of blocks, and all others that have data or pseudo-counts."""
+    layout = Layout.of(network, without=set(network.names) - set(names))
+    unknown = {name for block in blocks for name, _ in block.configurations} - set(names)
+    if unknown:
+        raise CredoError(f"Statements concern CPTs that are not to be learned: {', '.join(sorted(unknown))}.")
+    first = dict(zip(layout.names, layout.first_distributions().tolist(), strict=False))
+    constrained = np.array([first[name] + c for block in blocks for name, c in block.configurations], dtype=np.int64)
+    data = layout.pack({name: counts.of(name) for name in layout.names})
+    total = data.copy()
+    if prior is not None:
+        for name in layout.names:
+            layout.view(total, name)[:] += pseudo_counts(prior, network, name)
+    starts = layout.distribution_starts()
+    with_counts = np.flatnonzero(np.add.reduceat(total, starts)) if len(starts) else starts
+    numbers = np.concatenate((constrained, np.setdiff1d(with_counts, constrained)))
+    parameters = _parameters(layout, numbers)
+    seen = np.add.reduceat(data, starts)[numbers] > 0.0 if len(numbers) else np.zeros(0, dtype=np.bool_)
+    return SampledDistributions(layout, numbers, len(constrained), total[parameters], seen)
+
+
+def _parameters(layout: Layout, numbers: Indices) -> Indices:
+    starts = np.append(layout.distribution_starts(), layout.size)
+    sizes = starts[numbers + 1] - starts[numbers]
+    first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    return np.repeat(starts[numbers] - first[:-1], sizes) + np.arange(first[-1])
+
+
+def arrays_of(
+    sampled: SampledDistributions, blocks: Sequence[Block], start: Numbers, hyperparameters: Hyperparameters
+) -> DistributionArrays:
+    """The same as flat arrays; `start`, (parameters of blocks,), shows which parameters can be other than zero."""
+    possible = np.ones(sampled.size, dtype=np.bool_)
+    possible[: len(start)] = start > 0.0
+    family = {name: number for number, name in enumerate(sampled.names)}
+    return DistributionArrays(
+        sampled.starts,
+        sampled.families,
+        sampled.counts,
+        np.logical_and.reduceat(possible, sampled.starts[:-1]) if sampled.size else np.zeros(0, dtype=np.bool_),
+        np.array([sampled.constrained]),
+        sampled.cells,
+        sampled.seen.astype(np.int64),
+        hyperparameters.strengths(),
+        np.array([len(hyperparameters.uniform_strengths)]),
+        np.array([family[block.configurations[0][0]] for block in blocks], dtype=np.int64),
+    )

@@ -1,0 +1,179 @@
+"""Blocks that are ready to be sampled: directions to move in, a point inside, and all of it as flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.arrays import Indices, Numbers
+from credo.constraints.blocks import Block
+from credo.constraints.feasibility import InfeasibleError, interior_of
+from credo.constraints.product_feasibility import product_finding
+from credo.constraints.program import Program
+from credo.errors import CredoError
+from credo.kernels.sampler_arrays import Extras, Geometry
+from credo.sampling.directions import Directions, directions, learned, polished, starts_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+INSIDE = (0.1, 0.3, 0.6, 0.9, 1.0)  # of the way from a vertex to the point inside
+_ZERO = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """Blocks, ready to be sampled: the directions of each, and a point inside."""
+
+    blocks: tuple[Block, ...]
+    parts: tuple[Directions, ...]
+    start: Numbers  # (parameters of all blocks,)
+
+
+# Preparing ------------------------------------------------------------------------------------------------------------
+
+
+def region_of(
+    blocks: Sequence[Block], starts: Sequence[Numbers | None] | None = None, soft_weight: float | None = None
+) -> Region:
+    """The geometry of blocks, one group each, and a point inside of all; an error where a block allows nothing."""
+    prepared = [
+        _prepared(block, start, soft_weight)
+        for block, start in zip(blocks, starts or [None] * len(blocks), strict=True)
+    ]
+    points = np.concatenate([np.zeros(0), *(point for _, point in prepared)])
+    return Region(tuple(blocks), tuple(part for part, _ in prepared), points)
+
+
+def _prepared(block: Block, start: Numbers | None, soft_weight: float | None) -> tuple[Directions, Numbers]:
+    interior = interior_of(block)
+    if interior is None:
+        raise InfeasibleError
+    point = interior.point.copy() if start is None else np.array(start, dtype=np.float64)
+    if start is None and any(product.confidence is None for product in block.products):
+        found = product_finding(block, interior, Program(block)).point
+        if found is None:
+            raise CredoError("No point was found at which all statements about products hold: give one as a start.")
+        # Inside of everything: the descent may end on a face, but products that hold there hold near it.
+        point = found + 1e-3 * (interior.point - found)
+        point = point if _products_hold(block, point) else found
+    part = directions(block, interior, soft_weight)
+    point = polished(part, point)
+    point[interior.zero_parameters] = 0.0
+    return part, point
+
+
+def _products_hold(block: Block, point: Numbers) -> bool:
+    logs = np.log(np.maximum(point, 1e-300))
+    return all(
+        float(np.dot(product.exponents, logs[list(product.indices)])) <= product.log_bound
+        for product in block.products
+        if product.confidence is None
+    )
+
+
+def scattered_points(region: Region, count: int, rng: np.random.Generator) -> Numbers:
+    """Points far apart, (count, parameters): near the vertices in which random objectives are largest.
+
+    Chains that start there see every long direction of a polytope, however narrow it is.
+    """
+    ends = np.cumsum([block.size for block in region.blocks], dtype=np.int64).tolist()
+    points = [np.zeros((count, 0))]
+    for block, part, end in zip(region.blocks, region.parts, ends, strict=True):
+        start = region.start[end - block.size : end]
+        program = Program(block)
+        program.switch(block.linear.hard)
+        found = np.empty((count, block.size))
+        for number in range(count):
+            optimum = program.maximise(rng.standard_normal(block.size))
+            vertex = start if optimum is None else np.where(start > 0.0, optimum.point, 0.0)
+            for share in INSIDE:  # products are not convex: nearer to the start they hold
+                found[number] = polished(part, vertex + share * (start - vertex))
+                if _products_hold(block, found[number]):
+                    break
+        found[:, start == 0.0] = 0.0  # polishing leaves rounding where only zero is possible
+        points.append(found)
+    return np.concatenate(points, axis=1)
+
+
+# Flat arrays ----------------------------------------------------------------------------------------------------------
+
+
+def geometry_of(blocks: Sequence[Block], parts: Sequence[Directions]) -> tuple[Geometry, Extras]:
+    """Blocks one after the other as the groups of one geometry.
+
+    A ray is held as the states that it raises; it reaches all states of their distributions.
+    """
+    from scipy.sparse import csr_array, dia_array
+
+    sizes = [block.size for block in blocks]
+    first = starts_of(sizes)
+    constraints = _diagonal([part.inequalities.matrix(size) for part, size in zip(parts, sizes, strict=True)])
+    moves = _diagonal([part.moves for part in parts])
+    extras = _diagonal([part.extras for part in parts])
+    pieces = [block.distributions[:-1] + start for block, start in zip(blocks, first, strict=False)]
+    distributions = np.concatenate([*pieces, first[-1:]])
+    rays = np.concatenate([np.zeros(0, dtype=np.bool_), *(part.rays for part in parts)])
+    on_ray, on_line = (dia_array((flags[None].astype(float), 0), shape=(len(rays),) * 2) for flags in (rays, ~rays))
+    members = csr_array(
+        (np.ones(first[-1]), np.arange(first[-1]), distributions), shape=(len(distributions) - 1, first[-1])
+    )
+    reach = csr_array(on_line @ abs(moves) + on_ray @ (abs(moves) @ members.T @ members))
+    deltas = csr_array(on_line @ (moves @ constraints.T) + on_ray @ (reach @ abs(constraints).T))
+    deltas.data[np.abs(deltas.data) < _ZERO] = 0.0
+    deltas.eliminate_zeros()
+    touched = csr_array(reach @ abs(extras).T)
+    geometry = Geometry(
+        starts_of([len(part.inequalities) for part in parts]),
+        starts_of([part.moves.shape[0] for part in parts]),
+        starts_of([len(block.configurations) for block in blocks]),
+        distributions,
+        np.repeat(np.arange(len(distributions) - 1), np.diff(distributions)),
+        *_arrays(constraints),
+        _joined([part.inequalities.bounds for part in parts]),
+        *_arrays(moves),
+        *_arrays(deltas),
+        *_arrays(touched)[:2],
+        _joined([part.chances for part in parts]),
+        rays,
+    )
+    return geometry, Extras(
+        *_arrays(extras),
+        _joined([part.extra_bounds for part in parts]),
+        _joined([part.extra_weights for part in parts]),
+        np.concatenate([np.zeros(0, dtype=np.bool_), *(part.extra_equality for part in parts)]),
+    )
+
+
+def _diagonal(matrices: list[csr_array]) -> csr_array:
+    from scipy.sparse import block_diag, csr_array
+
+    return csr_array(block_diag(matrices, format="csr")) if matrices else csr_array((0, 0))
+
+
+def _joined(values: list[Numbers]) -> Numbers:
+    return np.concatenate([np.zeros(0), *values])
+
+
+def _arrays(matrix: csr_array) -> tuple[Indices, Indices, Numbers]:
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64)
+
+
+def with_learned(region: Region, snapshots: Numbers) -> Region:
+    """The region with the directions that draws of it, (chains, draws, parameters), show."""
+    flat = snapshots.reshape(snapshots.shape[0] * snapshots.shape[1], -1)
+    ends = np.cumsum([block.size for block in region.blocks])
+    parts = [
+        learned(block, part, flat[:, end - block.size : end])
+        for block, part, end in zip(region.blocks, region.parts, ends.tolist(), strict=True)
+    ]
+    return replace(region, parts=tuple(parts))
+
+
+def seeded(*seed: int) -> NDArray[np.uint64]:
+    """The state of a generator of its own for each chain."""
+    return np.random.SeedSequence(seed).generate_state(4, np.uint64).astype(np.uint64)

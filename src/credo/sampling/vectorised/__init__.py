@@ -1,0 +1,11 @@
+"""The samplers in plain NumPy: hundreds of chains advance at once, and nothing is compiled."""
+
+from __future__ import annotations
+
+CHAINS = 256  # that are advanced at once; array operations on fewer cost nearly as much
+SUPERCHAINS = 16  # groups of chains that start at the same point, see `convergence.nested_r_hat`
+AGREEING = 1.02  # nested R-hat: starting points move the mean by less than a twentieth of a standard deviation
+WARMUP_SHARE = 0.1  # of the warm-up that a single long chain gets
+LEAST_DRAWS = 16  # of each chain
+MOST_SWEEPS = 400
+SCATTERED = 64  # points near vertices, the first of which superchains start at; all show first directions

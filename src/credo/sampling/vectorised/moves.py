@@ -1,0 +1,231 @@
+"""Moves of many chains at once along directions that keep all sums and equalities.
+
+Along a direction v the target Π θ_i^(a_i − 1) is a product of powers of distances from the ends of a line. A slice in
+the log-odds of the place between the two ends [Neal, 2003] reaches corners at every concentration, needs no tail of an
+incomplete Beta function, and takes products and soft statements as they are. All arrays are (…, moves, chains).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from credo.arrays import Flags, Indices, Numbers
+from credo.sampling.vectorised.batches import SMALLEST, ExtraTerms, MoveBatch
+
+FARTHEST = 650.0  # in log-odds: e^-650 is still a number
+# A slice that ends after any fixed number of steps keeps the target, since it takes the same steps back with the same
+# chance: few are enough, as a long tail of steps for few chains would hold up all others.
+MOST_SHRINKS = 12
+MOST_STEPS_OUT = 6
+STEP_OUT = 8.0  # the width of a step out, in log-odds along a line
+
+LogDensity = Callable[[Numbers, Indices], Numbers]  # of points, and of which of all they are
+
+
+def slice_within(
+    log_density: LogDensity,
+    now: Numbers,
+    level: Numbers,
+    left: Numbers,
+    right: Numbers,
+    rng: np.random.Generator,
+) -> tuple[Numbers, Flags]:
+    """Shrink each interval until a point of it lies above its level; all arrays are flat.
+
+    `log_density(points, which)` is asked for those that are still looking; what finds nothing in `MOST_SHRINKS` stays.
+    """
+    found, looking = now.copy(), np.arange(len(now))
+    moved = np.zeros(len(now), dtype=np.bool_)
+    left, right = left.copy(), right.copy()
+    for _ in range(MOST_SHRINKS):
+        low, high = left[looking], right[looking]
+        tried = low + rng.random(len(looking)) * (high - low)
+        inside = log_density(tried, looking) >= level[looking]
+        accepted = looking[inside]
+        found[accepted] = tried[inside]
+        moved[accepted] = True
+        below = tried < now[looking]
+        left[looking] = np.where(below, tried, low)
+        right[looking] = np.where(below, high, tried)
+        looking = looking[~inside]
+        if not len(looking):
+            break
+    return found, moved
+
+
+def step_out(
+    log_density: LogDensity,
+    now: Numbers,
+    level: Numbers,
+    width: float,
+    most: int,
+    rng: np.random.Generator,
+) -> tuple[Numbers, Numbers]:
+    """Intervals around points whose ends lie below the levels, or took `most` steps in all [Neal, 2003, figure 3]."""
+    left = now - width * rng.random(len(now))
+    right = left + width
+    steps_left = np.floor(most * rng.random(len(now)))
+    for ends, direction, budget in ((left, -width, steps_left), (right, width, most - 1 - steps_left)):
+        looking = np.flatnonzero(budget > 0)
+        taken = 0
+        while len(looking):
+            inside = log_density(ends[looking], looking) >= level[looking]
+            looking = looking[inside]
+            ends[looking] += direction
+            taken += 1
+            looking = looking[budget[looking] > taken]
+    return left, right
+
+
+def log_split(a: Numbers, b: Numbers, odds: Numbers) -> Numbers:
+    """log of t^a (1 − t)^b, t = 1/(1 + e^−odds): concave, and at most min(a·odds, −b·odds)."""
+    return np.minimum(a * odds, -b * odds) - (a + b) * np.log1p(np.exp(-np.abs(odds)))
+
+
+def split(odds: Numbers) -> tuple[Numbers, Numbers]:
+    """t and 1 − t, neither of which cancels."""
+    small = np.exp(-np.abs(odds))
+    near, far = small / (1.0 + small), 1.0 / (1.0 + small)
+    return np.where(odds > 0.0, far, near), np.where(odds > 0.0, near, far)
+
+
+def _ends(batch: MoveBatch, low: Numbers, high: Numbers, slack: Numbers) -> tuple[Numbers, Numbers]:
+    """How far a step can go until a constraint binds."""
+    if len(batch.upper):
+        high = np.minimum(high, (slack[batch.upper] / batch.upper_changes[:, :, None]).min(axis=0))
+    if len(batch.lower):
+        low = np.maximum(low, (slack[batch.lower] / batch.lower_changes[:, :, None]).max(axis=0))
+    return low, high
+
+
+def _update_slack(batch: MoveBatch, step: Numbers, slack: Numbers) -> None:
+    for rows, changes in ((batch.upper, batch.upper_changes), (batch.lower, batch.lower_changes)):
+        if len(rows):
+            slack[rows] -= changes[:, :, None] * step
+
+
+def move_pairs(batch: MoveBatch, shape: Numbers, theta: Numbers, slack: Numbers, rng: np.random.Generator) -> None:
+    """Mass between two states of a distribution: a Beta(a_i, a_j), truncated by the constraints on one of them."""
+    i, j = batch.indices
+    old_i, old_j = theta[i], theta[j]
+    low, high = _ends(batch, -old_i, old_j, slack)
+    low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)  # rounding must not shut out where a chain is
+    a, b, now = shape[i].ravel(), shape[j].ravel(), np.log(old_i / old_j)
+    level = log_split(a, b, now.ravel()) - rng.standard_exponential(now.size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = np.where(low <= -old_i, -FARTHEST, np.log((old_i + low) / (old_j - low))).ravel()
+        right = np.where(high >= old_j, FARTHEST, np.log((old_i + high) / (old_j - high))).ravel()
+    flat = now.ravel()
+    left = np.minimum(np.maximum(left, level / a), flat)
+    right = np.maximum(np.minimum(right, -level / b), flat)
+    odds, _ = slice_within(lambda x, which: log_split(a[which], b[which], x), flat, level, left, right, rng)
+    share, rest = split(odds.reshape(now.shape))
+    total = old_i + old_j
+    theta[i], theta[j] = np.maximum(total * share, SMALLEST), np.maximum(total * rest, SMALLEST)
+    _update_slack(batch, theta[i] - old_i, slack)
+
+
+def move_lines(
+    batch: MoveBatch,
+    exponents: Numbers | None,
+    theta: Numbers,
+    slack: Numbers,
+    extras: ExtraTerms,
+    rng: np.random.Generator,
+) -> None:
+    """Along any direction v, θ + s·v, density Π θ^exponents; uniform where there are no exponents and no extras.
+
+    θ_i is a distance from its own zero, which lies beyond one of the ends: nothing cancels near zero.
+    """
+    entries, moves = batch.indices.shape
+    chains = theta.shape[1]
+    values = np.broadcast_to(batch.values[:, :, None], (entries, moves, chains)).reshape(entries, -1)
+    old = theta[batch.indices].reshape(entries, -1)
+    forward, still = values > 0.0, values == 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        zero = -old / values
+    low = np.where(forward, zero, -np.inf).max(axis=0)
+    high = np.where(forward | still, np.inf, zero).min(axis=0)
+    low, high = (end.ravel() for end in _ends(batch, low.reshape(moves, chains), high.reshape(moves, chains), slack))
+    free = np.flatnonzero((low < 0.0) & (high > 0.0))
+    step = np.zeros(moves * chains)
+    if exponents is None and not len(batch.extras):
+        step[free] = low[free] + rng.random(len(free)) * (high[free] - low[free])
+        moved = theta[batch.indices] + step.reshape(moves, chains) * batch.values[:, :, None]
+        theta[batch.indices] = np.where(batch.values[:, :, None] != 0.0, np.maximum(moved, SMALLEST), moved)
+    else:
+        line = _Line(batch, low, high, zero, exponents, theta, extras, free)
+        now = np.log(-low[free] / high[free])
+        every = np.arange(len(free))
+        level = line.log_density(now, every) - rng.standard_exponential(len(free))
+        left, right = step_out(line.log_density, now, level, STEP_OUT, MOST_STEPS_OUT, rng)
+        odds, found = slice_within(line.log_density, now, level, left, right, rng)
+        placed, steps, _ = line.place(odds, every)
+        new = old.copy()
+        new[:, free] = np.where(found & ~still[:, free], placed, old[:, free])
+        theta[batch.indices] = new.reshape(entries, moves, chains)
+        step[free] = np.where(found, steps, 0.0)
+    _update_slack(batch, step.reshape(moves, chains), slack)
+
+
+class _Line:
+    """The density along lines, one for each of the `free` moves and chains, in the log-odds of the place on them."""
+
+    def __init__(
+        self,
+        batch: MoveBatch,
+        low: Numbers,
+        high: Numbers,
+        zero: Numbers,  # (entries, moves · chains) the step at which each parameter is zero
+        exponents: Numbers | None,
+        theta: Numbers,
+        extras: ExtraTerms,
+        free: Indices,
+    ) -> None:
+        entries, chains = len(batch.indices), theta.shape[1]
+        self.low, self.length = low[free], (high - low)[free]
+        self.move = free // chains
+        values = batch.values[:, self.move]
+        self.still = values == 0.0
+        self.forward, self.size = values > 0.0, np.abs(values)
+        zero = zero[:, free]
+        self.gaps = np.where(self.still, 0.0, np.where(self.forward, self.low - zero, zero - high[free]))
+        self.exponents = None
+        if exponents is not None:
+            self.exponents = np.where(self.still, 0.0, exponents[batch.indices].reshape(entries, -1)[:, free])
+        self.extras, self.named = extras, batch.extras
+        if len(batch.extras):
+            self.base = extras.values(theta)[batch.extras].reshape(len(batch.extras), -1)[:, free]
+            self.coefficients = batch.coefficients  # (extras, entries, moves)
+            self.changes = (batch.coefficients * batch.values).sum(axis=1)  # (extras, moves)
+            self.product = extras.product[batch.extras]
+            old = theta[batch.indices].reshape(entries, -1)[:, free]
+            self.old_logs = np.where(self.still, 0.0, np.log(np.maximum(old, SMALLEST)))
+
+    def place(self, odds: Numbers, which: Indices) -> tuple[Numbers, Numbers, Numbers]:
+        """The parameters at these log-odds, (entries, points), the steps, and the log volume element."""
+        small = np.exp(-np.abs(odds))
+        length = self.length[which]
+        near, far = length * small / (1.0 + small), length / (1.0 + small)
+        above = odds > 0.0
+        from_low, to_high = np.where(above, far, near), np.where(above, near, far)
+        distance = np.where(self.forward[:, which], from_low, to_high) + self.gaps[:, which]
+        placed = np.maximum(self.size[:, which] * distance, SMALLEST)
+        return placed, self.low[which] + from_low, -np.abs(odds) - 2.0 * np.log1p(small)
+
+    def log_density(self, odds: Numbers, which: Indices) -> Numbers:
+        """The log density at these log-odds."""
+        placed, steps, density = self.place(odds, which)
+        logs = np.log(placed)
+        if self.exponents is not None:
+            density = density + (self.exponents[:, which] * logs).sum(axis=0)
+        if not len(self.named):
+            return density
+        move = self.move[which]
+        linear = self.base[:, which] + self.changes[:, move] * steps
+        change = np.where(self.still[:, which], 0.0, logs - self.old_logs[:, which])
+        multiplied = self.base[:, which] + (self.coefficients[:, :, move] * change).sum(axis=1)
+        values = np.where(self.product[:, move], multiplied, linear)
+        return np.asarray(density + self.extras.log_density(values, self.named[:, move]).sum(axis=0))

@@ -1,0 +1,115 @@
+"""The posterior by hundreds of short chains: overdispersed starts, a short warm-up, and draws until they agree.
+
+Chains come in superchains that start at the same point: near a random vertex of what the statements allow, and moved on
+by a few sweeps without data, so that starting points are as far apart as the statements let the prior be. How much
+they still matter is then seen directly (`starts_matter`); where they do, all draws so far become warm-up, from which
+directions are learned once more, and twice as many sweeps follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from credo.arrays import Numbers
+from credo.options import PosteriorOptions
+from credo.sampling.convergence import effective_sizes_of_short_chains, nested_r_hat, starts_matter
+from credo.sampling.distributions import Hyperparameters, SampledDistributions
+from credo.sampling.draws import Draws
+from credo.sampling.joint_updates import supports_of
+from credo.sampling.region import Region, scattered_points, with_learned
+from credo.sampling.vectorised import AGREEING, CHAINS, LEAST_DRAWS, MOST_SWEEPS, SCATTERED, SUPERCHAINS, WARMUP_SHARE
+from credo.sampling.vectorised.gibbs import ChainStates, Model, SweepPlan, free_moments, model_of, plan_of, start, sweep
+
+SNAPSHOTS = 1000  # draws at most from which directions are learned
+SPREADING = 10  # sweeps without data, in which superchains find their starting points
+
+StepDone = Callable[[int, int], None]
+
+
+def sample_posterior(
+    region: Region,
+    sampled: SampledDistributions,
+    hyperparameters: Hyperparameters,
+    options: PosteriorOptions,
+    seed: int,
+    progress: StepDone,
+) -> tuple[Draws, Numbers, Numbers]:
+    """Draws of all chains, and the effective sizes and nested R-hat of the parameters in blocks."""
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
+    model = model_of(region, sampled, hyperparameters)
+    supports = supports_of(region.blocks, region.parts, region.start)
+    scattered = scattered_points(region, SCATTERED, rng)
+    plan = plan_of(with_learned(region, scattered[None]), supports)
+    warmup = max(4, round(WARMUP_SHARE * options.warmup))
+    count = max(LEAST_DRAWS, -(-options.chains * options.draws // CHAINS))
+    run = _Progress(progress, SPREADING + warmup + count * options.thinning)
+
+    points = start(model, scattered[:SUPERCHAINS], rng)
+    for _ in range(SPREADING):
+        sweep(model, plan, points, rng, data=False)
+        run.step()
+    state = points.take(np.repeat(np.arange(SUPERCHAINS), CHAINS // SUPERCHAINS))
+    snapshots = []
+    for number in range(warmup):
+        sweep(model, plan, state, rng)
+        run.step()
+        if number in (warmup // 2 - 2, warmup // 2 - 1):
+            snapshots.append(state.theta[:-1].T)
+        if number == warmup // 2 - 1:
+            flat = np.concatenate(snapshots)
+            plan = plan_of(with_learned(region, flat[None]), supports, flat)
+
+    thinning, swept = options.thinning, SPREADING + warmup
+    while True:
+        found = _draws(model, plan, state, count, thinning, rng, run)
+        swept += count * thinning
+        sizes = effective_sizes_of_short_chains(found.theta)
+        mixed = nested_r_hat(found.theta, SUPERCHAINS)
+        thinning *= 2
+        differ = any(starts_matter(draws, SUPERCHAINS, AGREEING).any() for draws in (found.theta, found.means))
+        if not differ or swept + count * thinning > MOST_SWEEPS:
+            return found, sizes, mixed
+        flat = np.concatenate(found.theta)[-SNAPSHOTS:]
+        plan = plan_of(with_learned(region, flat[None]), supports, flat)
+        run.total += count * thinning
+
+
+class _Progress:
+    """Counts sweeps; a run that goes on makes the total grow."""
+
+    def __init__(self, report: StepDone, total: int) -> None:
+        self.report, self.total, self.done = report, total, 0
+
+    def step(self) -> None:
+        self.done += 1
+        self.report(self.done, self.total)
+
+
+def _draws(
+    model: Model,
+    plan: SweepPlan,
+    state: ChainStates,
+    count: int,
+    thinning: int,
+    rng: np.random.Generator,
+    run: _Progress,
+) -> Draws:
+    chains, edge = state.chains, model.edge
+    theta = np.empty((chains, count, edge))
+    component = np.empty((chains, count, len(state.component)), dtype=np.int8)
+    means = np.empty((chains, count, len(state.means)))
+    weights = np.empty((chains, count, *state.weights.shape[:2]))
+    moments = np.zeros((2, model.sampled.size - edge))
+    for draw in range(count):
+        for _ in range(thinning):
+            sweep(model, plan, state, rng)
+            moments += free_moments(model, state)
+            run.step()
+        theta[:, draw] = state.theta[:-1].T
+        component[:, draw] = state.component.T
+        means[:, draw] = state.means.T
+        weights[:, draw] = state.weights.transpose(2, 0, 1)
+    first, second = moments / (count * thinning)
+    return Draws(theta, component, means, weights, first, second)
