@@ -38,6 +38,7 @@ _HOMES = {
     ),
     "credo.checking": ("check",),
     "credo.check_results": (
+        "CheckResult",
         "Conflict",
         "DataUse",
         "DeterminedProbability",
@@ -65,6 +66,8 @@ _HOMES = {
     "credo.explain.plausibility": ("Plausibility", "ProbabilityEstimate", "Verdict"),
     "credo.explain.statement_references": ("StatementReference",),
     "credo.findings": ("Finding",),
+    "credo.progress": ("ProgressEvent",),
+    "credo.results": ("FitResult",),
     "credo.user_results": ("Check", "Fit"),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
     "credo.statistics.ties.factors": ("TieError",),
@@ -95,6 +98,7 @@ __all__ = ["__version__", *sorted(_HOME_OF)]
 
 if TYPE_CHECKING:
     from credo.check_results import (
+        CheckResult,
         Conflict,
         DataUse,
         DeterminedProbability,
@@ -162,6 +166,7 @@ if TYPE_CHECKING:
     from credo.model.noisy import NoisyForm
     from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TieReading
     from credo.progress import ProgressEvent
+    from credo.results import FitResult
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
     from credo.statistics.ties.factors import TieError
     from credo.topic_models import Topics, topics
