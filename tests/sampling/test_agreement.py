@@ -11,7 +11,7 @@ from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
 from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains
 from tests.helpers.blocks import at_most, block_of, random_block
-from tests.sampling.test_posterior import learn
+from tests.helpers.posterior_runs import learn
 
 SIZES = (3, 2, 3, 2)
 OF_TWO = (2, 2, 2, 2)

@@ -11,8 +11,7 @@ from credo.sampling import centroid
 from credo.sampling.centroid import uniform_mean, uniform_means
 from credo.sampling.polytope import sample_block
 from tests.helpers.blocks import at_most, block_of, random_block, rejected
-
-both = pytest.mark.parametrize("compiled", [False, True], ids=["vectorised", "compiled"])
+from tests.helpers.posterior_runs import both
 
 
 @both

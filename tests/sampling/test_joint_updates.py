@@ -18,7 +18,7 @@ from credo.sampling.region import geometry_of, region_of, seeded
 from credo.sampling.vectorised.gibbs import component_density, model_of, plan_of, start
 from credo.sampling.vectorised.joint_updates import MixtureDensity, update_jointly
 from tests.helpers.blocks import at_most, block_of
-from tests.sampling.test_posterior import Given, both, family, learn
+from tests.helpers.posterior_runs import Given, both, family, learn
 
 PRIOR_DRAWS = 500_000
 

@@ -13,8 +13,7 @@ from credo.sampling.directions import null_space
 from credo.sampling.polytope import Samples, sample_block
 from credo.sampling.vectorised import CHAINS
 from tests.helpers.blocks import at_most, block_of, random_block, rejected
-
-both = pytest.mark.parametrize("compiled", [False, True], ids=["vectorised", "compiled"])
+from tests.helpers.posterior_runs import both
 
 
 def flat(samples: Samples) -> np.ndarray:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,43 +18,14 @@ from credo.errors import CredoError, OptionError
 from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling.distributions import Hyperparameters, arrays_of, sampled_distributions
-from credo.sampling.posterior import VECTORISED_PARAMETERS, PosteriorResult, is_small, posterior
+from credo.sampling.posterior import VECTORISED_PARAMETERS, is_small, posterior
 from credo.sampling.vectorised import CHAINS
 from credo.statistics.prior import Dirichlet, NetworkPrior
 from tests.helpers.blocks import at_most, block_of, random_block, rejected
+from tests.helpers.posterior_runs import Given, both, family, learn
 
 # One pseudo-count for each of two states: nothing to learn.
 FIXED = Hyperparameters(uniform_strengths=(2.0,), pooled_strengths=())
-
-
-@dataclass(frozen=True)
-class Given:
-    """Counts that are written down instead of counted."""
-
-    counts: Mapping[str, np.ndarray]
-
-    def of(self, name: str) -> np.ndarray:
-        return self.counts[name]
-
-
-def family(configurations: int, states: int) -> Network:
-    """x with one parent, so that its CPT has so many configurations."""
-    return Network(
-        {"a": [f"a{i}" for i in range(configurations)], "x": [f"x{i}" for i in range(states)]}, parents={"x": ["a"]}
-    )
-
-
-OPTIONS = {"chains", "draws", "warmup", "thinning", "max_draws"}
-both = pytest.mark.parametrize("compiled", [False, True], ids=["vectorised", "compiled"])
-
-
-def learn(counts: np.ndarray, blocks: tuple[Block, ...] = (), **given: object) -> PosteriorResult:
-    network = family(*counts.shape)
-    chosen: dict[str, object] = {name: given.pop(name) for name in OPTIONS & set(given)}
-    if "draws" in chosen:
-        chosen.setdefault("max_draws", max(int(str(chosen["draws"])), 1000))
-    options = PosteriorOptions(**chosen)  # type: ignore[arg-type]
-    return posterior(network, ("x",), Given({"x": counts}), blocks, options=options, **given)  # type: ignore[arg-type]
 
 
 # Exact values ---------------------------------------------------------------------------------------------------------
@@ -333,7 +303,7 @@ def test_a_small_posterior_compiles_nothing() -> None:
     code = (
         "import sys, numpy as np\n"
         "from tests.helpers.blocks import random_block\n"
-        "from tests.sampling.test_posterior import learn\n"
+        "from tests.helpers.posterior_runs import learn\n"
         "from credo.sampling.centroid import uniform_means\n"
         "block = random_block(1, (2, 2, 3), 3)\n"
         "learn(np.ones((3, 2)), (random_block(1, (2, 2), 3),)).interval('x')\n"
