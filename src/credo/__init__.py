@@ -71,7 +71,6 @@ _HOMES = {
     "credo.user_results": ("Check", "Fit"),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
     "credo.statistics.ties.factors": ("TieError",),
-    "credo.progress": ("ProgressEvent",),
     "credo.options": ("EMOptions", "EntropyOptions", "PenaltyOptions", "PosteriorOptions", "TieReading"),
     "credo.errors": (
         "CredoError",
