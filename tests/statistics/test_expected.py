@@ -13,7 +13,7 @@ from credo.io.network_files import read_network
 from credo.io.pyagrum import load_pyagrum
 from credo.model.network import Network
 from credo.statistics.counts import count, layout_for_counts, merge
-from credo.statistics.inference import execute, plain
+from credo.statistics.inference import elimination, plain
 from credo.statistics.inference.expected_counts import expected_cells, expected_counts, log_likelihood_of, prepare
 from credo.statistics.predict import posterior
 from credo.testing import alarm_like_network
@@ -133,7 +133,7 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(prepared.cuts) > 2
     theta = prepared.layout.pack(network.cpts)
     together = expected_cells(prepared, theta)
-    monkeypatch.setattr(execute, "LARGE_CLIQUES", 0)
+    monkeypatch.setattr(elimination, "LARGE_CLIQUES", 0)
     alone = expected_cells(prepared, theta)
     assert np.array_equal(together[0], alone[0])
     assert together[1] == alone[1]
