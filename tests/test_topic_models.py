@@ -28,7 +28,7 @@ def some_texts(count: int = 60, seed: int = 0) -> list[str]:
 
 
 def test_topics_are_found_where_they_were_put() -> None:
-    found = credo.topics(some_texts(), 3, starts=3)
+    found = credo.topics(some_texts(), 3, em=credo.EMOptions(starts=3))
     tops = {frozenset(found.words(topic, 6)) for topic in range(3)}
     assert tops == {frozenset(words) for words in SUBJECTS.values()}
     assert "the" not in found.vocabulary
@@ -46,7 +46,7 @@ def test_words_that_belong_together_share_their_topic() -> None:
     texts = some_texts()
     texts = [text + (" rose anchor" * 2 if number % 3 == 0 else "") for number, text in enumerate(texts)]
     group = ["rose", "anchor"]
-    found = credo.topics(texts, 3, together=[group], starts=3)
+    found = credo.topics(texts, 3, together=[group], em=credo.EMOptions(starts=3))
     assert found.fit.cll is not None
     assert found.together_share(8).tolist() == [1.0]
     assert any("tied" in str(finding) for finding in found.findings)

@@ -75,7 +75,7 @@ def measure(data: Labelled, learner: str, starts: int, seed: int) -> Iterator[Re
 
 def find_by_em(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:
     """Without the ties."""
-    return cluster(data.features, data.classes, starts=starts, seed=seed).labels
+    return cluster(data.features, data.classes, em=EMOptions(starts=starts), seed=seed).labels
 
 
 def find_merged(data: Labelled, ties: Labels, starts: int, seed: int) -> Labels:
@@ -113,7 +113,7 @@ LEARNERS: dict[str, Callable[[Labelled, Labels, int, int], Labels]] = {
 
 
 def _merged(data: Labelled, ties: Labels, starts: int, seed: int) -> Clustering:
-    return cluster(data.features, data.classes, ties=_lists(ties), merged=True, starts=starts, seed=seed)
+    return cluster(data.features, data.classes, ties=_lists(ties), merged=True, em=EMOptions(starts=starts), seed=seed)
 
 
 def _lists(ties: Labels) -> list[list[int]]:

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from credo.io.corpus import Corpus, read_corpus
+from credo.options import EMOptions
 from credo.topic_models import Topics
 from credo.topic_models import topics as find_topics
 from experiments.running import SHARED, Job, Record, add_options, require, run_jobs
@@ -67,7 +68,9 @@ def topic_records(
 ) -> list[Record]:
     """A record for each topic: its coherence, its most probable words, and its share of each evaluated word."""
     start = time.perf_counter()
-    found = find_topics(corpus, k, together=groups, seed=seed, max_iterations=iterations)
+    found = find_topics(
+        corpus, k, together=groups, seed=seed, em=EMOptions(starts=1, max_iterations=iterations, tolerance=1e-6)
+    )
     seconds = time.perf_counter() - start
     shares = word_shares(found, words)
     return [

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -34,8 +33,9 @@ from credo.errors import OptionError
 from credo.explain.plausibility import Plausibility, plausibilities
 from credo.explain.statement_references import StatementReference, references_to
 from credo.io.dataset import extended
-from credo.io.network_files import read_network
+from credo.io.network_files import NetworkLike, read_network
 from credo.knowledge import Knowledge, kind_of, knowledge_for
+from credo.knowledge.knowledge import KnowledgeSource
 from credo.knowledge.statements import Influence, NoisyFamily, Statement, Synergy
 from credo.model.expansion import expand
 from credo.options import resolve_seed
@@ -50,6 +50,7 @@ from credo.progress import (
 )
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, merge
 from credo.statistics.tied_columns import read_for
+from credo.types import Seed, TableLike
 from credo.user_results import Check
 
 _REPORT_EVERY = 256  # blocks between two progress events
@@ -59,11 +60,11 @@ Refer = Callable[[Iterable[int]], tuple[StatementReference, ...]]
 
 
 def check(
-    network: Any,
-    knowledge: Any,
+    network: NetworkLike,
+    knowledge: KnowledgeSource,
     *,
-    data: Any = None,
-    seed: Any = 0,
+    data: TableLike | None = None,
+    seed: Seed = 0,
     verbose: bool | None = None,
     progress: ProgressListener | None = None,
 ) -> Check:
@@ -113,7 +114,7 @@ def check(
         return _check(knowledge, data, seed, notify)
 
 
-def _check(knowledge: Knowledge, data: Any, seed: int, notify: ProgressListener) -> Check:
+def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: ProgressListener) -> Check:
     started = perf_counter()
     notify(ProgressEvent(CHECKING_KNOWLEDGE))
     constraints = lower(knowledge)
@@ -281,7 +282,7 @@ def _statement_checks(
     return tuple(checks)
 
 
-def _counts_of(knowledge: Knowledge, data: Any, notify: ProgressListener) -> tuple[Counts, tuple[str, ...]]:
+def _counts_of(knowledge: Knowledge, data: TableLike, notify: ProgressListener) -> tuple[Counts, tuple[str, ...]]:
     """The counts of every family, from the rows in which none of its values is missing; and the hidden variables."""
     expansion = expand(with_noisy_families(knowledge))
     families = layout_for_counts(expansion.network)

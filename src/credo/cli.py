@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from credo.results import FitResult
+    from credo.statistics.prior import PriorLike
 
 app = typer.Typer(
     name="credo",
@@ -234,7 +235,7 @@ def demo(
     _show(result, out / "learned.bif", as_json=False, report=report)
 
 
-def _prior(text: str | None, network: Path | None, weight: float | None) -> object:
+def _prior(text: str | None, network: Path | None, weight: float | None) -> PriorLike | None:
     from credo.errors import OptionError
 
     if network is None:

@@ -134,10 +134,8 @@ def cluster(
     apart: Sequence[Sequence[int]] = (),
     merged: bool = False,
     prior: PriorLike = 1,
-    starts: int = 5,
     seed: Seed = 0,
-    max_iterations: int = 1000,
-    tolerance: float = 1e-8,
+    em: EMOptions | None = None,
 ) -> Clustering:
     """Find `k` clusters of rows in a table, where some rows are known to belong together or apart.
 
@@ -160,8 +158,8 @@ def cluster(
         (`TieReading.CLL`), True if each tie is one draw of the cluster (`TieReading.MERGED`).
     prior : number, str, Network, prior or mapping, default 1
         Pseudo-counts as in `credo.fit`.
-    starts, max_iterations, tolerance
-        Of EM, as in `credo.EMOptions`.
+    em : EMOptions, optional
+        Options of EM.
     seed : int or numpy.random.Generator, default 0
         The same seed gives the same clusters.
 
@@ -212,7 +210,7 @@ def cluster(
     def learned(start: Network, reading: TieReading) -> Fit:
         return learn(
             start, dataset, knowledge, method="cmap", prior=prior, seed=seed, tie_reading=reading,
-            em=EMOptions(starts, max_iterations, tolerance),
+            em=em,
         )  # fmt: skip
 
     # With large ties EM hardly leaves a random start; the optimum of merged ties is a start that respects all of them.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
 
 from credo.checking import check, require_consistent
 from credo.constraints.feasibility import InfeasibleError
@@ -16,25 +15,28 @@ from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings
 from credo.explain.violations import only_checked
-from credo.io.network_files import read_network
+from credo.io.network_files import NetworkLike, read_network
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, knowledge_for
+from credo.knowledge.knowledge import KnowledgeSource
 from credo.options import EMOptions, EntropyOptions, Options, PenaltyOptions, PosteriorOptions, TieReading, resolve_seed
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressListener, reporting, shares_of
 from credo.statistics.likelihood import log_likelihood_of_counts
+from credo.statistics.prior import PriorLike
+from credo.types import Seed, TableLike, Weights
 from credo.user_results import Fit
 
 
 def fit(
-    network: Any,
-    data: Any,
-    knowledge: Any = None,
+    network: NetworkLike,
+    data: TableLike,
+    knowledge: KnowledgeSource | None = None,
     *,
     method: str = "auto",
-    prior: Any = None,
+    prior: PriorLike | None = None,
     fixed: Sequence[str] = (),
-    weights: Any = None,
-    seed: Any = 0,
+    weights: Weights | None = None,
+    seed: Seed = 0,
     soft_weight: float | None = None,
     tie_reading: TieReading | str = "cll",
     em: EMOptions | None = None,
@@ -143,7 +145,11 @@ def fit(
         multipliers=solution.multipliers,
         posterior=solution.posterior,
         tied=solution.tied,
-        problem=problem if solution.expected is None else replace(problem, counts=solution.expected),
+        problem=replace(
+            problem,
+            counts=problem.counts if solution.expected is None else solution.expected,
+            soft_weight=problem.soft_weight if solution.soft_weight is None else solution.soft_weight,
+        ),
         is_incomplete=solution.expected is not None,
     )
 

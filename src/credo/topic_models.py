@@ -28,6 +28,7 @@ from credo.user_results import Fit
 
 # Pseudo-counts, small compared with the words of a text and of a topic: texts have few topics, topics few words.
 PRIOR = {"topic": 0.1, "word": 0.01}
+EM_OPTIONS = EMOptions(starts=1, max_iterations=200, tolerance=1e-6)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -147,10 +148,8 @@ def topics(
     *,
     together: Sequence[Sequence[str]] = (),
     prior: PriorLike | None = None,
-    starts: int = 1,
     seed: Seed = 0,
-    max_iterations: int = 200,
-    tolerance: float = 1e-6,
+    em: EMOptions = EM_OPTIONS,
     stop_words: Collection[str] = STOP_WORDS,
     min_length: int = 2,
     min_documents: int = 2,
@@ -172,8 +171,8 @@ def topics(
     prior : number, str, prior or mapping, optional
         Pseudo-counts as in `credo.fit`, of the variables `topic` (given the document) and `word` (given the topic);
         `{"topic": 0.1, "word": 0.01}` if not given.
-    starts, max_iterations, tolerance
-        Of EM, as in `credo.EMOptions`.
+    em : EMOptions
+        Options of EM; one start, 200 iterations and a tolerance of 1e-6 if not given.
     seed : int or numpy.random.Generator, default 0
         The same seed gives the same topics.
     stop_words, min_length, min_documents
@@ -196,7 +195,8 @@ def topics(
     Examples
     --------
     >>> texts = ["planning search heuristic", "search heuristic", "bayesian network", "network bayesian data"]
-    >>> found = topics(texts, 2, together=[["bayesian", "network"]], starts=3)
+    >>> from credo import EMOptions
+    >>> found = topics(texts, 2, together=[["bayesian", "network"]], em=EMOptions(starts=3))
     >>> found.vocabulary
     ('bayesian', 'heuristic', 'network', 'search')
     >>> found.together_share(2).tolist()
@@ -213,7 +213,7 @@ def topics(
     knowledge = Knowledge(network, [TiedRows(("topic",), by=column) for column in _columns(groups)])
     fit = learn(
         network, topic_rows(corpus, network, groups), knowledge, method="cmap", prior=PRIOR if prior is None else prior,
-        seed=resolve_seed(seed), em=EMOptions(starts, max_iterations, tolerance), progress=progress,
+        seed=resolve_seed(seed), em=em, progress=progress,
     )  # fmt: skip
     return Topics(fit, corpus, groups)
 

@@ -68,6 +68,7 @@ def estimate(problem: Problem, repetitions: int = 1) -> Solution:
         ),
         worst_certificate(estimates),
         statement_multipliers(estimates),
+        soft_weight=soft_weight,
     )
 
 

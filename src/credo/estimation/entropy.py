@@ -64,7 +64,8 @@ def estimate(problem: Problem) -> Solution:
         *solver_findings(estimates),
     ]
     certificate = worst_certificate(estimates)
-    return Solution(problem.cpts(theta), status_of(estimates), tuple(findings), certificate)
+    status = status_of(estimates)
+    return Solution(problem.cpts(theta), status, tuple(findings), certificate, soft_weight=soft_weight)
 
 
 def water_level(counts: Numbers, hidden: float = 1.0) -> Numbers:

@@ -90,6 +90,7 @@ def estimate_incomplete(problem: Problem) -> Solution:
         log_likelihood=log_likelihood_of(prepared, theta),
         history=result.history,
         tied=likelihood,
+        soft_weight=inner.soft_weight,
         expected=expected,
     )
 

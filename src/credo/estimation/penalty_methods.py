@@ -65,7 +65,7 @@ def estimate_co(problem: Problem) -> Solution:
         max((each.certificate.gap for each in trained), default=0.0),
     )
     status = Status.VIOLATED if violated else Status.NOT_CERTIFIED if trained else Status.EXACT
-    return Solution(problem.cpts(theta), status, tuple(findings), certificate)
+    return Solution(problem.cpts(theta), status, tuple(findings), certificate, soft_weight=soft_weight)
 
 
 def _violated_findings(trained: Sequence[TrainedBlock]) -> Iterable[Finding]:

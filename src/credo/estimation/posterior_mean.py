@@ -37,7 +37,8 @@ def estimate(problem: Problem) -> Solution:
     mixed = all(finding.kind != NOT_MIXED for finding in result.findings)
     status = Status.AVERAGED if mixed else Status.NOT_MIXED
     contradicted = contradictions(problem, _pinned_at_zero(problem, result))
-    return Solution(result.means, status, (*findings, *contradicted, *result.findings), posterior=result)
+    found = (*findings, *contradicted, *result.findings)
+    return Solution(result.means, status, found, posterior=result, soft_weight=soft_weight)
 
 
 def _pinned_at_zero(problem: Problem, result: PosteriorResult) -> Iterator[tuple[Block, Indices]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,8 +20,9 @@ from credo.model.expansion import Expansion
 from credo.model.layout import check_size
 from credo.options import Options, TieReading
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
-from credo.statistics.prior import Priors, as_prior, taken_apart
+from credo.statistics.prior import PriorLike, Priors, as_prior, taken_apart
 from credo.statistics.tied_columns import read_for
+from credo.types import TableLike, Weights
 
 FOLDS = 10  # of cross-validation, as in [guo, algorithm 2]
 # Rows are kept while a table is read, in case a value turns out to be missing; complete ones are dropped from here on.
@@ -64,11 +64,11 @@ def prepare_model(knowledge: Knowledge, fixed: Sequence[str] = (), memory_limit:
 
 def prepare(
     model: PreparedModel,
-    data: Any,
+    data: TableLike,
     *,
     method: str = "auto",
-    prior: Any = None,
-    weights: Any = None,
+    prior: PriorLike | None = None,
+    weights: Weights | None = None,
     seed: int = 0,
     soft_weight: float | None = None,
     options: Options | None = None,
@@ -110,8 +110,8 @@ def prepare(
 
 def read_table_once(
     model: PreparedModel,
-    data: Any,
-    weights: Any = None,
+    data: TableLike,
+    weights: Weights | None = None,
     folds: int = 0,
     seed: int = 0,
     needs_rows: bool = False,
@@ -155,13 +155,15 @@ def _complete_folds(counts: Counts, fold_counts: Sequence[Counts]) -> tuple[Fold
     return tuple(Fold(less(counts, held_out), held_out) for held_out in fold_counts)
 
 
-def _read(model: PreparedModel, data: Any, weights: Any, progress: Callable[[float], None] | None) -> Iterator[Dataset]:
+def _read(
+    model: PreparedModel, data: TableLike, weights: Weights | None, progress: Callable[[float], None] | None
+) -> Iterator[Dataset]:
     """The table in parts, with a column for each variable of the expanded network."""
     for part in read_for(model.knowledge, data, weights, progress):
         yield extended(part, model.expansion.network)
 
 
-def _prior_for(method: Method, prior: Any, expansion: Expansion) -> Priors:
+def _prior_for(method: Method, prior: PriorLike | None, expansion: Expansion) -> Priors:
     if prior is not None and not method.takes_prior:
         takers = [each.name for each in METHODS.values() if each.takes_prior]
         raise OptionError(f"The method {method.name} takes no prior. Use {', '.join(takers)}, or give none.")

@@ -52,6 +52,7 @@ class Solution:
     log_likelihood: float | None = None  # of what was observed, where rows are incomplete
     history: tuple[float, ...] = ()  # the objective after each iteration
     tied: TiedLikelihood | None = None
+    soft_weight: float | None = None  # W of soft statements, where it was chosen
     expected: Counts | None = None  # of EM's last E-step, where rows are incomplete or tied
 
 

@@ -69,7 +69,8 @@ def explain(
         notify(ProgressEvent(EXPLAINING, step, len(STEPS), STEPS[step]))
 
     is_used = METHODS[method].uses_knowledge
-    weight = DEFAULT_WEIGHT if is_incomplete else choose_soft_weight(problem, problem.vector())[0]
+    not_chosen = is_incomplete and problem.soft_weight is None
+    weight = DEFAULT_WEIGHT if not_chosen else choose_soft_weight(problem, problem.vector())[0]
     problem = problem if problem.soft_weight is not None else replace(problem, soft_weight=weight)
     begin(0)
     plausible = plausibilities(

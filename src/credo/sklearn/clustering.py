@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from credo.clustering import Clustering, cluster, unused
 from credo.errors import DataError, OptionError
-from credo.options import checked_whole_number
+from credo.options import EMOptions, checked_whole_number
 from credo.sklearn.columns import declared_categories, learn_column, plain
 from credo.sklearn.tabular import Features, RandomState, TabularMixin
 from credo.statistics.prior import PriorLike
@@ -135,10 +135,8 @@ class TiedClustering(TabularMixin, ClusterMixin, BaseEstimator):  # type: ignore
             apart=() if apart is None else _row_numbers(apart, len(table)),
             merged=self.merged,
             prior=self.prior,
-            starts=self.n_init,
             seed=self._seed(),
-            max_iterations=self.max_iter,
-            tolerance=self.tol,
+            em=EMOptions(self.n_init, self.max_iter, self.tol),
         )
         self.labels_ = self.clustering_.labels
         self.probabilities_ = self.clustering_.probabilities
