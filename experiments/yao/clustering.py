@@ -17,6 +17,7 @@ import polars as pl
 import credo
 from credo.clustering import Clustering, cluster
 from credo.knowledge import same
+from credo.options import EMOptions
 from credo.statistics.ties.posterior import tied_posterior
 from experiments.running import SHARED, Job, Record, add_options, require, run_jobs
 from experiments.yao.clustering_report import write_clustering
