@@ -58,8 +58,9 @@ def adjust_links(markdown: str, uri: str, places: dict[str, str]) -> str:
 
 
 def simplify_fences(markdown: str) -> str:
-    """Turn fences with information for the tests (which network, what is printed) into plain text fences."""
-    return re.sub(r"^```(?:credo|text)\b.*$", "```text", markdown, flags=re.MULTILINE)
+    """Remove from fences what only tests read: which network, what is printed, the name of an example."""
+    markdown = re.sub(r"^```(?:credo|lark|text)\b.*$", "```text", markdown, flags=re.MULTILINE)
+    return re.sub(r"^```python\b.*$", "```python", markdown, flags=re.MULTILINE)
 
 
 def mark_missing_figures(markdown: str, folder: Path) -> str:
