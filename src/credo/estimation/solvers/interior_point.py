@@ -18,16 +18,17 @@ from numpy.typing import NDArray
 from credo.constraints.blocks import Block
 from credo.estimation.solvers.certificate import certify
 from credo.estimation.solvers.plain_closed_forms import closed_form
-from credo.estimation.solvers.plain_interior_point import interior_points
+from credo.estimation.solvers.plain_interior_point import interior_points, padded_size
 from credo.estimation.solvers.tasks import Point as Point
 from credo.estimation.solvers.tasks import Task as Task
 from credo.estimation.solvers.tasks import normalised, unknowns
 from credo.kernels.closed_forms import GENERAL
 from credo.types import Indices, Numbers
 
-# Plain NumPy takes about 10 ms and 0.05 ms an unknown, and the compiled loops 2 µs an unknown once they are compiled,
-# which takes 10 s. So up to these sizes plain code is never noticed; its dense systems grow with the largest block.
-PLAIN_UNKNOWNS, PLAIN_BLOCK = 1_500, 60
+# Plain NumPy takes about 10 ms and 0.05 ms an unknown; the compiled loops take 2 µs an unknown, once they are compiled,
+# which takes half a minute. Its dense systems have five halves of a block's padded size: from 100 on, libraries solve
+# them with several threads, which on busy cores wait for each other.
+PLAIN_UNKNOWNS, PLAIN_PADDING = 1_500, 32
 TOLERANCE = 2e-16  # of the compiled loop, with weights scaled to a sum of one
 LARGE_SYSTEM = 400  # unknowns from which a library orders the elimination
 SHARED_WORK = 400  # parameters and constraints from which a second thread is worth its start
@@ -47,8 +48,9 @@ def solve_tasks(tasks: Sequence[Task], closed_forms: bool = True, repetitions: i
 
 def is_small(tasks: Sequence[Task], repetitions: int = 1) -> bool:
     """Whether plain code solves these tasks, so often, before anybody notices."""
-    sizes = [unknowns(task.block) for task in tasks]
-    return repetitions * sum(sizes) <= PLAIN_UNKNOWNS and max(sizes, default=0) <= PLAIN_BLOCK
+    if repetitions * sum(unknowns(task.block) for task in tasks) > PLAIN_UNKNOWNS:
+        return False
+    return all(padded_size(task.block) <= PLAIN_PADDING for task in tasks)
 
 
 def solve_plain(tasks: Sequence[Task], closed_forms: bool = True) -> list[Point]:

@@ -15,7 +15,7 @@ It starts from several points and takes the best end. The optimum without produc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,10 +42,11 @@ LOCAL = "convex steps from several starts, because its statements compare produc
 
 def with_products(estimates: Sequence[BlockEstimate], seed: int) -> list[BlockEstimate]:
     """The same, with the product rows of blocks that have some; those that hold already are optimal as they are."""
-    return [_with_products(each, seed) if each.block.products else each for each in estimates]
+    blocks = sum(bool(each.block.products) for each in estimates)
+    return [_with_products(each, seed, blocks) if each.block.products else each for each in estimates]
 
 
-def _with_products(relaxed: BlockEstimate, seed: int) -> BlockEstimate:
+def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> BlockEstimate:
     rows = ProductRows.of(relaxed.block, relaxed.task.soft_weight)
     if rows.missed(relaxed.theta).max(initial=0.0) <= HOLDS:
         return relaxed
@@ -54,8 +55,8 @@ def _with_products(relaxed: BlockEstimate, seed: int) -> BlockEstimate:
         raise InfeasibleError
     task = _filled(relaxed.task)
     bound = lower_bound(relaxed.task, relaxed.multipliers)
-    ends = [descend(task, rows, start, at_zero) for start, at_zero in _starts(relaxed, interior, rows, seed)]
-    found = [end for end in ends if end is not None]
+    descents = [descend(task, rows, start, at_zero) for start, at_zero in _starts(relaxed, interior, rows, seed)]
+    found = [end for end in descend_together(descents, repetitions) if end is not None]
     if not found:
         if product_finding(relaxed.block, interior, Program(relaxed.block)).conflict is not None:
             raise InfeasibleError
@@ -146,12 +147,41 @@ class End:
     product_multipliers: Numbers  # (finite product rows,) per unit of the logarithm of the bound
 
 
-def descend(task: Task, rows: ProductRows, start: Numbers, at_zero: Sequence[int] = ()) -> End | None:
+# What asks for the optimum of one task after another, is answered (None: infeasible), and returns its result.
+Descent = Generator[Task, BlockEstimate | None, "End | None"]
+
+
+def descend_together(descents: Sequence[Descent], repetitions: int = 1) -> list[End | None]:
+    """Run descents side by side, so that their tasks are solved in one call."""
+    ends: list[End | None] = [None] * len(descents)
+    answers: dict[int, BlockEstimate | None] = dict.fromkeys(range(len(descents)))
+    while answers:
+        asked: dict[int, Task] = {}
+        for number, answer in answers.items():
+            try:
+                asked[number] = descents[number].send(answer)
+            except StopIteration as stop:
+                ends[number] = stop.value
+        answers = dict(zip(asked, _solved(list(asked.values()), repetitions), strict=True))
+    return ends
+
+
+def _solved(tasks: list[Task], repetitions: int) -> list[BlockEstimate | None]:
+    """The optimum of each task, None where it is infeasible."""
+    try:
+        return list(solve_certified(tasks, repetitions=repetitions))
+    except InfeasibleError:
+        if len(tasks) == 1:
+            return [None]
+        return [answer for task in tasks for answer in _solved([task], repetitions)]
+
+
+def descend(task: Task, rows: ProductRows, start: Numbers, at_zero: Sequence[int] = ()) -> Descent:
     """Convex steps from a point, feasible or not; None where the rows around it leave nothing."""
     task = replace(task, block=_with_zeros(task.block, at_zero))
     point, value, end = start, np.inf, None
     for _ in range(STEPS):
-        found = _step(task, rows, point)
+        found = yield from _step(task, rows, point)
         if found is None:
             break
         theta, reached = found.theta, found.value
@@ -174,7 +204,7 @@ def descend(task: Task, rows: ProductRows, start: Numbers, at_zero: Sequence[int
     return replace(end, multipliers=end.multipliers[:count])
 
 
-def _step(task: Task, rows: ProductRows, above: Numbers) -> End | None:
+def _step(task: Task, rows: ProductRows, above: Numbers) -> Descent:
     """min of the objective under the rows made convex at `above`; tangents are added until none is missed."""
     hard = np.isnan(rows.costs)
     block, count = task.block, len(task.block.linear)
@@ -183,10 +213,10 @@ def _step(task: Task, rows: ProductRows, above: Numbers) -> End | None:
     confidences = np.where(hard, np.nan, rows.costs / max(task.soft_weight, 1e-300))
     block, scales = _with_tangents(block, coefficients, bounds, confidences)
     for left in reversed(range(CUTS)):
-        try:
-            (found,) = solve_certified([replace(task, block=block)])
-        except InfeasibleError:
+        answer = yield replace(task, block=block)
+        if answer is None:
             return None
+        found = answer
         missed = np.where(hard, rows.missed_convex(found.theta, above), 0.0)
         if missed.max(initial=0.0) <= HOLDS or left == 0:
             break
