@@ -46,14 +46,17 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Each process of the tests computes on one thread: more of them would only take the cores from each other.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
 # Ends with the coverage: the files below 90 % and the total. Measuring it costs little from Python 3.12 on (sysmon).
 test: lint browser
 	COVERAGE_CORE=$$($(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
-	$(BIN)/pytest -n auto --cov --cov-report=
+	$(ONE_THREAD) $(BIN)/pytest -n auto --cov --cov-report=
 	@$(BIN)/coverage report --sort=cover | awk '$$NF + 0 < 90 || $$1 == "TOTAL"'
 
 test-all: lint browser
-	$(BIN)/pytest -n auto -m ''
+	$(ONE_THREAD) $(BIN)/pytest -n auto -m ''
 
 # A Python that cannot be run is skipped. PYENV_VERSION picks it where pyenv has it, and means nothing elsewhere.
 test-pythons: $(PYTHONS:%=test-python-%)
@@ -61,7 +64,7 @@ test-pythons: $(PYTHONS:%=test-python-%)
 test-python-%:
 	@if PYENV_VERSION=$* python$* --version >/dev/null 2>&1; then $(MAKE) --no-print-directory .venv-$*/.ready; \
 	else echo "There is no Python $* here: skipped."; fi
-	@if [ -e .venv-$*/.ready ]; then .venv-$*/bin/pytest -n auto; fi
+	@if [ -e .venv-$*/.ready ]; then $(ONE_THREAD) .venv-$*/bin/pytest -n auto; fi
 
 .venv-%/.ready: pyproject.toml constraints.txt
 	PYENV_VERSION=$* python$* -m venv .venv-$*

@@ -10,7 +10,7 @@ import pytest
 
 import credo
 from credo import Network
-from credo.errors import OptionError
+from credo.errors import FileError
 from credo.report.check_page import check_page
 from credo.report.fit_page import fit_page
 from credo.testing import true_statements
@@ -129,9 +129,9 @@ def test_a_page_without_knowledge_and_one_with_missing_values() -> None:
 
 
 def test_where_a_page_cannot_be_written(fit: credo.Fit, tmp_path: object) -> None:
-    with pytest.raises(OptionError, match="is a folder"):
+    with pytest.raises(FileError, match="is a folder"):
         fit.report(str(tmp_path))
-    with pytest.raises(OptionError, match="There is no folder"):
+    with pytest.raises(FileError, match="There is no folder"):
         fit.report(f"{tmp_path}/nowhere/report.html")
 
 
