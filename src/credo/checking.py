@@ -137,8 +137,8 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
     vacuous = _vacuous(summary, constraints, knowledge.statements, constraint_counts)
     vacuous_numbers = {number for number, _ in vacuous}
     return Check(
-        feasible=not summary.clashes,
-        conflicts=tuple(_conflict(clash, refer, constraints) for clash in summary.clashes),
+        feasible=not summary.conflicts,
+        conflicts=tuple(_conflict(conflict, refer, constraints) for conflict in summary.conflicts),
         redundant=tuple(
             RedundantStatement(references[number], refer(sources))
             for number, sources in sorted(summary.redundant(constraints).items())
@@ -192,8 +192,8 @@ def require_consistent(found: CheckResult) -> None:
 class _BlockSummary:
     """What the blocks showed so far, by the numbers of statements."""
 
-    clashes: list[MinimalConflict] = field(default_factory=list)
-    clashing: set[int] = field(default_factory=set)
+    conflicts: list[MinimalConflict] = field(default_factory=list)
+    conflicting: set[int] = field(default_factory=set)
     follows: dict[int, set[tuple[int, ...]]] = field(default_factory=dict)
     needed: set[int] = field(default_factory=set)  # with a constraint that does not follow, or was not decided
     undecided: set[int] = field(default_factory=set)
@@ -205,36 +205,36 @@ class _BlockSummary:
     notes: dict[tuple[int, str], None] = field(default_factory=dict)
     open_products: set[int] = field(default_factory=set)
 
-    def add_clash(self, clash: MinimalConflict) -> None:
-        self.clashes.append(clash)
-        self.clashing |= set(clash.statements)
+    def add_conflict(self, conflict: MinimalConflict) -> None:
+        self.conflicts.append(conflict)
+        self.conflicting |= set(conflict.statements)
 
     def redundant(self, constraints: Constraints) -> dict[int, set[int]]:
         """Statements whose constraints follow in every block, with all they follow from."""
         with_products = {product.statement for product in constraints.products}
-        closed = self.needed | self.clashing | with_products
+        closed = self.needed | self.conflicting | with_products
         return {number: set().union(*parts) for number, parts in self.follows.items() if number not in closed}
 
 
 def _summarise_blocks(constraints: Constraints, blocks: Collection[Block], notify: ProgressListener) -> _BlockSummary:
     summary = _BlockSummary()
-    for clash in false_statements(constraints):
-        summary.add_clash(clash)
+    for conflict in false_statements(constraints):
+        summary.add_conflict(conflict)
     findings = BlockFindings()
     for done, block in enumerate(blocks):
         if done % _REPORT_EVERY == 0:
             notify(ProgressEvent(CHECKING_KNOWLEDGE, done, len(blocks)))
-        _add_block(summary, block, findings.of(block, summary.clashing))
+        _add_block(summary, block, findings.of(block, summary.conflicting))
     notify(ProgressEvent(CHECKING_KNOWLEDGE, len(blocks), len(blocks)))
     return summary
 
 
 def _add_block(summary: _BlockSummary, block: Block, found: BlockFinding) -> None:
     members = set(block.statements)
-    for clash in found.conflicts:
-        summary.add_clash(clash)
+    for conflict in found.conflicts:
+        summary.add_conflict(conflict)
     if not found.feasible:
-        if not summary.clashing & members:
+        if not summary.conflicting & members:
             summary.unexplored |= members
         summary.needed |= members  # where nothing can hold, nothing is reported as redundant
         summary.varying |= members
@@ -320,11 +320,11 @@ def _without_data(blocks: Iterable[Block], unobserved: Collection[str]) -> set[i
     return others - with_data
 
 
-def _conflict(clash: MinimalConflict, refer: Refer, constraints: Constraints) -> Conflict:
+def _conflict(conflict: MinimalConflict, refer: Refer, constraints: Constraints) -> Conflict:
     linear = constraints.linear
-    named = np.unique(linear.take(np.isin(linear.statements, clash.statements)).indices)
+    named = np.unique(linear.take(np.isin(linear.statements, conflict.statements)).indices)
     resolutions = []
-    for witness in clash.witnesses:
+    for witness in conflict.witnesses:
         shown = np.flatnonzero(np.isin(witness.parameters, named))[:_MAX_EXAMPLE_PROBABILITIES]
         probabilities = tuple(
             (
@@ -334,8 +334,8 @@ def _conflict(clash: MinimalConflict, refer: Refer, constraints: Constraints) ->
             for place in shown
         )
         resolutions.append(Resolution(refer([witness.left_out])[0], probabilities))
-    statements = refer(clash.statements)
-    slack = clash.gap if isfinite(clash.gap) else None
+    statements = refer(conflict.statements)
+    slack = conflict.gap if isfinite(conflict.gap) else None
     configurations = tuple(_configurations_of(statement.number, constraints) for statement in statements)
     return Conflict(statements, slack, tuple(resolutions), configurations)
 
@@ -362,7 +362,7 @@ def _vacuous(
     unlowered = {each.statement for each in constraints.unlowered}
     found = []
     for number, statement in enumerate(statements):
-        if number in unlowered or number in summary.clashing:
+        if number in unlowered or number in summary.conflicting:
             continue
         if not constraint_counts[number] and isinstance(statement, Influence | Synergy):
             found.append((number, "one of its variables has a single state, so there is nothing to compare"))
@@ -413,7 +413,7 @@ def _not_checked(
         sentences.append(
             f"{references[tie.statement].subject} ties rows of the data: there are no probabilities to check."
         )
-    for number in sorted(summary.undecided - summary.clashing):
+    for number in sorted(summary.undecided - summary.conflicting):
         sentences.append(
             f"{references[number].subject} became so many constraints that whether it follows was not checked."
         )

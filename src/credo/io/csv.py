@@ -114,7 +114,7 @@ Progress = Callable[[float], None]
 def stream_csv(
     path: Path, network: Network, others: Sequence[str] = (), progress: Progress | None = None
 ) -> Iterator[Dataset]:
-    """The rows of a CSV file as datasets, a chunk at a time. `progress` is told the share of the file that was read."""
+    """The rows of a CSV file as datasets, chunk by chunk; `progress` receives the share of the file that was read."""
     try:
         yield from _stream(path, network, others, progress)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:

@@ -110,7 +110,7 @@ def compensate(  # pragma: no cover
             if not z > LEAST:
                 if left < 0 or right < 0:
                     return total, g
-                z = LEAST  # both are sure of the same, for now: each has others that it is told by
+                z = LEAST  # both are sure of the same, for now: each also receives other messages
             total += np.log(z)
             for x in range(k):
                 if left >= 0:

@@ -226,7 +226,7 @@ def update_jointly(
 
 
 def _allowed_interval(step: Step, theta: Numbers, possible: Flags) -> Interval:
-    """Where there is no such value, or none that can be told from another, `possible` becomes false."""
+    """Where there is no such value, or none that differs from another, `possible` becomes false."""
     others = theta[step.others]
     rest = (step.is_other[:, :, None] * others).sum(axis=0)
     low, high = np.broadcast_to(step.lowest, rest.shape), np.broadcast_to(step.highest, rest.shape)
