@@ -53,7 +53,15 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class RedundantStatement:
-    """A statement that follows from others; from none, where it holds for all probabilities."""
+    """A statement that follows from others; from none, where it holds for all probabilities.
+
+    Attributes
+    ----------
+    statement
+        The statement.
+    follows_from
+        The statements that imply it.
+    """
 
     statement: StatementReference
     follows_from: tuple[StatementReference, ...]
@@ -61,7 +69,17 @@ class RedundantStatement:
 
 @dataclass(frozen=True, slots=True)
 class DeterminedProbability:
-    """A probability, such as `P(lung=yes | smoke=no)`, that the statements leave one value only."""
+    """A probability, such as `P(lung=yes | smoke=no)`, that the statements leave one value only.
+
+    Attributes
+    ----------
+    probability
+        The probability, as text.
+    value
+        Its only value.
+    statements
+        The statements that determine it.
+    """
 
     probability: str
     value: float
@@ -70,7 +88,15 @@ class DeterminedProbability:
 
 @dataclass(frozen=True, slots=True)
 class ForcedEquality:
-    """An equality that nobody stated, but that statements force together: one raises what the other lowers."""
+    """An equality that nobody stated, but that statements force together: one raises what the other lowers.
+
+    Attributes
+    ----------
+    equation
+        The equality, as text.
+    statements
+        The statements that force it.
+    """
 
     equation: str
     statements: tuple[StatementReference, ...]
@@ -78,7 +104,15 @@ class ForcedEquality:
 
 @dataclass(frozen=True, slots=True)
 class VacuousStatement:
-    """A statement that holds whatever the probabilities are, and why."""
+    """A statement that holds whatever the probabilities are, and why.
+
+    Attributes
+    ----------
+    statement
+        The statement.
+    reason
+        Why it always holds.
+    """
 
     statement: StatementReference
     reason: str
@@ -86,7 +120,15 @@ class VacuousStatement:
 
 @dataclass(frozen=True, slots=True)
 class ExcludedStatement:
-    """A statement with a confidence that the statements without one rule out."""
+    """A statement with a confidence that the statements without one rule out.
+
+    Attributes
+    ----------
+    statement
+        The statement.
+    excluded_by
+        The statements that rule it out.
+    """
 
     statement: StatementReference
     excluded_by: tuple[StatementReference, ...]
@@ -94,7 +136,17 @@ class ExcludedStatement:
 
 @dataclass(frozen=True, slots=True)
 class OrderUsed:
-    """The order of states, from low to high, that statements about a variable were read with, and where it is from."""
+    """The order of states, from low to high, that statements about a variable were read with, and where it is from.
+
+    Attributes
+    ----------
+    variable
+        The variable.
+    states
+        Its states, from low to high.
+    reason
+        Where the order comes from.
+    """
 
     variable: str
     states: tuple[str, ...]
@@ -234,7 +286,13 @@ class CheckResult:
         return frozenset(each.number for conflict in self.conflicts for each in conflict.statements)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as dictionaries, lists, texts and finite numbers: what JSON can hold."""
+        """Everything as dictionaries, lists, texts and finite numbers: what JSON can hold.
+
+        Returns
+        -------
+        dict
+            The fields of the check by name.
+        """
         return {field.name: _for_json(getattr(self, field.name)) for field in fields(self)}
 
 

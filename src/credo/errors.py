@@ -149,7 +149,18 @@ class ImpossibleRowError(DataError):
         self.row, self.values = row, tuple(values)
 
     def later(self, rows: int) -> ImpossibleRowError:
-        """The same error in a table of which this many rows came before."""
+        """The same error in a table of which this many rows came before.
+
+        Parameters
+        ----------
+        rows : int
+            How many rows came before.
+
+        Returns
+        -------
+        ImpossibleRowError
+            The error with the number of the row in the whole table.
+        """
         return ImpossibleRowError(self.row + rows, self.values)
 
 

@@ -139,7 +139,20 @@ class FitResult:
         return self._one_row_a_probability(name, low=low, high=high)
 
     def interval_arrays(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
-        """The ends (low, high) of the same intervals, as arrays with axes (parents…, child)."""
+        """The ends (low, high) of the same intervals as `interval` gives, as arrays.
+
+        Parameters
+        ----------
+        name
+            The variable, or a small CPT of a noisy family.
+        level
+            The probability that an interval contains, between 0 and 1.
+
+        Returns
+        -------
+        tuple of ndarray
+            The lower and the upper ends, with axes (parents…, child).
+        """
         self._require_own_cpt(name)
         if not 0 < level < 1:
             raise OptionError(f"The level of an interval lies between 0 and 1; it is {level}.")
@@ -166,7 +179,18 @@ class FitResult:
         return self._one_row_a_probability(name, deviation=self.deviation_array(name))
 
     def deviation_array(self, name: str) -> Numbers:
-        """The same standard deviations, as an array with axes (parents…, child)."""
+        """The same standard deviations as `deviation` gives, as an array.
+
+        Parameters
+        ----------
+        name
+            The variable, or a small CPT of a noisy family.
+
+        Returns
+        -------
+        ndarray
+            The standard deviations, with axes (parents…, child).
+        """
         self._require_own_cpt(name)
         return self._require_posterior().deviations[name]
 
@@ -221,6 +245,11 @@ class FitResult:
         """Everything as dictionaries, lists, texts and finite numbers: what JSON can hold.
 
         `binding` is null where it would have to be computed first; call `binding()` for it.
+
+        Returns
+        -------
+        dict
+            The fields of the result by name.
         """
         network = self.network
         return {

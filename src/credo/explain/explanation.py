@@ -68,7 +68,13 @@ class StatementExplanation:
         return self.is_contradicted or self.effect in (Effect.VIOLATED, Effect.BINDING)
 
     def describe_effect(self) -> str:
-        """What became of it, as a few words: `contradicted by the data; is not satisfied, by 0.2`."""
+        """What became of it, as a few words: `contradicted by the data; is not satisfied, by 0.2`.
+
+        Returns
+        -------
+        str
+            The words.
+        """
         effect = self.effect.value + (f", by {self.excess:.2g}" if self.effect is Effect.VIOLATED else "")
         return f"contradicted by the data; {effect}" if self.is_contradicted else effect
 
@@ -151,7 +157,18 @@ class Explanation:
     notes: tuple[str, ...] = ()
 
     def largest_change(self, name: str) -> float:
-        """By how much one statement changed one probability of a variable's CPT, at most."""
+        """By how much one statement changed one probability of a variable's CPT, at most.
+
+        Parameters
+        ----------
+        name
+            The variable.
+
+        Returns
+        -------
+        float
+            The largest change; 0 where no statement changed anything.
+        """
         return max((each.largest_change for each in self.configurations.get(name, ())), default=0.0)
 
     def __str__(self) -> str:

@@ -149,7 +149,13 @@ class Plausibility:
         )
 
     def without_data(self) -> Plausibility:
-        """The same before any data."""
+        """The same before any data.
+
+        Returns
+        -------
+        Plausibility
+            What is known without data.
+        """
         return Plausibility(self.before_data, None, None, False, self.equality_tolerance)
 
     @property

@@ -112,11 +112,28 @@ class NoisyForm:
         return cpt
 
     def without_cpts(self) -> NoisyForm:
-        """The form without numbers."""
+        """The form without numbers.
+
+        Returns
+        -------
+        NoisyForm
+            The same causes, and no CPTs.
+        """
         return replace(self, cpts=())
 
     def with_cpts(self, cpts: Sequence[Numbers]) -> NoisyForm:
-        """The form with these small CPTs, one for each of `causes`."""
+        """The form with these small CPTs.
+
+        Parameters
+        ----------
+        cpts : sequence of ndarray
+            One for each of `causes`.
+
+        Returns
+        -------
+        NoisyForm
+            The same causes, with these CPTs.
+        """
         return replace(self, cpts=tuple(cpts))
 
     def canonical(self, states: Sequence[str]) -> NoisyForm:
