@@ -110,16 +110,17 @@ def test_states_and_distributions_without_weight(certified: Certified) -> None:
     certified(tasks)
 
 
-def test_rows_twice_and_rows_that_follow(certified: Certified) -> None:
+def test_rows_twice_and_rows_that_follow(solve_tasks: Solver, certified: Certified) -> None:
     """Every row twice, once scaled by a thousand, and loosened copies of each."""
+    few = [task for task in random_tasks(300, 10) if len(task.block.linear) <= 8]
+    once = few if solve_tasks is solve_plain else random_tasks(300, 10)  # plain code is for no more than 32 rows
     tasks = []
-    for task in random_tasks(100, 10):
+    for task in once:
         rows = list(task.block.linear)
         scaled = [in_units(row, 1e3) for row in rows]
         loose = [replace(row, bound=row.bound + 0.3) for row in rows]
         tasks.append(with_rows(task, [*rows, *rows, *scaled, *loose]))
-    plain = certified(random_tasks(100, 10))
-    for task, one, other in zip(tasks, plain, certified(tasks), strict=True):
+    for task, one, other in zip(tasks, certified(once), certified(tasks), strict=True):
         assert objective(task, one) == pytest.approx(objective(task, other), rel=1e-8, abs=1e-8)
 
 
