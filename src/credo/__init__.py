@@ -36,6 +36,8 @@ _HOMES = {
         "sub_synergize",
         "synergize",
     ),
+    "credo.knowledge.query": ("Query",),
+    "credo.answers": ("Answer", "Sensitivity"),
     "credo.checking": ("check",),
     "credo.check_results": (
         "CheckResult",
@@ -85,6 +87,7 @@ _HOMES = {
         "NetworkError",
         "OptionError",
         "PriorError",
+        "QueryError",
         "Status",
         "TooLargeError",
         "UnknownStateError",
@@ -96,6 +99,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME_OF)]
 
 if TYPE_CHECKING:
+    from credo.answers import Answer, Sensitivity
     from credo.check_results import (
         CheckResult,
         Conflict,
@@ -125,6 +129,7 @@ if TYPE_CHECKING:
         NetworkError,
         OptionError,
         PriorError,
+        QueryError,
         Status,
         TooLargeError,
         UnknownStateError,
@@ -161,6 +166,7 @@ if TYPE_CHECKING:
         sub_synergize,
         synergize,
     )
+    from credo.knowledge.query import Query
     from credo.model.network import Network, Variable
     from credo.model.noisy import NoisyForm
     from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TieReading

@@ -164,6 +164,10 @@ class ImpossibleRowError(DataError):
         return ImpossibleRowError(self.row + rows, self.values)
 
 
+class QueryError(CredoError, ValueError):
+    """A question to a network cannot be answered: it cannot be read, or its evidence is impossible."""
+
+
 class PriorError(CredoError, ValueError):
     """A prior cannot be used with this network."""
 

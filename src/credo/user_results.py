@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from credo import answers
+from credo.answers import Answer, Sensitivity
 from credo.check_results import CheckResult
 from credo.explain.explanation import Explanation
+from credo.knowledge.query import Query
 from credo.options import checked_page
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
 from credo.report.check_page import check_page
@@ -14,6 +19,10 @@ from credo.report.fit_page import fit_page
 from credo.report.fit_text import fit_plain_text
 from credo.report.notebook import check_html, fit_html
 from credo.results import FitResult, explain_fit
+from credo.types import TableLike
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Fit(FitResult):
@@ -73,6 +82,106 @@ class Fit(FitResult):
             notify(ProgressEvent(WRITING_REPORT))
             target.write_text(fit_page(self, explained), encoding="utf-8")
         return target
+
+    def query(self, question: str | Query, level: float = 0.95) -> Answer:
+        """Answer a question, with a credible interval where the posterior was sampled.
+
+        Parameters
+        ----------
+        question
+            `P(lung=yes | xray=yes)`; several targets, `P(lung=yes, bronc=yes | …)`; all states of a target,
+            `P(lung | …)`; and interventions, `P(lung=yes | do(smoke=no))`.
+        level
+            The probability with which the interval contains the true value.
+
+        Returns
+        -------
+        Answer
+            Printing it gives a sentence; `probability`, `interval` and `frame` hold its numbers.
+
+        Raises
+        ------
+        QueryError
+            If the question cannot be read, or what is given has probability zero.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"coin": ["heads", "tails"]})
+        >>> fit = credo.fit(network, polars.DataFrame({"coin": ["heads"] * 3 + ["tails"]}), method="ml")
+        >>> fit.query("P(coin=heads)").probability
+        0.75
+        """
+        return answers.query(self, question, level)
+
+    def predict(
+        self, data: Mapping[str, object] | TableLike, targets: Sequence[str] | str | None = None, level: float = 0.95
+    ) -> pl.DataFrame:
+        """Predict what is missing in one case, or in every row of a table.
+
+        Parameters
+        ----------
+        data
+            One case, as a mapping from variables to states; or a table, as for `fit`.
+        targets
+            The variables to predict: if not given, all that are not in the case, or have no column in the table. What
+            a table shows of a target itself is not used.
+        level
+            The probability with which an interval contains the true value.
+
+        Returns
+        -------
+        polars.DataFrame
+            For a case, a row for each state of each target: `variable`, `state`, `probability`, `low`, `high`. For a
+            table, a row for each of its rows: a column `name=state` for each state of each target and, where the
+            posterior was sampled, `name=state low` and `name=state high`.
+
+        Raises
+        ------
+        QueryError
+            If a variable or state is unknown, or the case has probability zero.
+        """
+        return answers.predict(self, data, targets, level)
+
+    def most_probable(self, evidence: Mapping[str, object] | None = None) -> pl.DataFrame:
+        """Find the states of all variables that are most probable together, given evidence.
+
+        Parameters
+        ----------
+        evidence
+            A mapping from variables to states.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each variable: `variable`, `state`, and `given`, whether it is part of the evidence.
+
+        Raises
+        ------
+        QueryError
+            If a variable or state is unknown, or the evidence has probability zero.
+        """
+        return answers.most_probable(self, evidence)
+
+    def sensitivity(self, question: str | Query) -> Sensitivity:
+        """Find which numbers of the CPTs and which evidence move an answer most.
+
+        Parameters
+        ----------
+        question
+            A question whose answer is one number, such as `P(lung=yes | xray=yes)`.
+
+        Returns
+        -------
+        Sensitivity
+            The numbers and the evidence, those that matter most first.
+
+        Raises
+        ------
+        QueryError
+            If the question cannot be read, has several numbers as its answer, or what is given has probability zero.
+        """
+        return answers.sensitivity(self, question)
 
     def __str__(self) -> str:
         return fit_plain_text(self)

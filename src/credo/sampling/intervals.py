@@ -1,4 +1,4 @@
-"""Credible intervals of a CPT: quantiles of draws in blocks, and of Dirichlet draws made anew elsewhere."""
+"""Draws of a CPT and its credible intervals: the chains' draws in blocks, and Dirichlet draws made anew elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import OptionError
-from credo.types import Numbers
+from credo.types import Indices, Numbers
 
 if TYPE_CHECKING:
     from credo.sampling.posterior import PosteriorResult
@@ -19,38 +19,86 @@ def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers,
     """The quantiles (1 − level)/2 and (1 + level)/2 of each number, axes (parents…, child)."""
     if not 0.0 < level < 1.0:
         raise OptionError(f"The level of an interval is a number between 0 and 1, not {level}.")
-    sampled = result.sampled
-    if name not in sampled.names:
-        raise OptionError(f"There are no draws of {name}: its CPT was not learned.")
+    sampled, family = result.sampled, _family(result, name)
     ends = np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-    family = sampled.names.index(name)
     shape = result.means[name].shape
-    states = shape[-1]
-    low, high = np.empty((2, int(np.prod(shape[:-1])), states))
-    low[:], high[:] = np.quantile(_dirichlet(result, family, None, np.zeros(states), seen=False), ends, axis=0)
+    low, high = np.empty((2, int(np.prod(shape[:-1])), shape[-1]))
+    low[:], high[:] = np.quantile(_unseen_draws(result, family), ends, axis=0)
     for number in np.flatnonzero(sampled.families == family).tolist():
-        piece = slice(sampled.starts[number], sampled.starts[number + 1])
-        if number < sampled.constrained:
-            draws = result.draws[:, :, piece].reshape(-1, states)
-        else:
-            components = result.components[:, :, number].ravel()
-            draws = _dirichlet(result, family, components, sampled.counts[piece], bool(sampled.seen[number]))
-        low[sampled.configurations[number]], high[sampled.configurations[number]] = np.quantile(draws, ends, axis=0)
+        ends_here = np.quantile(_distribution_draws(result, family, number), ends, axis=0)
+        low[sampled.configurations[number]], high[sampled.configurations[number]] = ends_here
     return low.reshape(shape), high.reshape(shape)
 
 
+def cpt_draws(result: PosteriorResult, name: str, places: Indices) -> Numbers:
+    """Some draws of a whole CPT, by their numbers among the draws of all chains: (draws, parents…, child).
+
+    Draws of different CPTs with the same number belong together: they are one draw from the joint posterior.
+    """
+    sampled, family = result.sampled, _family(result, name)
+    shape = result.means[name].shape
+    found = np.empty((len(places), int(np.prod(shape[:-1])), shape[-1]))
+    known = np.flatnonzero(sampled.families == family)
+    unknown = np.setdiff1d(np.arange(found.shape[1]), sampled.configurations[known])
+    for configuration in unknown.tolist():
+        found[:, configuration] = _unseen_draws(result, family, places, configuration)
+    for number in known.tolist():
+        found[:, sampled.configurations[number]] = _distribution_draws(result, family, number, places)
+    return found.reshape(len(places), *shape)
+
+
+def draw_places(result: PosteriorResult, most: int) -> Indices:
+    """The numbers of at most so many draws, evenly spread over all chains."""
+    total = int(np.prod(result.cpt_means.shape[:2]))
+    return np.unique(np.linspace(0, total - 1, min(total, most)).round().astype(np.int64))
+
+
+def _family(result: PosteriorResult, name: str) -> int:
+    if name not in result.sampled.names:
+        raise OptionError(f"There are no draws of {name}: its CPT was not learned.")
+    return result.sampled.names.index(name)
+
+
+def _distribution_draws(
+    result: PosteriorResult, family: int, number: int, places: Indices | slice = slice(None)
+) -> Numbers:
+    """The draws of one distribution: those of the chains in blocks, and drawn given its component elsewhere."""
+    sampled = result.sampled
+    piece = slice(sampled.starts[number], sampled.starts[number + 1])
+    if number < sampled.constrained:
+        return result.draws[:, :, piece].reshape(-1, piece.stop - piece.start)[places]
+    components = result.components[:, :, number].ravel()
+    return _dirichlet(result, family, components, sampled.counts[piece], bool(sampled.seen[number]), places, number)
+
+
+def _unseen_draws(
+    result: PosteriorResult, family: int, places: Indices | slice = slice(None), number: int = -1
+) -> Numbers:
+    """The draws of a distribution about which neither data nor statements say anything."""
+    states = int(result.sampled.states[family])
+    return _dirichlet(result, family, None, np.zeros(states), False, places, -1 - number)
+
+
 def _dirichlet(
-    result: PosteriorResult, family: int, components: NDArray[Any] | None, counts: Numbers, seen: bool
+    result: PosteriorResult,
+    family: int,
+    components: NDArray[Any] | None,
+    counts: Numbers,
+    seen: bool,
+    places: Indices | slice,
+    number: int,
 ) -> Numbers:
     """One draw of a distribution for each draw of what it depends on; where it has no component, that is drawn too."""
     sampled = result.sampled
-    seed = zlib.crc32(repr((sampled.names[family], counts.tolist())).encode())
+    seed = zlib.crc32(repr((sampled.names[family], counts.tolist(), number)).encode())
     rng = np.random.default_rng([result.seed, seed])
-    means = result.cpt_means[:, :, sampled.cells[family] : sampled.cells[family + 1]].reshape(-1, len(counts))
+    means = result.cpt_means[:, :, sampled.cells[family] : sampled.cells[family + 1]].reshape(-1, len(counts))[places]
     if components is None:
-        weights = result.cpt_weights[:, :, family].reshape(len(means), -1)
+        weights = result.cpt_weights[:, :, family].reshape(-1, result.cpt_weights.shape[-1])[places]
         drawn = rng.random((len(means), 1)) * weights.sum(axis=1, keepdims=True)
         components = (drawn > weights.cumsum(axis=1)).sum(axis=1)
+    else:
+        components = components[places]
     strengths = result.hyperparameters.strengths()[int(seen)]
     components = np.minimum(components, len(strengths) - 1)
     uniform = (components < len(result.hyperparameters.uniform_strengths))[:, None]

@@ -1,0 +1,513 @@
+"""What a learned network can be asked: probabilities with their credible intervals, predictions, explanations of cases.
+
+Where the posterior was sampled, a question is answered under each draw of all CPTs: the answer is the mean, and its
+interval holds the given share of the draws. Otherwise the answer is that of the learned CPTs, and `note` says why there
+is no interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from credo.errors import ImpossibleRowError, OptionError, QueryError
+from credo.io.columns import MISSING
+from credo.io.dataset import Dataset, extended
+from credo.io.tables import read_table
+from credo.knowledge.query import Query, checked_evidence, parse_query
+from credo.model.expansion import expand
+from credo.model.network import Network
+from credo.results import FitResult
+from credo.sampling.intervals import cpt_draws, draw_places
+from credo.sampling.posterior import PosteriorResult
+from credo.statistics.counts import layout_for_counts
+from credo.statistics.predict import posterior as posterior_of_rows
+from credo.statistics.questions import (
+    BatchedCPTs,
+    Factors,
+    answer,
+    answer_rows,
+    as_batch,
+    derivatives,
+    factors_of,
+    marginal_factors,
+    marginals,
+    most_probable_states,
+    require_possible,
+)
+from credo.types import Codes, Numbers, TableLike
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_DRAWS = 1000  # of all CPTs, under which a question is answered
+LEAST_DRAWS = 100  # below which the ends of a 95% interval rest on two or three draws
+MOST_CELLS = 2**28  # of all cliques, under all draws together: about ten seconds
+SMALLEST_CHANGE = 1e-9  # of an answer per unit of a number, below which it does not depend on it
+Evidence = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question. Printing it gives a sentence; `float(answer)` is its number where it is one number.
+
+    Attributes
+    ----------
+    query : str
+        The question.
+    frame : polars.DataFrame
+        A row for each combination of the targets' states: a column for each target, `probability`, and `low` and
+        `high`, the ends of the credible interval, which are null where there is none.
+    level : float
+        The probability with which an interval contains the true value.
+    evidence_probability : float
+        The probability of what is given.
+    note : str
+        Why there is no interval; empty where there is one.
+    """
+
+    query: str
+    frame: pl.DataFrame = field(repr=False)
+    level: float
+    evidence_probability: float
+    note: str = ""
+
+    @property
+    def probability(self) -> float:
+        """The probability, where the question has a single number as its answer."""
+        return float(self._only("probability"))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The ends of the credible interval, where the answer is a single number and has one."""
+        if self.note:
+            raise OptionError(self.note)
+        return float(self._only("low")), float(self._only("high"))
+
+    def __float__(self) -> float:
+        return self.probability
+
+    def __str__(self) -> str:
+        lines = []
+        targets = [name for name in self.frame.columns if name not in ("probability", "low", "high")]
+        for row in self.frame.iter_rows(named=True):
+            what = self.query if len(self.frame) == 1 else "  " + ", ".join(f"{name}={row[name]}" for name in targets)
+            ends = "" if row["low"] is None else f"  ({self.level:.0%} interval {row['low']:.1%} to {row['high']:.1%})"
+            lines.append(f"{what} = {row['probability']:.1%}{ends}")
+        if len(lines) > 1:
+            lines.insert(0, self.query)
+        return "\n".join([*lines, *([self.note] if self.note else [])])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as dictionaries, lists, texts and numbers: what JSON can hold."""
+        return {
+            "query": self.query,
+            "answers": self.frame.to_dicts(),
+            "level": self.level,
+            "evidence_probability": self.evidence_probability,
+            "note": self.note,
+        }
+
+    def _only(self, column: str) -> Any:
+        if len(self.frame) != 1:
+            raise OptionError(f"{self.query} has {len(self.frame)} numbers as its answer: see `frame`.")
+        return self.frame[column][0]
+
+
+def query(fit: FitResult, question: str | Query, level: float = 0.95) -> Answer:
+    """Answer a question such as `P(lung=yes | xray=yes, do(smoke=no))`, with a credible interval where there are draws.
+
+    Parameters
+    ----------
+    fit : FitResult
+        What was learned.
+    question : str or Query
+        The question.
+    level : float
+        The probability with which the interval contains the true value.
+
+    Returns
+    -------
+    Answer
+        The probabilities and their intervals.
+
+    Raises
+    ------
+    QueryError
+        If the question cannot be read, or what is given has probability zero.
+    """
+    _require_level(level)
+    asked = parse_query(fit.network, question) if isinstance(question, str) else question
+    network = expand(fit.network).network
+    factors = factors_of(network, asked.targets, asked.evidence, asked.interventions)
+    draws, note = _draws(fit, network, factors)
+    values, log_evidence = answer(network, as_batch(network) if draws is None else draws, asked)
+    require_possible(log_evidence, asked)
+    possible = np.isfinite(log_evidence)
+    return Answer(
+        str(asked),
+        _frame(fit.network, asked, values[possible], level, with_interval=draws is not None),
+        level,
+        float(np.exp(log_evidence[possible]).sum() / len(possible)),
+        note,
+    )
+
+
+def query_network(network: Network, question: str | Query, memory_limit: int | None = None) -> Answer:
+    """The same for a network alone, which has no draws."""
+    asked = parse_query(network, question) if isinstance(question, str) else question
+    expanded = expand(network).network
+    values, log_evidence = answer(expanded, as_batch(expanded), asked, memory_limit=memory_limit)
+    require_possible(log_evidence, asked)
+    return Answer(
+        str(asked),
+        _frame(network, asked, values, 0.95, with_interval=False),
+        0.95,
+        float(np.exp(log_evidence[0])),
+        "A network file holds no uncertainty: there is no interval.",
+    )
+
+
+def predict(
+    fit: FitResult, data: Evidence | TableLike, targets: Sequence[str] | str | None = None, level: float = 0.95
+) -> pl.DataFrame:
+    """Predict what is missing in a case, or in every row of a table.
+
+    Parameters
+    ----------
+    fit : FitResult
+        What was learned.
+    data : mapping, path or frame
+        One case, as a mapping from variables to states; or a table.
+    targets : str or sequence of str, optional
+        The variables to predict. If not given: for a case, all that are not in it; for a table, those without a column.
+    level : float
+        The probability with which an interval contains the true value.
+
+    Returns
+    -------
+    polars.DataFrame
+        For a case, a row for each state of each target: `variable`, `state`, `probability`, `low`, `high`. For a table,
+        a row for each of its rows: a column `name=state` for each state of each target, and with draws also
+        `name=state low` and `name=state high`.
+
+    Raises
+    ------
+    QueryError
+        If a variable or state is unknown, or a case has probability zero.
+    """
+    _require_level(level)
+    wanted = [targets] if isinstance(targets, str) else None if targets is None else list(targets)
+    for name in wanted or ():
+        fit.network.variable(name)
+    if isinstance(data, Mapping):
+        return _predict_case(fit, data, wanted, level)
+    return _predict_table(fit, data, wanted, level)
+
+
+def most_probable(fit: FitResult, evidence: Evidence | None = None) -> pl.DataFrame:
+    """The states of all variables that are most probable together, given evidence.
+
+    Parameters
+    ----------
+    fit : FitResult
+        What was learned.
+    evidence : mapping, optional
+        From variables to states.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each variable: `variable`, `state`, and `given`, whether it is part of the evidence.
+
+    Raises
+    ------
+    QueryError
+        If a variable or state is unknown, or the evidence has probability zero.
+    """
+    import polars as pl
+
+    given = checked_evidence(fit.network, evidence or {})
+    network = expand(fit.network).network
+    states, value = most_probable_states(network, as_batch(network), given)
+    require_possible(np.array([value]), Query({}, given))
+    names = fit.network.names
+    return pl.DataFrame(
+        {"variable": names, "state": [states[name] for name in names], "given": [name in given for name in names]}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """Which numbers and which evidence an answer depends on. Printing it shows those that matter most.
+
+    Attributes
+    ----------
+    query : str
+        The question.
+    probability : float
+        Its answer at the learned CPTs.
+    parameters : polars.DataFrame
+        For each number of a CPT that matters: `parameter`, `value`, and `change_per_point`, by how much the answer
+        changes if the number rises by one percentage point while the others of its distribution shrink in proportion.
+        Of two numbers that sum to one, the second is listed.
+        With draws also `deviation`, how uncertain the number is, and `contribution`, how uncertain that makes the
+        answer. Largest first.
+    evidence : polars.DataFrame
+        For each item of evidence: `evidence`, `without`, the answer without it, and `change`. Largest first.
+    """
+
+    query: str
+    probability: float
+    parameters: pl.DataFrame = field(repr=False)
+    evidence: pl.DataFrame = field(repr=False)
+
+    def __str__(self) -> str:
+        lines = [f"{self.query} = {self.probability:.1%} at the learned CPTs."]
+        if len(self.evidence):
+            lines.append("Without this evidence it would be:")
+            lines += [
+                f"  {row['evidence']}: {row['without']:.1%}" for row in self.evidence.head(5).iter_rows(named=True)
+            ]
+        if len(self.parameters):
+            lines.append("If one of these numbers were one percentage point larger, it would change by (points):")
+            lines += [
+                f"  {row['parameter']} = {row['value']:.1%}: {100 * row['change_per_point']:+.2f}"
+                for row in self.parameters.head(8).iter_rows(named=True)
+            ]
+        return "\n".join(lines)
+
+
+def sensitivity(fit: FitResult, question: str | Query) -> Sensitivity:
+    """Which CPT numbers and which evidence move the answer to a question most.
+
+    With P = P(x | e) and Δ_k = E[n_k | x, e] − E[n_k | e], the expected counts of the number θ_k of a distribution,
+
+        dP/dθ_k = P · (Δ_k/θ_k − Σ_{l≠k} Δ_l/(1 − θ_k)),
+
+    where the other numbers of the distribution shrink in proportion.
+
+    Parameters
+    ----------
+    fit : FitResult
+        What was learned.
+    question : str or Query
+        A question whose answer is one number: every target has a state.
+
+    Returns
+    -------
+    Sensitivity
+        The numbers and the evidence, the most important ones first.
+    """
+    import polars as pl
+
+    asked = parse_query(fit.network, question) if isinstance(question, str) else question
+    if not all(asked.targets.values()):
+        raise QueryError(f"Sensitivity is that of one number: give each target of {asked} a state.")
+    network = expand(fit.network).network
+    cpts = as_batch(network)
+    values, log_evidence = answer(network, cpts, asked)
+    require_possible(log_evidence, asked)
+    probability = float(values.ravel()[0])
+    rows = _parameter_rows(fit, network, cpts, asked, probability)
+    columns = {"parameter": pl.String, "value": pl.Float64, "change_per_point": pl.Float64}
+    if rows and "deviation" in rows[0]:
+        columns |= {"deviation": pl.Float64, "contribution": pl.Float64}
+    key = "contribution" if "contribution" in columns else "change_per_point"
+    parameters = pl.DataFrame(rows, schema=columns).sort(pl.col(key).abs(), descending=True, maintain_order=True)
+    left_out = []
+    for name in asked.evidence:
+        rest = Query(asked.targets, {k: v for k, v in asked.evidence.items() if k != name}, asked.interventions)
+        without = float(answer(network, cpts, rest)[0].ravel()[0])
+        shown = str(Query({name: asked.evidence[name]}))[2:-1]
+        left_out.append({"evidence": shown, "without": without, "change": probability - without})
+    schema = {"evidence": pl.String, "without": pl.Float64, "change": pl.Float64}
+    evidence = pl.DataFrame(left_out, schema=schema).sort(pl.col("change").abs(), descending=True)
+    return Sensitivity(str(asked), probability, parameters, evidence)
+
+
+def _parameter_rows(
+    fit: FitResult, network: Network, cpts: BatchedCPTs, asked: Query, probability: float
+) -> list[dict[str, Any]]:
+    """By how much the answer changes with each number of each CPT, where it changes at all."""
+    together = derivatives(network, cpts, asked)
+    alone = derivatives(network, cpts, Query({}, asked.evidence, asked.interventions))
+    deviations = {} if fit.posterior is None or why_no_interval(fit) else fit.posterior.deviations
+    rows = []
+    for name, joint in together.items():
+        cpt = network.cpt_array(name)
+        slope = probability * (joint - alone.get(name, 0.0))
+        others = ((slope * cpt).sum(axis=-1, keepdims=True) - slope * cpt) / np.where(cpt < 1.0, 1.0 - cpt, 1.0)
+        change = np.where(cpt < 1.0, slope - others, 0.0)
+        if cpt.shape[-1] == 2:
+            change[..., 0] = 0.0  # the first number is one minus the second
+        for index in np.argwhere(np.abs(change) > SMALLEST_CHANGE):
+            place = tuple(index.tolist())
+            configuration = int(np.ravel_multi_index(place[:-1], cpt.shape[:-1])) if len(place) > 1 else 0
+            row = {
+                "parameter": network.describe(name, configuration, place[-1]),
+                "value": float(cpt[place]),
+                "change_per_point": 0.01 * float(change[place]),
+            }
+            if deviations:
+                deviation = float(deviations[name][place]) if name in deviations else 0.0
+                row |= {"deviation": deviation, "contribution": abs(float(change[place])) * deviation}
+            rows.append(row)
+    return rows
+
+
+# Draws ----------------------------------------------------------------------------------------------------------------
+
+
+def _require_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise OptionError(f"The level of an interval lies between 0 and 1; it is {level}.")
+
+
+def why_no_interval(fit: FitResult) -> str:
+    """Why answers of this fit have no credible interval; empty where they have one."""
+    if not isinstance(fit.posterior, PosteriorResult):
+        return f"There is no interval: the method {fit.method} gives one estimate. Learn with method=posterior for one."
+    if fit.is_incomplete:
+        return "There is no interval: with missing values, draws do not show how uncertain the answer is."
+    return ""
+
+
+def _draws(fit: FitResult, network: Network, factors: Factors) -> tuple[BatchedCPTs | None, str]:
+    """Draws of the CPTs that a question depends on, or None and the reason why there are none."""
+    note = why_no_interval(fit)
+    if note:
+        return None, note
+    count = min(MOST_DRAWS, MOST_CELLS // max(1, factors.plan.cells))
+    if count < LEAST_DRAWS:
+        return None, "There is no interval: this question is too large to be answered under a hundred draws."
+    return {name: _cpts(fit, network, count, name) for name in factors.families}, ""
+
+
+def _cpts(fit: FitResult, network: Network, count: int, name: str) -> Numbers:
+    posterior = fit.posterior
+    assert isinstance(posterior, PosteriorResult)
+    if name not in posterior.sampled.names:
+        return network.cpt_array(name)[None]
+    return _kept_draws(posterior, count, name)
+
+
+@lru_cache(maxsize=512)  # questions about one fit follow each other, and need the same CPTs
+def _kept_draws(posterior: PosteriorResult, count: int, name: str) -> Numbers:
+    return cpt_draws(posterior, name, draw_places(posterior, count))
+
+
+# Frames ---------------------------------------------------------------------------------------------------------------
+
+
+def _frame(network: Network, asked: Query, values: Numbers, level: float, with_interval: bool) -> pl.DataFrame:
+    """A row for each combination of the targets' states, from answers (draws, an axis for each target)."""
+    import polars as pl
+
+    labels = [[" or ".join(states)] if states else list(network.states(name)) for name, states in asked.targets.items()]
+    combinations = list(product(*labels))
+    flat = values.reshape(len(values), -1)
+    ends = _ends(flat, level) if with_interval else (None, None)
+    columns: dict[str, Any] = {name: [c[i] for c in combinations] for i, name in enumerate(asked.targets)}
+    taken = {"probability", "low", "high"} & set(columns)
+    if taken:
+        raise QueryError(f"The target {min(taken)} has the name of another column of the answer: rename the variable.")
+    return pl.DataFrame(
+        {**columns, "probability": flat.mean(axis=0), "low": ends[0], "high": ends[1]},
+        schema_overrides={"low": pl.Float64, "high": pl.Float64},
+    )
+
+
+def _ends(values: Numbers, level: float) -> Numbers:
+    return np.asarray(np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0), dtype=np.float64)
+
+
+def _predict_case(fit: FitResult, case: Evidence, targets: Sequence[str] | None, level: float) -> pl.DataFrame:
+    import polars as pl
+
+    given = checked_evidence(fit.network, {name: value for name, value in case.items() if value is not None})
+    names = [name for name in fit.network.names if name not in given] if targets is None else list(targets)
+    network = expand(fit.network).network
+    draws, _ = _draws(fit, network, marginal_factors(network, given))
+    found = marginals(network, as_batch(network) if draws is None else draws, given)
+    possible = np.isfinite(found[names[0]]).all(axis=1) if names else np.ones(1, dtype=bool)
+    require_possible(np.where(possible, 0.0, -np.inf), Query({}, given))
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        values = found[name][possible]
+        low, high = _ends(values, level) if draws is not None else ([None] * values.shape[1],) * 2
+        for k, state in enumerate(fit.network.states(name)):
+            rows.append(
+                {
+                    "variable": name,
+                    "state": state,
+                    "probability": float(values[:, k].mean()),
+                    "low": low[k],
+                    "high": high[k],
+                }
+            )
+    kinds = {"variable": pl.String, "state": pl.String, **dict.fromkeys(("probability", "low", "high"), pl.Float64)}
+    return pl.DataFrame(rows, schema=kinds)
+
+
+def _predict_table(fit: FitResult, data: TableLike, targets: Sequence[str] | None, level: float) -> pl.DataFrame:
+    """Rows that show the same values are answered once; what a row shows of a target itself is not used."""
+    import polars as pl
+
+    table = read_table(fit.network, data)
+    names = list(table.hidden) if targets is None else list(targets)
+    if not names:
+        raise OptionError("Every variable has a column in this table: name those to predict, as in targets='outcome'.")
+    network = expand(fit.network).network
+    codes = table.codes.copy()
+    codes[:, [fit.network.names.index(name) for name in names]] = MISSING
+    distinct, which = np.unique(codes, axis=0, return_inverse=True)
+    found: dict[str, Numbers] = {}
+    for name in names:
+        means, ends = _predict_rows(fit, network, distinct, name, level)
+        impossible = np.flatnonzero(np.isnan(means[which.ravel(), 0]))
+        if impossible.size:
+            row = int(impossible[0])
+            values = [
+                f"{v}={fit.network.states(v)[c]}" for v, c in zip(fit.network.names, codes[row], strict=True) if c >= 0
+            ]
+            raise ImpossibleRowError(row + 1, values)
+        for k, state in enumerate(fit.network.states(name)):
+            found[f"{name}={state}"] = means[which.ravel(), k]
+            if ends is not None:
+                found[f"{name}={state} low"] = ends[0, which.ravel(), k]
+                found[f"{name}={state} high"] = ends[1, which.ravel(), k]
+    return pl.DataFrame(found)
+
+
+def _predict_rows(
+    fit: FitResult, network: Network, codes: Codes, name: str, level: float
+) -> tuple[Numbers, Numbers | None]:
+    """The probabilities of a variable's states in each row, and the ends of their intervals, (2, rows, states)."""
+    states = len(network.states(name))
+    means, ends = np.empty((len(codes), states)), np.empty((2, len(codes), states))
+    if why_no_interval(fit):
+        part = Dataset(fit.network.names, codes)
+        return posterior_of_rows(layout_for_counts(network), extended(part, network), name, {}), None
+    patterns, pattern_of = np.unique(codes >= 0, axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        rows = np.flatnonzero(pattern_of.ravel() == number)
+        observed = [fit.network.names[v] for v in np.flatnonzero(pattern)]
+        factors = factors_of(network, {name: ()}, {v: (network.states(v)[0],) for v in observed}, {})
+        count = min(MOST_DRAWS, MOST_CELLS // max(1, factors.plan.cells * len(rows)))
+        count = max(count, LEAST_DRAWS)
+        cpts = {family: _cpts(fit, network, count, family) for family in factors.families}
+        values = answer_rows(network, cpts, name, codes[rows], observed)
+        means[rows] = values.mean(axis=0)
+        ends[:, rows] = _ends(values, level)
+    return means, ends

@@ -1,0 +1,210 @@
+"""Questions to a network as text: `P(lung=yes | xray=yes, do(smoke=no))`, read into a `Query`.
+
+Before the bar stand the targets, with a state (`lung=yes`), several (`lung in {small, large}`), or none (`lung`: all
+of its states). After it stands what is given: evidence, and interventions in `do(…)`, which set a variable whatever its
+parents are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from credo.errors import QueryError, listing, suggestion
+from credo.model.network import Network
+
+# The parts of a question: a quoted name, a bare one as in knowledge files, or one sign.
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<word>[+\-]?\.?\w+(?:[.\-/]+\w+)*\+?)|(?P<sign>[(){}|,=]))"""
+)
+_SHAPE = "Write it like P(lung=yes | xray=yes), or P(lung | do(smoke=no)) for all states of lung."
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question: the probability of targets, given evidence and interventions.
+
+    Parameters
+    ----------
+    targets
+        Variables, each with the states that are meant; no states means each of them.
+    evidence
+        Variables that were observed, each with the states that remain possible.
+    interventions
+        Variables that are set to a state, whatever their parents are.
+    """
+
+    targets: Mapping[str, tuple[str, ...]]
+    evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    interventions: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        given = [_event(name, states) for name, states in self.evidence.items()]
+        if self.interventions:
+            given.append(f"do({', '.join(_event(name, (state,)) for name, state in self.interventions.items())})")
+        targets = ", ".join(_event(name, states) for name, states in self.targets.items())
+        return f"P({targets} | {', '.join(given)})" if given else f"P({targets})"
+
+
+def parse_query(network: Network, text: str) -> Query:
+    """Read a question about a network.
+
+    Raises
+    ------
+    QueryError
+        If the text is no question, or names what the network does not have.
+    """
+    reader = _Reader(network, text)
+    return reader.query()
+
+
+def checked_evidence(network: Network, evidence: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+    """Evidence given in Python, by variable: a state, or a list of states that remain possible."""
+    found = {}
+    for name, value in evidence.items():
+        _require_variable(network, name)
+        several = isinstance(value, (list, tuple, set, frozenset))
+        states = tuple(str(each) for each in value) if several else (str(value),)  # type: ignore[attr-defined]
+        for state in states:
+            _require_state(network, name, state)
+        found[name] = states
+    return found
+
+
+class _Reader:
+    """Reads one question from left to right."""
+
+    def __init__(self, network: Network, text: str) -> None:
+        self.network = network
+        self.text = text
+        self.tokens = list(self._split())
+        self.place = 0
+
+    def _split(self) -> Iterator[tuple[str, str]]:
+        position, text = 0, self.text.strip()
+        while position < len(text):
+            match = _TOKEN.match(text, position)
+            if match is None:
+                raise self._error(f"“{text[position : position + 10]}” cannot be read")
+            kind = str(match.lastgroup)
+            value = match.group(kind)
+            yield kind, re.sub(r"\\(.)", r"\1", value[1:-1]) if kind == "quoted" else value
+            position = match.end()
+
+    def _error(self, what: str) -> QueryError:
+        return QueryError(f"The question “{self.text}”: {what}. {_SHAPE}")
+
+    def _peek(self) -> tuple[str, str]:
+        return self.tokens[self.place] if self.place < len(self.tokens) else ("end", "")
+
+    def _take(self) -> tuple[str, str]:
+        found = self._peek()
+        self.place += 1
+        return found
+
+    def _is_sign(self, sign: str) -> bool:
+        if self._peek() == ("sign", sign):
+            self.place += 1
+            return True
+        return False
+
+    def _require_sign(self, sign: str) -> None:
+        if not self._is_sign(sign):
+            _, found = self._peek()
+            raise self._error(f"“{sign}” is missing" + (f" before “{found}”" if found else " at the end"))
+
+    def query(self) -> Query:
+        if self._take() != ("word", "P"):
+            raise self._error("it begins with P")
+        self._require_sign("(")
+        targets: dict[str, tuple[str, ...]] = {}
+        evidence: dict[str, tuple[str, ...]] = {}
+        interventions: dict[str, str] = {}
+        while True:
+            self._add(targets, *self._event(may_be_bare=True))
+            if not self._is_sign(","):
+                break
+        if self._is_sign("|"):
+            while True:
+                if self._peek() == ("word", "do") and self.tokens[self.place + 1 : self.place + 2] == [("sign", "(")]:
+                    self.place += 2
+                    self._interventions(interventions)
+                else:
+                    self._add(evidence, *self._event(may_be_bare=False))
+                if not self._is_sign(","):
+                    break
+        self._require_sign(")")
+        if self._peek()[0] != "end":
+            raise self._error(f"“{self._peek()[1]}” follows after its end")
+        for name in evidence:
+            if name in interventions:
+                raise self._error(f"{name} is both observed and set by do")
+        return Query(targets, evidence, interventions)
+
+    def _interventions(self, found: dict[str, str]) -> None:
+        while True:
+            name, states = self._event(may_be_bare=False)
+            if len(states) != 1:
+                raise self._error(f"do sets {name} to one state")
+            if name in found:
+                raise self._error(f"{name} is set twice")
+            found[name] = states[0]
+            if not self._is_sign(","):
+                break
+        self._require_sign(")")
+
+    def _add(self, events: dict[str, tuple[str, ...]], name: str, states: tuple[str, ...]) -> None:
+        if name in events:
+            raise self._error(f"{name} stands twice")
+        events[name] = states
+
+    def _name(self, what: str) -> str:
+        kind, value = self._take()
+        if kind not in ("word", "quoted"):
+            raise self._error(f"{what} is missing" + (f" before “{value}”" if value else " at the end"))
+        return value
+
+    def _event(self, may_be_bare: bool) -> tuple[str, tuple[str, ...]]:
+        name = self._name("the name of a variable")
+        _require_variable(self.network, name)
+        if self._is_sign("="):
+            states = [self._name(f"a state of {name}")]
+        elif self._peek() == ("word", "in"):
+            self.place += 1
+            self._require_sign("{")
+            states = [self._name(f"a state of {name}")]
+            while self._is_sign(","):
+                states.append(self._name(f"a state of {name}"))
+            self._require_sign("}")
+        elif may_be_bare:
+            return name, ()
+        else:
+            raise self._error(f"{name} needs a state, as in {name}={self.network.states(name)[-1]}")
+        for state in states:
+            _require_state(self.network, name, state)
+        return name, tuple(states)
+
+
+def _require_variable(network: Network, name: object) -> None:
+    if name not in network:
+        hint = suggestion(str(name), network.names) or f" It has {listing(network.names)}."
+        raise QueryError(f"The network has no variable {name}.{hint}")
+
+
+def _require_state(network: Network, name: str, state: str) -> None:
+    states = network.states(name)
+    if state not in states:
+        raise QueryError(f"{name} has no state {state}. Its states are {listing(states)}.")
+
+
+def _event(name: str, states: tuple[str, ...]) -> str:
+    shown = [_quoted(each) for each in (name, *states)]
+    if not states:
+        return shown[0]
+    return f"{shown[0]}={shown[1]}" if len(states) == 1 else f"{shown[0]} in {{{', '.join(shown[1:])}}}"
+
+
+def _quoted(word: str) -> str:
+    match = _TOKEN.fullmatch(word)
+    return word if match is not None and match.lastgroup == "word" else '"' + re.sub(r'(["\\])', r"\\\1", word) + '"'

@@ -1,0 +1,298 @@
+"""The answers of a network to questions: any probability, given evidence and interventions, under one or many CPTs.
+
+`cpts` have a batch axis in front, (batch or 1, parents…, child): the draws of a posterior, or one. An intervention
+do(x = s) removes the CPT of x and sets x to s in those of its children. Evidence that leaves several states, and soft
+evidence, is a factor over its variable alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from credo.errors import QueryError
+from credo.knowledge.query import Query
+from credo.model.network import Network
+from credo.statistics.inference.batched import Plan, Scope, gradients, in_chunks, make_plan, most_probable, sum_out
+from credo.types import Codes, Numbers
+
+BatchedCPTs = Mapping[str, Numbers]  # (batch or 1, parents…, child)
+
+
+def as_batch(network: Network) -> dict[str, Numbers]:
+    """The CPTs of a network as a batch of one."""
+    return {name: network.cpt_array(name)[None] for name in network.names}
+
+
+def batch_size(cpts: BatchedCPTs) -> int:
+    """How many sets of CPTs there are."""
+    return max((len(cpt) for cpt in cpts.values()), default=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factors:
+    """The product that a question is about: CPTs with evidence inserted, and factors of single variables."""
+
+    plan: Plan
+    families: tuple[str, ...]  # the variables whose CPTs are the first factors
+    transposes: tuple[tuple[int, ...], ...]  # of the axes that are left, into ascending order of variables
+    selections: tuple[tuple[int | slice, ...], ...]  # the index that inserts evidence into a CPT
+    beside: tuple[Numbers, ...]  # (1, states) of evidence that leaves several states, and of soft evidence
+
+    def arrays(self, cpts: BatchedCPTs, part: slice = slice(None)) -> list[Numbers]:
+        """The factors for a part of a batch."""
+        found = []
+        for name, transpose, selection in zip(self.families, self.transposes, self.selections, strict=True):
+            cpt = cpts[name]
+            own = cpt if len(cpt) == 1 else cpt[part]
+            found.append(own[(slice(None), *selection)].transpose(transpose))
+        return [*found, *self.beside]
+
+    def inserted(self, network: Network, evidence: Mapping[str, int]) -> Factors:
+        """The same with other states for the variables that are inserted."""
+        return replace(
+            self,
+            selections=tuple(
+                tuple(
+                    evidence.get(member, index) if isinstance(index, int) else index
+                    for member, index in zip((*network.parents[name], name), selection, strict=True)
+                )
+                for name, selection in zip(self.families, self.selections, strict=True)
+            ),
+        )
+
+    def arrays_of_rows(self, network: Network, cpts: BatchedCPTs, codes: Codes) -> list[Numbers]:
+        """The factors for rows of state numbers under one set of CPTs: (rows or 1, scope…)."""
+        found = []
+        for name, transpose, selection in zip(self.families, self.transposes, self.selections, strict=True):
+            members = (*network.parents[name], name)
+            axes = [axis for axis, index in enumerate(selection) if isinstance(index, int)]
+            cpt = cpts[name][0]
+            if not axes:
+                found.append(cpt[None].transpose(transpose))
+                continue
+            rows = tuple(codes[:, network.names.index(members[axis])] for axis in axes)
+            found.append(np.moveaxis(cpt, axes, range(len(axes)))[rows].transpose(transpose))
+        return [*found, *self.beside]
+
+
+def answer(
+    network: Network,
+    cpts: BatchedCPTs,
+    query: Query,
+    soft: Mapping[str, Numbers] | None = None,
+    memory_limit: int | None = None,
+) -> tuple[Numbers, Numbers]:
+    """P(targets | evidence), (batch, an axis for each target), and log P(evidence), (batch,).
+
+    A target with states has an axis of length one, with the probability of these states together. Where the evidence is
+    impossible, values are NaN and the logarithm is minus infinity.
+    """
+    factors = factors_of(network, query.targets, query.evidence, query.interventions, soft, memory_limit)
+    batch = batch_size(cpts)
+    values = np.empty((batch, *(factors.plan.sizes[v] for v in factors.plan.kept)))
+    log_scale = np.empty(batch)
+    for part in in_chunks(factors.plan, batch):
+        sums = sum_out(factors.plan, factors.arrays(cpts, part))
+        values[part], log_scale[part] = sums.values, sums.log_scale
+    total = values.reshape(len(values), -1).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = values / total.reshape(-1, *(1,) * (values.ndim - 1))
+        log_evidence = np.log(total) + log_scale
+    positions = [network.names.index(name) for name in query.targets]
+    values = values.transpose(0, *(1 + factors.plan.kept.index(position) for position in positions))
+    for axis, (name, states) in enumerate(query.targets.items(), start=1):
+        if states:
+            chosen = [network.states(name).index(state) for state in states]
+            values = values.take(chosen, axis=axis).sum(axis=axis, keepdims=True)
+    return values, log_evidence
+
+
+def marginal_factors(
+    network: Network,
+    evidence: Mapping[str, tuple[str, ...]],
+    interventions: Mapping[str, str] | None = None,
+    soft: Mapping[str, Numbers] | None = None,
+    memory_limit: int | None = None,
+) -> Factors:
+    """The factors for the marginals of all variables: beside the CPTs one for each variable that is not known."""
+    certain = {name: states for name, states in evidence.items() if len(states) == 1}
+    known = {*certain, *(interventions or {})}
+    single = {
+        name: np.asarray((soft or {}).get(name, 1.0), dtype=np.float64)
+        * _indicator(network, name, evidence.get(name, network.states(name)))
+        for name in network.names
+        if name not in known
+    }
+    return factors_of(network, {}, certain, interventions or {}, single, memory_limit)
+
+
+def marginals(
+    network: Network,
+    cpts: BatchedCPTs,
+    evidence: Mapping[str, tuple[str, ...]],
+    interventions: Mapping[str, str] | None = None,
+    soft: Mapping[str, Numbers] | None = None,
+    memory_limit: int | None = None,
+) -> dict[str, Numbers]:
+    """P(variable | evidence) of every variable, (batch, states): one pass forward and one back.
+
+    The answer for a variable is the derivative of P(evidence) with respect to a factor of ones over it. It is NaN where
+    the evidence is impossible.
+    """
+    do = interventions or {}
+    factors = marginal_factors(network, evidence, do, soft, memory_limit)
+    certain = {name: states[0] for name, states in evidence.items() if len(states) == 1}
+    unknown = [name for name in network.names if name not in certain and name not in do]
+    batch = batch_size(cpts)
+    found = {name: np.zeros((batch, len(network.states(name)))) for name in network.names}
+    for part in in_chunks(factors.plan, batch):
+        sums = sum_out(factors.plan, factors.arrays(cpts, part))
+        back = gradients(factors.plan, sums)[len(factors.families) :]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for name, factor, adjoint in zip(unknown, factors.beside, back, strict=True):
+                found[name][part] = factor * adjoint / sums.values[:, None]
+    for name, state in {**certain, **do}.items():
+        found[name][:, network.states(name).index(state)] = 1.0
+    return found
+
+
+def answer_rows(network: Network, cpts: BatchedCPTs, target: str, codes: Codes, observed: Sequence[str]) -> Numbers:
+    """P(target | the row) under every set of CPTs, for rows in which the same variables are observed.
+
+    The result is (batch, rows, states); NaN where a row is impossible. Whichever there is more of, rows or sets of
+    CPTs, is the batch of the elimination; the other is looped over.
+    """
+    first = {name: (network.states(name)[0],) for name in observed}
+    factors = factors_of(network, {target: ()}, first, {})
+    batch, states = batch_size(cpts), len(network.states(target))
+    found = np.empty((batch, len(codes), states))
+    by_rows = len(codes) > batch
+    for number in range(batch if by_rows else len(codes)):
+        whole = {name: cpt if len(cpt) == 1 else cpt[number : number + 1] for name, cpt in cpts.items()}
+        for part in in_chunks(factors.plan, len(codes) if by_rows else batch):
+            if by_rows:
+                arrays = factors.arrays_of_rows(network, whole, codes[part])
+                found[number, part] = sum_out(factors.plan, arrays).values
+            else:
+                evidence = {name: int(codes[number, network.names.index(name)]) for name in observed}
+                arrays = factors.inserted(network, evidence).arrays(cpts, part)
+                found[part, number] = sum_out(factors.plan, arrays).values
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(found / found.sum(axis=2, keepdims=True), dtype=np.float64)
+
+
+def derivatives(
+    network: Network, cpts: BatchedCPTs, query: Query, memory_limit: int | None = None
+) -> dict[str, Numbers]:
+    """∂ log P(evidence)/∂θ of each CPT that matters, with axes (parents…, child); for a batch of one.
+
+    Targets with states count as evidence too, so that P(x, e) and P(e) can both be asked for.
+    """
+    evidence = {**query.evidence, **{name: states for name, states in query.targets.items() if states}}
+    several = {name: _indicator(network, name, states) for name, states in evidence.items()}
+    factors = factors_of(network, {}, {}, query.interventions, several, memory_limit)
+    sums = sum_out(factors.plan, factors.arrays(cpts))
+    back = gradients(factors.plan, sums)
+    found = {}
+    for name, transpose, selection, adjoint in zip(
+        factors.families, factors.transposes, factors.selections, back, strict=False
+    ):
+        whole = np.zeros(network.shape(name))
+        whole[selection] = (adjoint / sums.values.reshape(-1, *(1,) * (adjoint.ndim - 1))).transpose(
+            np.argsort(transpose)
+        )[0]
+        found[name] = whole
+    return found
+
+
+def most_probable_states(
+    network: Network,
+    cpts: BatchedCPTs,
+    evidence: Mapping[str, tuple[str, ...]],
+    interventions: Mapping[str, str] | None = None,
+    memory_limit: int | None = None,
+) -> tuple[dict[str, str], float]:
+    """The states of all variables that are most probable together, given evidence, and log P(all of them)."""
+    do = interventions or {}
+    factors = factors_of(network, {}, evidence, do, None, memory_limit, everything=True)
+    states, value = most_probable(factors.plan, factors.arrays(cpts))
+    known = {name: network.states(name)[states[v]] for v, name in enumerate(network.names) if v in states}
+    fixed = {name: values[0] for name, values in evidence.items() if name not in known}
+    return {name: {**known, **fixed, **do}[name] for name in network.names}, value
+
+
+def factors_of(
+    network: Network,
+    targets: Collection[str],
+    evidence: Mapping[str, tuple[str, ...]],
+    interventions: Mapping[str, str],
+    soft: Mapping[str, Numbers] | None = None,
+    memory_limit: int | None = None,
+    everything: bool = False,
+) -> Factors:
+    """The factors of a question and the plan to sum them; variables that cannot matter are left out."""
+    names = network.names
+    position = {name: v for v, name in enumerate(names)}
+    soft = dict(soft or {})
+    inserted = {name: states[0] for name, states in evidence.items() if len(states) == 1 and name not in targets}
+    for name, states in evidence.items():
+        if name not in inserted:
+            soft[name] = soft.get(name, np.ones(len(network.states(name)))) * _indicator(network, name, states)
+    for name, state in interventions.items():
+        if name in targets:
+            soft[name] = _indicator(network, name, (state,))
+        else:
+            inserted[name] = state
+    needed = set(names) if everything else _ancestors(network, {*targets, *evidence, *soft}, interventions)
+    families = tuple(name for name in names if name in needed and name not in interventions)
+    scopes: list[Scope] = []
+    transposes, selections = [], []
+    for name in families:
+        members = (*network.parents[name], name)
+        left = [position[member] for member in members if member not in inserted]
+        order = sorted(range(len(left)), key=left.__getitem__)
+        scopes.append(tuple(left[i] for i in order))
+        transposes.append((0, *(1 + i for i in order)))
+        selections.append(
+            tuple(
+                network.states(member).index(inserted[member]) if member in inserted else slice(None)
+                for member in members
+            )
+        )
+    single = [name for name in names if name in soft]
+    scopes += [(position[name],) for name in single]
+    sizes = [len(network.states(name)) for name in names]
+    plan = make_plan(sizes, scopes, [position[name] for name in targets], names, memory_limit)
+    beside = tuple(np.asarray(soft[name], dtype=np.float64)[None] for name in single)
+    return Factors(plan, families, tuple(transposes), tuple(selections), beside)
+
+
+def require_possible(log_evidence: Numbers, query: Query) -> None:
+    """Refuse evidence that has probability zero."""
+    if not np.isfinite(log_evidence).any():
+        given = str(Query(query.evidence)) if query.evidence else "the soft evidence"
+        raise QueryError(
+            f"The network gives probability zero to what is given: {given} = 0. Check the evidence, or learn with a "
+            "prior that leaves nothing impossible."
+        )
+
+
+def _ancestors(network: Network, names: Iterable[str], interventions: Collection[str]) -> set[str]:
+    """These variables and all of their ancestors; what is set by an intervention has no parents."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            if name not in interventions:
+                waiting.extend(network.parents[name])
+    return found
+
+
+def _indicator(network: Network, name: str, states: Iterable[str]) -> Numbers:
+    wanted = set(states)
+    return np.array([float(state in wanted) for state in network.states(name)])

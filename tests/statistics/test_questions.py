@@ -1,0 +1,172 @@
+"""Answers to questions equal those of the enumerated joint distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from credo.errors import TooLargeError
+from credo.knowledge.query import Query, parse_query
+from credo.model.network import Network
+from credo.statistics.questions import (
+    answer,
+    answer_rows,
+    as_batch,
+    derivatives,
+    marginals,
+    most_probable_states,
+)
+from credo.types import Numbers
+
+CASES = 150
+
+
+def joint(network: Network, query: Query, cpts: Mapping[str, Numbers]) -> Numbers:
+    """P(all variables, evidence) as one array, by multiplication; an intervention replaces a CPT by an indicator."""
+    sizes = [len(network.states(name)) for name in network.names]
+    product = np.ones(sizes)
+
+    def times(members: list[int], values: Numbers) -> None:
+        nonlocal product
+        shape = [1] * len(sizes)
+        for member in members:
+            shape[member] = sizes[member]
+        product = product * values.transpose(np.argsort(members)).reshape(shape)
+
+    def indicator(name: str, states: tuple[str, ...]) -> Numbers:
+        return np.array([float(state in states) for state in network.states(name)])
+
+    position = {name: i for i, name in enumerate(network.names)}
+    for name in network.names:
+        if name in query.interventions:
+            times([position[name]], indicator(name, (query.interventions[name],)))
+        else:
+            times([position[member] for member in (*network.parents[name], name)], cpts[name])
+    for name, states in query.evidence.items():
+        times([position[name]], indicator(name, states))
+    return product
+
+
+def random_case(rng: np.random.Generator) -> tuple[Network, Query, list[Mapping[str, Numbers]]]:
+    """A small network, a question to it, and three sets of CPTs, some of them with zeros."""
+    names = [f"v{i}" for i in range(int(rng.integers(2, 7)))]
+    states = {name: [f"s{k}" for k in range(rng.integers(1, 4))] for name in names}
+    order = [str(name) for name in rng.permutation(names)]
+    parents = {
+        name: [str(each) for each in rng.permutation(order[:i])[: rng.integers(0, 4)]] for i, name in enumerate(order)
+    }
+    structure = Network(states, parents)
+
+    def cpts() -> dict[str, Numbers]:
+        found = {}
+        for name in names:
+            shape = structure.shape(name)
+            cpt = rng.dirichlet(np.full(shape[-1], 0.5), size=shape[:-1])
+            cpt[cpt < 0.05] = 0.0
+            found[name] = cpt / cpt.sum(axis=-1, keepdims=True)
+        return found
+
+    sets = [cpts() for _ in range(3)]
+    chosen = [str(name) for name in rng.permutation(names)]
+    count = int(rng.integers(1, 3))
+
+    def some(name: str) -> tuple[str, ...]:
+        own = [str(state) for state in rng.permutation(states[name])]
+        return tuple(own[: rng.integers(1, len(own) + 1)])
+
+    targets = {name: some(name) if rng.random() < 0.5 else () for name in chosen[:count]}
+    evidence, interventions = {}, {}
+    for name in chosen[count - 1 : count + 3]:
+        kind = rng.random()
+        if kind < 0.4:
+            evidence[name] = some(name)
+        elif kind < 0.6:
+            interventions[name] = str(rng.choice(states[name]))
+    network = structure.with_cpts(sets[0])
+    return network, Query(targets, evidence, interventions), list(sets)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_answers_marginals_and_explanations_equal_enumeration(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(CASES // 4):
+        network, query, sets = random_case(rng)
+        cpts = {name: np.stack([each[name] for each in sets]) for name in network.names}
+        values, log_evidence = answer(network, cpts, query)
+        margins = marginals(network, cpts, query.evidence, query.interventions)
+        for number, own in enumerate(sets):
+            whole = joint(network, query, own)
+            if not whole.any():
+                assert log_evidence[number] == -np.inf
+                continue
+            assert log_evidence[number] == pytest.approx(np.log(whole.sum()), abs=1e-12)
+            positions = [network.names.index(name) for name in query.targets]
+            expected = whole.sum(axis=tuple(i for i in range(whole.ndim) if i not in positions)) / whole.sum()
+            expected = expected.transpose(np.argsort(np.argsort(positions)))
+            for axis, (name, states) in enumerate(query.targets.items()):
+                if states:
+                    places = [network.states(name).index(state) for state in states]
+                    expected = expected.take(places, axis=axis).sum(axis=axis, keepdims=True)
+            np.testing.assert_allclose(values[number], expected, atol=1e-13)
+            for i, name in enumerate(network.names):
+                margin = whole.sum(axis=tuple(k for k in range(whole.ndim) if k != i)) / whole.sum()
+                np.testing.assert_allclose(margins[name][number], margin, atol=1e-13)
+        whole = joint(network, query, sets[0])
+        if whole.any():
+            states, value = most_probable_states(network, as_batch(network), query.evidence, query.interventions)
+            place = tuple(network.states(name).index(states[name]) for name in network.names)
+            assert whole[place] == pytest.approx(whole.max(), rel=1e-12)
+            assert value == pytest.approx(np.log(whole.max()), abs=1e-12)
+
+
+def test_questions_are_written_as_they_are_read() -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(CASES):
+        network, query, _ = random_case(rng)
+        assert parse_query(network, str(query)) == query
+
+
+def test_derivatives_equal_finite_differences() -> None:
+    rng = np.random.default_rng(3)
+    compared = 0
+    while compared < 40:
+        network, query, sets = random_case(rng)
+        given = Query({}, query.evidence, query.interventions)
+        if joint(network, given, sets[0]).sum() < 1e-3:
+            continue
+        for name, slope in derivatives(network, as_batch(network), given).items():
+            place = tuple(int(rng.integers(size)) for size in network.shape(name))
+            shifted = []
+            for step in (1e-6, -1e-6):
+                cpt = network.cpts[name].copy()
+                cpt[place] += step
+                shifted.append(np.log(joint(network, given, {**sets[0], name: cpt}).sum()))
+            assert slope[place] == pytest.approx((shifted[0] - shifted[1]) / 2e-6, rel=1e-4, abs=1e-4)
+            compared += 1
+
+
+@pytest.mark.parametrize("rows", [1, 2, 9])
+def test_rows_are_answered_under_every_draw(rows: int) -> None:
+    rng = np.random.default_rng(rows)
+    structure = Network({"a": ["x", "y"], "b": ["x", "y", "z"], "c": ["x", "y"]}, {"b": ["a"], "c": ["b", "a"]})
+    draws = {
+        name: rng.dirichlet(np.ones(structure.shape(name)[-1]), size=(4, *structure.shape(name)[:-1]))
+        for name in structure.names
+    }
+    codes = np.column_stack([rng.integers(0, 2, rows), np.full(rows, -1), rng.integers(0, 2, rows)])
+    found = answer_rows(structure, draws, "b", codes, ["a", "c"])
+    for number in range(4):
+        own = {name: draws[name][number : number + 1] for name in structure.names}
+        for row, (a, _, c) in enumerate(codes.tolist()):
+            query = Query({"b": ()}, {"a": ("xy"[a],), "c": ("xy"[c],)})
+            np.testing.assert_allclose(found[number, row], answer(structure, own, query)[0][0], atol=1e-14)
+
+
+def test_an_answer_that_needs_too_much_memory_is_refused_with_figures() -> None:
+    names = [f"v{i}" for i in range(12)]
+    network = Network({name: ["x", "y"] for name in names}, {names[-1]: names[:-1]})
+    cpts = {name: np.full((1, *network.shape(name)), 0.5) for name in names}
+    with pytest.raises(TooLargeError, match="12 variables together"):
+        answer(network, cpts, Query({names[-1]: ()}), memory_limit=10_000)

@@ -1,0 +1,155 @@
+"""Questions to a fit: numbers worked out by hand, intervals from draws, and honest refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import credo
+from credo.errors import ImpossibleRowError, OptionError, QueryError
+
+NETWORK = credo.Network(
+    {"smoke": ["no", "yes"], "lung": ["no", "yes"], "xray": ["clear", "shadow"]},
+    {"lung": ["smoke"], "xray": ["lung"]},
+    {"smoke": [0.6, 0.4], "lung": [[0.95, 0.05], [0.8, 0.2]], "xray": [[0.9, 0.1], [0.25, 0.75]]},
+)
+ROWS = NETWORK.sample(200, seed=1)
+
+
+@pytest.fixture(scope="module")
+def exact() -> credo.Fit:
+    return credo.fit(NETWORK, ROWS, method="ml")
+
+
+@pytest.fixture(scope="module")
+def sampled() -> credo.Fit:
+    return credo.fit(NETWORK, ROWS, "smoke raises lung", method="posterior", seed=3)
+
+
+def test_a_question_is_answered_by_bayes_rule(exact: credo.Fit) -> None:
+    cpts = exact.network.cpts
+    lung = cpts["smoke"] @ cpts["lung"]
+    expected = lung[1] * cpts["xray"][1, 1] / (lung @ cpts["xray"][:, 1])
+    answer = exact.query("P(lung=yes | xray=shadow)")
+    assert float(answer) == pytest.approx(expected, abs=1e-12)
+    assert answer.evidence_probability == pytest.approx(lung @ cpts["xray"][:, 1], abs=1e-12)
+
+
+def test_an_intervention_cuts_the_parents(exact: credo.Fit) -> None:
+    assert float(exact.query("P(smoke=yes | do(lung=yes))")) == pytest.approx(exact.network.cpts["smoke"][1])
+    assert float(exact.query("P(xray=shadow | do(lung=yes))")) == pytest.approx(exact.network.cpts["xray"][1, 1])
+
+
+def test_without_draws_there_is_no_interval_and_the_answer_says_why(exact: credo.Fit) -> None:
+    answer = exact.query("P(lung=yes)")
+    assert answer.frame["low"].to_list() == [None]
+    assert "gives one estimate" in str(answer)
+    with pytest.raises(OptionError, match="There is no interval"):
+        _ = answer.interval
+
+
+def test_an_answer_under_draws_is_their_mean_and_its_interval_holds_them(sampled: credo.Fit) -> None:
+    answer = sampled.query("P(xray=shadow | smoke=yes)", level=0.9)
+    low, high = answer.interval
+    assert low < answer.probability < high
+    wide = sampled.query("P(xray=shadow | smoke=yes)", level=0.99).interval
+    assert wide[0] < low < high < wide[1]
+    # A question about one number of a CPT has the interval of that number.
+    one = sampled.query("P(lung=yes | smoke=yes)", level=0.95)
+    row = sampled.interval("lung", 0.95).filter(pl.col("smoke") == "yes", pl.col("state") == "yes")
+    assert one.interval == pytest.approx((row["low"][0], row["high"][0]), abs=0.02)
+    assert one.probability == pytest.approx(row["probability"][0], abs=0.01)
+
+
+def test_all_states_of_a_joint_target_sum_to_one(sampled: credo.Fit) -> None:
+    frame = sampled.query("P(smoke, lung | xray=shadow)").frame
+    assert frame.columns == ["smoke", "lung", "probability", "low", "high"]
+    assert frame["probability"].sum() == pytest.approx(1.0)
+
+
+def test_the_interval_covers_the_truth_as_often_as_it_claims() -> None:
+    truth = float(credo.fit(NETWORK, ROWS, method="ml", fixed=NETWORK.names).query("P(lung=yes | xray=shadow)"))
+    hits = 0
+    for seed in range(10):
+        rows = NETWORK.sample(100, seed=100 + seed)
+        fit = credo.fit(NETWORK.without_cpts(), rows, method="posterior", seed=seed)
+        low, high = fit.query("P(lung=yes | xray=shadow)", level=0.8).interval
+        hits += low <= truth <= high
+    assert hits >= 5  # 8 expected; fewer by chance one time in a hundred
+
+
+def test_a_case_is_predicted(sampled: credo.Fit) -> None:
+    frame = sampled.predict({"xray": "shadow", "smoke": None})
+    assert frame["variable"].unique(maintain_order=True).to_list() == ["smoke", "lung"]
+    answer = sampled.query("P(lung=yes | xray=shadow)")
+    row = frame.filter(pl.col("variable") == "lung", pl.col("state") == "yes")
+    assert row["probability"][0] == pytest.approx(answer.probability, abs=1e-12)
+    assert (row["low"][0], row["high"][0]) == pytest.approx(answer.interval, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["exact", "sampled"])
+def test_a_table_is_predicted_row_by_row(kind: str, request: pytest.FixtureRequest) -> None:
+    fit: credo.Fit = request.getfixturevalue(kind)
+    table = pl.DataFrame({"smoke": ["no", None, "no", "yes"], "xray": ["clear", "shadow", "clear", None]})
+    frame = fit.predict(table)
+    assert len(frame) == 4
+    for row, case in enumerate(table.iter_rows(named=True)):
+        expected = fit.predict(case, "lung").filter(pl.col("state") == "yes")
+        assert frame["lung=yes"][row] == pytest.approx(expected["probability"][0], abs=1e-12)
+        if kind == "sampled":
+            assert frame["lung=yes low"][row] == pytest.approx(expected["low"][0], abs=1e-12)
+    assert ("lung=yes low" in frame.columns) is (kind == "sampled")
+
+
+def test_what_a_table_shows_of_a_target_is_not_used(exact: credo.Fit) -> None:
+    with_target = pl.DataFrame({"smoke": ["no"], "lung": ["yes"], "xray": ["clear"]})
+    assert exact.predict(with_target, "lung").equals(exact.predict(with_target.drop("lung"), "lung"))
+    with pytest.raises(OptionError, match="Every variable has a column"):
+        exact.predict(with_target)
+
+
+def test_the_most_probable_states(exact: credo.Fit) -> None:
+    frame = exact.most_probable({"xray": "shadow"})
+    assert frame["given"].to_list() == [False, False, True]
+    assert frame["state"].to_list() == ["no", "no", "shadow"]
+
+
+def test_sensitivity_equals_the_change_of_the_answer(sampled: credo.Fit) -> None:
+    question = "P(lung=yes | xray=shadow)"
+    found = sampled.sensitivity(question)
+    assert found.evidence["evidence"].to_list() == ["xray=shadow"]
+    point = credo.fit(sampled.network, ROWS, method="ml", fixed=NETWORK.names)
+    row = found.parameters.filter(pl.col("parameter") == "P(lung=yes | smoke=yes)")
+    shifted = sampled.network.cpts["lung"].copy()
+    shifted[1] += np.array([-1e-5, 1e-5])
+    moved = credo.fit(sampled.network.with_cpts({"lung": shifted}), ROWS, method="ml", fixed=NETWORK.names)
+    change = (float(moved.query(question)) - float(point.query(question))) / 1e-5
+    assert 100 * row["change_per_point"][0] == pytest.approx(change, rel=1e-3)
+    assert "Without this evidence" in str(found)
+
+
+def test_impossible_evidence_and_unknown_names_are_errors(exact: credo.Fit) -> None:
+    certain = NETWORK.with_cpts({"lung": [[1.0, 0.0], [0.8, 0.2]]})
+    fit = credo.fit(certain, ROWS, method="ml", fixed=NETWORK.names)
+    with pytest.raises(QueryError, match="probability zero to what is given: P\\(smoke=no, lung=yes\\)"):
+        fit.query("P(xray | smoke=no, lung=yes)")
+    with pytest.raises(QueryError, match="probability zero"):
+        fit.predict({"smoke": "no", "lung": "yes"})
+    with pytest.raises(QueryError, match="probability zero"):
+        fit.most_probable({"smoke": "no", "lung": "yes"})
+    with pytest.raises(ImpossibleRowError):
+        fit.predict(pl.DataFrame({"smoke": ["yes", "no"], "lung": ["yes", "yes"]}))
+    with pytest.raises(QueryError, match="no variable lnug"):
+        exact.predict({"lnug": "yes"})
+
+
+def test_noisy_families_are_asked_through_their_expansion() -> None:
+    network = credo.Network({"a": ["no", "yes"], "b": ["no", "yes"], "c": ["no", "yes"]}, {"c": ["a", "b"]})
+    rng = np.random.default_rng(0)
+    a, b = rng.random(300) < 0.4, rng.random(300) < 0.5
+    c = (a & (rng.random(300) < 0.7)) | (b & (rng.random(300) < 0.5))
+    rows = pl.DataFrame({n: np.where(v, "yes", "no") for n, v in (("a", a), ("b", b), ("c", c))})
+    fit = credo.fit(network, rows, "c is a noisy-or of a, b", method="cmap")
+    full = fit.network.cpt_array("c")
+    assert float(fit.query("P(c=yes | a=yes, b=yes)")) == pytest.approx(full[1, 1, 1], abs=1e-9)
