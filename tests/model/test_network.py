@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from credo.errors import NetworkError, OptionError, first_duplicate
-from credo.model.network import SUM_TOLERANCE, Network, Variable
+from credo.model.network import Network, Variable
+from credo.model.network_validation import SUM_TOLERANCE
 
 LUNG = [[0.99, 0.01], [0.9, 0.1]]
 
