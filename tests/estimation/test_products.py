@@ -118,7 +118,7 @@ def check_random(count: int, seed: int) -> None:
         products = ProductConstraints.of(found.block, 0.0)
         assert found.product_violation == pytest.approx(products.missed(found.theta).max(), abs=1e-12)
         if found.product_violation > 1e-8:
-            unfound += 1  # said as it is
+            unfound += 1  # reported as it is
             continue
         linear = found.block.linear
         assert (linear.values(found.theta) - linear.bounds).max(initial=0.0) <= 1e-9
@@ -160,7 +160,7 @@ def test_product_synergy_through_the_pipeline(method: str) -> None:
         assert 0.0 < fit.certificate.gap < 0.2
 
 
-def test_the_price_of_a_product_is_a_slope_in_its_logarithm() -> None:
+def test_the_multiplier_of_a_product_is_a_slope_in_its_logarithm() -> None:
     frame, h = patients(4, 6, 3, 7), 1e-4
 
     def fit(factor: float) -> credo.Fit:
