@@ -84,7 +84,7 @@ def test_intervals_that_conflict_are_widened_by_the_least() -> None:
     assert fit.network.cpt_array("coin") == pytest.approx([0.4, 0.6], abs=1e-9)
     (finding,) = [each for each in fit.findings if each.kind == "interval widened"]
     assert finding.variable == "coin"
-    assert "raised to up to 125" in str(finding)
+    assert "125 hidden draws instead of" in str(finding)
     assert fit.violations().is_empty()
 
 

@@ -37,7 +37,7 @@ def test_a_hidden_variable_with_one_state(method: str) -> None:
 @pytest.mark.parametrize("method", STATEMENTS)
 def test_rows_that_say_nothing(method: str) -> None:
     nothing = pl.DataFrame({name: [None, None] for name in HIDDEN.names}, schema=dict.fromkeys(HIDDEN.names, pl.String))
-    with pytest.raises(DataError, match="No row says anything about any table"):
+    with pytest.raises(DataError, match="There is nothing to learn from"):
         credo.fit(HIDDEN, nothing, STATEMENTS[method], method=method)
 
 

@@ -59,12 +59,15 @@ def test_missing_values_and_pinned_numbers() -> None:
 
 
 def test_the_smallest_set_is_found() -> None:
-    rows = [at_most({0: 1.0}, 0.0), at_most({0: 1.0, 2: -1.0}, 0.0), at_most({2: 1.0}, 0.0)]
-    numbered = [type(row)(row.indices, row.coefficients, row.bound, k) for k, row in enumerate(rows)]
+    constraints = [at_most({0: 1.0}, 0.0), at_most({0: 1.0, 2: -1.0}, 0.0), at_most({2: 1.0}, 0.0)]
+    numbered = [type(each)(each.indices, each.coefficients, each.bound, k) for k, each in enumerate(constraints)]
     assert statements_that_pin(block_of((2, 2), numbered), 0) == (0,)
     assert statements_that_pin(block_of((2, 2), numbered[1:]), 0) == (1, 2)
 
 
 def test_several_blocks_have_their_statements() -> None:
     fit = credo.fit(NETWORK, table(("0", "h")), "P(x=l | a=0) >= 0.3\nP(x=l | a=1) >= 0.3", method="cml")
-    assert any("2 blocks were" in str(f) and "because their statements" in str(f) for f in fit.findings)
+    assert any(
+        "2 groups of probabilities linked by statements were" in str(f) and "because their statements" in str(f)
+        for f in fit.findings
+    )

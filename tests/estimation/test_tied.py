@@ -210,7 +210,7 @@ def test_twins_tell_of_a_variant_that_nobody_saw() -> None:
     assert fit.tied is not None
     assert fit.tied.is_exact
     assert fit.pmi == pytest.approx(fit.cll - fit.log_likelihood)
-    assert "400 values are tied into 200 that are shared" in " ".join(map(str, fit.findings))
+    assert "400 values are tied into 200 shared values" in " ".join(map(str, fit.findings))
     assert fit.network.cpt_array("diabetes")[1, 1] - fit.network.cpt_array("diabetes")[0, 1] > 0.4
     assert fit.violations().is_empty()
     assert fit.to_dict()["cll"] == fit.cll

@@ -85,7 +85,7 @@ def _require_cells(layout: Layout) -> None:
 def require_data(prepared: Prepared) -> None:
     """Refuse data from which nothing can be learned."""
     if not len(prepared.observed_cells) and prepared.is_complete:
-        raise DataError("No row says anything about any table: every value is missing, or every weight is zero.")
+        raise DataError("There is nothing to learn from: every value is missing, or every weight is zero.")
 
 
 def expected_counts(prepared: Prepared, tables: Mapping[str, Any]) -> tuple[Counts, float]:
