@@ -53,7 +53,7 @@ def test_consistent_knowledge_says_so_with_rows_and_orders(clinic: Network) -> N
         order severity: mild < moderate < severe
         smoke raises lung
         lung raises severity   by at least 0.05
-        P(tub=yes | asia=yes) >= 0.05
+        P(tub=yes | asia=yes, each smoke) >= 0.05
         """,
     )
     assert found.feasible
@@ -76,7 +76,7 @@ def test_conflicts_are_reported_in_the_users_words(clinic: Network) -> None:
         "smoke raises lung\n"
         "P(lung=yes | smoke=yes) <= 0.1   # from a textbook\n"
         "P(lung=yes | smoke=no) >= 0.2\n"
-        "P(tub=yes | asia=yes) >= 0.3\n"
+        "P(tub=yes | asia=yes, each smoke) >= 0.3\n"
         "P(tub=yes | asia=yes, smoke=no) <= 0.2\n"
         "P(smoke=yes) + P(smoke=no) <= 0.9",
     )
@@ -89,7 +89,7 @@ def test_conflicts_are_reported_in_the_users_words(clinic: Network) -> None:
             (2, "P(lung=yes | smoke=yes) <= 0.1"),
             (3, "P(lung=yes | smoke=no) >= 0.2"),
         ],
-        [(4, "P(tub=yes | asia=yes) >= 0.3"), (5, "P(tub=yes | asia=yes, smoke=no) <= 0.2")],
+        [(4, "P(tub=yes | asia=yes, each smoke) >= 0.3"), (5, "P(tub=yes | asia=yes, smoke=no) <= 0.2")],
         [(6, "P(smoke=yes) + P(smoke=no) <= 0.9")],
     ]
     first = next(conflict for conflict in found.conflicts if len(conflict.statements) == 3)
@@ -173,7 +173,8 @@ def test_products_far_from_the_middle_are_reached() -> None:
 def test_families_ties_and_noise_are_named_as_not_checked(clinic: Network) -> None:
     found = check(
         clinic,
-        "tub is noisy-or of {asia}, {smoke}\nsmoke raises tub\nP(tub=yes | asia=yes) >= 0.2\nrows 1, 2 share lung\n"
+        "tub is noisy-or of {asia}, {smoke}\nsmoke raises tub\nP(tub=yes | asia=yes alone) >= 0.2\n"
+        "rows 1, 2 share lung\n"
         "rows 1, 2 differ in tub",
     )
     assert found.feasible
@@ -184,9 +185,9 @@ def test_families_ties_and_noise_are_named_as_not_checked(clinic: Network) -> No
 
 def test_statements_on_a_noisy_family_are_checked_on_its_small_cpts(clinic: Network) -> None:
     family = "tub is noisy-or of {asia}, {smoke}\n"
-    contradiction = check(clinic, family + "P(tub=yes | asia=yes) >= 0.2\nP(tub=yes | asia=yes) <= 0.1")
+    contradiction = check(clinic, family + "P(tub=yes | asia=yes alone) >= 0.2\nP(tub=yes | asia=yes alone) <= 0.1")
     assert not contradiction.feasible
-    apart = check(clinic, family + "P(tub=yes | asia=yes) >= 0.2\nP(tub=yes | smoke=yes) <= 0.1")
+    apart = check(clinic, family + "P(tub=yes | asia=yes alone) >= 0.2\nP(tub=yes | smoke=yes alone) <= 0.1")
     assert apart.feasible
     spanning = check(clinic, family + "asia and smoke synergize on tub")
     assert "spans several" in spanning.statements[1].note
@@ -315,17 +316,22 @@ def test_equal_blocks_are_checked_once_and_named_each(monkeypatch: pytest.Monkey
     assert shares[-1] == 1.0
 
     net = Network({**{name: list("ab") for name in names[:4]}, "y": ["no", "yes"]}, {"y": names[:4]})
-    found = check(net, "p0 raises y\nP(y=yes | p0=a) = 0.5\nP(y=yes | p0=b) <= 0.5")
+    found = check(
+        net, "p0 raises y\nP(y=yes | p0=a, each other parent) = 0.5\nP(y=yes | p0=b, each other parent) <= 0.5"
+    )
     assert len(found.determined) == len({each.probability for each in found.determined}) == 32
     assert {len(each.statements) for each in found.determined} == {1, 3}
-    found = check(net, "p0 raises y\nP(y=yes | p0=a, p1=b) >= 0.5\nP(y=yes | p0=b, p1=b) <= 0.4")
+    found = check(
+        net,
+        "p0 raises y\nP(y=yes | p0=a, p1=b, each other parent) >= 0.5\nP(y=yes | p0=b, p1=b, each other parent) <= 0.4",
+    )
     assert [[each.line for each in conflict.statements] for conflict in found.conflicts] == [[1, 2, 3]]
     assert all("p1=b" in name for name, _ in found.conflicts[0].resolutions[0].probabilities)
 
 
 def test_missing_values_and_hidden_variables_are_reported(clinic: Network) -> None:
     data = pl.DataFrame({"smoke": ["yes", "no", None, "no"] * 10, "lung": ["yes", "no", "no", "no"] * 10})
-    found = check(clinic, "smoke raises lung\nP(tub=yes | asia=yes) <= 0.1", data=data)
+    found = check(clinic, "smoke raises lung\nP(tub=yes | asia=yes, each smoke) <= 0.1", data=data)
     assert [(each.variable, each.rows_used, each.rows) for each in found.data_use] == [
         ("lung", 30, 40),
         ("tub", 0, 40),

@@ -116,12 +116,12 @@ STATEMENTS = {
     "lowers": "smoke lowers attack",
     "synergy": "chol and bp synergize on attack by at least 0.3",
     "sub-synergy": "chol and bp sub-synergize on attack",
-    "range": "0.4 <= P(attack=yes | age=yes) <= 0.45",
-    "low range": "P(attack=yes | age=no) >= 0.1",
-    "equality": "P(attack=yes | smoke=yes) = 0.3",
-    "approximation": "P(attack=yes | chol=yes, bp=yes) ~ P(attack=yes | chol=no, bp=yes) within 0.05",
-    "margin": "P(attack=yes | chol=yes, bp=yes) >= P(attack=yes | chol=no, bp=no) by at least 0.8",
-    "across sets": "P(attack=yes | smoke=yes) <= P(attack=yes | age=yes)",
+    "range": "0.4 <= P(attack=yes | age=yes alone) <= 0.45",
+    "low range": "P(attack=yes | age=no alone) >= 0.1",
+    "equality": "P(attack=yes | smoke=yes alone) = 0.3",
+    "approximation": "P(attack=yes | chol=yes, bp=yes alone) ~ P(attack=yes | chol=no, bp=yes alone) within 0.05",
+    "margin": "P(attack=yes | chol=yes, bp=yes alone) >= P(attack=yes | chol=no, bp=no alone) by at least 0.8",
+    "across sets": "P(attack=yes | smoke=yes alone) <= P(attack=yes | age=yes alone)",
 }
 
 
@@ -138,7 +138,7 @@ def test_hard_statements_hold_at_the_end(text: str, method: str) -> None:
 
 
 def test_a_confidence_pulls_and_yields() -> None:
-    text = "P(attack=yes | age=yes) >= 0.9 with confidence 0.9"
+    text = "P(attack=yes | age=yes alone) >= 0.9 with confidence 0.9"
     free, pulled, strict = (
         credo.fit(HEART, DATA, FAMILY + text, method="cml", soft_weight=weight, em=EMOptions(starts=1)).network
         for weight in (0.0, 100.0, 1e6)
@@ -210,14 +210,17 @@ def test_a_spanning_statement_is_reported() -> None:
 
 
 def test_knowledge_about_a_noisy_family_that_cannot_hold_is_a_conflict() -> None:
-    text = FAMILY + "P(attack=yes | age=yes) >= 0.5\nP(attack=yes | age=yes) <= 0.4"
+    text = FAMILY + "P(attack=yes | age=yes alone) >= 0.5\nP(attack=yes | age=yes alone) <= 0.4"
     assert not credo.check(HEART, text).feasible
     with pytest.raises(credo.CredoError, match="cannot"):
         credo.fit(HEART, DATA, text, method="cml", em=EMOptions(starts=1))
 
 
 def test_the_check_of_a_noisy_family_with_and_without_data() -> None:
-    text = FAMILY + "chol and bp synergize on attack\nP(attack=yes | age=yes) >= 0.1\nchol and age synergize on attack"
+    text = (
+        FAMILY
+        + "chol and bp synergize on attack\nP(attack=yes | age=yes alone) >= 0.1\nchol and age synergize on attack"
+    )
     for data in (None, DATA):
         found = credo.check(HEART, text, data=data)
         assert found.feasible

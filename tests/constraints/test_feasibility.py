@@ -25,7 +25,9 @@ NET = Network(
 
 
 def p(variable: str, state: str, **given: str) -> Linear:
-    return Linear(((1.0, Probability(variable, tuple(state.split()), tuple(given.items()))),))
+    """P(variable=state | given); every parent that is not given stands for each of its states."""
+    each = tuple(parent for parent in NET.parents[variable] if parent not in given)
+    return Linear(((1.0, Probability(variable, tuple(state.split()), tuple(given.items()), each)),))
 
 
 def n(value: float) -> Linear:
@@ -42,7 +44,8 @@ def random_knowledge(rng: np.random.Generator, count: int) -> Constraints:
         given = tuple((q, str(rng.choice(NET.states(q)))) for q in NET.parents[name] if rng.random() < 0.7)
         states = NET.states(name)
         chosen = rng.choice(states, int(rng.integers(1, len(states))), replace=False)
-        return Linear(((1.0, Probability(name, tuple(str(s) for s in chosen), given)),))
+        each = tuple(q for q in NET.parents[name] if q not in dict(given))
+        return Linear(((1.0, Probability(name, tuple(str(s) for s in chosen), given, each)),))
 
     statements: list[object] = []
     for _ in range(count):

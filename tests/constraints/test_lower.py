@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, log
 
 import numpy as np
@@ -28,7 +29,9 @@ LADDERS = {"no": ("no", "yes"), "low": ("low", "medium", "high")}
 
 
 def p(variable: str, state: str, **given: str) -> Probability:
-    return Probability(variable, tuple(state.split()), tuple(given.items()))
+    """P(variable=state | given); `each` is a parent that stands for every one of its states."""
+    each = tuple(given.pop("each", "").split())
+    return Probability(variable, tuple(state.split()), tuple(given.items()), each)
 
 
 def one(variable: str, state: str, **given: str) -> Linear:
@@ -62,7 +65,7 @@ def test_every_kind_of_statement_has_its_rule() -> None:
 
 
 def test_range_gives_two_constraints_a_configuration(net: Network) -> None:
-    statement = Comparison((number(0.1), one("a", "y", b="2"), number(0.3)), ("<=", "<="))
+    statement = Comparison((number(0.1), one("a", "y", b="2", each="c"), number(0.3)), ("<=", "<="))
     assert constraints_of(net, statement) == [
         LinearConstraint((5 + 6 + 1,), (-1.0,), -0.1, 0),
         LinearConstraint((5 + 9 + 1,), (-1.0,), -0.1, 0),
@@ -71,16 +74,18 @@ def test_range_gives_two_constraints_a_configuration(net: Network) -> None:
     ]
 
 
-def test_relation_between_configurations_keeps_the_left_out_parent_the_same_on_both_sides(net: Network) -> None:
-    statement = Comparison((one("a", "x", b="1"), one("a", "x", b="2")), (">",), margin=0.05, confidence=0.8)
+def test_each_state_of_a_parent_is_the_same_on_both_sides(net: Network) -> None:
+    statement = Comparison(
+        (one("a", "x", b="1", each="c"), one("a", "x", b="2", each="c")), (">",), margin=0.05, confidence=0.8
+    )
     assert constraints_of(net, statement) == [
         LinearConstraint((11, 5), (1.0, -1.0), -0.05, 0, confidence=0.8),
         LinearConstraint((14, 8), (1.0, -1.0), -0.05, 0, confidence=0.8),
     ]
 
 
-def test_parent_left_out_on_one_side_only_ranges_there(net: Network) -> None:
-    statement = Comparison((one("d", "no", c="yes", only="here"), one("a", "x", b="1")), ("<=",))
+def test_each_state_of_a_parent_on_one_side_only_ranges_there(net: Network) -> None:
+    statement = Comparison((one("d", "no", c="yes", only="here"), one("a", "x", b="1", each="c")), ("<=",))
     assert constraints_of(net, statement) == [
         LinearConstraint((25, 5), (1.0, -1.0), 0.0, 0),
         LinearConstraint((25, 8), (1.0, -1.0), 0.0, 0),
@@ -89,7 +94,7 @@ def test_parent_left_out_on_one_side_only_ranges_there(net: Network) -> None:
 
 def test_parameters_that_meet_in_some_configurations_add_up(net: Network) -> None:
     # c is named on the left and free on the right: with c=no both sides are one number and nothing is constrained.
-    statement = Comparison((one("a", "x", b="1", c="no"), one("a", "x", b="1")), ("<=",))
+    statement = Comparison((one("a", "x", b="1", c="no"), one("a", "x", b="1", each="c")), ("<=",))
     constraints = lower(HandMade(net, (statement,)))
     assert list(constraints.linear) == [LinearConstraint((5, 8), (1.0, -1.0), 0.0, 0)]
     assert constraints.always_true == {0: 1}
@@ -200,7 +205,7 @@ def test_forms_ties_and_orders_make_no_constraints_themselves_and_a_family_of_se
     statements = (
         NoisyFamily("t", "noisy-or", tuple((cause,) for cause in causes)),
         Influence("c0", "t", "raises"),
-        Comparison((one("t", "yes", c0="yes"), number(0.5)), (">=",)),
+        Comparison((Linear(((1.0, replace(p("t", "yes", c0="yes"), alone=True)),)), number(0.5)), (">=",)),
         Influence("c0", "u", "raises"),
         TiedRows(("u",), rows=(2, 4)),
         TiedRows(("u",), by="match", differ=True),
@@ -251,7 +256,8 @@ def random_probability(rng: np.random.Generator, net: Network) -> Probability:
     given = tuple((q, str(rng.choice(net.states(q)))) for q in rng.permutation(net.parents[name]) if rng.random() < 0.6)
     states = net.states(name)
     count = int(rng.integers(1, len(states))) if len(states) > 1 else 1
-    return Probability(name, tuple(str(s) for s in rng.choice(states, count, replace=False)), given)
+    each = tuple(q for q in net.parents[name] if q not in dict(given))
+    return Probability(name, tuple(str(s) for s in rng.choice(states, count, replace=False)), given, each)
 
 
 def random_linear(rng: np.random.Generator, net: Network) -> Linear:
@@ -267,7 +273,7 @@ def random_product(rng: np.random.Generator, net: Network) -> Product | Linear:
         return number(float(rng.choice([-0.5, 0.0, 0.1, 0.5])))
     factors = [random_probability(rng, net) for _ in range(2)]
     coefficient = float(rng.choice([1.0, 1.0, 2.0, 0.5, -1.0]))
-    return Product(tuple(Probability(f.variable, f.states[:1], f.given) for f in factors), coefficient)
+    return Product(tuple(replace(factor, states=factor.states[:1]) for factor in factors), coefficient)
 
 
 def random_statement(rng: np.random.Generator, net: Network) -> object:

@@ -30,12 +30,12 @@ REWRITTEN = {
     "smoke lowers attack with confidence 0.8": ("attack by smoke", 1),
     "chol and bp synergize on attack": (SMALL, 5),
     "chol and bp sub-synergize on attack": (SMALL, 5),
-    "P(attack=yes | chol=yes) >= 0.2": (SMALL, 2),
-    "0.1 <= P(attack=yes | age=yes) <= 0.3": ("attack by age", 2),
-    "P(attack=yes | smoke=yes) = 0.3": ("attack by smoke", 1),
-    "P(attack=yes | chol=yes, bp=no) ~ P(attack=yes | chol=no, bp=yes) within 0.1": (SMALL, 2),
-    "P(attack=yes | chol=yes, bp=yes) >= P(attack=yes | chol=no, bp=no) by at least 0.1": (SMALL, 1),
-    "P(attack=yes | chol=yes) <= 2 * P(attack=yes | chol=no)": (SMALL, 2),
+    "P(attack=yes | chol=yes, each bp alone) >= 0.2": (SMALL, 2),
+    "0.1 <= P(attack=yes | age=yes alone) <= 0.3": ("attack by age", 2),
+    "P(attack=yes | smoke=yes alone) = 0.3": ("attack by smoke", 1),
+    "P(attack=yes | chol=yes, bp=no alone) ~ P(attack=yes | chol=no, bp=yes alone) within 0.1": (SMALL, 2),
+    "P(attack=yes | chol=yes, bp=yes alone) >= P(attack=yes | chol=no, bp=no alone) by at least 0.1": (SMALL, 1),
+    "P(attack=yes | chol=yes, each bp alone) <= 2 * P(attack=yes | chol=no, each bp alone)": (SMALL, 2),
 }
 
 
@@ -62,7 +62,9 @@ def test_the_constraints_are_those_of_a_network_with_that_cpt_alone() -> None:
 
 
 def test_products_constrain_the_cpts_of_sets_too() -> None:
-    text = "P(attack=yes | chol=yes, bp=yes) * P(attack=yes | chol=no, bp=no) <= P(attack=yes | chol=yes, bp=no)"
+    pairs = (("yes", "yes"), ("no", "no"), ("yes", "no"))
+    high, low, mixed = (f"P(attack=yes | chol={chol}, bp={bp} alone)" for chol, bp in pairs)
+    text = f"{high} * {low} <= {mixed}"
     found = lower(Knowledge(HEART, FAMILY + text))
     assert {found.layout.locate(index)[0] for row in found.products for index in row.indices} == {SMALL}
 
@@ -70,7 +72,7 @@ def test_products_constrain_the_cpts_of_sets_too() -> None:
 def test_a_statement_across_sets_of_two_families_binds_both() -> None:
     names = ("a", "b", "c", "d")
     network = Network({**dict.fromkeys(names, BINARY), "y": BINARY, "z": BINARY}, {"y": ["a", "b"], "z": ["c", "d"]})
-    text = "y is noisy-or of {a}, {b}\nz is noisy-or of {c}, {d}\nP(y=yes | a=yes) <= P(z=yes | d=yes)"
+    text = "y is noisy-or of {a}, {b}\nz is noisy-or of {c}, {d}\nP(y=yes | a=yes alone) <= P(z=yes | d=yes alone)"
     found = lower(Knowledge(network, text))
     assert {found.layout.locate(index)[0] for index in found.linear[0].indices} == {"y by a", "z by d"}
 
@@ -79,9 +81,9 @@ def test_a_statement_across_sets_of_two_families_binds_both() -> None:
     ("text", "why"),
     [
         ("chol and age synergize on attack", "several of its sets"),
-        ("P(attack=yes | chol=yes, smoke=yes) >= 0.4", "several of its sets"),
-        ("P(attack=yes) >= 0.01", "names no parent of it"),
-        ("P(attack=yes | chol=yes) >= P(attack=yes)", "names no parent of it"),
+        ("P(attack=yes | chol=yes, smoke=yes) >= 0.4", "several CPTs make up"),
+        ("P(attack=yes) >= 0.01", "several CPTs make up"),
+        ("P(attack=yes | chol=yes, each bp, each age, each smoke) >= 0.01", "all of its causes together"),
     ],
 )
 def test_a_statement_that_constrains_no_single_cpt_is_not_lowered_but_checked(text: str, why: str) -> None:
@@ -97,14 +99,18 @@ def test_a_statement_that_constrains_no_single_cpt_is_not_lowered_but_checked(te
 
 def test_the_violation_of_an_unlowered_statement_is_measured_on_the_full_cpt() -> None:
     network = heart_with(np.random.default_rng(0))
-    knowledge = Knowledge(network.without_cpts(), FAMILY + "P(attack=yes | chol=yes, smoke=yes) >= 0.999")
+    knowledge = Knowledge(
+        network.without_cpts(), FAMILY + "P(attack=yes | chol=yes, smoke=yes, each bp, each age) >= 0.999"
+    )
     missed = 0.999 - network.cpt_array("attack")[1, :, :, 1, 1].min()
     assert violations_of(network, knowledge)[0].amount == pytest.approx(missed)
     assert f"missed by {missed:.3g}" in only_checked(network, knowledge)[0].message
 
 
 def test_one_set_without_leak_is_the_child_itself() -> None:
-    text = "attack is noisy-or of {chol, bp, age, smoke}\nP(attack=yes) >= 0.01"
+    text = (
+        "attack is noisy-or of {chol, bp, age, smoke}\nP(attack=yes | each chol, each bp, each age, each smoke) >= 0.01"
+    )
     found = lower(Knowledge(HEART, text))
     assert len(found.linear) == 16
     assert not found.unlowered
@@ -164,7 +170,7 @@ def test_ranges_on_a_small_table_keep_their_scale() -> None:
     network = heart_with(np.random.default_rng(1))
     taken_apart = expand(network)
     tables = {**taken_apart.network.cpts, "attack by age": np.array([[0.8, 0.2], [0.5, 0.5]])}
-    bound = lower(Knowledge(HEART, FAMILY + "P(attack=yes | age=no) >= 0.2"))
+    bound = lower(Knowledge(HEART, FAMILY + "P(attack=yes | age=no alone) >= 0.2"))
     held = collapsed(taken_apart, tables, bound).forms["attack"].cpts[1]
     assert held == pytest.approx(tables["attack by age"])
     free = collapsed(taken_apart, tables, lower(Knowledge(HEART, FAMILY + "age raises attack")))

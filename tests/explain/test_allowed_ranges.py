@@ -39,7 +39,9 @@ def test_ranges_are_those_of_linear_programs(problem: Problem) -> None:
 
 
 def test_means_are_those_of_draws_that_statements_let_pass() -> None:
-    wide = "\n".join((*STATEMENTS[:1], *STATEMENTS[3:5], "P(lung=yes | age=old) >= P(lung=yes | age=young)"))
+    wide = "\n".join(
+        (*STATEMENTS[:1], *STATEMENTS[3:5], "P(lung=yes | age=old, each smoke) >= P(lung=yes | age=young, each smoke)")
+    )
     found = credo.fit(CLINIC, patients(30), wide, method="cmap").problem
     assert found is not None
     ranges, rng = allowed_ranges(found), np.random.default_rng(0)

@@ -57,7 +57,9 @@ def test_more_data_leave_less_to_learn() -> None:
 
 
 def test_what_the_knowledge_determines_needs_no_observation() -> None:
-    text = "smoke raises lung by at least 0.05\nP(lung=yes | age=young) <= 0.05"  # so 0 and 0.05 for the young
+    text = (
+        "smoke raises lung by at least 0.05\nP(lung=yes | age=young, each smoke) <= 0.05"  # so 0 and 0.05 for the young
+    )
     for method in ("cmap", "cml", "posterior"):
         explanation = credo.fit(CLINIC, patients(14, seed=4), text, method=method).explain()
         assert all(

@@ -99,7 +99,7 @@ def test_difference_of_betas_keeps_its_digits(size: int) -> None:
 
 def test_left_out_parents_multiply_over_independent_blocks() -> None:
     whole, first, second = found(
-        "P(a=yes | b=no) <= P(a=yes | b=yes)\n"
+        "P(a=yes | b=no, each c) <= P(a=yes | b=yes, each c)\n"
         "P(a=yes | b=no, c=no) <= P(a=yes | b=yes, c=no)\n"
         "P(a=yes | b=no, c=yes) <= P(a=yes | b=yes, c=yes)"
     )

@@ -30,7 +30,10 @@ def test_leaving_out_is_learning_again(method: str, rows: int, seed: int) -> Non
 
 
 def test_statements_that_pin_a_number_at_zero_are_left_out_too() -> None:
-    texts = ("smoke raises lung by at least 0.05", "P(lung=yes | age=young) <= 0.05")  # so 0 and 0.05 for the young
+    texts = (
+        "smoke raises lung by at least 0.05",
+        "P(lung=yes | age=young, each smoke) <= 0.05",
+    )  # so 0 and 0.05 for the young
     data = patients(14, seed=4)
     fit = credo.fit(CLINIC, data, "\n".join(texts), method="cmap")
     explained = {each.statement.number: each for each in fit.explain().statements}

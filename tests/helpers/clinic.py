@@ -22,7 +22,7 @@ CLINIC = Network(
 STATEMENTS = (
     "smoke raises lung by at least 0.05",
     "P(lung=yes | age=old, smoke=yes) >= 0.6",
-    "P(lung=yes | age=young) <= 0.12",
+    "P(lung=yes | age=young, each smoke) <= 0.12",
     "P(xray=dark | lung=yes) >= P(xray=unclear | lung=yes) by at least 0.4",
     "P(xray=dark | lung=no) + P(xray=unclear | lung=no) <= 0.15",
     "P(smoke=yes) >= 0.3 with confidence 0.8",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from credo.knowledge.expressions import Linear, Probability, Product
+from credo.knowledge.network_names import each_of
 from credo.knowledge.statements import Approximation, Comparison, Influence, NoisyFamily, Order, Synergy, TiedRows
 from credo.model.network import Network
 
@@ -69,8 +70,7 @@ def free_names(network: Network, sides: Any) -> list[str]:
     names: dict[str, None] = {}
     for side in sides:
         for term in terms_of(side):
-            mentioned = dict(term.given)
-            names.update({parent: None for parent in network.parents[term.variable] if parent not in mentioned})
+            names.update(dict.fromkeys(each_of(term, network)))
     return list(names)
 
 

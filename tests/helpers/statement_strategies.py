@@ -55,7 +55,12 @@ def statements(draw: st.DrawFn, names: st.SearchStrategy[str]):
 def probabilities(draw: st.DrawFn, names: st.SearchStrategy[str], most: int = 3) -> Probability:
     states = draw(st.lists(names, min_size=1, max_size=most, unique=True))
     given = draw(st.lists(st.tuples(names, names), max_size=3, unique_by=lambda pair: pair[0]))
-    return Probability(draw(names), tuple(states), tuple(given))
+    taken = [name for name, _ in given]
+    each = draw(st.lists(names.filter(lambda name: name not in taken), max_size=2, unique=True))
+    further = draw(st.lists(st.tuples(names, st.tuples(names)), max_size=1))
+    other = draw(st.booleans())
+    alone = bool(given or each or other) and draw(st.booleans())
+    return Probability(draw(names), tuple(states), tuple(given), tuple(each), other, tuple(further), alone)
 
 
 @st.composite

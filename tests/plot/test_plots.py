@@ -80,10 +80,14 @@ def test_steps_of_em() -> None:
 
 
 def test_conflicts_of_statements() -> None:
-    check = credo.check(demo().network, "P(coma=yes | brain_tumour=yes) <= 0.2\nP(coma=yes | brain_tumour=yes) >= 0.3")
+    check = credo.check(
+        demo().network,
+        "P(coma=yes | brain_tumour=yes, each serum_calcium) <= 0.2\n"
+        "P(coma=yes | brain_tumour=yes, each serum_calcium) >= 0.3",
+    )
     ax = plot.conflicts(check)
     words = [text.get_text().replace("\n", " ") for text in ax.texts]
-    assert words[0] == "line 1: P(coma=yes | brain_tumour=yes) <= 0.2"
+    assert words[0] == "line 1: P(coma=yes | brain_tumour=yes, each serum_calcium) <= 0.2"
     assert "P(coma | brain_tumour=yes, serum_calcium=normal)" in words
     ax.figure.canvas.draw()
     assert plot.conflicts(credo.check(demo().network, "")).texts[0].get_text() == "There are no conflicts."

@@ -1,7 +1,7 @@
 """The builder that lowering rules write to: it finds the parameters of each P(…) and collects constraints.
 
-A statement that leaves out parents can make a hundred thousand constraints with the same coefficients. They are added
-as one array, and counted before any memory is taken.
+A statement about each state of some parents can make a hundred thousand constraints with the same coefficients. They
+are added as one array, and counted before any memory is taken.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from credo.constraints.constraint_set import (
 from credo.errors import TooLargeError, readable_bytes
 from credo.knowledge.expressions import Probability
 from credo.knowledge.influence import synergy_directions
+from credo.knowledge.network_names import each_of
 from credo.knowledge.statements import Statement, words_of
 from credo.model.layout import Family, Layout
 from credo.model.network import Network
@@ -97,12 +98,15 @@ class ConstraintBuilder:
         return np.arange(len(self.knowledge.network.states(name)), dtype=np.int64)
 
     def parameters_of(self, terms: Sequence[Probability], statement: Statement) -> tuple[Indices, bool]:
-        """The parameter of each term in each configuration of the parents left out: (configurations, terms).
+        """The parameter of each term in each configuration of the parents under `each`: (configurations, terms).
 
-        Also whether two terms may be one parameter in some configurations: the same state, with other parents left out.
+        Also whether two terms may be one parameter in some configurations: the same state, with other parents given.
         """
         families = [self.family(term.variable) for term in terms]
-        free = [family.left_out(term.given) for family, term in zip(families, terms, strict=True)]
+        free = [
+            tuple(parent for parent in family.strides if parent in each_of(term, self.knowledge.network))
+            for family, term in zip(families, terms, strict=True)
+        ]
         axes = {name: self.all_states(name) for names in free for name in names}
         configurations = prod(len(states) for states in axes.values())
         self.reserve(configurations, len(terms), statement if axes else None)
@@ -124,7 +128,7 @@ class ConstraintBuilder:
             subject = "This statement" if statement is None else quoted_statement(statement)
             raise TooLargeError(
                 f"{subject} alone means {count:,} constraints, one for each configuration of the parents "
-                f"that it leaves out (about {readable_bytes(bytes_needed)}); the limit for all statements is "
+                f"that it does not fix (about {readable_bytes(bytes_needed)}); the limit for all statements is "
                 f"{self._max_constraints:,}. Name more of the parents, or declare the family noisy-or.",
                 bytes_needed,
             )
@@ -216,8 +220,9 @@ def coefficients_by_state(terms: Iterable[tuple[float, Probability]]) -> dict[Pr
     total: dict[Probability, float] = {}
     for coefficient, term in terms:
         given = tuple(sorted(term.given)) if len(term.given) > 1 else term.given
+        each = tuple(sorted(term.each)) if len(term.each) > 1 else term.each
         for state in term.states:
-            key = Probability(term.variable, (state,), given)
+            key = Probability(term.variable, (state,), given, each, term.each_other)
             total[key] = total.get(key, 0.0) + coefficient
     return {term: coefficient for term, coefficient in total.items() if abs(coefficient) > TRUE_TOLERANCE}
 

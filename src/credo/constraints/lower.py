@@ -1,7 +1,7 @@
 """From statements to constraints: one lowering rule for each type of statement, with its formula in its docstring.
 
-A parent that a term leaves out is a free index, and one configuration of it is the same in all terms that leave it
-out: `P(a=x | b=1) <= P(a=x | b=2)` with a third parent c means one constraint for each state of c.
+A parent under `each` is a free index, and one state of it is the same in all terms: with a third parent c,
+`P(a=x | b=1, each c) <= P(a=x | b=2, each c)` means one constraint for each state of c.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from credo.types import Indices, Numbers
 def lower(knowledge: KnowledgeLike, *, max_constraints: int = MAX_CONSTRAINTS) -> Constraints:
     """The constraints of all statements, over the CPTs of the network in which noisy families are expanded.
 
-    Statements that constrain no single CPT of a noisy family are listed in `unlowered`, with the reason.
+    Statements that constrain no single CPT are listed in `unlowered`, with the reason.
     """
     rewritten, expansion = rewrite_for_expansion(knowledge)
     builder = ConstraintBuilder(rewritten, Layout.of(rewritten.network, without=expansion.winners), max_constraints)
@@ -95,7 +95,7 @@ def _add_difference(
     *,
     equality: bool = False,
 ) -> None:
-    """left − right ≤ slack (or = slack), one constraint for each configuration of the parents left out."""
+    """left − right ≤ slack (or = slack), one constraint for each configuration of the parents under `each`."""
     terms = coefficients_by_state([*left.terms, *((-coefficient, term) for coefficient, term in right.terms)])
     bound = right.constant - left.constant + slack
     indices, may_coincide = builder.parameters_of(list(terms), statement)
@@ -103,7 +103,7 @@ def _add_difference(
     if not may_coincide:
         _add(builder, number, statement, indices, coefficients, bound, equality)
         return
-    # A parent named in one term and left out in another: where both are the same parameter, coefficients add up.
+    # A parent given in one term and under `each` in another: where both are the same parameter, coefficients add up.
     for parameters in indices:
         distinct, where = np.unique(parameters, return_inverse=True)
         sums: Numbers = np.zeros(len(distinct))
@@ -203,7 +203,7 @@ def _add_ordered(
 def _add_products(
     builder: ConstraintBuilder, number: int, statement: Comparison, left: Monomial, right: Monomial, log_bound: float
 ) -> None:
-    """One constraint for each configuration of the parents that factors leave out."""
+    """One constraint for each configuration of the parents under `each`."""
     factors = [(1.0, factor) for factor in left.factors] + [(-1.0, factor) for factor in right.factors]
     indices, _ = builder.parameters_of([factor for _, factor in factors], statement)
     for parameters in indices.tolist():

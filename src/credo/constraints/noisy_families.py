@@ -1,8 +1,11 @@
-"""Statements about a noisy family, rewritten as statements about the CPTs of its sets of causes.
+"""Which statements constrain single CPTs, and statements about noisy families rewritten for the CPTs of their sets.
 
-A statement about a child under conditions on one set of its causes becomes a statement about that set's effect: an
-influence or a synergy that holds there holds for the child too, whatever the other causes are [yang, appendix B]. A
-statement about several sets, or none, constrains no single CPT: it is not lowered, but checked on the learned network.
+P(…) that gives all parents of its variable and nothing else is a number of a CPT. Any other one is a probability that
+several CPTs make up: a statement about it is not lowered, but checked on the learned network.
+
+An influence or a synergy within one set of causes of a noisy family becomes one on that set's effect; if it holds
+there, it holds for the child, whatever the other causes are [yang, appendix B]. P(… alone) is a number of the CPT of
+the effect.
 """
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ import numpy as np
 from credo.constraints.constraint_builder import KnowledgeLike, StateOrderLike
 from credo.constraints.constraint_set import Constraints, UnloweredStatement
 from credo.errors import NetworkError
-from credo.knowledge.expressions import Expression, Linear, Probability, Product
+from credo.knowledge.expressions import Expression, Linear, Probability, Product, event_text
+from credo.knowledge.network_names import is_cpt_entry
 from credo.knowledge.statements import Approximation, Comparison, Influence, NoisyFamily, Statement, Synergy
 from credo.model.expansion import Expansion, expand
 from credo.model.network import Network
@@ -23,10 +27,11 @@ from credo.model.noisy import NoisyForm
 from credo.types import Numbers
 
 SCALE_TOLERANCE = 1e-9
+_NOT_AN_ENTRY = "it is about a probability that several CPTs make up"
 
 
 class _NoSingleCPT(Exception):
-    """A statement about a noisy family that constrains no single CPT; the text is the reason."""
+    """A statement that constrains no single CPT; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +142,40 @@ def _linear(side: Linear, expansion: Expansion) -> Linear:
 
 
 def _probability(term: Probability, expansion: Expansion) -> Probability:
-    named = [parent for parent, _ in term.given]
-    return replace(term, variable=_effect(term.variable, named, expansion))
+    if term.alone:
+        return _alone(term, expansion)
+    if not is_cpt_entry(term, expansion.original):
+        raise _NoSingleCPT(_NOT_AN_ENTRY)
+    effects = expansion.effects.get(term.variable)
+    if effects is None:
+        return term
+    if len(effects) == 1:  # one set holds all parents: its CPT is that of the child
+        return replace(term, variable=effects[0])
+    form = expansion.original.forms[term.variable]
+    raise _NoSingleCPT(f"{term.variable} is {form.kind}, and all of its causes together make up this probability")
+
+
+def _alone(term: Probability, expansion: Expansion) -> Probability:
+    """A number of the CPT of one set of causes."""
+    child = str(term.variable)
+    form = expansion.original.forms.get(child)
+    if form is None:
+        raise NetworkError(
+            f"P({event_text(term)}): “alone” is about the causes of a noisy family, and {child} is none. Leave the "
+            f"word out, or declare the family: {child} is noisy-or of …"
+        )
+    named = {str(name) for name, _ in term.given} | {str(name) for name in term.each}
+    if term.each_other:
+        named |= {parent for members in form.causes if named & set(members) for parent in members}
+    for place, members in enumerate(form.causes):
+        if members and named == set(members) and not term.further:
+            return replace(term, variable=expansion.effects[child][place], alone=False)
+    sets = "; ".join(", ".join(members) for members in form.causes if members)
+    raise NetworkError(f"P({event_text(term)}): “alone” needs one whole set of causes of {child}: {sets}.")
 
 
 def _effect(child: str, named: Sequence[str], expansion: Expansion) -> str:
-    """The effect that a statement with these parents of the child is about."""
+    """The effect that an influence or a synergy with these parents of the child is about."""
     effects = expansion.effects.get(child)
     if effects is None:
         return child
@@ -150,7 +183,4 @@ def _effect(child: str, named: Sequence[str], expansion: Expansion) -> str:
     holding = {place for place, members in enumerate(form.sets) for parent in named if parent in members}
     if len(holding) == 1:
         return effects[holding.pop()]
-    if not holding and len(form.causes) == 1:
-        return effects[0]
-    which = "names no parent of it" if not holding else "spans several of its sets of causes"
-    raise _NoSingleCPT(f"{child} is {form.kind}, and the statement {which}: it is not used in learning, only checked")
+    raise _NoSingleCPT(f"{child} is {form.kind}, and the statement spans several of its sets of causes")

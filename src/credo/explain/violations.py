@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -11,9 +14,14 @@ from credo.constraints.lower import lower
 from credo.explain.statement_references import StatementReference, references_to
 from credo.findings import Finding
 from credo.knowledge import Knowledge, words_of
-from credo.knowledge.statements import Order
+from credo.knowledge.comparison import UPWARD
+from credo.knowledge.expressions import Expression, Probability, Product, probabilities_in
+from credo.knowledge.network_names import each_of
+from credo.knowledge.query import Query
+from credo.knowledge.statements import Approximation, Comparison, Order
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.statistics.questions import BatchedCPTs, answer, as_batch
 
 LEAST_VIOLATION = 1e-8  # below this, a violation is rounding
 
@@ -32,7 +40,7 @@ def violations_of(network: Network, knowledge: Knowledge) -> tuple[Violation, ..
     constraints = lower(knowledge)
     amounts = violation_amounts(constraints, expand(network).network)
     for unlowered in constraints.unlowered:
-        amount = _amount_in_full_cpts(network, knowledge, unlowered.statement)
+        amount = _amount_on_network(network, knowledge, unlowered.statement)
         if amount is not None:
             amounts[unlowered.statement] = amount
     references = references_to(knowledge.statements)
@@ -63,18 +71,77 @@ def violation_amounts(constraints: Constraints, network: Network) -> dict[int, f
 
 
 def only_checked(network: Network, knowledge: Knowledge) -> list[Finding]:
-    """Findings about statements that the small CPTs of a noisy family cannot enforce."""
+    """Findings about statements that no single CPT can satisfy: the estimate does not use them yet."""
     found = []
     for unlowered in lower(knowledge).unlowered:
-        amount = _amount_in_full_cpts(network, knowledge, unlowered.statement)
+        amount = _amount_on_network(network, knowledge, unlowered.statement)
         if amount is None:
             result = "the full CPT is too large to see whether it holds"
         else:
             result = "it holds" if amount <= LEAST_VIOLATION else f"it is missed by {amount:.3g}"
         text = words_of(knowledge.statements[unlowered.statement])
-        message = f"“{text}” could not be enforced: {unlowered.reason}. In the result, {result}."
+        message = f"“{text}” was not used by the estimate: {unlowered.reason}. In the result, {result}."
         found.append(Finding("only checked", message))
     return found
+
+
+def _amount_on_network(network: Network, knowledge: Knowledge, number: int) -> float | None:
+    """By how much a statement that was not lowered is missed; None where full CPTs are needed and too large."""
+    statement = knowledge.statements[number]
+    if isinstance(statement, Comparison | Approximation):
+        return general_amount(network, statement)
+    return _amount_in_full_cpts(network, knowledge, number)
+
+
+def general_amount(network: Network, statement: Comparison | Approximation) -> float:
+    """By how much a network misses a statement about any of its probabilities; negative where it holds.
+
+    It is the worst amount over all states of the variables under `each`.
+    """
+    expanded = expand(network).network
+    cpts = as_batch(expanded)
+    sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
+    terms = [term for side in sides for term in probabilities_in(side)]
+    free = list(dict.fromkeys(name for term in terms for name in each_of(term, network)))
+    worst = -np.inf
+    for states in itertools.product(*(network.states(name) for name in free)):
+        chosen = dict(zip(free, states, strict=True))
+        values = [_value(expanded, network, cpts, side, chosen) for side in sides]
+        worst = max(worst, _amount(statement, values))
+    return worst
+
+
+def _value(
+    network: Network, original: Network, cpts: BatchedCPTs, side: Expression, chosen: Mapping[str, str]
+) -> float:
+    """The value of one side; `network` is the original with noisy families expanded."""
+
+    def probability(term: Probability) -> float:
+        events = {str(name): tuple(map(str, states)) for name, states in ((term.variable, term.states), *term.further)}
+        given = {str(name): (str(state),) for name, state in term.given}
+        given |= {name: (chosen[name],) for name in each_of(term, original)}
+        values, log_evidence = answer(network, cpts, Query(events, given))
+        # A condition that never occurs has no probability; nothing contradicts the statement then.
+        return float(values.ravel()[0]) if np.isfinite(log_evidence[0]) else np.nan
+
+    if isinstance(side, Product):
+        return side.coefficient * prod(probability(factor) for factor in side.factors)
+    return side.constant + sum(coefficient * probability(term) for coefficient, term in side.terms)
+
+
+def _amount(statement: Comparison | Approximation, values: Sequence[float]) -> float:
+    """The largest amount by which neighbouring sides miss their relation; NaN counts as holding."""
+    if isinstance(statement, Approximation):
+        amounts = [abs(values[0] - values[1]) - statement.within]
+    else:
+        amounts = []
+        for relation, left, right in zip(statement.relations, values[:-1], values[1:], strict=True):
+            if relation == "=":
+                amounts.append(abs(left - right))
+            else:
+                difference = left - right if relation in UPWARD else right - left
+                amounts.append(difference + statement.margin)
+    return max((amount for amount in amounts if not np.isnan(amount)), default=-np.inf)
 
 
 def _amount_in_full_cpts(network: Network, knowledge: Knowledge, number: int) -> float | None:

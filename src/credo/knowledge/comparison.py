@@ -284,10 +284,7 @@ def _is_probability(expression: Expression) -> bool:
 def _is_plain_sum(expression: Linear) -> bool:
     """Whether all terms are of one distribution, each taken once."""
     first = expression.terms[0][1]
-    return all(
-        coefficient == 1 and term.variable == first.variable and term.given == first.given
-        for coefficient, term in expression.terms
-    )
+    return all(coefficient == 1 and term.distribution == first.distribution for coefficient, term in expression.terms)
 
 
 def _impossible_mistakes(left: Part, relation: str, right: Part, margin: float) -> Iterator[LineMistake]:
@@ -313,7 +310,7 @@ def _range(expression: Expression) -> tuple[float, float]:
         return min(0.0, expression.coefficient), max(0.0, expression.coefficient)
     weights: dict[object, dict[str, float]] = {}
     for coefficient, term in expression.terms:
-        distribution = weights.setdefault((term.variable, frozenset(term.given)), {})
+        distribution = weights.setdefault(term.distribution, {})
         for state in term.states:
             distribution[state] = distribution.get(state, 0.0) + coefficient
     low = high = expression.constant
@@ -362,7 +359,7 @@ def _comparison_kind(statement: Comparison, network: Network) -> Kind:
     if not terms:
         return LINEAR
     variables = {str(term.variable) for term in terms}
-    distributions = {(str(term.variable), frozenset(term.given)) for term in terms}
+    distributions = {term.distribution for term in terms}
     states = {term.states for term in terms}
     plain = all(coefficient == 1.0 for side in sides for coefficient, _ in side.terms)
     single = all(len(term.states) == 1 for term in terms)

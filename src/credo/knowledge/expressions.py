@@ -14,11 +14,27 @@ from credo.knowledge.names import Part, escape_mistakes, joined, name_text, read
 
 @dataclass(frozen=True, slots=True)
 class Probability:
-    """P(variable=state | given), or P(variable in {states} | given); a parent missing from `given` means each state."""
+    """P(variable=state | given), or P(variable in {states} | given).
+
+    `each` names variables after the bar that stand for every one of their states, the same in all terms of a statement;
+    with `each_other`, so does every parent of the variable that is not named.
+    `further` are more events before the bar, P(a=x, b=y | …). With `alone`, it is the probability that the given causes
+    of a noisy family bring the effect about by themselves.
+    """
 
     variable: str
     states: tuple[str, ...]
     given: tuple[tuple[str, str], ...] = ()
+    each: tuple[str, ...] = ()
+    each_other: bool = False
+    further: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    alone: bool = False
+
+    @property
+    def distribution(self) -> tuple[object, ...]:
+        """What probabilities of different states have in common when they belong to one distribution."""
+        each = (frozenset(self.each), self.each_other)
+        return str(self.variable), frozenset(self.given), *each, self.further, self.alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +160,19 @@ def probability_text(probability: Probability) -> str:
 
 def event_text(probability: Probability) -> str:
     """`lung=yes | smoke=yes`: the inside of P(…)."""
-    states = [state_text(state) for state in probability.states]
-    event = f"={states[0]}" if len(states) == 1 else f" in {{{', '.join(states)}}}"
-    given = ", ".join(f"{name_text(parent)}={state_text(state)}" for parent, state in probability.given)
-    return f"{name_text(probability.variable)}{event}{' | ' + given if given else ''}"
+    events = ((probability.variable, probability.states), *probability.further)
+    given = ", ".join(
+        [f"{name_text(name)}={state_text(state)}" for name, state in probability.given]
+        + [f"each {name_text(name)}" for name in probability.each]
+        + ["each other parent"] * probability.each_other
+    )
+    alone = " alone" if probability.alone else ""
+    return f"{', '.join(_event_text(*event) for event in events)}{' | ' + given if given else ''}{alone}"
+
+
+def _event_text(name: str, states: Sequence[str]) -> str:
+    shown = [state_text(state) for state in states]
+    return f"{name_text(name)}={shown[0]}" if len(shown) == 1 else f"{name_text(name)} in {{{', '.join(shown)}}}"
 
 
 def expression_text(expression: Expression) -> str:
@@ -260,13 +285,31 @@ def parse_whole_probability(children: list[Any]) -> Part:
 
 
 def parse_probability(children: list[Any]) -> Part:
-    """The spelled-out form, whose events may have any relation and whose conditions may have sets."""
-    opening, event, *rest = children
-    conditions = rest[1:-1:2]
-    mistakes = _event_mistakes(event, conditions)
-    (variable, states, _), start, end = event.value, opening.start_pos + 1, rest[-1].end_pos + 1
-    given = tuple((part.value[0], part.value[1][0]) for part in conditions if part.value[1])
-    return Part(Linear(((1.0, Probability(variable, states, given)),)), start, end, mistakes)
+    """The spelled-out form, with several events, conditions such as `each smoke`, and any relation."""
+    opening, closing = children[0], children[-1]
+    kinds = [getattr(child, "type", "") for child in children]
+    bar = kinds.index("BAR") if "BAR" in kinds else len(children) - 1
+    events = children[1:bar:2]
+    conditions = [child for child in children[bar + 1 : -1] if isinstance(child, Part)]
+    named = [part for part in conditions if part.value[1] is not None]
+    (variable, states, _), *further = (event.value for event in events)
+    found = Probability(
+        variable,
+        states,
+        tuple((part.value[0], part.value[1][0]) for part in named if part.value[1]),
+        tuple(part.value[0] for part in conditions if part.value[1] is None),
+        "EACH_OTHER" in kinds,
+        tuple((name, labels) for name, labels, _ in further),
+        "ALONE" in kinds,
+    )
+    mistakes = _event_mistakes(events, named)
+    return Part(Linear(((1.0, found),)), opening.start_pos + 1, closing.end_pos + 1, mistakes)
+
+
+def parse_each(children: list[Any]) -> Part:
+    """`each smoke`: no states."""
+    word, name = children
+    return Part((name.value, None, token_part(word)), word.start_pos + 1, name.end, name.mistakes)
 
 
 def parse_event(children: list[Any]) -> Part:
@@ -282,13 +325,13 @@ def parse_event_in(children: list[Any]) -> Part:
     return Part((name.value, states, token_part(word)), name.column, closing.end_pos + 1)
 
 
-def _event_mistakes(event: Part, conditions: Sequence[Part]) -> tuple[LineMistake, ...]:
-    """In P(event | conditions) every relation is `=`, and only the event may name several states."""
-    mistakes = list(event.mistakes)
-    for part in (event, *conditions):
+def _event_mistakes(events: Sequence[Part], conditions: Sequence[Part]) -> tuple[LineMistake, ...]:
+    """In P(events | conditions) every relation is `=`, and only events may name several states."""
+    mistakes = [mistake for event in events for mistake in event.mistakes]
+    for part in (*events, *conditions):
         name, states, relation = part.value
         if relation.value == "in":
-            if part is not event:
+            if part in conditions:
                 one = f"{name}={states[0]}"
                 mistakes.append(LineMistake("condition-set", part.column, part.end, {"name": name, "one": one}))
             elif not states:
@@ -296,7 +339,7 @@ def _event_mistakes(event: Part, conditions: Sequence[Part]) -> tuple[LineMistak
         elif relation.value not in ("=", "=="):
             facts = {"name": name, "state": states[0]}
             mistakes.append(LineMistake("event-relation", relation.column, relation.end, facts))
-        if part is not event:
+        if part in conditions:
             mistakes.extend(part.mistakes)
     return tuple(mistakes)
 
@@ -313,6 +356,7 @@ GRAMMAR_RULES = {
     "group": parse_group,
     "whole_probability": parse_whole_probability,
     "probability": parse_probability,
+    "each": parse_each,
     "event": parse_event,
     "event_in": parse_event_in,
 }

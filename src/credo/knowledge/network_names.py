@@ -35,30 +35,50 @@ class NetworkNames:
 
 def check_probability(probability: Probability, names: NetworkNames) -> Iterator[LineMistake]:
     """Mistakes in one P(…)."""
-    variable, states = probability.variable, probability.states
-    known = names.states.get(variable)
-    if known is None:
-        yield unknown_variable(variable, names)
-    else:
-        for state in states:
-            if state not in known:
-                yield unknown_state(variable, state, names)
-        if len(states) > 1:
-            yield from _check_state_set(variable, states, known)
     seen: set[str] = set()
-    for parent, state in probability.given:
-        if parent == variable:
-            yield mistake_at(parent, "condition-on-itself", name=parent)
-        elif parent in seen:
-            yield mistake_at(parent, "condition-twice", name=parent)
-        elif parent not in names.states:
-            yield unknown_variable(parent, names)
+    for variable, states in ((probability.variable, probability.states), *probability.further):
+        known = names.states.get(variable)
+        if known is None:
+            yield unknown_variable(variable, names)
+        elif variable in seen:
+            yield mistake_at(variable, "event-twice", name=variable)
         else:
-            if known is not None and parent not in names.parents[variable]:
-                yield mistake_at(parent, "not-a-parent", **_parent_facts(parent, variable, names))
-            if state not in names.states[parent]:
-                yield unknown_state(parent, state, names)
-        seen.add(parent)
+            for state in states:
+                if state not in known:
+                    yield unknown_state(variable, state, names)
+            if len(states) > 1:
+                yield from _check_state_set(variable, states, known)
+        seen.add(variable)
+    events = frozenset(seen)
+    conditions: list[tuple[str, str | None]] = [*probability.given, *((name, None) for name in probability.each)]
+    for name, state in conditions:
+        if name in events:
+            yield mistake_at(name, "condition-on-itself", name=name)
+        elif name in seen:
+            yield mistake_at(name, "condition-twice", name=name)
+        elif name not in names.states:
+            yield unknown_variable(name, names)
+        elif state is not None and state not in names.states[name]:
+            yield unknown_state(name, state, names)
+        seen.add(name)
+
+
+def is_cpt_entry(probability: Probability, network: Network) -> bool:
+    """Whether P(…) is a number of a CPT, or one for each state of some parents: every parent is given, nothing else."""
+    if probability.further or probability.alone:
+        return False
+    mentioned = {str(name) for name, _ in probability.given} | {str(name) for name in probability.each}
+    parents = set(network.parents[probability.variable])
+    return mentioned <= parents if probability.each_other else mentioned == parents
+
+
+def each_of(probability: Probability, network: Network) -> tuple[str, ...]:
+    """The variables that stand for every one of their states."""
+    if not probability.each_other:
+        return tuple(map(str, probability.each))
+    given = {str(name) for name, _ in probability.given}
+    others = (name for name in network.parents[probability.variable] if name not in given)
+    return tuple(dict.fromkeys((*map(str, probability.each), *others)))
 
 
 def _check_state_set(variable: str, states: Sequence[str], known: frozenset[str]) -> Iterator[LineMistake]:

@@ -54,11 +54,6 @@ class Family:
         """The index of the child's first state where the parents not given are in their first state."""
         return self.offset + sum(self.strides[parent] * self.parent_states[parent][label] for parent, label in given)
 
-    def left_out(self, given: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-        """The parents that are not mentioned, in the order of the CPT's axes."""
-        mentioned = {parent for parent, _ in given}
-        return tuple(parent for parent in self.strides if parent not in mentioned)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
