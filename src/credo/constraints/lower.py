@@ -35,6 +35,7 @@ from credo.knowledge.expressions import Expression, Linear, Probability, Product
 from credo.knowledge.statements import (
     Approximation,
     Comparison,
+    Independence,
     Influence,
     NoisyFamily,
     Order,
@@ -314,6 +315,29 @@ def _add_cumulative(
         builder.add(indices, coefficients, bound, number, confidence=statement.confidence)
 
 
+def lower_independence(builder: ConstraintBuilder, number: int, statement: Independence) -> None:
+    """P(child = k | x⁺, c) = P(child = k | x, c) for neighbouring states x, x⁺ of the parent, all k but one, all c.
+
+    The last state follows, since distributions sum to one.
+    """
+    family = builder.family(statement.child)
+    states = builder.all_states(statement.parent)
+    others = {name: builder.all_states(name) for name in family.strides if name != statement.parent}
+    count = prod(len(values) for values in others.values()) * (len(states) - 1)
+    child = builder.all_states(statement.child)
+    builder.reserve(count * (len(child) - 1), 2, statement)
+    if not count:
+        return
+    low, high = (
+        family.offset + configuration_offsets({**others, statement.parent: part}, family, family.strides)
+        for part in (states[:-1], states[1:])
+    )
+    for state in child[:-1].tolist():
+        indices = np.column_stack([high + state, low + state])
+        confidence = statement.confidence
+        builder.add(indices, np.array([1.0, -1.0]), 0.0, number, equality=True, confidence=confidence)
+
+
 # Statements without constraints on parameters -------------------------------------------------------------------------
 
 
@@ -339,6 +363,7 @@ LOWERING_RULES: dict[type, LoweringRule] = {
     Comparison: lower_comparison,
     Approximation: lower_approximation,
     Influence: lower_influence,
+    Independence: lower_independence,
     Synergy: lower_synergy,
     Order: lower_order,
     NoisyFamily: lower_noisy_family,

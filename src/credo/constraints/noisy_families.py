@@ -20,7 +20,15 @@ from credo.constraints.constraint_set import Constraints, UnloweredStatement
 from credo.errors import NetworkError
 from credo.knowledge.expressions import Expression, Linear, Probability, Product, event_text
 from credo.knowledge.network_names import is_cpt_entry
-from credo.knowledge.statements import Approximation, Comparison, Influence, NoisyFamily, Statement, Synergy
+from credo.knowledge.statements import (
+    Approximation,
+    Comparison,
+    Independence,
+    Influence,
+    NoisyFamily,
+    Statement,
+    Synergy,
+)
 from credo.model.expansion import Expansion, expand
 from credo.model.network import Network
 from credo.model.noisy import NoisyForm
@@ -123,7 +131,7 @@ def _rewritten(statement: Statement, expansion: Expansion) -> Statement:
             return replace(statement, sides=tuple(_expression(side, expansion) for side in sides))
         case Approximation(left, right):
             return replace(statement, left=_linear(left, expansion), right=_linear(right, expansion))
-        case Influence():
+        case Influence() | Independence():
             return replace(statement, child=_effect(statement.child, [statement.parent], expansion))
         case Synergy():
             return replace(statement, child=_effect(statement.child, statement.parents, expansion))

@@ -1,5 +1,6 @@
 """The knowledge language: statements of experts as text and in Python, and the mistakes in them."""
 
+from credo.knowledge.independence import does_not_affect
 from credo.knowledge.influence import lowers, raises, sub_synergize, synergize, synergy_direction, synergy_directions
 from credo.knowledge.knowledge import Knowledge, KnowledgeSource, knowledge_for, read_knowledge
 from credo.knowledge.mistakes import KnowledgeError, KnowledgeFileError, KnowledgeTypeError, Mistake
@@ -20,6 +21,7 @@ __all__ = [
     "StateOrder",
     "check_columns",
     "different",
+    "does_not_affect",
     "kind_of",
     "knowledge_for",
     "lowers",

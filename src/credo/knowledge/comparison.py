@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isfinite
 from typing import Any, Literal, NamedTuple
@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from credo.knowledge.expressions import (
     Expression,
     Linear,
+    Probability,
     Product,
     add,
     event_text,
@@ -22,7 +23,7 @@ from credo.knowledge.expressions import (
     single,
 )
 from credo.knowledge.mistakes import LineMistake
-from credo.knowledge.names import Part, joined, token_part
+from credo.knowledge.names import Name, OtherThan, Part, joined, mistake_at, token_part
 from credo.knowledge.network_names import NetworkNames, check_probability
 from credo.knowledge.statement_base import (
     ComparingStatement,
@@ -89,6 +90,44 @@ class Approximation(UncertainStatement):
     def __str__(self) -> str:
         sides = f"{expression_text(self.left)} ~ {expression_text(self.right)}"
         return f"{sides} within {number_text(self.within)}{modifiers_text(self)}"
+
+
+def with_named_states(statement: Comparison | Approximation, network: Network) -> Comparison | Approximation:
+    """The statement with `!=` replaced by the states of the network that it stands for."""
+    if not _has_other_states(statement):
+        return statement
+
+    def term(probability: Probability) -> Probability:
+        further = tuple((name, _named(name, states, network)) for name, states in probability.further)
+        given = tuple((name, _named(name, (state,), network)[0]) for name, state in probability.given)
+        states = _named(probability.variable, probability.states, network)
+        return replace(probability, states=states, given=given, further=further)
+
+    def side(expression: Any) -> Any:
+        if isinstance(expression, Product):
+            return replace(expression, factors=tuple(term(factor) for factor in expression.factors))
+        return replace(expression, terms=tuple((number, term(each)) for number, each in expression.terms))
+
+    if isinstance(statement, Approximation):
+        return replace(statement, left=side(statement.left), right=side(statement.right))
+    return replace(statement, sides=tuple(side(expression) for expression in statement.sides))
+
+
+def _named(variable: str, states: tuple[str, ...], network: Network) -> tuple[str, ...]:
+    if not isinstance(states[0], OtherThan):
+        return states
+    label = states[0]
+    return tuple(Name(other, label.column, label.end_column) for other in network.states(variable) if other != label)
+
+
+def _has_other_states(statement: Comparison | Approximation) -> bool:
+    sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
+    return any(
+        isinstance(state, OtherThan)
+        for side in sides
+        for term in probabilities_in(side)
+        for state in (*term.states, *(s for _, s in term.given), *(s for _, group in term.further for s in group))
+    )
 
 
 # Reading a line -------------------------------------------------------------------------------------------------------
@@ -326,7 +365,12 @@ def _range(expression: Expression) -> tuple[float, float]:
 def _check_comparison(statement: Comparison, names: NetworkNames) -> Iterator[LineMistake]:
     for side in statement.sides:
         for probability in probabilities_in(side):
-            yield from check_probability(probability, names)
+            found = [*check_probability(probability, names)]
+            yield from found
+            several = isinstance(side, Product) and isinstance(probability.states[0], OtherThan)
+            if not found and several and len(names.states[probability.variable]) != 2:
+                yield mistake_at(probability.states[0], "odds-states", name=probability.variable)
+                return
 
 
 def _check_approximation(statement: Approximation, names: NetworkNames) -> Iterator[LineMistake]:

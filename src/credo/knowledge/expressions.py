@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from credo.knowledge.mistakes import LineMistake
-from credo.knowledge.names import Part, escape_mistakes, joined, name_text, read_name, state_text, token_part
+from credo.knowledge.names import OtherThan, Part, escape_mistakes, joined, name_text, read_name, state_text, token_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,7 @@ class Product:
 
 
 Expression = Linear | Product
+NOT_EQUAL = ("!=", "≠", "<>")
 
 
 def probabilities_in(expression: Expression) -> Iterable[Probability]:
@@ -162,7 +163,7 @@ def event_text(probability: Probability) -> str:
     """`lung=yes | smoke=yes`: the inside of P(…)."""
     events = ((probability.variable, probability.states), *probability.further)
     given = ", ".join(
-        [f"{name_text(name)}={state_text(state)}" for name, state in probability.given]
+        [_event_text(name, (state,)) for name, state in probability.given]
         + [f"each {name_text(name)}" for name in probability.each]
         + ["each other parent"] * probability.each_other
     )
@@ -171,6 +172,8 @@ def event_text(probability: Probability) -> str:
 
 
 def _event_text(name: str, states: Sequence[str]) -> str:
+    if isinstance(states[0], OtherThan):
+        return f"{name_text(name)}!={state_text(states[0])}"
     shown = [state_text(state) for state in states]
     return f"{name_text(name)}={shown[0]}" if len(shown) == 1 else f"{name_text(name)} in {{{', '.join(shown)}}}"
 
@@ -297,13 +300,24 @@ def parse_probability(children: list[Any]) -> Part:
         variable,
         states,
         tuple((part.value[0], part.value[1][0]) for part in named if part.value[1]),
-        tuple(part.value[0] for part in conditions if part.value[1] is None),
-        "EACH_OTHER" in kinds,
+        *each_in(conditions),
         tuple((name, labels) for name, labels, _ in further),
         "ALONE" in kinds,
     )
-    mistakes = _event_mistakes(events, named)
+    mistakes = event_mistakes(events, named)
     return Part(Linear(((1.0, found),)), opening.start_pos + 1, closing.end_pos + 1, mistakes)
+
+
+def each_in(conditions: Sequence[Part]) -> tuple[tuple[str, ...], bool]:
+    """The variables that stand for each of their states, and whether every other parent does."""
+    names = [part.value[0] for part in conditions if part.value[1] is None]
+    return tuple(name for name in names if name is not None), None in names
+
+
+def parse_each_other(children: list[Any]) -> Part:
+    """`each other parent`: no name, and no states."""
+    word = token_part(children[0])
+    return Part((None, None, word), word.column, word.end)
 
 
 def parse_each(children: list[Any]) -> Part:
@@ -313,9 +327,12 @@ def parse_each(children: list[Any]) -> Part:
 
 
 def parse_event(children: list[Any]) -> Part:
-    """`lung=yes`."""
+    """`lung=yes`, or `lung!=yes`."""
     name, relation, label = children
-    return joined((name.value, (label.value,), token_part(relation)), [name, label])
+    state = label.value
+    if str(relation) in NOT_EQUAL:
+        state = OtherThan(state, getattr(state, "column", 0), getattr(state, "end_column", 0))
+    return joined((name.value, (state,), token_part(relation)), [name, label])
 
 
 def parse_event_in(children: list[Any]) -> Part:
@@ -325,18 +342,18 @@ def parse_event_in(children: list[Any]) -> Part:
     return Part((name.value, states, token_part(word)), name.column, closing.end_pos + 1)
 
 
-def _event_mistakes(events: Sequence[Part], conditions: Sequence[Part]) -> tuple[LineMistake, ...]:
+def event_mistakes(events: Sequence[Part], conditions: Sequence[Part]) -> tuple[LineMistake, ...]:
     """In P(events | conditions) every relation is `=`, and only events may name several states."""
     mistakes = [mistake for event in events for mistake in event.mistakes]
     for part in (*events, *conditions):
         name, states, relation = part.value
         if relation.value == "in":
-            if part in conditions:
+            if not states:
+                mistakes.append(LineMistake("no-states", part.column, part.end, {"name": name}))
+            elif part in conditions:
                 one = f"{name}={states[0]}"
                 mistakes.append(LineMistake("condition-set", part.column, part.end, {"name": name, "one": one}))
-            elif not states:
-                mistakes.append(LineMistake("no-states", part.column, part.end, {"name": name}))
-        elif relation.value not in ("=", "=="):
+        elif relation.value not in ("=", "==", *NOT_EQUAL):
             facts = {"name": name, "state": states[0]}
             mistakes.append(LineMistake("event-relation", relation.column, relation.end, facts))
         if part in conditions:
@@ -357,6 +374,7 @@ GRAMMAR_RULES = {
     "whole_probability": parse_whole_probability,
     "probability": parse_probability,
     "each": parse_each,
+    "each_other": parse_each_other,
     "event": parse_event,
     "event_in": parse_event_in,
 }

@@ -25,7 +25,15 @@ from credo.knowledge.mistakes import (
 from credo.knowledge.parse import Parsed, parse, parse_line
 from credo.knowledge.quantity import Quantity
 from credo.knowledge.state_order import Order, StateOrder, state_order
-from credo.knowledge.statements import STATEMENTS, Statement, check_statements, place_of, to_text, words_of
+from credo.knowledge.statements import (
+    STATEMENTS,
+    Statement,
+    check_statements,
+    place_of,
+    to_text,
+    with_named_states,
+    words_of,
+)
 from credo.model.network import Network
 
 MAX_SHOWN = 50  # statements that a notebook shows
@@ -94,6 +102,7 @@ class Knowledge:
         if mistakes:
             raise KnowledgeError(sorted(mistakes, key=lambda mistake: (mistake.source, mistake.line, mistake.column)))
         # A frozen class sets its fields once, here.
+        statements = [with_named_states(statement, network) for statement in statements]
         object.__setattr__(self, "statements", tuple(statements))
         object.__setattr__(self, "network", network)
         object.__setattr__(self, "orders", state_orders(network, statements))

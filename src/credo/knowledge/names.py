@@ -40,6 +40,12 @@ class Name(str):
         return name
 
 
+class OtherThan(Name):
+    """A state that stands for all others of its variable: `scan != positive`."""
+
+    __slots__ = ()
+
+
 class Part(NamedTuple):
     """A piece of a line that a grammar rule built: a value, its columns, and the mistakes found in it so far."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from credo.errors import closest, listing
 from credo.knowledge.expressions import Probability
 from credo.knowledge.mistakes import LineMistake
-from credo.knowledge.names import mistake_at, mistake_between
+from credo.knowledge.names import OtherThan, mistake_at, mistake_between
 from credo.model.network import Network
 
 MAX_SEARCHES = 50  # close names are searched this often at most: it is slow among a thousand variables
@@ -51,15 +51,17 @@ def check_probability(probability: Probability, names: NetworkNames) -> Iterator
         seen.add(variable)
     events = frozenset(seen)
     conditions: list[tuple[str, str | None]] = [*probability.given, *((name, None) for name in probability.each)]
-    for name, state in conditions:
+    for name, given_state in conditions:
         if name in events:
             yield mistake_at(name, "condition-on-itself", name=name)
         elif name in seen:
             yield mistake_at(name, "condition-twice", name=name)
         elif name not in names.states:
             yield unknown_variable(name, names)
-        elif state is not None and state not in names.states[name]:
-            yield unknown_state(name, state, names)
+        elif given_state is not None and given_state not in names.states[name]:
+            yield unknown_state(name, given_state, names)
+        elif isinstance(given_state, OtherThan) and len(names.states[name]) != 2:
+            yield mistake_at(given_state, "other-states-given", name=name)
         seen.add(name)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from credo.knowledge import expressions, names
+from credo.knowledge import expressions, names, spoken
 from credo.knowledge.comparison import Compared, complete_comparison
 from credo.knowledge.expressions import Probability
 from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, LineMistake, Mistake, describe
@@ -196,6 +196,7 @@ def grammar_rules() -> SimpleNamespace:
     functions = {
         **names.GRAMMAR_RULES,
         **expressions.GRAMMAR_RULES,
+        **spoken.GRAMMAR_RULES,
         "statement": _parse_statement,
         "margin": _parse_amount("margin"),
         "within": _parse_amount("within"),

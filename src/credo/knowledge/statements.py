@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from credo.knowledge import comparison
 from credo.knowledge.comparison import APPROXIMATION, COMPARISON, Approximation, Comparison
+from credo.knowledge.independence import INDEPENDENCE, Independence
 from credo.knowledge.influence import INFLUENCE, SYNERGY, Influence, Synergy
 from credo.knowledge.mistakes import MAX_MISTAKES, PYTHON, LineMistake, Mistake, describe
 from credo.knowledge.network_names import NetworkNames
@@ -22,6 +24,7 @@ __all__ = [
     "STATEMENTS",
     "Approximation",
     "Comparison",
+    "Independence",
     "Influence",
     "NoisyFamily",
     "Order",
@@ -33,15 +36,17 @@ __all__ = [
     "kind_of",
     "place_of",
     "to_text",
+    "with_named_states",
     "words_of",
 ]
 
-Statement = Comparison | Approximation | Influence | Synergy | Order | NoisyFamily | TiedRows
+Statement = Comparison | Approximation | Influence | Independence | Synergy | Order | NoisyFamily | TiedRows
 
 STATEMENTS: dict[type, StatementRules] = {
     Comparison: COMPARISON,
     Approximation: APPROXIMATION,
     Influence: INFLUENCE,
+    Independence: INDEPENDENCE,
     Synergy: SYNERGY,
     Order: ORDER,
     NoisyFamily: NOISY_FAMILY,
@@ -74,6 +79,13 @@ def place_of(statement: Statement) -> str:
 def kind_of(statement: Statement, network: Network) -> Kind:
     """The kind of a statement, in the words of the papers."""
     return STATEMENTS[type(statement)].kind(statement, network)
+
+
+def with_named_states(statement: Statement, network: Network) -> Statement:
+    """The statement with `!=` replaced by the states that it stands for; those without one as they are."""
+    if isinstance(statement, Comparison | Approximation):
+        return comparison.with_named_states(statement, network)
+    return statement
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ WORDS = {
     "COLON": ":",
     "SEPARATOR": "a comma",
     "VERB": "raises or lowers",
+    "NO_EFFECT": "",
     "SYNERGIZE": "synergize or sub-synergize",
     "EACH": "each",
     "EACH_OTHER": "",
@@ -57,10 +58,11 @@ WORDS = {
 SYNONYMS = {
     "raises": "increases increase causes cause promotes favours favors elevates boosts worsens up rises raising raised",
     "lowers": "decreases decrease reduces reduce prevents prevent inhibits protects lessens down lowering lowered",
+    "does not affect": "does doesn't unrelated irrelevant",
     "synergize on": "interact synergy reinforce amplify cooperate synergistically",
 }
 _VERB_OF_SYNONYM = {word: verb for verb, words in SYNONYMS.items() for word in words.split()}
-_VERBS = ("raises", "lowers", "synergize", "sub-synergize", "is")
+_VERBS = ("raises", "lowers", "does not affect", "synergize", "sub-synergize", "is")
 
 
 class Diagnosis(NamedTuple):
@@ -93,6 +95,10 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("bullet", before=r"^\s*(?P<mark>[0-9]+)$", found=r"\)(?=\s)"),
     Diagnosis("lowercase-p", before=r"(?<!\w)(?P<mark>p|[Pp]r|[Pp]rob(?:ability)?|Prob|pr)\s*$", found=r"\("),
     Diagnosis("bare-event", before=rf"(?:^|\s)(?P<mark>{_NAME})\s*$", found=r"=\s*\w*", accepts="VERB"),
+    Diagnosis(
+        "bare-event", before=rf"^\s*(?P<mark>{_NAME}\s*=\s*\S+)\s*$", found=r"(?=[<>=~≤≥≈])|$", accepts="IS_EXACTLY"
+    ),
+    Diagnosis("names-compared", before=rf"^\s*(?P<mark>{_NAME}\s*[<>~≤≥≈]+\s*{_NAME})\s*$", accepts="IS_EXACTLY"),
     Diagnosis("arrow", found=r"->|-->|→|=>|⇒", accepts="VERB"),
     Diagnosis("names-compared", before=rf"^\s*(?P<mark>{_NAME})\s*$", found=r"[<>~≤≥≈]+|[+*/\-]", accepts="VERB"),
     Diagnosis("function", before=rf"(?<!\w)(?P<mark>{_NAME})$", found=r"\("),
@@ -114,7 +120,7 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("condition-missing", before=rf"{_IN_CONDITION},\s*$", accepts="NAME"),
     Diagnosis("square-bracket", found=r"[\[\]]"),
     Diagnosis("extra-bracket", found=r"[)}]", refuses="RPAR RBRACE NUMBER NAME LABEL"),
-    Diagnosis("name-with-space", before=rf"(?P<mark>{_NAME})\s+$", found=_NAME, accepts="IN"),
+    Diagnosis("name-with-space", before=rf"(?P<mark>{_NAME})\s+$", found=_NAME, accepts="IN", refuses="VERB"),
     Diagnosis("name-with-space", before=rf"(?P<mark>{_NAME})\s+$", found=rf"(?!with|by){_NAME}", accepts="RPAR RBRACE"),
     Diagnosis("missing-bracket", found=r"[<>=~≤≥≈]+|[+\-*/|]|$|with|by", accepts="RPAR", refuses="NUMBER"),
     Diagnosis("verb-missing", before=r"[\w\"']\s*$", found=r"$", accepts="VERB"),
@@ -177,6 +183,8 @@ def diagnose(error: Any, line: str) -> LineMistake:
         if head and tail:
             start = head.start("mark") if "mark" in before_pattern.groupindex else position
             end = position + (tail.end() if diagnosis.found else _FOUND.match(found).end())  # type: ignore[union-attr]
+            if diagnosis.found and not tail.end() and start < position:  # the mark alone is the mistake
+                end = head.end("mark")
             return LineMistake(diagnosis.kind, start + 1, max(end, start + 1) + 1, facts)
     end = position + _FOUND.match(found).end()  # type: ignore[union-attr]
     return LineMistake("unexpected", position + 1, end + 1, facts)
