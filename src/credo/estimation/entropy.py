@@ -176,8 +176,8 @@ def _share_task(block: Block, lower: Numbers) -> Task:
     entries = np.stack((block.size + 2 * block.distribution_of[own], own), axis=1)
     coefficients = np.stack((lower[own], np.full(len(own), -1.0)), axis=1)
     weights = np.concatenate((np.zeros(block.size), np.tile([1.0, 0.0], count)))
-    rows = np.repeat(np.arange(len(own)), 2)
-    return Task(with_constraints(hard, rows, entries.ravel(), coefficients.ravel(), np.zeros(len(own))), weights)
+    numbers = np.repeat(np.arange(len(own)), 2)
+    return Task(with_constraints(hard, numbers, entries.ravel(), coefficients.ravel(), np.zeros(len(own))), weights)
 
 
 ME = Method(
