@@ -114,7 +114,7 @@ def with_named_states(statement: Comparison | Approximation, network: Network) -
 
 
 def _named(variable: str, states: tuple[str, ...], network: Network) -> tuple[str, ...]:
-    if not isinstance(states[0], OtherThan):
+    if not states or not isinstance(states[0], OtherThan):
         return states
     label = states[0]
     return tuple(Name(other, label.column, label.end_column) for other in network.states(variable) if other != label)
@@ -367,7 +367,7 @@ def _check_comparison(statement: Comparison, names: NetworkNames) -> Iterator[Li
         for probability in probabilities_in(side):
             found = [*check_probability(probability, names)]
             yield from found
-            several = isinstance(side, Product) and isinstance(probability.states[0], OtherThan)
+            several = isinstance(side, Product) and any(isinstance(state, OtherThan) for state in probability.states)
             if not found and several and len(names.states[probability.variable]) != 2:
                 yield mistake_at(probability.states[0], "odds-states", name=probability.variable)
                 return

@@ -172,7 +172,7 @@ def event_text(probability: Probability) -> str:
 
 
 def _event_text(name: str, states: Sequence[str]) -> str:
-    if isinstance(states[0], OtherThan):
+    if states and isinstance(states[0], OtherThan):
         return f"{name_text(name)}!={state_text(states[0])}"
     shown = [state_text(state) for state in states]
     return f"{name_text(name)}={shown[0]}" if len(shown) == 1 else f"{name_text(name)} in {{{', '.join(shown)}}}"

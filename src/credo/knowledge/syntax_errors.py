@@ -77,6 +77,7 @@ class Diagnosis(NamedTuple):
     found: str = ""
     accepts: str = ""
     refuses: str = ""
+    mark_only: bool = False  # the caret ends where the mark does
 
 
 _IN_EVENT = r"(?<!\w)P\s*\([^()|]*"
@@ -96,7 +97,11 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("lowercase-p", before=r"(?<!\w)(?P<mark>p|[Pp]r|[Pp]rob(?:ability)?|Prob|pr)\s*$", found=r"\("),
     Diagnosis("bare-event", before=rf"(?:^|\s)(?P<mark>{_NAME})\s*$", found=r"=\s*\w*", accepts="VERB"),
     Diagnosis(
-        "bare-event", before=rf"^\s*(?P<mark>{_NAME}\s*=\s*\S+)\s*$", found=r"(?=[<>=~≤≥≈])|$", accepts="IS_EXACTLY"
+        "bare-event",
+        before=rf"^\s*(?P<mark>{_NAME}\s*=\s*\S+)\s*$",
+        found=r"(?=[<>=~≤≥≈])|$",
+        accepts="IS_EXACTLY",
+        mark_only=True,
     ),
     Diagnosis("names-compared", before=rf"^\s*(?P<mark>{_NAME}\s*[<>~≤≥≈]+\s*{_NAME})\s*$", accepts="IS_EXACTLY"),
     Diagnosis("arrow", found=r"->|-->|→|=>|⇒", accepts="VERB"),
@@ -183,7 +188,7 @@ def diagnose(error: Any, line: str) -> LineMistake:
         if head and tail:
             start = head.start("mark") if "mark" in before_pattern.groupindex else position
             end = position + (tail.end() if diagnosis.found else _FOUND.match(found).end())  # type: ignore[union-attr]
-            if diagnosis.found and not tail.end() and start < position:  # the mark alone is the mistake
+            if diagnosis.mark_only:
                 end = head.end("mark")
             return LineMistake(diagnosis.kind, start + 1, max(end, start + 1) + 1, facts)
     end = position + _FOUND.match(found).end()  # type: ignore[union-attr]
