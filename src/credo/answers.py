@@ -7,7 +7,7 @@ is no interval.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
@@ -212,7 +212,14 @@ def predict(
         fit.network.variable(name)
     if isinstance(data, Mapping):
         return _predict_case(fit, data, wanted, level)
-    return _predict_table(fit, data, wanted, level)
+    return _predict_table(fit.network, data, wanted, lambda codes, name: _predict_rows(fit, codes, name, level))
+
+
+def predict_network(network: Network, data: TableLike, targets: Sequence[str] | None = None) -> pl.DataFrame:
+    """Predict what is missing in every row of a table with a network alone, which has no draws."""
+    for name in targets or ():
+        network.variable(name)
+    return _predict_table(network, data, targets, lambda codes, name: _predict_at_cpts(network, codes, name))
 
 
 def most_probable(fit: FitResult, evidence: Evidence | None = None) -> pl.DataFrame:
@@ -460,45 +467,56 @@ def _predict_case(fit: FitResult, case: Evidence, targets: Sequence[str] | None,
     return pl.DataFrame(rows, schema=kinds)
 
 
-def _predict_table(fit: FitResult, data: TableLike, targets: Sequence[str] | None, level: float) -> pl.DataFrame:
-    """Rows that show the same values are answered once; what a row shows of a target itself is not used."""
+def _predict_table(
+    network: Network,
+    data: TableLike,
+    targets: Sequence[str] | None,
+    predicted: Callable[[Codes, str], tuple[Numbers, Numbers | None]],
+) -> pl.DataFrame:
+    """Rows that show the same values are answered once; what a row shows of a target itself is not used.
+
+    `predicted(rows of state numbers, target)` gives probabilities, (rows, states), and the ends of their intervals.
+    """
     import polars as pl
 
-    table = read_table(fit.network, data)
+    table = read_table(network, data)
     names = list(table.hidden) if targets is None else list(targets)
     if not names:
         raise OptionError("Every variable has a column in this table: name those to predict, as in targets='outcome'.")
-    network = expand(fit.network).network
     codes = table.codes.copy()
-    codes[:, [fit.network.names.index(name) for name in names]] = MISSING
+    codes[:, [network.names.index(name) for name in names]] = MISSING
     distinct, which = np.unique(codes, axis=0, return_inverse=True)
+    which = which.ravel()
     found: dict[str, Numbers] = {}
     for name in names:
-        means, ends = _predict_rows(fit, network, distinct, name, level)
-        impossible = np.flatnonzero(np.isnan(means[which.ravel(), 0]))
+        means, ends = predicted(distinct, name)
+        impossible = np.flatnonzero(np.isnan(means[which, 0]))
         if impossible.size:
             row = int(impossible[0])
-            values = [
-                f"{v}={fit.network.states(v)[c]}" for v, c in zip(fit.network.names, codes[row], strict=True) if c >= 0
-            ]
-            raise ImpossibleRowError(row + 1, values)
-        for k, state in enumerate(fit.network.states(name)):
-            found[f"{name}={state}"] = means[which.ravel(), k]
+            pairs = zip(network.variables, codes[row].tolist(), strict=True)
+            raise ImpossibleRowError(row + 1, [f"{v.name}={v.states[code]}" for v, code in pairs if code >= 0])
+        for k, state in enumerate(network.states(name)):
+            found[f"{name}={state}"] = means[which, k]
             if ends is not None:
-                found[f"{name}={state} low"] = ends[0, which.ravel(), k]
-                found[f"{name}={state} high"] = ends[1, which.ravel(), k]
+                found[f"{name}={state} low"] = ends[0, which, k]
+                found[f"{name}={state} high"] = ends[1, which, k]
     return pl.DataFrame(found)
 
 
-def _predict_rows(
-    fit: FitResult, network: Network, codes: Codes, name: str, level: float
-) -> tuple[Numbers, Numbers | None]:
+def _predict_at_cpts(network: Network, codes: Codes, name: str) -> tuple[Numbers, None]:
+    """The probabilities of a variable's states in each row, at the CPTs of a network."""
+    expanded = expand(network).network
+    rows = extended(Dataset(network.names, codes), expanded)
+    return posterior_of_rows(layout_for_counts(expanded), rows, name, {}), None
+
+
+def _predict_rows(fit: FitResult, codes: Codes, name: str, level: float) -> tuple[Numbers, Numbers | None]:
     """The probabilities of a variable's states in each row, and the ends of their intervals, (2, rows, states)."""
+    network = expand(fit.network).network
     states = len(network.states(name))
     means, ends = np.empty((len(codes), states)), np.empty((2, len(codes), states))
     if why_no_interval(fit):
-        part = Dataset(fit.network.names, codes)
-        return posterior_of_rows(layout_for_counts(network), extended(part, network), name, {}), None
+        return _predict_at_cpts(fit.network, codes, name)
     patterns, pattern_of = np.unique(codes >= 0, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         rows = np.flatnonzero(pattern_of.ravel() == number)

@@ -56,6 +56,11 @@ def kl(network: Network, other: Network) -> float:
     is infinite if `other` excludes what `network` does not. Variables, states and parents are matched by name,
     whatever their order.
     """
+    return sum(kl_by_family(network, other).values())
+
+
+def kl_by_family(network: Network, other: Network) -> dict[str, float]:
+    """What each family adds to KL(network ‖ other), in nats; families that agree are left out."""
     _check_names(network, other)
     by_family = {
         name: _divergences(network.cpt_array(name), aligned_cpt(network, other, name)) for name in network.names
@@ -63,12 +68,12 @@ def kl(network: Network, other: Network) -> float:
     # A family whose distributions all agree adds nothing, and needs no inference.
     different = {name: divergences for name, divergences in by_family.items() if divergences.any()}
     marginals = _parent_marginals(network, [name for name in different if network.parents[name]])
-    total = 0.0
+    found = {}
     for name, divergences in different.items():
         weights = marginals.get(name, np.ones(()))
         reached = weights > 0  # an impossible configuration adds nothing, even if its divergence is infinite
-        total += float((weights[reached] * divergences[reached]).sum())
-    return total
+        found[name] = float((weights[reached] * divergences[reached]).sum())
+    return found
 
 
 def _check_names(network: Network, other: Network) -> None:

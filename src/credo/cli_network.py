@@ -1,0 +1,188 @@
+"""Commands about a network that is there: ask it, predict with it, show, convert, compare and sample it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from credo.terminal import console, say
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from credo.model.network import Network
+
+SHOWN = 20  # rows of a table that a terminal shows
+
+NetworkFile = Annotated[Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def query(
+    network: NetworkFile,
+    question: Annotated[str, typer.Argument(help='The question: "P(lung=yes | xray=yes)", "P(lung | do(smoke=no))"')],
+    as_json: AsJson = False,
+) -> None:
+    """Ask NETWORK for a probability: any variables, given evidence and interventions."""
+    from credo.answers import query_network
+
+    found = query_network(_read(network), question)
+    if as_json:
+        _print_json(found.to_dict())
+    else:
+        say(str(found))
+
+
+def predict(
+    network: NetworkFile,
+    data: Annotated[Path, typer.Argument(help="The table: .csv, .parquet, or a folder of Parquet files")],
+    target: Annotated[
+        list[str] | None, typer.Option("--target", "-t", help="A variable to predict; may be repeated.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the predictions here, as CSV.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Predict for every row of DATA the variables without a column, or the targets."""
+    from credo.answers import predict_network
+    from credo.io.files import require_target
+
+    if out is not None:
+        require_target(out)  # before the work, not after it
+    found = predict_network(_read(network), data, tuple(target) if target else None)
+    _give(found, out, as_json, "predictions")
+
+
+def show(
+    network: NetworkFile,
+    variable: Annotated[list[str] | None, typer.Argument(help="Only these variables, with their CPTs.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the variables of NETWORK with their states and parents, or the CPTs of some of them."""
+    given = _read(network)
+    for name in variable or ():
+        given.variable(name)
+    if as_json:
+        _print_json(_network_to_dict(given, variable or given.names))
+    elif not variable:
+        say(str(given))
+        say(f"Add the name of a variable to see its CPT: credo show {network} {given.names[0]}")
+    else:
+        for name in variable:
+            parents = ", ".join(given.parents[name]) or "none"
+            say(f"{name}: {', '.join(given.states(name))}; parents: {parents}")
+            if name in given.cpts:
+                _print_frame(given.cpt(name))
+            else:
+                say("  It has no CPT yet: learn it from data.")
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(help="The network to read")],
+    target: Annotated[Path, typer.Argument(help="The file to write; its ending chooses the format")],
+) -> None:
+    """Write the network SOURCE in the format of TARGET."""
+    from credo.io.network_files import check_target, write_network
+
+    check_target(target)
+    write_network(_read(source), target)
+    say(f"{source} is written to {target}.")
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(help="A network")],
+    second: Annotated[Path, typer.Argument(help="Another with the same variables")],
+    as_json: AsJson = False,
+) -> None:
+    """Compare the CPTs of two networks: how far apart they are, by variable, and the largest differences."""
+    from credo.statistics.comparison import compare_networks
+
+    found = compare_networks(_read(first), _read(second))
+    if as_json:
+        _print_json(found.to_dict())
+        return
+    if not len(found.parameters):
+        say("The two networks have the same CPTs.")
+        return
+    say(f"The divergence KL({first.name} ‖ {second.name}) is {found.kl:.6g} nats. What each variable adds:")
+    _print_frame(found.families)
+    say("The largest differences:")
+    _print_frame(found.parameters)
+
+
+def sample(
+    network: NetworkFile,
+    rows: Annotated[int, typer.Option("--rows", "-n", help="How many rows to draw.")] = 10,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same rows.")] = 0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the rows here, as CSV.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Draw rows of data from NETWORK."""
+    from credo.io.files import require_target
+
+    if out is not None:
+        require_target(out)
+    _give(_read(network).sample(rows, seed), out, as_json, "rows")
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the commands of this module to the command line."""
+    for command in (query, predict, show, convert, compare, sample):
+        app.command()(command)
+
+
+def _read(path: Path) -> Network:
+    from credo.io.network_files import read_network
+
+    return read_network(path)
+
+
+def _give(frame: pl.DataFrame, out: Path | None, as_json: bool, what: str) -> None:
+    """Write a table to a file, or print it: CSV into a pipe, a table on a terminal."""
+    if out is not None:
+        from credo.io.files import replacing
+
+        with replacing(out) as draft:
+            frame.write_csv(draft)
+        say(f"{len(frame):,} {what} are in {out}.")
+    elif as_json:
+        _print_json(frame.to_dicts())
+    elif sys.stdout.isatty():
+        _print_frame(frame)
+    else:
+        say(frame.write_csv(), end="")
+
+
+def _print_frame(frame: pl.DataFrame) -> None:
+    from rich.table import Table
+
+    table = Table()
+    for column in frame.columns:
+        table.add_column(column, justify="right" if frame[column].dtype.is_numeric() else "left")
+    for row in frame.head(SHOWN).iter_rows():
+        table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row))
+    console().print(table)
+    if len(frame) > SHOWN:
+        say(f"… and {len(frame) - SHOWN:,} more; --json prints all.")
+
+
+def _network_to_dict(network: Network, names: Any) -> dict[str, Any]:
+    return {
+        "name": network.name,
+        "variables": {
+            name: {
+                "states": list(network.states(name)),
+                "parents": list(network.parents[name]),
+                "cpt": network.cpts[name].tolist() if name in network.cpts else None,
+            }
+            for name in names
+        },
+    }
+
+
+def _print_json(value: Any) -> None:
+    import json
+
+    say(json.dumps(value, ensure_ascii=False, allow_nan=False))

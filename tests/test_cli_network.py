@@ -1,0 +1,81 @@
+"""The commands about a network that is there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import credo
+from credo.cli import app
+
+NETWORK = credo.Network(
+    {"smoke": ["no", "yes"], "lung": ["no", "yes"], "xray": ["clear", "shadow"]},
+    {"lung": ["smoke"], "xray": ["lung"]},
+    {"smoke": [0.6, 0.4], "lung": [[0.95, 0.05], [0.8, 0.2]], "xray": [[0.9, 0.1], [0.25, 0.75]]},
+    name="clinic",
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "clinic.bif"
+    credo.write_network(NETWORK, path)
+    return path
+
+
+def run(*arguments: object) -> str:
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_query(file: Path) -> None:
+    assert "P(lung=yes | smoke=yes) = 20.0%" in run("query", file, "P(lung=yes | smoke=yes)")
+    found = json.loads(run("query", file, "P(xray=shadow | do(lung=yes))", "--json"))
+    assert found["answers"][0]["probability"] == pytest.approx(0.75)
+
+
+def test_predict_to_a_file_and_to_a_pipe(file: Path, tmp_path: Path) -> None:
+    table, out = tmp_path / "patients.csv", tmp_path / "predicted.csv"
+    table.write_text("smoke,xray\nyes,\nno,shadow\n")
+    assert "2 predictions" in run("predict", file, table, "-o", out)
+    found = pl.read_csv(out)
+    assert found["lung=yes"][0] == pytest.approx(0.2)
+    assert run("predict", file, table).splitlines()[0] == "lung=no,lung=yes"
+    (first, _) = json.loads(run("predict", file, table, "-t", "xray", "--json"))
+    assert first["xray=shadow"] == pytest.approx(0.8 * 0.1 + 0.2 * 0.75)
+
+
+def test_show(file: Path) -> None:
+    assert "lung: no, yes; parents: smoke" in run("show", file)
+    shown = run("show", file, "lung")
+    assert "lung=yes" in shown
+    assert "0.05" in shown
+    assert json.loads(run("show", file, "lung", "--json"))["variables"]["lung"]["parents"] == ["smoke"]
+
+
+def test_convert_and_compare(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "clinic.xmlbif"
+    run("convert", file, other)
+    assert "the same CPTs" in run("compare", file, other)
+    changed = tmp_path / "changed.bif"
+    credo.write_network(NETWORK.with_cpts({"smoke": [0.5, 0.5]}), changed)
+    assert "smoke" in run("compare", file, changed)
+    assert json.loads(run("compare", file, changed, "--json"))["families"][0]["variable"] == "smoke"
+
+
+def test_sample(file: Path, tmp_path: Path) -> None:
+    assert len(run("sample", file, "-n", 5).splitlines()) == 6
+    assert run("sample", file, "-n", 5, "--seed", 1) == run("sample", file, "-n", 5, "--seed", 1)
+    run("sample", file, "-n", 3, "-o", tmp_path / "rows.csv")
+    assert len(pl.read_csv(tmp_path / "rows.csv")) == 3
+
+
+def test_mistakes_are_errors_of_credo(file: Path) -> None:
+    for arguments in (["query", file, "P(lnug=yes)"], ["show", file, "lnug"], ["compare", file, "missing.bif"]):
+        with pytest.raises(credo.CredoError):
+            run(*arguments)
