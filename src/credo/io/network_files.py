@@ -14,10 +14,12 @@ from typing import Any
 
 from credo.errors import FormatError, NetworkError
 from credo.io.bif import read_bif, write_bif
+from credo.io.dsl import read_dsl, write_dsl
 from credo.io.files import require_file, require_target, warn_of_loss
+from credo.io.net import read_net, write_net
 from credo.io.noisy_formats import as_full_cpts
 from credo.io.pgmpy import from_pgmpy
-from credo.io.pyagrum import from_pyagrum, read_with_pyagrum, write_with_pyagrum
+from credo.io.pyagrum import from_pyagrum
 from credo.io.uai import read_uai, write_uai
 from credo.io.xdsl import read_xdsl, write_xdsl
 from credo.io.xmlbif import read_xmlbif, write_xmlbif
@@ -47,7 +49,8 @@ FORMATS = (
     NetworkFormat((".xmlbif", ".bifxml"), read_xmlbif, write_xmlbif),
     NetworkFormat((".xdsl",), read_xdsl, write_xdsl, keeps_noisy=True),
     NetworkFormat((".uai",), read_uai, write_uai),
-    NetworkFormat((".net", ".dsl"), read_with_pyagrum, write_with_pyagrum),
+    NetworkFormat((".net",), read_net, write_net),
+    NetworkFormat((".dsl",), read_dsl, write_dsl),
 )
 ENDINGS = tuple(ending for known in FORMATS for ending in known.endings)
 
@@ -166,7 +169,7 @@ def write_network(network: Network, path: PathLike) -> None:
     except NetworkError as error:
         raise FormatError(str(error), str(path)) from None
     if lost:
-        warn_of_loss(path, lost, "XDSL keeps noisy families, and a pickle keeps everything.", callers=3)
+        warn_of_loss(path, lost, "XDSL keeps noisy families, and a pickle keeps everything.")
 
 
 def check_target(path: PathLike) -> None:

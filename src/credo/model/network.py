@@ -13,14 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from credo.errors import NetworkError, TooLargeError, UnknownVariableError, first_duplicate, listing, suggestion
-from credo.model.noisy import FULL_CELLS, NoisyForm, full_cpt
+from credo.model.noisy import FULL_CELLS, SUM_TOLERANCE, NoisyForm, full_cpt
 from credo.types import Numbers, PgmpyModel, PyagrumModel, Seed, TableLike
 
 if TYPE_CHECKING:
     import polars as pl
 
-# Published networks carry rounded decimals: the worst distribution of the bnlearn repository is off by 3e-7.
-SUM_TOLERANCE = 1e-6
 SHOWN_STATES = 8  # of a variable that is printed
 
 
