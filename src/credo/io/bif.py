@@ -307,7 +307,9 @@ def _entry_values(scanner: Scanner, child: str, entry: _Entry, count: int) -> li
         numbers.append(float(match.group()))
     if len(numbers) != count:
         place = f"Configuration ({entry.labels.strip()})" if entry.labels.strip() else "The entry"
-        scanner.fail(f"{place} of {child} has {len(numbers)} numbers; it needs {count}.", entry.position)
+        scanner.fail(
+            f"{place} of {child} has {len(numbers)} numbers; it needs {readable_count(count)}.", entry.position
+        )
     return numbers
 
 

@@ -6,7 +6,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NoReturn
 from xml.parsers import expat
 
@@ -27,8 +27,8 @@ class XmlElement:
     attributes: dict[str, str]
     path: str
     line: int
-    children: list[XmlElement] = field(default_factory=list)
-    pieces: list[str] = field(default_factory=list)  # of its own text
+    children: Sequence[XmlElement] = ()
+    pieces: Sequence[str] = ()  # of its own text
 
     def __iter__(self) -> Iterator[XmlElement]:
         return iter(self.children)
@@ -92,8 +92,16 @@ def read_tree(path: PathLike) -> XmlDocument:
         if len(stack) > DEEPEST:
             raise FormatError("Elements are nested too deeply for a network.", top.path, parser.CurrentLineNumber)
         element = XmlElement(tag, attributes, top.path, parser.CurrentLineNumber)
-        stack[-1].children.append(element)
+        append("children", element)
         stack.append(element)
+
+    def append(field: str, item: XmlElement | str) -> None:
+        # Most elements have no children, or no text: lists are made when they are needed.
+        items = getattr(stack[-1], field)
+        if items:
+            items.append(item)
+        else:
+            setattr(stack[-1], field, [item])
 
     def entity(*_: Any) -> None:
         message = "This file declares an entity, which no network needs. Replace it by its text."
@@ -101,7 +109,7 @@ def read_tree(path: PathLike) -> XmlDocument:
 
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda tag: stack.pop()
-    parser.CharacterDataHandler = lambda text: stack[-1].pieces.append(text)
+    parser.CharacterDataHandler = lambda text: append("pieces", text)
     parser.CommentHandler = comments.append
     parser.EntityDeclHandler = entity
     try:
