@@ -34,6 +34,14 @@ def test_every_bit_comes_back(numbers: list[float]) -> None:
     assert values.tolist() == numbers
 
 
+@pytest.mark.parametrize("blank", ["\x0b", "\x1c", "\x85", "\xa0", "\u2028", "\r\n"])
+def test_any_blank_separates(blank: str) -> None:
+    values = parse_numbers(f"{blank}0.5{blank}{blank}.25 1e-999")
+    assert values is not None
+    assert values.tolist() == [0.5, 0.25, 0]
+    assert numbers_of(f"0.5{blank}0.5", (2,), "T").tolist() == [0.5, 0.5]
+
+
 def test_a_wrong_word_or_number_of_numbers_is_named() -> None:
     with pytest.raises(NetworkError, match="T has `x` where"):
         numbers_of("0.5 x", (2,), "T")

@@ -172,9 +172,8 @@ def _datasets(table: _CsvTable, file: BinaryIO, pool: Executor, report: Callable
         if at_end and rest and not rest.endswith(b"\n"):
             buffer[filled], filled = ord("\n"), filled + 1  # the last line of a file need not be ended
         table.is_small &= filled <= PLAIN_BYTES
-        nulls = np.flatnonzero(buffer[len(rest) : filled] == 0)
-        if nulls.size:
-            row = rows + 1 + int((buffer[: len(rest) + nulls[0]] == ord("\n")).sum())
+        if filled and buffer[:filled].min() == 0:
+            row = rows + 1 + int((buffer[: buffer.argmin()] == ord("\n")).sum())
             raise DataError(f"{table.path}, about row {row}: a null character, which no text has. Is the file damaged?")
         dataset, consumed = table.read(buffer, filled, rows, pool)
         if consumed < filled and (at_end or (consumed == 0 and filled > LONGEST_RECORD)):

@@ -34,7 +34,18 @@ _DIGITS = re.compile(r"([0-9]*)\.?([0-9]*)(?:[eE]([-+]?[0-9]+))?")
 
 def parse_numbers(text: str) -> Numbers | None:
     """Numbers separated by blanks, each read to the last bit; None if anything else is among them."""
-    if not text.isascii() or re.search(r"[^-+.0-9eE\s]", text):
+    values = _parse_plain(text)
+    if values is None:  # a mistake, or blanks that only Python knows
+        words = text.split()
+        if not all(NUMBER.fullmatch(word) for word in words):
+            return None
+        values = np.array([float(word) for word in words])
+    return values
+
+
+def _parse_plain(text: str) -> Numbers | None:
+    """The same without an object for each number; None where something is not plain."""
+    if not text.isascii() or re.search(r"[^-+.0-9eE \t\r\n]", text):
         return None
     blank = np.frombuffer(text.encode("ascii"), dtype=np.uint8) <= ord(" ")
     count = int((~blank[1:] & blank[:-1]).sum() + (~blank[:1]).sum())  # of words
