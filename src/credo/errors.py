@@ -214,12 +214,12 @@ class Status(Enum):
     EXACT = "The estimate is exact: it was computed in closed form."
     OPTIMAL = "The estimate is the optimum under the knowledge; its certificate proves it."
     NOT_CERTIFIED = "No solver could prove that the estimate is the optimum; the findings say how far off it can be."
-    LOCAL = "The estimate satisfies the knowledge, but with products in it only a local optimum is certain."
+    LOCAL = "The estimate satisfies the knowledge, but statements about products leave only a local optimum certain."
     VIOLATED = "The estimate does not satisfy every statement; the findings say which, and by how much."
     AVERAGED = "The estimate is the mean of draws from the distribution that data and knowledge leave."
     CONVERGED = "The iterations converged: neither the objective nor the CPTs change any more."
     NOT_CONVERGED = "The iterations stopped before they converged: raise max_iterations, or read the findings first."
-    NOT_MIXED = "The draws did not mix well everywhere: take more of them, or read the findings first."
+    NOT_MIXED = "Some probabilities are still uncertain, because the draws are too few: the findings say which."
 
 
 # Words for messages ---------------------------------------------------------------------------------------------------
@@ -232,11 +232,12 @@ MOST_COMPARED = 2000
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` is most likely a misspelling of, if one is close enough."""
+    name = str(name)
     if len(name) > LONGEST_COMPARED:
         return None
     comparable = (candidate for candidate in known if len(candidate) <= LONGEST_COMPARED)
     by_folded = {candidate.casefold(): candidate for candidate in islice(comparable, MOST_COMPARED)}
-    found = difflib.get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
+    found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None
 
 

@@ -230,7 +230,7 @@ def _read_header(file: BinaryIO, path: Path, known: Container[str]) -> tuple[lis
 def _header_text(line: bytes, path: Path) -> str:
     if line[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in line:
         raise DataError(
-            f"{path}: this is no CSV file in UTF-8. If it comes from a spreadsheet, save it as “CSV UTF-8”."
+            f"{path}: this is not a CSV file in UTF-8. If it comes from a spreadsheet, save it as “CSV UTF-8”."
         )
     try:
         text = line.decode("utf-8-sig").rstrip("\r\n")
@@ -238,8 +238,8 @@ def _header_text(line: bytes, path: Path) -> str:
         raise DataError(f"{path}: the header is not UTF-8. Save the file as “CSV UTF-8”.") from None
     if re.search(r"\r(?!\n)", text):
         raise DataError(
-            f"{path}: the lines end with a carriage return alone, as on old Macintoshes. Save the file with line ends "
-            "of today (“CSV UTF-8” in a spreadsheet)."
+            f"{path}: the lines end with a carriage return alone, as on old Macintoshes. Save the file as “CSV UTF-8” "
+            "in a spreadsheet, or with modern line endings."
         )
     if not text.strip():
         raise DataError(f"{path}: the table is empty. Its first line must hold the names of the columns.")

@@ -46,6 +46,8 @@ def require_file(path: PathLike, what: str, folder_allowed: bool = False) -> Non
             return
         if path.is_dir():
             raise FileError(f"This is a folder, not a {what}.", path)
+        if path.exists():
+            raise FileError(f"This is a device or a pipe. Save the {what} as a file first.", path)
         neighbours = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
     except FileError:
         raise
