@@ -1,14 +1,15 @@
-"""Parquet files through polars, whose reader panics on some broken files: every failure is a typed error."""
+"""Parquet files through polars: what its reader fails on, or panics on, is a typed error.
+
+A panic derives from `BaseException`, and prints a few lines of its own. On some damaged files polars asks for more
+memory than there is and ends the process; nothing in Python can prevent that.
+"""
 
 from __future__ import annotations
 
 import os
-import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import RLock
 from typing import TYPE_CHECKING
 
 from credo.errors import DataError, FileError
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 PARQUET_ENDINGS = (".parquet", ".pq")
 MAGIC = b"PAR1"
-_one_at_a_time = RLock()
 
 
 def scan_parquet(path: Path) -> pl.LazyFrame:
@@ -43,8 +43,7 @@ def parquet_errors(path: Path) -> Iterator[None]:
     import polars as pl
 
     try:
-        with _quiet_panics():
-            yield
+        yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OverflowError) as error:
         reason = str(error).splitlines()[0][:200] if str(error) else "its reader failed"
         raise DataError(f"{path} cannot be read as Parquet: {reason} Is the file damaged, or incomplete?") from None
@@ -68,30 +67,3 @@ def _check_ends(path: Path) -> None:
         raise DataError(f"{path} cannot be read as Parquet: it is a file of another kind.")
     if size < 12 or end[4:] != MAGIC or int.from_bytes(end[:4], "little") > size - 12:
         raise DataError(f"{path} cannot be read as Parquet: it is incomplete. Copy or write it again.")
-
-
-@contextmanager
-def _quiet_panics() -> Iterator[None]:
-    """Keep the text that a panic of polars prints to the error output of the process; print all other text."""
-    import polars as pl
-
-    with _one_at_a_time, tempfile.TemporaryFile() as kept:
-        try:
-            sys.stderr.flush()
-            before = os.dup(2)
-        except (OSError, AttributeError, ValueError):  # there is no error output
-            yield
-            return
-        os.dup2(kept.fileno(), 2)
-        panicked = False
-        try:
-            yield
-        except pl.exceptions.PanicException:
-            panicked = True
-            raise
-        finally:
-            os.dup2(before, 2)
-            os.close(before)
-            kept.seek(0)
-            if not panicked and (text := kept.read()):
-                os.write(2, text)
