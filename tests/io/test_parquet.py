@@ -33,9 +33,9 @@ def test_wherever_a_file_is_cut_off_it_is_a_typed_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [pl.exceptions.PanicException, pl.exceptions.ComputeError, OverflowError])
 def test_a_panic_is_a_typed_error(kind: type[BaseException]) -> None:
-    with pytest.raises(DataError, match="t.parquet cannot be read as Parquet: out of range Is the file damaged"):
-        with parquet_errors(Path("t.parquet")):
-            raise kind("out of range\nbacktrace")
+    message = "t.parquet cannot be read as Parquet: out of range. Is the file damaged"
+    with pytest.raises(DataError, match=message), parquet_errors(Path("t.parquet")):
+        raise kind("out of range\nbacktrace")
     with pytest.raises(FileError, match="no space"), parquet_errors(Path("t.parquet")):
         raise OSError(28, "no space")
 

@@ -45,8 +45,8 @@ def parquet_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OverflowError) as error:
-        reason = str(error).splitlines()[0][:200] if str(error) else "its reader failed"
-        raise DataError(f"{path} cannot be read as Parquet: {reason} Is the file damaged, or incomplete?") from None
+        reason = str(error).splitlines()[0][:200].rstrip(".") if str(error) else "its reader failed"
+        raise DataError(f"{path} cannot be read as Parquet: {reason}. Is the file damaged, or incomplete?") from None
     except OSError as error:
         if isinstance(error, FileError):
             raise
