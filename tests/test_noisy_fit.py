@@ -97,7 +97,7 @@ def test_several_families_amid_a_network_with_missing_values_and_a_hidden_variab
     )
     text = (
         "y is noisy-or of {a, b}, {h} with leak\nz is noisy-and of {y}, {c}\n"
-        "a and b synergize on y\nh raises y by at least 0.1\nP(z=yes | y=yes) >= 0.6\nh raises end"
+        "a and b synergize on y\nh raises y by at least 0.1\nP(z=yes | y=yes alone) >= 0.6\nh raises end"
     )
     frame = with_missing_values(truth.sample(250, seed=4), 0.2, 4).drop("h")
     fit = credo.fit(structure, frame, text, method="cmap", em=EMOptions(starts=2))
