@@ -212,7 +212,10 @@ def test_thresholds_are_the_users() -> None:
     features = pd.DataFrame({"age": rng.integers(20, 80, 100), "dose": rng.random(100)})
     target = (features["age"] + 40 * features["dose"] > 70).astype(int)
     model = KnowledgeClassifier(
-        'age raises y\nP(y=1 | age="<40", each other parent) <= 0.1', target="y", method="cml", bins={"age": [40, 60], "dose": 2}
+        'age raises y\nP(y=1 | age="<40", each other parent) <= 0.1',
+        target="y",
+        method="cml",
+        bins={"age": [40, 60], "dose": 2},
     ).fit(features, target)
     assert model.fit_.network.states("age") == ("<40", "40-60", "60+")
     assert model.fit_.network.states("dose") == ("1", "2")

@@ -71,7 +71,7 @@ def compare_networks(first: Network, second: Network) -> Differences:
                     "difference": values[1] - values[0],
                 }
             )
-    rows.sort(key=lambda row: -abs(row["difference"]))
+    rows.sort(key=lambda row: -round(abs(row["difference"]), 12))  # equal ones in the order of the CPT
     kinds = {"parameter": pl.String, **dict.fromkeys(("first", "second", "difference"), pl.Float64)}
     ordered = sorted(by_family.items(), key=lambda item: -item[1])
     families = pl.DataFrame(
