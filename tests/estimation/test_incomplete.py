@@ -55,13 +55,11 @@ def test_a_kept_cpt_that_makes_a_row_impossible_names_the_row() -> None:
         credo.fit(start, ROWS, method="ml", fixed=["one"])
 
 
-def test_knowledge_that_makes_a_row_impossible_is_not_certified() -> None:
-    """EM stands still there, but no solver proves what it ends with."""
+def test_knowledge_that_makes_a_row_impossible_names_row_and_statements() -> None:
     text = "P(one=yes | cause=no) = 0\nP(one=yes | cause=yes) = 0"
-    fit = credo.fit(HIDDEN, ROWS, text, method="cml", em=EMOptions(starts=1))
-    assert fit.status is credo.Status.NOT_CERTIFIED
-    assert any("not proved optimal" in each.message for each in fit.findings)
-    assert_finite(fit)
+    with pytest.raises(ImpossibleRowError, match=r"Row 3 is impossible: .*line 1.*line 2.* leave no") as error:
+        credo.fit(HIDDEN, ROWS, text, method="cml", em=EMOptions(starts=1))
+    assert error.value.statements == (1, 2)
 
 
 def test_too_many_hidden_variables_at_once_name_bytes_and_variables() -> None:
