@@ -56,20 +56,24 @@ def posterior(
     count_layout: Layout,
     dataset: Dataset,
     name: str,
-    soft: Mapping[str, Numbers],
+    soft: Mapping[str, Numbers] | Mapping[str | tuple[str, ...], Numbers],
     memory_limit: int | None = None,
     rows_before: int = 0,
 ) -> Numbers:
-    """The same for rows of state numbers, as an array (rows, states); `soft` has likelihoods (rows, states)."""
+    """The same for rows of state numbers, as an array (rows, states).
+
+    `soft` has likelihoods (rows, states) of a variable, or of a tuple of variables, the last one running fastest.
+    """
     network = count_layout.network
     target = network.names.index(name)
     sensors, readings, likelihood_columns = [], [], []
     for key, likelihoods in soft.items():
         distinct, which = np.unique(likelihoods, axis=0, return_inverse=True)
-        sensors.append(Sensor((key,), len(distinct)))
+        sensors.append(Sensor((key,) if isinstance(key, str) else key, len(distinct)))
         readings.append(which.ravel())
         likelihood_columns.append(np.ascontiguousarray(distinct.T))
-        _check_observed(network, dataset, key, likelihoods, rows_before)
+        if isinstance(key, str):
+            _check_observed(network, dataset, key, likelihoods, rows_before)
     sensors.append(Sensor((name,)))
     readings.append(np.zeros(len(dataset), dtype=np.int64))
     most = max(sensor.states for sensor in sensors)
