@@ -85,7 +85,7 @@ def test_em_ends_where_a_general_solver_finds_nothing_better(method: str, seed: 
     assert oracle.improved(theta) <= oracle.value(theta) + 1e-4
 
 
-# Rows that the statements make impossible ------------------------------------------------------------------------------
+# Rows that the statements make impossible -----------------------------------------------------------------------------
 
 
 def test_a_complete_row_that_contradicts_names_row_and_statement() -> None:

@@ -27,7 +27,7 @@ from credo.estimation.pinned import contradiction_of, pinned_cells, pinned_param
 from credo.estimation.problem import Fold, Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
 from credo.estimation.solution import Solution
-from credo.estimation.tied import TiedEStep, tie_finding, tied_e_step, tied_likelihood
+from credo.estimation.tied import TiedEStep, is_far_off, tie_finding, tied_e_step, tied_likelihood
 from credo.findings import Finding
 from credo.io.dataset import Dataset
 from credo.options import EMOptions, TieReading
@@ -84,16 +84,19 @@ def estimate_incomplete(problem: Problem) -> Solution:
         conditioned = e_step.rows
         if problem.reading is not TieReading.CLL:
             conditioned = tie_rows(problem.counts.layout, ties, dataset, memory_limit=problem.memory_limit)
-        likelihood = tied_likelihood(conditioned, theta)
+        likelihood = tied_likelihood(conditioned, theta, problem.seed)
         findings.append(tie_finding(conditioned, likelihood))
     used = inner if em_method.uses_knowledge else replace(inner, constraints=Constraints(inner.layout))
     findings += [*result.findings, *order_findings(used, found_by_em(e_step.prepared))]
-    # EM also stops where its M-step only came close to the optimum.
+    # EM also stops where its M-step only came close to the optimum, or its likelihood to the exact one.
     uncertified = result.converged and last.status is Status.NOT_CERTIFIED
+    status = last.status if uncertified or not is_em else STATUS[result.ended]
+    if status is Status.CONVERGED and likelihood is not None and not likelihood.is_exact and is_far_off(likelihood):
+        status = Status.NOT_CERTIFIED
     return replace(
         last,
         cpts=cpts,
-        status=last.status if uncertified or not is_em else STATUS[result.ended],
+        status=status,
         findings=(*findings, *last.findings),
         log_likelihood=log_likelihood_of(prepared, theta),
         history=result.history,

@@ -197,7 +197,7 @@ def test_more_rows_than_states_cannot_all_differ() -> None:
         tied(network, np.full((3, 1), -1, dtype=np.int8), [RowTie(("a",), None, (1, 2, 3), 0, differ=True)])
 
 
-# Several variables of the same rows ------------------------------------------------------------------------------------
+# Several variables of the same rows -----------------------------------------------------------------------------------
 
 
 def same_rows(seed: int, differ: bool = False) -> tuple[Network, np.ndarray, list[RowTie]]:

@@ -24,6 +24,7 @@ from credo.model.network import Network
 from credo.options import TieReading
 from credo.statistics.inference.expected_counts import Prepared, prepare
 from credo.statistics.ties.factors import Factors, factors_of, joined
+from credo.statistics.ties.loop_correction import Correction, loop_correction
 from credo.statistics.ties.relaxation import TIGHT, Members, Relaxation, relax
 from credo.types import Indices, Numbers
 
@@ -78,6 +79,14 @@ class TiedData:
             max(seen.rounds, chance.rounds),
             seen.converged and chance.converged,
         )
+
+    def correction(self, theta: Numbers, seed: int = 0) -> Correction | None:
+        """What the exact logarithm has beyond that of converged messages; None where that is not known."""
+        seen = loop_correction(self.seen, theta, self.seen.start(), seed)
+        if seen is None or self.chance is None:
+            return seen
+        chance = loop_correction(self.chance, theta, self.chance.start(), seed)
+        return None if chance is None else seen.less(chance)
 
     def _merged(self, theta: Numbers, evidence: Numbers, tolerance: float) -> Expected:
         """Each tie counts the CPTs of its variables once: P(x) is divided out for all members but one."""

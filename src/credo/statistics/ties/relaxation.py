@@ -111,7 +111,7 @@ class Relaxation:
         marginals = np.zeros((len(factors) if len(tilt) else 0, width))
         messages, changes = np.empty_like(evidence), np.zeros(len(self.cells))
         repeated = np.zeros(len(self.prepared.groups.component), dtype=bool)  # since all were evaluated
-        totals, totals_evidence = self._evaluate(full, evidence, messages), evidence
+        totals, totals_evidence = self.evaluate(full, evidence, messages), evidence
         damping, change_size, round, converged = 0.0, np.inf, 0, False
         for round in range(1, MOST_ROUNDS + 1):
             following = np.empty_like(evidence)
@@ -135,25 +135,25 @@ class Relaxation:
             changed[self.evaluation[changes > enough]] = True
             if self.is_direct or changed.sum() >= PARTIAL_SHARE * len(changed):
                 evidence, repeated[:] = following, False
-                totals, totals_evidence = self._evaluate(full, evidence, messages), evidence
+                totals, totals_evidence = self.evaluate(full, evidence, messages), evidence
                 if self.is_direct:  # the message of a member does not depend on the messages it receives
                     converged = True
                     break
             else:
                 put_off(self.offsets, changed[self.evaluation], evidence, following)
                 evidence, repeated = following, repeated | changed
-                self._evaluate(full, evidence, messages, changed)
+                self.evaluate(full, evidence, messages, changed)
         counts, log_rows = totals
         if repeated.sum() >= PARTIAL_SHARE * len(repeated):
-            counts, log_rows = self._evaluate(full, evidence, messages)
+            counts, log_rows = self.evaluate(full, evidence, messages)
         elif repeated.any():
-            counts_then, log_then = self._evaluate(full, totals_evidence, np.empty_like(messages), repeated)
-            counts_now, log_now = self._evaluate(full, evidence, messages, repeated)
+            counts_then, log_then = self.evaluate(full, totals_evidence, np.empty_like(messages), repeated)
+            counts_now, log_now = self.evaluate(full, evidence, messages, repeated)
             counts, log_rows = counts + (counts_now - counts_then), log_rows + (log_now - log_then)
         log_z = log_rest + log_rows + float(log_factors)
         return Settled(rest + counts[: len(theta)], log_z, following, round, converged), marginals
 
-    def _evaluate(
+    def evaluate(
         self, full: Numbers, evidence: Numbers, messages: Numbers, which: Flags | None = None
     ) -> tuple[Numbers, float]:
         """Expected counts and log P of rows under soft evidence, without its scale.
