@@ -78,6 +78,7 @@ class _Beliefs:
     messages: Numbers  # μ of each column, as `evidence`
     marginals: Numbers  # b of each column
     in_cycles: Flags  # (columns,)
+    factor: Indices  # (columns,) the factor of each column in cycles
     rows: dict[int, tuple[tuple[int, ...], Numbers]]  # row → its hidden tied variables, and the logarithm of b
 
     @classmethod
@@ -93,7 +94,10 @@ class _Beliefs:
         if in_cycles.sum() > MOST_COLUMNS:
             return None
         rows = _row_beliefs(relaxation, theta, settled.evidence, in_cycles)
-        return None if rows is None else cls(relaxation, messages, marginals, in_cycles, rows)
+        members = relaxation.members
+        factor, own = np.zeros(len(in_cycles), dtype=np.int64), members.columns >= 0
+        factor[members.columns[own]] = members.factors.factor[own]
+        return None if rows is None else cls(relaxation, messages, marginals, in_cycles, factor, rows)
 
     def components(self) -> Iterator[Indices]:
         """The columns of each connected component with cycles."""
@@ -147,7 +151,7 @@ class _Beliefs:
                 for v in variables:
                     state = state * sizes[v] + value[shared.get((row, v), (row, v))]
                 logs += table[state]
-            for factor in np.unique(factors.factor[np.isin(members.columns, columns)]).tolist():
+            for factor in np.unique(self.factor[columns]).tolist():
                 logs += self._factor(factor, value, shared)
         return np.where(np.isnan(logs), -np.inf, logs), is_sum
 
@@ -187,7 +191,9 @@ class _Beliefs:
         members, factors = self.relaxation.members, self.relaxation.members.factors
         inside = set(columns.tolist())
         found: dict[tuple[int, int], tuple[int, int]] = {}
-        for factor in np.flatnonzero(~factors.differ).tolist():
+        for factor in np.unique(self.factor[columns]).tolist():
+            if factors.differ[factor]:
+                continue
             own = [
                 c for c in members.columns[factors.starts[factor] : factors.starts[factor + 1]].tolist() if c in inside
             ]
@@ -207,7 +213,7 @@ class _Beliefs:
         return state
 
     def _of(self, table: Numbers, column: int, state: Indices) -> Numbers:
-        return table[self.relaxation.offsets[column] + state]
+        return np.asarray(table[self.relaxation.offsets[column] + state])
 
     def _factor(
         self, factor: int, value: dict[tuple[int, int], Indices], shared: dict[tuple[int, int], tuple[int, int]]
@@ -225,10 +231,10 @@ class _Beliefs:
         inside = [int(c) >= 0 and bool(self.in_cycles[c]) for c in own]
         picks = [self._state(int(c), value, shared) if use else None for c, use in zip(own, inside, strict=True)]
         if picks[0] is not None and picks[1] is not None:
-            return np.log(joint[picks[0], picks[1]])
+            return np.asarray(np.log(joint[picks[0], picks[1]]))
         at, axis = (picks[0], 1) if picks[0] is not None else (picks[1], 0)
         assert at is not None
-        return np.log(joint.sum(axis=axis)[at])  # the other one is observed, or a leaf whose belief cancels
+        return np.asarray(np.log(joint.sum(axis=axis)[at]))  # the other one is observed, or a leaf whose belief cancels
 
     def _message(self, column: int, states: int) -> Numbers:
         if column < 0:
