@@ -168,4 +168,4 @@ def _estimate(problem: Problem, knowledge: Knowledge) -> Solution:
         raise ImpossibleRowError(error.row, error.values, error.statements, words) from None
     except InfeasibleError:
         require_consistent(check(knowledge.network, knowledge))
-        raise OptionError("The knowledge contradicts the fixed CPTs.") from None
+        raise OptionError("The knowledge contradicts the fixed CPTs. Fix fewer, or correct the statements.") from None

@@ -127,7 +127,7 @@ def contradictions(problem: Problem, pinned: Iterable[tuple[Block, Indices]]) ->
                 CONTRADICTED,
                 f"{name}: {problem.layout.describe(index)} can only be zero by "
                 f"{'statement' if len(statements) == 1 else 'statements'} {numbers}, but the data contain it "
-                f"{data[index]:g} times. No CPT can satisfy both; a confidence would let the data speak.",
+                f"{data[index]:g} times. Correct the statements or the data, or add a confidence to a statement.",
                 name,
             )
 

@@ -100,7 +100,7 @@ def tie_finding(rows: TiedData, likelihood: TiedLikelihood) -> Finding:
     values = int(np.diff(factors.starts)[~factors.differ].sum())
     parts = []
     if shared:
-        parts.append(f"{values:,} values are tied into {shared:,} that are shared")
+        parts.append(f"{values:,} values are tied into {shared:,} shared {'value' if shared == 1 else 'values'}")
     if pairs:
         parts.append(f"{pairs:,} {'pair differs' if pairs == 1 else 'pairs differ'}")
     return Finding("ties", f"{' and '.join(parts) or 'No two rows are tied'}. {_quality(likelihood)}")
@@ -114,7 +114,7 @@ def _quality(likelihood: TiedLikelihood) -> str:
             "Some ties form cycles, and the messages between them did not converge: the likelihood of the tied rows is "
             "a rough approximation. Tie fewer variables of a row."
         )
-    start = "Some ties form cycles: the likelihood of the tied rows is an approximation; its messages converged."
+    start = "Some ties form cycles: the likelihood of the tied rows is an approximation (its messages converged)."
     if likelihood.correction is None:
         return f"{start} There are too many cycles to estimate how far it is off. Tie fewer variables of a row."
     size, error = abs(likelihood.correction), likelihood.correction_error

@@ -61,16 +61,16 @@ def put_in(cells: Any, steps: Any, offsets: Any, evidence: Any, theta: Any) -> N
 
 
 @jit
-def _says(own: Any, offsets: Any, column: int, x: int) -> float:  # pragma: no cover
-    """What a member says of the value x: its row's μ, or certainty where the value is observed."""
+def equality_message(own: Any, offsets: Any, column: int, x: int) -> float:  # pragma: no cover
+    """The message of a member to an equal one, for the value x: μ of its row, or certainty where x is observed."""
     if column >= 0:
         return own[offsets[column] + x]
     return 1.0 if x == -1 - column else 0.0
 
 
 @jit
-def _denies(own: Any, offsets: Any, column: int, x: int, k: int) -> float:  # pragma: no cover
-    """What a member says of all values but x: 1 − μ(x), to the last digit also where it is almost sure of x."""
+def difference_message(own: Any, offsets: Any, column: int, x: int, k: int) -> float:  # pragma: no cover
+    """The message of a member to one that differs, 1 − μ(x): exact also where μ(x) is almost one."""
     if column < 0:
         return 0.0 if x == -1 - column else 1.0
     at = offsets[column]
@@ -101,11 +101,11 @@ def _compatible(  # pragma: no cover
 ) -> float:
     """What a member of a pair says of all states that go with the state x of the other one."""
     if digit_starts[g + 1] - digit_starts[g] == 1:
-        return _denies(own, offsets, column, x, k)
+        return difference_message(own, offsets, column, x, k)
     total = 0.0
     for y in range(k):
         if _allows(digit_starts, digits, differs, g, x, y):
-            total += _says(own, offsets, column, y)
+            total += equality_message(own, offsets, column, y)
     return total
 
 
@@ -136,7 +136,7 @@ def compensate(  # pragma: no cover
             left, right = columns[first], columns[first + 1]
             z = 0.0
             for x in range(k):
-                z += _says(own, offsets, left, x) * _compatible(
+                z += equality_message(own, offsets, left, x) * _compatible(
                     own, offsets, right, digit_starts, digits, differs, g, x, k
                 )
             if not z > LEAST:
@@ -216,7 +216,7 @@ def change(  # pragma: no cover
 
 
 @jit
-def put_off(offsets: Any, which: Any, before: Any, after: Any) -> None:  # pragma: no cover
+def keep_previous(offsets: Any, which: Any, before: Any, after: Any) -> None:  # pragma: no cover
     """Keep the old evidence in place of the new where a column waits."""
     for c in range(len(which)):
         if not which[c]:
