@@ -238,7 +238,7 @@ class _Beliefs:
 
     def _message(self, column: int, states: int) -> Numbers:
         if column < 0:
-            return np.eye(states)[-1 - column]
+            return np.asarray(np.eye(states)[-1 - column])
         return self.messages[self.relaxation.offsets[column] : self.relaxation.offsets[column + 1]]
 
     def _allowed(self, factor: int) -> Flags:
