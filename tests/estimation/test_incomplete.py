@@ -75,3 +75,41 @@ def test_too_many_hidden_variables_at_once_name_bytes_and_variables() -> None:
 def assert_finite(fit: credo.Fit) -> None:
     assert all(np.isfinite(fit.network.cpt_array(name)).all() for name in fit.network.names)
     assert np.isfinite(fit.history).all()
+
+
+# What the network's file has in its CPTs ------------------------------------------------------------------------------
+
+ZEROS = {"cause": [1.0, 0.0], "one": [[1.0, 0.0], [0.0, 1.0]], "two": [[0.0, 1.0], [1.0, 0.0]]}
+
+
+def with_zeros() -> Network:
+    return HIDDEN.with_cpts({name: np.array(table) for name, table in ZEROS.items()})
+
+
+@pytest.mark.parametrize("method", ["ml", "map", "cml", "cmap", "cem", "posterior"])
+def test_one_missing_cell_does_not_make_old_zeros_binding(method: str) -> None:
+    complete = ROWS.with_columns(cause=pl.Series(["no", "yes", "yes", "no"]))
+    missing = complete.with_columns(two=pl.Series(["no", None, "no", "yes"]))
+    fit = credo.fit(with_zeros(), missing, STATEMENTS.get(method, ""), method=method, em=EMOptions(starts=1))
+    without = credo.fit(HIDDEN, missing, STATEMENTS.get(method, ""), method=method, em=EMOptions(starts=1))
+    assert_finite(fit)
+    for name in HIDDEN.names:
+        assert fit.network.cpt_array(name) == pytest.approx(without.network.cpt_array(name), abs=1e-2)
+
+
+def test_zeros_of_a_noisy_family_are_a_start_too() -> None:
+    network = Network({"a": BINARY, "b": BINARY, "x": BINARY}, {"x": ["a", "b"]})
+    text = "x is noisy-or of {a}, {b} with leak"
+    rows = [("no", "no", "yes"), ("yes", None, "no"), ("no", "yes", "no"), ("yes", "yes", "yes"), (None, "no", "no")]
+    frame = pl.DataFrame(rows, schema=["a", "b", "x"], orient="row")
+    first = credo.fit(network, frame.head(1).with_columns(x=pl.lit("no")), text, method="ml")
+    assert (first.network.cpt_array("x") == 0).any()
+    fit = credo.fit(first.network, frame, text, method="cmap", em=EMOptions(starts=1))
+    without = credo.fit(network, frame, text, method="cmap", em=EMOptions(starts=1))
+    assert fit.history[-1] == pytest.approx(without.history[-1], abs=1e-3)
+
+
+def test_a_fixed_cpt_stays_as_it_is_to_the_last_bit() -> None:
+    start = with_zeros().with_cpts({"one": np.array([[0.9, 0.1], [1 / 3, 2 / 3]])})
+    fit = credo.fit(start, ROWS, method="map", fixed=["one"], em=EMOptions(starts=3))
+    assert fit.network.cpt_array("one").tolist() == start.cpt_array("one").tolist()

@@ -285,8 +285,8 @@ def _moves_of_several(symmetry: Symmetry, groups: Mapping[str, list[list[int]]],
             if found is not None and found.moved not in seen:
                 seen.add(found.moved)
                 yield found
-    for one, two in _alike(symmetry, groups):
-        found = _repaired(symmetry, Move(variables={one: two, two: one}), groups, tries)
+    for left, right in _alike(symmetry, groups):
+        found = _repaired(symmetry, Move(variables={left: right, right: left}), groups, tries)
         if found is not None and found.moved not in seen:
             seen.add(found.moved)
             yield found
@@ -308,9 +308,9 @@ def _repaired(symmetry: Symmetry, move: Move, groups: Mapping[str, list[list[int
     if move.variables:
         network = symmetry.problem.network
         free = sorted((broken & symmetry.hidden) - move.moved)
-        for one, two in combinations(free, 2):
-            if len(network.states(one)) == len(network.states(two)):
-                pairs = {**move.variables, one: two, two: one}
+        for left, right in combinations(free, 2):
+            if len(network.states(left)) == len(network.states(right)):
+                pairs = {**move.variables, left: right, right: left}
                 if (found := _repaired(symmetry, replace(move, variables=pairs), groups, tries)) is not None:
                     return found
     return None
@@ -348,12 +348,12 @@ def _alike(symmetry: Symmetry, groups: Mapping[str, list[list[int]]]) -> Iterato
 def _message(problem: Problem, move: Move) -> str:
     """What can be exchanged at once."""
     parts = []
-    for one, two in move.variables.items():
-        if one < two or move.variables.get(two) != one:
-            parts.append(f"{one} and {two}")
+    for left, right in move.variables.items():
+        if left < right:
+            parts.append(f"{left} and {right}")
     for name, order in move.states.items():
         states = problem.network.states(name)
-        one = next(k for k, other in enumerate(order) if k != other)
+        one = next(k for k, image in enumerate(order) if k != image)
         parts.append(f"{states[one]} and {states[order[one]]} of {name}")
     what = "; ".join(parts)
     if len(move.moved) == 2 and move.variables:
