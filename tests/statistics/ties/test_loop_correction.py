@@ -27,7 +27,7 @@ def cycles(seed: int) -> tuple[Network, np.ndarray, list[RowTie], TiedData] | No
 
 def test_small_components_are_summed_up() -> None:
     corrections = []
-    for seed in range(90):
+    for seed in range(60):
         if (case := cycles(seed)) is None:
             continue
         network, codes, ties, rows = case
@@ -36,14 +36,14 @@ def test_small_components_are_summed_up() -> None:
         exact = constrained(network, codes, ties)
         assert evaluate(network, rows).log_likelihood + found.value == pytest.approx(exact, abs=1e-5)
         corrections.append(abs(found.value))
-    assert len(corrections) > 15
+    assert len(corrections) > 10
     assert max(corrections) > 0.1
 
 
 def test_draws_are_within_their_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop_correction, "MOST_SUMMED", 0)
     scores = []
-    for seed in range(90):
+    for seed in range(60):
         if (case := cycles(seed)) is None:
             continue
         network, codes, ties, rows = case
@@ -51,7 +51,7 @@ def test_draws_are_within_their_standard_error(monkeypatch: pytest.MonkeyPatch) 
         missing = constrained(network, codes, ties) - evaluate(network, rows).log_likelihood
         if found is not None:
             scores.append((found.value - missing) / max(found.error, 1e-3))
-    assert len(scores) > 15
+    assert len(scores) > 10
     assert np.mean(np.abs(scores) < 2.5) > 0.9
 
 
