@@ -96,6 +96,7 @@ def _training_findings(trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
 LBFGS_STEPS, LBFGS_ROUNDS = 100, 20  # in a round, and rounds at most
 # Training ends where no coordinate promises more: J can then rise by about GRADIENT²/2 for each, in nats.
 GRADIENT = 1e-5
+M_STEP_GRADIENT = 1e-8  # of the steps of EM: an M-step that stops early lowers the objective near the end
 STATIONARY = 1e-2  # above this the training was cut short
 LEAST_CURVATURE = 1e-4
 NOTABLE = 1e-3  # a violation worth mentioning
@@ -130,7 +131,7 @@ def cem_m_step(problem: Problem) -> MStep:
     def m_step(counts: Counts) -> tuple[Mapping[str, Numbers], float]:
         vector = problem.vector(counts)
         theta, _ = relative_frequencies(problem, vector)
-        optimum = objective.maximise(vector)
+        optimum = objective.maximise(vector, M_STEP_GRADIENT)
         theta[inside] = optimum.theta
         expected = problem.vector(counts, with_prior=False)[inside]
         term = optimum.value - float(expected @ np.log(optimum.theta))
@@ -168,7 +169,7 @@ class SoftObjective:
         weights = vector[self.block.parameters]
         return replace(self.penalised, task=replace(self.penalised.task, weights=weights))
 
-    def maximise(self, vector: Numbers) -> SoftOptimum:
+    def maximise(self, vector: Numbers, tolerance: float = GRADIENT) -> SoftOptimum:
         """The maximum of J, starting from relative frequencies.
 
         Coordinates are scaled by the curvature of J, so that distributions with three data and with three thousand
@@ -177,7 +178,7 @@ class SoftObjective:
         if not self.block.size:
             return SoftOptimum(np.zeros(0), 0.0, 0.0, 0)
         penalised, evaluations = self.with_weights(vector), 0
-        beta = np.log(self._start(penalised.task.weights))
+        beta, least = np.log(self._start(penalised.task.weights)), np.inf
         for _ in range(LBFGS_ROUNDS):
             scale = self._scale(penalised, penalised.distributions(beta))
 
@@ -185,11 +186,12 @@ class SoftObjective:
                 value, gradient = penalised.cost(scale * point, 0.0)
                 return value, scale * gradient
 
-            found = minimise(cost, beta / scale, LBFGS_STEPS, GRADIENT)
+            found = minimise(cost, beta / scale, LBFGS_STEPS, tolerance)
             beta, evaluations = scale * found.point, evaluations + found.evaluations
             gradient = float(np.abs(found.gradient).max())
-            if gradient <= GRADIENT:
+            if gradient <= tolerance or not found.value < least:
                 break
+            least = found.value
         # A probability that underflows is no zero: its logarithm is needed.
         theta = np.maximum(penalised.distributions(beta), np.finfo(np.float64).tiny)
         return SoftOptimum(theta, -found.value, gradient, evaluations)
