@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from credo.constraints.blocks import Block
 from credo.estimation.solvers.certificate import certify
 from credo.estimation.solvers.plain_closed_forms import closed_form
-from credo.estimation.solvers.plain_interior_point import interior_points, padded_size
+from credo.estimation.solvers.plain_interior_point import Manner, has_one_optimum, interior_points, padded_size
 from credo.estimation.solvers.tasks import Point as Point
 from credo.estimation.solvers.tasks import Task as Task
 from credo.estimation.solvers.tasks import normalised, unknowns
@@ -62,10 +62,11 @@ def solve_plain(tasks: Sequence[Task], closed_forms: bool = True) -> list[Point]
             shapes[number], optimum = closed_form(task)
             if optimum is not None:
                 found[number] = _certified_point(task, *optimum, 0, True, shapes[number])
-    # Where it gets stuck on the way from a start near the counts, it tries once more from the middle.
-    for cautious in (False, True):
+    for manner in Manner:
         left = [k for k in range(len(tasks)) if k not in found or not found[k].converged]
-        for number, end in zip(left, interior_points([tasks[k] for k in left], cautious), strict=True):
+        if manner is Manner.QUICK:
+            left = [k for k in left if has_one_optimum(tasks[k])]
+        for number, end in zip(left, interior_points([tasks[k] for k in left], manner), strict=True):
             found[number] = _certified_point(
                 tasks[number], end.theta, end.multipliers, end.iterations, end.converged, shapes[number]
             )
