@@ -39,11 +39,12 @@ from credo.estimation.penalised import (
 )
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
-from credo.estimation.solution import Solution, no_data_findings
+from credo.estimation.solution import Solution, no_data_findings, where
 from credo.estimation.solvers.certificate import Certificate, certify
 from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.lbfgs import minimise
 from credo.findings import Finding
+from credo.model.network import Network
 from credo.statistics.counts import Counts
 from credo.types import Numbers
 
@@ -64,8 +65,8 @@ def estimate_co(problem: Problem) -> Solution:
     findings = [
         *findings,
         *_no_data_findings(problem, unseen),
-        *_violated_findings(trained),
-        *_training_findings(trained),
+        *_violated_findings(problem.network, trained),
+        *_training_findings(problem.network, trained),
     ]
     certificate = Certificate(
         max((each.certificate.violation for each in trained), default=0.0),
@@ -82,30 +83,29 @@ def _co_status(trained: Sequence[TrainedBlock]) -> Status:
     return Status.NOT_CERTIFIED if trained else Status.EXACT
 
 
-def _violated_findings(trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
+def _violated_findings(network: Network, trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
     for each in trained:
         if each.certificate.violation > FEASIBLE:
-            name, configuration = each.block.configurations[0]
             message = (
-                f"The block of {name} (configuration {configuration + 1}) ended with a violation of "
-                f"{each.certificate.violation:.1e}."
+                f"{where(network, each.block)}: a statement is violated by {each.certificate.violation:.1e}. "
+                "The method cmap satisfies all statements."
             )
-            yield Finding("violated", message, name)
+            yield Finding("violated", message, each.block.configurations[0][0])
 
 
-def _training_findings(trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
+def _training_findings(network: Network, trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
     for each in trained:
         if not each.converged:
-            name, configuration = each.block.configurations[0]
-            message = f"The training of the block of {name} (configuration {configuration + 1}) was cut short."
-            yield Finding("not converged", message, name)
+            message = f"{where(network, each.block)}: the training ended before its optimum. cml solves this exactly."
+            yield Finding("not converged", message, each.block.configurations[0][0])
     if trained:
         worst = max(each.certificate.gap for each in trained)
         evaluations = sum(each.evaluations for each in trained)
         yield Finding(
             "training",
-            f"{len(trained)} blocks were trained by gradient, {evaluations} evaluations in all; "
-            f"the objective is at most {worst:.1e} (relatively) from the optimum.",
+            f"{len(trained)} {'group' if len(trained) == 1 else 'groups'} of probabilities linked by statements "
+            f"{'was' if len(trained) == 1 else 'were'} learned by following the gradient. "
+            f"After {evaluations} evaluations the objective is at most {worst:.1e} (relatively) from the optimum.",
         )
 
 
@@ -244,8 +244,8 @@ def _weight_findings(problem: Problem, weights: PenaltyWeights) -> Iterable[Find
     if problem.blocks:
         yield Finding(
             "penalty weights",
-            f"A violated range costs {weights.ranges:g}/2·λ·violation², a violated relation {weights.relations:g}/2·λ·"
-            "violation², in nats; λ is the statement's confidence, 1 where it has none.",
+            f"A violated range lowers the log-likelihood by {weights.ranges:g}/2·λ·violation², a violated relation by "
+            f"{weights.relations:g}/2·λ·violation². λ is the statement's confidence, 1 where it has none.",
         )
     if problem.constraints.products:
         yield Finding("products", "Violations of statements about products are measured in logarithms.")
@@ -269,7 +269,7 @@ def _violation_findings(block: Block, theta: Numbers) -> Iterable[Finding]:
         yield Finding(
             "missed",
             f"{len(violated)} of {len(amounts)} statements are violated by more than {NOTABLE:g}; most of all "
-            f"statement {worst + 1}, by {violated[worst]:.3f}. The violations of the fit list them.",
+            f"statement {worst + 1}, by {violated[worst]:.3f}. fit.violations() lists them.",
         )
     elif amounts:
         yield Finding("missed", f"None of {len(amounts)} statements is violated by more than {NOTABLE:g}.")

@@ -55,11 +55,11 @@ def certify_block(  # pragma: no cover
     bounds: Any,
     equality: Any,
     softness: Any,
-    norms: Any,  # (m,) what each row was divided by
+    norms: Any,  # (m,) what each constraint was divided by
     theta: Any,
     multipliers: Any,
 ) -> tuple[float, float, float]:
-    """The largest violation of a hard row or a sum, in the row's own units; the objective; and the dual bound."""
+    """The largest violation of a hard constraint or a sum, in its own units; the objective; and the dual bound."""
     n, m = len(weights), len(bounds)
     violation, value, bound = 0.0, 0.0, 0.0
     sums = np.zeros(distributions)
@@ -141,15 +141,15 @@ def least_on_simplex(weights: Any, entropies: Any, gradient: Any) -> float:  # p
 
 
 class Blocks(NamedTuple):
-    """All blocks in one set of arrays; weights are scaled to a sum of one, rows to a largest coefficient of one."""
+    """All blocks in one set of arrays; weights sum to one, coefficients of constraints are at most one."""
 
     parameter_starts: Any  # (blocks + 1,)
-    row_starts: Any  # (blocks + 1,)
+    constraint_starts: Any  # (blocks + 1,)
     distribution_counts: Any  # (blocks,)
     weights: Any
     entropies: Any
     distribution_of: Any  # counted from 0 in each block
-    entry_starts: Any  # (rows + 1,)
+    entry_starts: Any  # (constraints + 1,)
     indices: Any  # counted from 0 in each block
     coefficients: Any
     bounds: Any
@@ -174,9 +174,9 @@ class Ends(NamedTuple):
 
 
 @compiled
-def rows_of(blocks: Blocks, b: int) -> Any:  # pragma: no cover
+def constraints_of(blocks: Blocks, b: int) -> Any:  # pragma: no cover
     """The constraints of a block: starts, indices, coefficients, bounds, equality, softness."""
-    r, t = blocks.row_starts[b], blocks.row_starts[b + 1]
+    r, t = blocks.constraint_starts[b], blocks.constraint_starts[b + 1]
     begin, end = blocks.entry_starts[r], blocks.entry_starts[t]
     return (
         blocks.entry_starts[r : t + 1] - begin,
@@ -193,12 +193,12 @@ def solve_in_closed_form(first: int, last: int, blocks: Blocks, ends: Ends) -> N
     """Solve blocks `first` to `last` where there is a closed form."""
     for b in range(first, last):
         p, q = blocks.parameter_starts[b], blocks.parameter_starts[b + 1]
-        r, t = blocks.row_starts[b], blocks.row_starts[b + 1]
+        r, t = blocks.constraint_starts[b], blocks.constraint_starts[b + 1]
         w, x, z = blocks.weights[p:q], ends.theta[p:q], ends.multipliers[r:t]
         of, count = blocks.distribution_of[p:q], blocks.distribution_counts[b]
         if blocks.entropies[p:q].any():
             continue
-        starts, where, what, upper, equality, softness = rows_of(blocks, b)
+        starts, where, what, upper, equality, softness = constraints_of(blocks, b)
         order = np.empty(count, dtype=np.int64)
         shape, done = shape_of(w, of, count, starts, where, what, upper, equality, softness, order), False
         if shape == NO_CONSTRAINTS:
@@ -226,8 +226,8 @@ def is_dense(blocks: Blocks, b: int) -> bool:  # pragma: no cover
 def iterate(b: int, blocks: Blocks, dense: Any, sparse: Any, tolerance: float, ends: Ends) -> None:  # pragma: no cover
     """Solve one block; where it gets stuck on the way from near the counts, it tries once more from the middle."""
     p, q = blocks.parameter_starts[b], blocks.parameter_starts[b + 1]
-    r, t = blocks.row_starts[b], blocks.row_starts[b + 1]
-    starts, where, what, upper, equality, softness = rows_of(blocks, b)
+    r, t = blocks.constraint_starts[b], blocks.constraint_starts[b + 1]
+    starts, where, what, upper, equality, softness = constraints_of(blocks, b)
     for cautious in (False, True):
         ends.iterations[b], ends.status[b], _, _ = solve_block(
             blocks.weights[p:q],
@@ -267,7 +267,7 @@ def solve_sparse_blocks(
     for b in range(first, last):
         if ends.status[b] == OPEN and not is_dense(blocks, b):
             p, q = blocks.parameter_starts[b], blocks.parameter_starts[b + 1]
-            starts, where, what, _, _, _ = rows_of(blocks, b)
+            starts, where, what, _, _, _ = constraints_of(blocks, b)
             order = blocks.orders[blocks.order_starts[b] : blocks.order_starts[b + 1]]
             of, count = blocks.distribution_of[p:q], blocks.distribution_counts[b]
             sparse = sparse_space(of, count, starts, where, what, order)
@@ -279,9 +279,9 @@ def certify_blocks(first: int, last: int, blocks: Blocks, ends: Ends) -> None:  
     """Normalise and certify blocks `first` to `last`."""
     for b in range(first, last):
         p, q = blocks.parameter_starts[b], blocks.parameter_starts[b + 1]
-        r, t = blocks.row_starts[b], blocks.row_starts[b + 1]
+        r, t = blocks.constraint_starts[b], blocks.constraint_starts[b + 1]
         of, count, scale = blocks.distribution_of[p:q], blocks.distribution_counts[b], blocks.scales[b]
-        starts, where, what, upper, equality, softness = rows_of(blocks, b)
+        starts, where, what, upper, equality, softness = constraints_of(blocks, b)
         normalise(of, count, ends.theta[p:q])
         ends.violations[b], value, bound = certify_block(
             blocks.weights[p:q],

@@ -28,7 +28,7 @@ from credo.kernels.penalty import (
     ROUNDING,
     SMALLEST_STEP,
     SUFFICIENT,
-    PricedRows,
+    PenalisedConstraints,
 )
 from credo.types import Flags, Indices, Numbers
 
@@ -39,7 +39,7 @@ FILLED = 0.1  # the share of entries that are not zero, from which dense factors
 
 
 def newton_plain(
-    constraints: PricedRows, weights: Numbers, omega: float, beta: Numbers, iterations: int, tolerance: float
+    constraints: PenalisedConstraints, weights: Numbers, omega: float, beta: Numbers, iterations: int, tolerance: float
 ) -> tuple[Numbers, int]:
     """The minimum near β and how often F was evaluated.
 
@@ -78,9 +78,9 @@ def newton_plain(
 class _Point:
     """F and its slope at one β."""
 
-    constraints: PricedRows
+    constraints: PenalisedConstraints
     weights: Numbers  # (parameters,)
-    prices: Numbers  # (constraints,) p
+    penalties: Numbers  # (constraints,) p
     beta: Numbers  # (parameters,)
     theta: Numbers  # (parameters,)
     excess: Numbers  # (constraints,) e
@@ -89,12 +89,12 @@ class _Point:
     slope: Numbers  # (parameters,) ∂F/∂β
 
     @classmethod
-    def at(cls, constraints: PricedRows, weights: Numbers, omega: float, beta: Numbers) -> _Point:
+    def at(cls, constraints: PenalisedConstraints, weights: Numbers, omega: float, beta: Numbers) -> _Point:
         log_theta = log_softmax(constraints, beta)
         theta = np.exp(log_theta)
         excess = excesses(constraints, log_theta, theta)
-        prices = np.where(np.isnan(constraints.prices), omega, constraints.prices)
-        pull = np.where(constraints.equality, excess, np.maximum(excess, 0.0)) * prices
+        penalties = np.where(np.isnan(constraints.penalties), omega, constraints.penalties)
+        pull = np.where(constraints.equality, excess, np.maximum(excess, 0.0)) * penalties
         linear = constraints.starts[constraints.linear]
         entries = constraints.coefficients.copy()
         entries[:linear] *= theta[constraints.indices[:linear]]
@@ -102,7 +102,7 @@ class _Point:
         slope = pulls - weights
         slope -= theta * np.add.reduceat(slope, constraints.distributions[:-1])[constraints.distribution_of]
         value = float(pull @ excess - weights @ log_theta)
-        return cls(constraints, weights, prices, beta, theta, excess, entries, value, slope)
+        return cls(constraints, weights, penalties, beta, theta, excess, entries, value, slope)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +124,7 @@ class _Model:
     def minimum(self) -> Numbers:
         """Each pass goes towards the minimum of the piece that it is in, as far as F(u) falls.
 
-        Which constraints count is settled here: weights can be 1e-8 and prices 1e6, and a step that knew no
+        Which constraints count is settled here: weights can be 1e-8 and penalties 1e6, and a step that knew no
         constraints but those violated at its beginning would end far beyond others.
         """
         step = np.zeros(len(self.curvature))
@@ -150,7 +150,7 @@ class _Model:
         point, rows = self.point, self.point.constraints
         ahead = point.excess + np.bincount(self.owners, point.entries * step[rows.indices], len(rows.bounds))
         counted = (ahead > 0.0) | rows.equality
-        cost = float(point.prices[counted] @ ahead[counted] ** 2)
+        cost = float(point.penalties[counted] @ ahead[counted] ** 2)
         return float((0.5 * self.curvature * step - point.weights) @ step) + cost, counted
 
     def _aim(self, counted: Flags) -> Numbers:
@@ -165,7 +165,7 @@ class _Model:
         shares = np.concatenate((np.ones(len(free)), -point.theta[free] / point.theta[others]))
         steps = build(shares, np.concatenate((free, others)), np.concatenate((at, at)), (n, len(free)))
         entries, owners = point.entries[inside], (np.cumsum(counted) - 1)[self.owners[inside]]
-        pull = np.sqrt(2.0 * point.prices[counted])
+        pull = np.sqrt(2.0 * point.penalties[counted])
         jacobian = build(entries * pull[owners], owners, rows.indices[inside], (len(pull), n))
         weighted = build(root, np.arange(n), np.arange(n), (n, n))
         solve = _solve_dense if len(free) <= DENSE else _solve_sparse
