@@ -1,8 +1,9 @@
 """The methods co and cem: published baselines that train with penalties instead of constraints.
 
 co [altendorf 2005; yang, section 3] raises the penalty ω until no violation is above 1e-6, each time from the last
-optimum, the first from the uniform distribution. It approaches the feasible set from outside, so that small violations
-remain. It proves no optimum, but 2ω·violation are multipliers, and their dual value bounds the distance to it.
+optimum; the first time from the uniform distribution, or from near the optimum of a large block. It approaches the
+feasible set from outside, so that small violations remain. It proves no optimum, but 2ω·violation are multipliers, and
+their dual value bounds the distance to it.
 
 cem [liao, eq. 5] makes every statement a penalty with a weight by its confidence,
 
@@ -32,6 +33,7 @@ from credo.estimation.penalised import (
     PenalisedObjective,
     PenaltyWeights,
     TrainedBlock,
+    is_small,
     soft_block,
     train,
 )
@@ -56,17 +58,29 @@ def estimate_co(problem: Problem) -> Solution:
     weights = problem.vector()
     soft_weight, findings = choose_soft_weight(problem, weights)
     theta, unseen = relative_frequencies(problem, weights)
-    trained = [train(Task(block, weights[block.parameters], None, soft_weight)) for block in problem.blocks]
+    plain = is_small(problem.blocks)
+    trained = [train(Task(block, weights[block.parameters], None, soft_weight), plain) for block in problem.blocks]
     for each in trained:
         theta[each.block.parameters] = each.theta
-    violated = list(_violated_findings(problem.network, trained))
-    findings = [*findings, *_no_data_findings(problem, unseen), *violated, *_training_findings(trained)]
+    findings = [
+        *findings,
+        *_no_data_findings(problem, unseen),
+        *_violated_findings(problem.network, trained),
+        *_training_findings(problem.network, trained),
+    ]
     certificate = Certificate(
         max((each.certificate.violation for each in trained), default=0.0),
         max((each.certificate.gap for each in trained), default=0.0),
     )
-    status = Status.VIOLATED if violated else Status.NOT_CERTIFIED if trained else Status.EXACT
-    return Solution(problem.cpts(theta), status, tuple(findings), certificate, soft_weight=soft_weight)
+    return Solution(problem.cpts(theta), _co_status(trained), tuple(findings), certificate, soft_weight=soft_weight)
+
+
+def _co_status(trained: Sequence[TrainedBlock]) -> Status:
+    if any(each.certificate.violation > FEASIBLE for each in trained):
+        return Status.VIOLATED
+    if not all(each.converged for each in trained):
+        return Status.NOT_CONVERGED
+    return Status.NOT_CERTIFIED if trained else Status.EXACT
 
 
 def _violated_findings(network: Network, trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
@@ -79,7 +93,11 @@ def _violated_findings(network: Network, trained: Sequence[TrainedBlock]) -> Ite
             yield Finding("violated", message, each.block.configurations[0][0])
 
 
-def _training_findings(trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
+def _training_findings(network: Network, trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
+    for each in trained:
+        if not each.converged:
+            message = f"{where(network, each.block)}: the training ended before its optimum. cml solves this exactly."
+            yield Finding("not converged", message, each.block.configurations[0][0])
     if trained:
         worst = max(each.certificate.gap for each in trained)
         evaluations = sum(each.evaluations for each in trained)
