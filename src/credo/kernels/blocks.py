@@ -44,6 +44,7 @@ def normalise(distribution_of: Any, distributions: int, theta: Any) -> None:  # 
 def certify_block(  # pragma: no cover
     weights: Any,  # (n,) scaled, and so on: see `solve_block`
     entropies: Any,
+    costs: Any,
     distribution_of: Any,
     distributions: int,
     starts: Any,
@@ -60,8 +61,9 @@ def certify_block(  # pragma: no cover
     n, m = len(weights), len(bounds)
     violation, value, bound = 0.0, 0.0, 0.0
     sums = np.zeros(distributions)
-    gradient = np.zeros(n)
+    gradient = costs.copy()
     for i in range(n):
+        value += costs[i] * theta[i]
         sums[distribution_of[i]] += theta[i]
         if weights[i] > 0.0:
             value -= weights[i] * np.log(theta[i])
@@ -146,6 +148,7 @@ def solve_blocks(  # pragma: no cover
     distribution_counts: Any,  # (blocks,)
     weights: Any,
     entropies: Any,
+    costs: Any,
     distribution_of: Any,  # counted from 0 in each block
     entry_starts: Any,  # (rows + 1,)
     indices: Any,  # counted from 0 in each block
@@ -199,6 +202,7 @@ def solve_blocks(  # pragma: no cover
                 iterations[b], status[b], _, _ = solve_block(
                     w,
                     entropies[p:q],
+                    costs[p:q],
                     of,
                     count,
                     starts,
@@ -219,6 +223,7 @@ def solve_blocks(  # pragma: no cover
         violations[b], value, bound = certify_block(
             w,
             entropies[p:q],
+            costs[p:q],
             of,
             count,
             starts,

@@ -2,12 +2,12 @@
 
 It is Mehrotra's predictor-corrector method for the conditions that `kernels/interior_point.py` writes down,
 
-    Aᵀz + y − v + e (log θ + 1) = 0,    Aθ + s − c z = b,    Σ θ = 1,    s z = 0,    θ v = w.
+    Aᵀz + y − v + e (log θ + 1) + c = 0,    Aθ + s − t z = b,    Σ θ = 1,    s z = 0,    θ v = w.
 
 With G the constraints A above the sums and λ = (z, y), a Newton step solves
 
     ⎡ (v + e)/θ         Gᵀ        ⎤ ⎡ Δθ ⎤
-    ⎣     G      −diag(s/z + c, 0) ⎦ ⎣ Δλ ⎦ = what is missing in these conditions.
+    ⎣     G      −diag(s/z + t, 0) ⎦ ⎣ Δλ ⎦ = what is missing in these conditions.
 
 All blocks of about one size are solved at once: arrays have the block as their first axis, and are padded. What a
 block is padded to depends on its own size alone, so that its answer does not depend on the company it is in.
@@ -73,12 +73,13 @@ class Systems:
 
     matrix: Numbers  # (blocks, constraints + sums, parameters) G
     right: Numbers  # (blocks, constraints + sums) bounds, and ones for sums; 0 where padded
-    softness: Numbers  # (blocks, constraints) c, 0 where hard
+    softness: Numbers  # (blocks, constraints) t, 0 where hard
     slack: Flags  # (blocks, constraints) which have a slack: inequalities
     padding: Numbers  # (blocks, constraints + sums) 1 where there is none
     real: Flags  # (blocks, parameters)
     weights: Numbers  # (blocks, parameters)
     entropies: Numbers  # (blocks, parameters)
+    costs: Numbers  # (blocks, parameters)
     totals: Numbers  # (blocks, parameters) the weight of the parameter's distribution
     sizes: Numbers  # (blocks, parameters) the number of states of the parameter's distribution
     scales: Numbers  # (blocks,) what weights were divided by
@@ -90,7 +91,7 @@ class Systems:
         n, m, d, count = size, size, size // 2, len(tasks)
         matrix, right, padding = np.zeros((count, m + d, n)), np.zeros((count, m + d)), np.ones((count, m + d))
         softness, slack, norms = np.zeros((count, m)), np.zeros((count, m), dtype=np.bool_), np.ones((count, m))
-        real, weights, entropies = np.zeros((count, n), dtype=np.bool_), np.zeros((count, n)), np.zeros((count, n))
+        real, (weights, entropies, costs) = np.zeros((count, n), dtype=np.bool_), np.zeros((3, count, n))
         totals, sizes, scales = np.ones((count, n)), np.ones((count, n)), np.ones(count)
         for k, task in enumerate(tasks):
             block, linear = task.block, task.block.linear
@@ -107,13 +108,15 @@ class Systems:
             weights[k, :own] = task.weights / scales[k]
             if task.entropies is not None:
                 entropies[k, :own] = task.entropies / scales[k]
+            if task.costs is not None:
+                costs[k, :own] = task.costs / scales[k]
             soft = ~linear.hard
             softness[k, :rows][soft] = scales[k] / (task.soft_weight * linear.confidences[soft])
             softness[k, :rows] /= norms[k, :rows] ** 2
             totals[k, :own] = np.bincount(block.distribution_of, weights[k, :own])[block.distribution_of]
             sizes[k, :own] = np.bincount(block.distribution_of)[block.distribution_of]
         return cls(
-            matrix, right, softness, slack, padding, real, weights, entropies, totals, sizes, scales, norms
+            matrix, right, softness, slack, padding, real, weights, entropies, costs, totals, sizes, scales, norms
         )  # fmt: skip
 
     def take(self, kept: Flags) -> Systems:
@@ -144,7 +147,7 @@ class Residuals:
     """How far a state is from the conditions of an optimum."""
 
     dual: Numbers  # (blocks, parameters)
-    linear: Numbers  # (blocks, constraints + sums) what is missing in Gθ + s − c z = right
+    linear: Numbers  # (blocks, constraints + sums) what is missing in Gθ + s − t z = right
     primal: Numbers  # (blocks,) the largest of these
     worst: Numbers  # (blocks,) of dual · θ
     mean: Numbers  # (blocks,) complementarity that is left, a pair
@@ -212,7 +215,7 @@ def _residuals(systems: Systems, state: State) -> Residuals:
     m = systems.slack.shape[1]
     multipliers = np.concatenate((state.z, state.y), axis=1)
     dual = _transposed(systems.matrix, multipliers) - state.v
-    dual += systems.entropies * (np.log(state.theta) + 1.0)
+    dual += systems.entropies * (np.log(state.theta) + 1.0) + systems.costs
     dual = np.where(systems.real, dual, 0.0)
     linear = systems.right - _product(systems.matrix, state.theta)
     linear[:, :m] += systems.softness * state.z - state.s

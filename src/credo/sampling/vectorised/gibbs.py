@@ -363,12 +363,12 @@ def _update_pool(model: Model, state: ChainStates, members: Numbers, rng: np.ran
 
 
 def free_moments(model: Model, state: ChainStates) -> tuple[Numbers, Numbers]:
-    """E θ and E θ² of parameters of no block, given z and m, averaged over chains."""
+    """E θ of parameters of no block, given z and m, (parameters, chains), and E θ² averaged over chains."""
     shape = state.shape[model.edge :]
     sampled = model.sampled
     starts = sampled.starts[sampled.constrained :] - model.edge
     if not len(shape):
-        return np.zeros(0), np.zeros(0)
+        return np.zeros((0, state.chains)), np.zeros(0)
     owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     total = np.add.reduceat(shape, starts[:-1], axis=0)[owners]
-    return (shape / total).mean(axis=1), (shape * (shape + 1.0) / (total * (total + 1.0))).mean(axis=1)
+    return shape / total, (shape * (shape + 1.0) / (total * (total + 1.0))).mean(axis=1)
