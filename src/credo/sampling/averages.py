@@ -52,7 +52,7 @@ def averages_of(sampled: SampledDistributions, hyperparameters: Hyperparameters,
     second[parameters] = np.concatenate((np.einsum("cdi,cdi->i", found.theta, found.theta) / count, found.second))
     errors[parameters[:edge]] = np.nan
     parts = found.first if len(found.first) == CHAINS else found.in_parts(2).first
-    errors[parameters[edge:]] = _errors(parts.reshape(-1, parts.shape[2]))
+    errors[parameters[edge:]] = _errors(parts.reshape(parts.shape[0] * parts.shape[1], parts.shape[2]))
     return Averages(first, np.maximum(second - first**2, 0.0), errors)
 
 
@@ -86,5 +86,5 @@ def _errors(part_means: Numbers) -> Numbers:
     errors = standard_errors(part_means)
     if len(part_means) != CHAINS:
         return errors
-    groups = part_means.reshape(SUPERCHAINS, CHAINS // SUPERCHAINS, -1).mean(axis=1)
+    groups = part_means.reshape(SUPERCHAINS, CHAINS // SUPERCHAINS, part_means.shape[1]).mean(axis=1)
     return np.maximum(errors, standard_errors(groups))

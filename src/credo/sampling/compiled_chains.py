@@ -21,6 +21,7 @@ from credo.types import Indices, Numbers
 
 PARTS = 8  # of a stage, whose averages are kept apart
 MOST_EFFORT = 8  # updates of a CPT in a round at most
+EFFORT_UPDATES = 30_000_000  # of single parameters in all draws, above which no CPT is updated more often
 STEP_UPDATES = 25_000  # of single parameters, after which compiled code returns: about a twentieth of a second
 
 
@@ -66,17 +67,19 @@ class CompiledChains:
         self.region = with_learned(region, snapshots)
         self.joint_updates = joint_updates_of(self.supports, np.concatenate(snapshots))
 
-    def share_effort(self, sizes: Numbers, wanted: float) -> None:
+    def share_effort(self, sizes: Numbers, wanted: float, draws: int = 1) -> None:
         """Update CPTs more often whose parameters have fewer effective draws than wanted; `sizes` is (parameters,).
 
-        CPTs that a block joins are updated together.
+        CPTs that a block joins are updated together. Where `draws` of a large problem take long enough as it is, no
+        CPT is updated more often than others.
         """
         smallest = np.full(len(self.sampled.names), np.inf)
         constrained = self.sampled.constrained
         owners = np.repeat(self.sampled.families[:constrained], np.diff(self.sampled.starts)[:constrained])
         np.minimum.at(smallest, self.joined[owners], np.where(np.isnan(sizes), np.inf, sizes))
         needed = self.effort * wanted / smallest[self.joined]
-        self.effort = np.clip(np.ceil(needed), 1, MOST_EFFORT).astype(np.int64)
+        most = min(MOST_EFFORT, max(1, EFFORT_UPDATES // max(1, self.chains * draws * self.sampled.size)))
+        self.effort = np.clip(np.ceil(needed), 1, most).astype(np.int64)
 
     def stage(self, count: int, thinning: int, step_done: Callable[[int], None] = lambda draws: None) -> Draws:
         """`count` draws of each chain; `step_done` hears of draws as they are made.

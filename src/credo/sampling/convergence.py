@@ -58,7 +58,7 @@ def effective_sizes(draws: Numbers) -> Numbers:
     (quantities,).
     """
     if draws.shape[1] < 2 * LEAST_HALF:
-        return np.where(_constant(draws), float(len(draws) * (draws.shape[1] // 2 * 2)), np.nan)
+        return np.where(_constant(draws), float(len(draws) * draws.shape[1]), np.nan)
     sizes = np.empty(draws.shape[2])
     for piece in _pieces(draws):
         sizes[piece] = _effective_sizes(split(draws[:, :, piece]))

@@ -57,6 +57,7 @@ class Directions:
     extra_bounds: Numbers
     extra_weights: Numbers  # NaN: a product row
     extra_equality: Flags
+    compared: Flags  # (distributions,) which an equality compares with others, or states of which with each other
 
 
 def directions(block: Block, interior: Interior, soft_weight: float | None = None) -> Directions:
@@ -69,7 +70,9 @@ def directions(block: Block, interior: Interior, soft_weight: float | None = Non
     fixed[interior.zero_parameters] = True
     inequalities = _distinct_inequalities(block, linear.take(linear.hard & ~equal))
     moves, chances, rays = _moves(block, inequalities, equalities, fixed)
-    return Directions(inequalities, equalities, targets, moves, chances, rays, *_extras(block, soft_weight))
+    extras = _extras(block, soft_weight)
+    compared = _compared(block, linear.take(equal))
+    return Directions(inequalities, equalities, targets, moves, chances, rays, *extras, compared)
 
 
 def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
@@ -164,6 +167,21 @@ def _equalities(block: Block, linear: LinearConstraints, zeros: Indices) -> tupl
     pinned = csr_array((np.ones(len(zeros)), zeros, np.arange(len(zeros) + 1)), shape=(len(zeros), block.size))
     matrix = csr_array(vstack([linear.matrix(block.size), pinned, sums], format="csr"))
     return matrix, np.concatenate((linear.bounds, np.zeros(len(zeros)), np.ones(len(touched))))
+
+
+def _compared(block: Block, equalities: LinearConstraints) -> Flags:
+    """The distributions that an equality compares.
+
+    Where θ₁ = θ₂ both priors count, and θ^(2(a − 1)) has no finite integral from a = 1/2 down: all of the posterior
+    would lie in a corner. Given such an equality the prior is flat instead, and the data of both decide.
+    """
+    found = np.zeros(len(block.configurations), dtype=np.bool_)
+    for number in range(len(equalities)):
+        entries = slice(equalities.starts[number], equalities.starts[number + 1])
+        owners, values = block.distribution_of[equalities.indices[entries]], equalities.coefficients[entries]
+        if (owners != owners[0]).any() or values.min() < 0.0 < values.max():
+            found[owners] = True
+    return found
 
 
 def _distinct_inequalities(block: Block, linear: LinearConstraints) -> LinearConstraints:

@@ -132,17 +132,28 @@ def _parameters(layout: Layout, numbers: Indices) -> Indices:
 
 
 def arrays_of(
-    sampled: SampledDistributions, blocks: Sequence[Block], start: Numbers, hyperparameters: Hyperparameters
+    sampled: SampledDistributions,
+    blocks: Sequence[Block],
+    start: Numbers,
+    compared: Flags,
+    hyperparameters: Hyperparameters,
 ) -> DistributionArrays:
-    """The same as flat arrays; `start`, (parameters of blocks,), shows which parameters can be other than zero."""
+    """The same as flat arrays.
+
+    `start`, (parameters of blocks,), shows which parameters can be other than zero; `compared`, (distributions of
+    blocks,), which distributions equalities compare, see `Directions`.
+    """
     possible = np.ones(sampled.size, dtype=np.bool_)
     possible[: len(start)] = start > 0.0
+    flat = np.zeros(len(sampled.numbers), dtype=np.bool_)
+    flat[: sampled.constrained] = compared
     family = {name: number for number, name in enumerate(sampled.names)}
     return DistributionArrays(
         sampled.starts,
         sampled.families,
         sampled.counts,
-        np.logical_and.reduceat(possible, sampled.starts[:-1]) if sampled.size else np.zeros(0, dtype=np.bool_),
+        np.logical_and.reduceat(possible, sampled.starts[:-1]) & ~flat if sampled.size else flat,
+        flat,
         np.array([sampled.constrained]),
         sampled.cells,
         sampled.seen.astype(np.int64),

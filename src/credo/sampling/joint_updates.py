@@ -29,7 +29,7 @@ ROUNDING = 1e-12
 MOST_TIED = 12  # parameters of an update at most: of more, one is rejected nearly always
 # An update looks at all states of its distributions, and at all of the constraints on them. Where these are more, it is
 # made less often, so that a sweep takes time in proportion to the parameters.
-MOST_ENTRIES = 200
+MOST_ENTRIES = 40
 _COLUMNS = 256  # of a correlation matrix, held at a time
 
 Update = tuple[int, ...]  # parameters in the order in which they are proposed, one of a distribution

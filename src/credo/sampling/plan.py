@@ -1,4 +1,4 @@
-"""How many draws the posterior makes: what was asked for, or as many as memory and about ten minutes allow.
+"""How many draws the posterior makes: what was asked for, or as many as memory and a few minutes allow.
 
 Both are estimated before anything is sampled. Fewer draws than asked for are a finding; where not even a few fit, the
 error says what they need.
@@ -20,7 +20,7 @@ KEPT_BYTES = 400_000_000  # of draws, which explanations and intervals need late
 COPIES = 3  # of the draws that are in memory at once: as they are made, put together, and while they are averaged
 BYTES_A_PARAMETER = 4_000  # moves, joint updates and constraints of a parameter in blocks, measured
 BYTES_A_SECOND_PARAMETER = 400  # state of the chains, and averages, of a parameter elsewhere
-MOST_UPDATES = 200_000_000  # of single parameters that are planned; about five minutes on one core
+MOST_UPDATES = 100_000_000  # of single parameters that are planned; two to five minutes on one core
 FEWER_DRAWS = "fewer draws"
 
 

@@ -182,10 +182,12 @@ def _compiled(
     progress: Progress,
 ) -> tuple[Draws, Numbers, Numbers]:
     """Few long chains; each goes on to `max_draws` while some parameters have not mixed, within `MOST_UPDATES`."""
-    arrays = arrays_of(sampled, region.blocks, region.start, hyperparameters)
+    arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyperparameters)
     chains = CompiledChains(region, sampled, arrays, hyperparameters, options.chains, seed)
     draws = plan.draws
-    kept = min(-(-SNAPSHOTS // options.chains), max(1, plan.warmup // 2))
+    kept = -(-SNAPSHOTS // options.chains)
+    if plan.warmup < options.warmup:  # a large problem: two stages of the warm-up that is left
+        kept = min(kept, plan.warmup // 2)
     done, total = 0, 2 * kept + draws
 
     def step_done(count: int) -> None:
@@ -198,9 +200,9 @@ def _compiled(
         chains.learn(region, snapshots.theta)
     # The effective sizes so far show how often each CPT needs to be updated, and whether more draws are needed.
     half = draws // 2
-    chains.share_effort(effective_sizes(snapshots.theta) * (draws / kept), SMALLEST_SIZE)
+    chains.share_effort(effective_sizes(snapshots.theta) * (draws / kept), SMALLEST_SIZE, draws)
     found = chains.stage(half, options.thinning, step_done)
-    chains.share_effort(effective_sizes(found.theta) * 2.0, SAFETY * SMALLEST_SIZE)
+    chains.share_effort(effective_sizes(found.theta) * 2.0, SAFETY * SMALLEST_SIZE, draws)
     found = appended((found, chains.stage(draws - half, options.thinning, step_done)))
     sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
 
@@ -211,7 +213,7 @@ def _compiled(
 
     while found.count + half <= plan.max_draws and chains.updates < MOST_UPDATES and doubtful():
         total += half
-        chains.share_effort(sizes, SAFETY * SMALLEST_SIZE)
+        chains.share_effort(sizes, SAFETY * SMALLEST_SIZE, draws)
         found = appended((found, chains.stage(half, options.thinning, step_done)))
         sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
     return found, sizes, mixed

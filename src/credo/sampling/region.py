@@ -16,7 +16,7 @@ from credo.constraints.program import Program
 from credo.errors import CredoError
 from credo.kernels.sampler_arrays import Extras, Geometry
 from credo.sampling.directions import Directions, directions, learned, polished, starts_of
-from credo.types import Indices, Numbers
+from credo.types import Flags, Indices, Numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -32,6 +32,11 @@ class Region:
     blocks: tuple[Block, ...]
     parts: tuple[Directions, ...]
     start: Numbers  # (parameters of all blocks,)
+
+    @property
+    def compared(self) -> Flags:
+        """Which distributions of all blocks equalities compare, see `Directions`."""
+        return np.concatenate([np.zeros(0, dtype=np.bool_), *(part.compared for part in self.parts)])
 
 
 # Preparing ------------------------------------------------------------------------------------------------------------

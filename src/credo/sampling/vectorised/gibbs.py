@@ -69,7 +69,7 @@ def model_of(region: Region, sampled: SampledDistributions, hyperparameters: Hyp
     """The arrays that every sweep needs."""
     from scipy.sparse import csr_array
 
-    arrays = arrays_of(sampled, region.blocks, region.start, hyperparameters)
+    arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyperparameters)
     sizes = np.diff(sampled.starts)
     count, families = len(sizes), len(sampled.names)
     owners = np.repeat(np.arange(count), sizes)
@@ -246,7 +246,9 @@ def _set_shapes(model: Model, state: ChainStates, counts: Numbers) -> None:
     strengths = model.arrays.strengths[model.arrays.seen[:, None], state.component]  # (distributions, chains)
     uniform = (state.component < model.uniform_components)[model.owners]
     base = np.where(uniform, model.inverse_states, state.means[model.cell_of[:-1]])
-    state.shape = strengths[model.owners] * base + counts[:, None]
+    prior = strengths[model.owners] * base
+    prior[model.arrays.flat[model.owners]] = 1.0
+    state.shape = prior + counts[:, None]
 
 
 def component_density(model: Model, state: ChainStates) -> Numbers:
