@@ -42,7 +42,9 @@ def test_counts_by_hand() -> None:
     weights = np.arange(400.0)
     block = make_block([400], [at_most([0], [-1.0], -0.4)])
     (found,) = solve_certified([Task(block, weights)])
-    np.testing.assert_allclose(found.theta, np.where(np.arange(400) == 0, 0.4, 0.6 * weights / weights.sum()), atol=1e-9)
+    np.testing.assert_allclose(
+        found.theta, np.where(np.arange(400) == 0, 0.4, 0.6 * weights / weights.sum()), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("method", ["cml", "cmap", "cme"])

@@ -17,8 +17,8 @@ from credo.constraints.constraint_set import ProductConstraint
 from credo.errors import CredoError, OptionError, TooLargeError
 from credo.model.network import Network
 from credo.options import PosteriorOptions
-from credo.sampling.distributions import Hyperparameters, arrays_of, sampled_distributions
 from credo.sampling import averages
+from credo.sampling.distributions import Hyperparameters, arrays_of, sampled_distributions
 from credo.sampling.plan import draw_bytes, fixed_bytes, sampling_plan
 from credo.sampling.posterior import VECTORISED_PARAMETERS, is_small, posterior
 from credo.sampling.vectorised import CHAINS

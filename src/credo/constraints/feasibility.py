@@ -100,7 +100,9 @@ def _tight(block: Block, linear: LinearConstraints, members: Numbers, start: Num
     size, count, distributions = block.size, len(linear), len(block.configurations)
     # Columns: θ, τ, then t of the constraints, then t of the parameters.
     columns = size + 1 + count + size
-    simplex = _insert(block.distributions, np.arange(size), members, np.full(distributions, size), np.full(distributions, -1.0))
+    simplex = _insert(
+        block.distributions, np.arange(size), members, np.full(distributions, size), np.full(distributions, -1.0)
+    )
     rows = _insert(linear.starts, linear.indices, linear.coefficients, np.full(count, size), -linear.bounds)
     rows = _insert(*rows, size + 1 + np.arange(count), np.where(linear.equality, 0.0, 1.0))
     own = np.arange(size)

@@ -1,4 +1,4 @@
-"""States of one distribution that no constraint distinguishes, as one: a variable of 100,000 states and one bound has two.
+"""States of one distribution that no constraint distinguishes, as one: of 100,000 states and one bound there are two.
 
 Parameters of one distribution whose columns of A are equal enter every constraint through their sum alone. So a program
 in θ becomes one in the sums T of such classes: each shares T in proportion to its weights, or equally.

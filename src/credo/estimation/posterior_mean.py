@@ -36,9 +36,7 @@ def estimate(problem: Problem) -> Solution:
         memory_limit=problem.memory_limit,
     )
     kinds = {finding.kind for finding in result.findings}
-    status = (
-        Status.NOT_MIXED if NOT_MIXED in kinds else Status.VIOLATED if PRODUCT_MISSED in kinds else Status.AVERAGED
-    )
+    status = Status.NOT_MIXED if NOT_MIXED in kinds else Status.VIOLATED if PRODUCT_MISSED in kinds else Status.AVERAGED
     contradicted = contradictions(problem, _pinned_at_zero(problem, result))
     found = (*findings, *contradicted, *result.findings)
     return Solution(result.means, status, found, posterior=result, soft_weight=soft_weight)

@@ -13,8 +13,8 @@ from os import cpu_count
 import numpy as np
 
 from credo.constraints.blocks import Block, shape_of
-from credo.constraints.merged_states import merged_states
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
+from credo.constraints.merged_states import merged_states
 from credo.sampling.directions import null_space
 from credo.sampling.polytope import sample_block
 from credo.sampling.region import seeded

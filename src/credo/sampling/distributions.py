@@ -183,7 +183,6 @@ class Draws:
         """How many draws each chain made."""
         return int(self.theta.shape[1])
 
-
     @property
     def mean(self) -> Numbers:
         """E θ of parameters elsewhere, averaged over all parts of all chains."""

@@ -45,8 +45,8 @@ def sampling_plan(
         needed = fixed + LEAST_DRAWS * each
         raise TooLargeError(
             f"The posterior of {sampled.size:,} parameters needs about {readable_bytes(needed)}, and "
-            f"{readable_bytes(limit)} are allowed. Use the method cmap, which needs no draws, give fewer chains, or raise "
-            "memory_limit.",
+            f"{readable_bytes(limit)} are allowed. Use the method cmap, which needs no draws, give fewer chains, or "
+            "raise memory_limit.",
             needed,
         )
     most = min((limit - fixed) // max(1, each), max(LEAST_DRAWS, COPIES * KEPT_BYTES // max(1, each)))
@@ -66,7 +66,7 @@ def sampling_plan(
 
 def draw_bytes(sampled: SampledDistributions, hyperparameters: Hyperparameters) -> int:
     """The memory of one draw of one chain: θ in blocks, z, m and π."""
-    components = hyperparameters.strengths().shape[1]
+    components = int(hyperparameters.strengths().shape[1])
     numbers = sampled.constrained_size + int(sampled.cells[-1]) + components * len(sampled.names)
     return 8 * numbers + len(sampled.numbers)
 

@@ -74,9 +74,10 @@ Progress = Callable[[int, int], None]
 class PosteriorResult:
     """Means and standard deviations of all CPTs, (parents…, child), and the draws behind them.
 
-    `errors` are the Monte-Carlo standard errors of the means: how much another seed would change them. `effective_sizes` and `r_hat` are those of the parameters in blocks, in the order of `sampled`; the others are
-    averaged over exact distributions. R-hat is nested where there are many short chains (`convergence.py`). Draws are
-    (chains, draws, …).
+    `errors` are the Monte-Carlo standard errors of the means: how much another seed would change them.
+    `effective_sizes` and `r_hat` are those of the parameters in blocks, in the order of `sampled`; the others are
+    averaged over exact distributions (`averages.py`). R-hat is nested where there are many short chains
+    (`convergence.py`). Draws are (chains, draws, …).
     """
 
     means: Mapping[str, Numbers]
@@ -207,9 +208,7 @@ def _compiled(
     sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
 
     def doubtful() -> bool:
-        return bool(
-            _doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any()
-        )
+        return bool(_doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any())
 
     while found.count + half <= plan.max_draws and chains.updates < MOST_UPDATES and doubtful():
         total += half

@@ -25,7 +25,7 @@ def merged_task(task: Task) -> tuple[Task, MergedStates] | None:
     merged = merged_states(task.block)
     if merged is None:
         return None
-    weights = np.bincount(merged.class_of, task.weights, merged.block.size)
+    weights: Numbers = np.bincount(merged.class_of, task.weights, merged.block.size).astype(np.float64)
     if task.entropies is None:
         return replace(task, block=merged.block, weights=weights), merged
     entropies = np.zeros(merged.block.size)

@@ -69,8 +69,8 @@ def sample_posterior(
         mixed = nested_r_hat(found.theta, SUPERCHAINS)
         thinning *= 2
         differ = any(starts_matter(draws, SUPERCHAINS, AGREEING).any() for draws in (found.theta, found.means))
-        doubtful = differ or (~(sizes >= SMALLEST_SIZE)).any() or averages_of(sampled, hyperparameters, found).doubtful.any()
-        if not doubtful or swept + count * thinning > MOST_SWEEPS:
+        few = not (sizes >= SMALLEST_SIZE).all() or averages_of(sampled, hyperparameters, found).doubtful.any()
+        if not (differ or few) or swept + count * thinning > MOST_SWEEPS:
             return found, sizes, mixed
         flat = np.concatenate(found.theta)[-SNAPSHOTS:]
         plan = plan_of(with_learned(region, flat[None]), supports, flat)
