@@ -8,6 +8,7 @@ same objective: data cannot distinguish the two (label switching).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,24 +24,29 @@ HARD, PRODUCT = 2.0, 2.0  # no confidence is as large, no other kind of constrai
 
 def order_findings(problem: Problem, hidden: Iterable[str]) -> Iterator[Finding]:
     """For each hidden variable, which of its states are exchangeable, so that their order means nothing."""
+    marks = _marks(problem)
     for name in hidden:
-        groups = [group for group in exchangeable_states(problem, name) if len(group) > 1]
+        groups = [group for group in exchangeable_states(problem, name, marks) if len(group) > 1]
         for group in groups:
             which = "its states" if len(group) == len(problem.network.states(name)) else ", ".join(group)
             message = f"{name} is hidden, and nothing in the knowledge distinguishes {which}: their order is arbitrary."
             yield Finding("exchangeable", message, name)
 
 
-def exchangeable_states(problem: Problem, name: str) -> list[tuple[str, ...]]:
+def exchangeable_states(problem: Problem, name: str, marks: Marks | None = None) -> list[tuple[str, ...]]:
     """The states in groups: those of one group can be exchanged for each other in any way."""
-    network = problem.network
+    network, marks = problem.network, marks or _marks(problem)
     states = network.states(name)
     families = [name, *(child for child in network.names if name in network.parents[child])]
     linear, products = _constraints_on(problem, families)
     groups: list[list[int]] = []
     for state in range(len(states)):
         group = next(
-            (group for group in groups if _exchangeable(problem, name, families, linear, products, group[0], state)),
+            (
+                group
+                for group in groups
+                if _exchangeable(problem, name, families, linear, products, marks, group[0], state)
+            ),
             None,
         )
         if group is None:
@@ -74,6 +80,7 @@ def _exchangeable(
     families: Iterable[str],
     linear: LinearConstraints,
     products: tuple[ProductConstraint, ...],
+    marks: Marks,
     one: int,
     two: int,
 ) -> bool:
@@ -97,19 +104,20 @@ def _exchangeable(
             return False
     if not constrained:
         return True
-    before, after = (_fingerprints(problem, linear, products, where) for where in (np.arange(layout.size), permuted))
+    before, after = (_fingerprints(marks, linear, products, where) for where in (np.arange(layout.size), permuted))
     return np.allclose(before, after, atol=TOLERANCE)
 
 
-def _fingerprints(
-    problem: Problem, linear: LinearConstraints, products: tuple[ProductConstraint, ...], where: Indices
-) -> Numbers:
-    """The constraints with each parameter moved to its place in `where`: a line for each, in a canonical order.
+@dataclass(frozen=True, slots=True, eq=False)
+class Marks:
+    """Numbers of all parameters by which constraints are recognised; made once for all hidden variables."""
 
-    A constraint is identified by Σ coefficients · r for random r. Within each distribution, which sums to one, r has
-    mean zero: P(x=a) ≥ 0.3 and P(x=b) ≤ 0.7 are the same constraint where x is a or b. An equality is the same with its
-    sign turned.
-    """
+    random: Numbers
+    centred: Numbers  # the same less their mean in each distribution
+    shares: Numbers  # 1/K in each distribution of K states
+
+
+def _marks(problem: Problem) -> Marks:
     layout = problem.layout
     random = np.random.default_rng(0).standard_normal(layout.size)
     centred, shares = random.copy(), np.empty_like(random)
@@ -117,13 +125,25 @@ def _fingerprints(
         distributions = layout.view(centred, name)
         distributions -= distributions.mean(axis=1, keepdims=True)
         shares[layout.slice_of(name)] = 1 / distributions.shape[1]
-    values, bounds = linear.values(centred[where]), linear.bounds - linear.values(shares)
+    return Marks(random, centred, shares)
+
+
+def _fingerprints(
+    marks: Marks, linear: LinearConstraints, products: tuple[ProductConstraint, ...], where: Indices
+) -> Numbers:
+    """The constraints with each parameter moved to its place in `where`: a line for each, in a canonical order.
+
+    A constraint is identified by Σ coefficients · r for random r. Within each distribution, which sums to one, r has
+    mean zero: P(x=a) ≥ 0.3 and P(x=b) ≤ 0.7 are the same constraint where x is a or b. An equality is the same with its
+    sign turned.
+    """
+    values, bounds = linear.values(marks.centred[where]), linear.bounds - linear.values(marks.shares)
     sign = np.where(linear.equality & (values < 0), -1.0, 1.0)
     confidences = np.where(linear.hard, HARD, linear.confidences)
     lines = np.column_stack((sign * values, sign * bounds, linear.equality, confidences))
     more = [
         (
-            np.dot(product.exponents, random[where[list(product.indices)]]),
+            np.dot(product.exponents, marks.random[where[list(product.indices)]]),
             product.log_bound,
             PRODUCT,
             HARD if product.confidence is None else product.confidence,
