@@ -251,16 +251,16 @@ def _unmixed(
         name, places = layout.names[family], configurations[families == family].tolist()
         yield Finding(
             "not mixed",
-            f"{name}: in {len(places)} of {network.configurations(name)} configurations the chains are worth fewer "
-            f"than {SMALLEST_SIZE:.0f} independent draws or do not agree yet (R-hat above {LARGEST_R_HAT}); "
-            f"more draws would help, for{':' if len(places) <= MOST_LISTED else f' ({MOST_LISTED} are named):'}",
+            f"{name}: the draws are too few to be relied on in {len(places)} of {network.configurations(name)} "
+            f"configurations; raise draws in PosteriorOptions. The effective sample size is below {SMALLEST_SIZE:.0f}, "
+            f"or R-hat is above {LARGEST_R_HAT}, for{':' if len(places) <= MOST_LISTED else ', among others:'}",
             name,
             tuple(network.configuration(name, place) for place in places[:MOST_LISTED]),
         )
 
 
 def _products_missed(blocks: Sequence[Block], draws: Numbers) -> list[Finding]:
-    """The mean keeps convex statements; one about products can fail at it although every draw keeps it."""
+    """The mean satisfies convex statements; one about products can fail at it although every draw satisfies it."""
     findings = []
     mean = draws.mean(axis=(0, 1)) if draws.size else np.zeros(0)
     start = 0
@@ -272,9 +272,9 @@ def _products_missed(blocks: Sequence[Block], draws: Numbers) -> list[Finding]:
             if product.confidence is None and value > product.log_bound + 1e-9:
                 name = block.configurations[int(block.distribution_of[product.indices[0]])][0]
                 message = (
-                    f"{name}: every draw keeps statement {product.statement + 1}, but the mean of the draws does not: "
-                    f"its product is {np.expm1(value - product.log_bound):.2%} beyond its bound. The method cmap "
-                    "keeps it."
+                    f"{name}: the estimate violates statement {product.statement + 1}, about a product: every draw "
+                    f"satisfies it, but their mean is {np.expm1(value - product.log_bound):.2%} beyond its bound. "
+                    "Use the method cmap to satisfy it."
                 )
                 findings.append(Finding(PRODUCT_MISSED, message, name))
     return findings
