@@ -30,6 +30,7 @@ MOST_TIED = 12  # parameters of an update at most: of more, one is rejected near
 # An update looks at all states of its distributions, and at all of the constraints on them. Where these are more, it is
 # made less often, so that a sweep takes time in proportion to the parameters.
 MOST_ENTRIES = 40
+MOST_CORRELATED = 4_000  # parameters of a block, above which only statements tie them: correlations take too long
 _COLUMNS = 256  # of a correlation matrix, held at a time
 
 Update = tuple[int, ...]  # parameters in the order in which they are proposed, one of a distribution
@@ -228,7 +229,8 @@ def _updates(support: Support, draws: Numbers | None) -> list[Update]:
     updates: dict[frozenset[int], Update] = {frozenset((i,)): (i,) for i in support.singles}
     if len(support.block.configurations) < 2:
         return list(updates.values())  # two parameters of one distribution are never updated jointly
-    for pairs in (*support.ties, *(_correlated(support, draws) if draws is not None else ())):
+    look = draws is not None and len(support.singles) <= MOST_CORRELATED
+    for pairs in (*support.ties, *(_correlated(support, draws) if look and draws is not None else ())):
         tied, many = _tied(support, pairs)
         # Where a sum is held, no parameter can move alone, but two of it can, with what each is tied to.
         for numbers in (*((i,) for i in support.singles), *support.sums.tolist()):
@@ -260,7 +262,7 @@ def _tied(support: Support, pairs: Pairs) -> tuple[dict[int, list[int]], set[int
 def _correlated(support: Support, draws: Numbers) -> Iterator[Pairs]:
     """Pairs of correlated parameters: what several statements tie, and modes that chains are caught in.
 
-    Of parameters that hundreds of others are correlated with, a spanning forest of the pairs says the same.
+    Of parameters that hundreds of others are correlated with, fewer pairs that connect the same say as much.
     """
     centred = draws - draws.mean(axis=0)
     scaled = centred / np.maximum(np.sqrt((centred**2).sum(axis=0)), 1e-12)
@@ -279,13 +281,12 @@ def _correlated(support: Support, draws: Numbers) -> Iterator[Pairs]:
 
 
 def _spanning(pairs: Pairs, size: int) -> Pairs:
-    """Pairs enough to connect what all of them connect."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import minimum_spanning_tree
-
-    graph = coo_array((np.ones(len(pairs), dtype=np.int8), (pairs[:, 0], pairs[:, 1])), shape=(size, size))
-    forest = minimum_spanning_tree(graph.tocsr()).tocoo()
-    return np.column_stack((forest.row, forest.col)).astype(np.int64)
+    """Pairs enough to connect what all of them connect: each parameter with the first of its component."""
+    members = np.unique(pairs)
+    label = connected_components(pairs[:, 0], pairs[:, 1], size)[members]
+    _, first, own = np.unique(label, return_index=True, return_inverse=True)
+    stars = np.column_stack((members[first][own], members))
+    return stars[stars[:, 0] != stars[:, 1]]
 
 
 def _connected(start: int, tied: dict[int, list[int]]) -> list[int]:
