@@ -72,9 +72,9 @@ def test_priors_and_kept_tables_tell_states_apart() -> None:
 @pytest.mark.parametrize(
     ("method", "text", "named"),
     [
-        ("ml", "", "distinguishes its states"),
-        ("ml", "P(sign=yes | cause=high) >= 0.6", "distinguishes its states"),  # ml does not hear it
-        ("cmap", "P(sign=yes | cause=high) >= 0.6", "distinguishes low, mid"),
+        ("ml", "", "distinguish its states"),
+        ("ml", "P(sign=yes | cause=high) >= 0.6", "distinguish its states"),  # ml does not hear it
+        ("cmap", "P(sign=yes | cause=high) >= 0.6", "distinguish low, mid"),
         ("cem", "cause raises sign", None),
     ],
 )

@@ -286,7 +286,7 @@ def _spanning(pairs: Pairs, size: int) -> Pairs:
     label = connected_components(pairs[:, 0], pairs[:, 1], size)[members]
     _, first, own = np.unique(label, return_index=True, return_inverse=True)
     stars = np.column_stack((members[first][own], members))
-    return stars[stars[:, 0] != stars[:, 1]]
+    return np.asarray(stars[stars[:, 0] != stars[:, 1]], dtype=np.int64)
 
 
 def _connected(start: int, tied: dict[int, list[int]]) -> list[int]:
