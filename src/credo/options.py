@@ -8,7 +8,7 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
-from credo.errors import FileError, MissingFileError, OptionError, suggestion
+from credo.errors import OptionError, suggestion
 
 TRAINERS = ("em", "gradient")
 
@@ -209,13 +209,3 @@ def checked_whole_number(value: object, what: str, least: int = 1) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__") or int(value.__index__()) < least:
         raise OptionError(f"{what} is a whole number, at least {least}; it is {value!r}.")
     return int(value.__index__())
-
-
-def checked_page(path: str | Path) -> Path:
-    """The path of a report, if a file can be written there."""
-    target = Path(path)
-    if target.is_dir():
-        raise FileError("This is a folder, not a file to write the report to.", target)
-    if not target.parent.is_dir():
-        raise MissingFileError(f"There is no folder {target.parent} to write the report to.", target)
-    return target

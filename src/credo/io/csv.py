@@ -11,7 +11,6 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from io import StringIO
@@ -28,6 +27,7 @@ from credo.errors import DataError
 from credo.io.columns import MISSING, MISSING_TEXTS, Columns, Lexicon, match_columns, unknown_states
 from credo.io.dataset import Dataset, code_type
 from credo.kernels.csv import DONE, EMPTY, FULL, IGNORE, PADDING, RAGGED, STATE, TEXT, insert, scan
+from credo.kernels.threads import map_in_threads
 from credo.model.network import Network, Variable
 from credo.types import Codes
 
@@ -123,7 +123,7 @@ def stream_csv(
 
 
 def _stream(path: Path, network: Network, others: Sequence[str], progress: Progress | None) -> Iterator[Dataset]:
-    with path.open("rb") as raw, unpacked(raw, path) as file, ThreadPoolExecutor(cpu_count() or 1) as pool:
+    with path.open("rb") as raw, unpacked(raw, path) as file:
         header, separator = read_header(file.readline(CHUNK_BYTES), path, network)
         table = _CsvTable(str(path), network, match_columns(header, network, others), header, separator)
         rest, rows, at_end = b"", 0, False
@@ -133,7 +133,7 @@ def _stream(path: Path, network: Network, others: Sequence[str], progress: Progr
             if at_end and rest and not rest.endswith(b"\n"):
                 buffer[filled], filled = ord("\n"), filled + 1  # the last line of a file need not be ended
             table.is_small &= filled <= PLAIN_BYTES
-            dataset, consumed = table.read(buffer, filled, rows, pool)
+            dataset, consumed = table.read(buffer, filled, rows)
             if at_end and consumed < filled:
                 raise table.ragged(buffer[consumed:filled], rows + len(dataset))
             if progress is not None:
@@ -217,11 +217,11 @@ class _CsvTable:
                 self.known[at] = {state.encode(): code for state, code in states.items()} | missing
         self.record_bytes = 3.0 * len(self.header)
 
-    def read(self, buffer: Bytes, filled: int, rows_before: int, pool: Executor) -> tuple[Dataset, int]:
+    def read(self, buffer: Bytes, filled: int, rows_before: int) -> tuple[Dataset, int]:
         """The whole records of a buffer, and how many bytes they took."""
         pieces = _pieces(buffer[:filled])
         parts: list[_Part] = []
-        for found in pool.map(lambda piece: self._read_piece(buffer, *piece), pieces):
+        for found in map_in_threads(lambda piece: self._read_piece(buffer, *piece), pieces):
             rows = rows_before + sum(len(part.codes) for part in parts)
             parts += found
             if found[-1].unknown_texts:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from os import cpu_count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credo.constraints.blocks import Block
 from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras, Geometry, JointUpdates
+from credo.kernels.threads import map_in_threads
 from credo.model.graphs import connected_components
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions, appended
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
@@ -86,14 +85,13 @@ class CompiledChains:
         step = max(1, STEP_UPDATES // max(1, self.chains * thinning * sweep))
         geometry = geometry_of(self.region.blocks, self.region.parts)
         found = []
-        with ThreadPoolExecutor(cpu_count() or 1) as pool:
-            for done in range(0, count, step):
-                found.append(self._step(pool, geometry, min(step, count - done), thinning))
-                step_done(found[-1].count)
+        for done in range(0, count, step):
+            found.append(self._step(geometry, min(step, count - done), thinning))
+            step_done(found[-1].count)
         self.updates += self.chains * count * thinning * sweep
         return appended(found)
 
-    def _step(self, pool: ThreadPoolExecutor, geometry: tuple[Geometry, Extras], count: int, thinning: int) -> Draws:
+    def _step(self, geometry: tuple[Geometry, Extras], count: int, thinning: int) -> Draws:
         from credo.kernels.posterior_gibbs import run_posterior
 
         state = self.states[0]
@@ -109,7 +107,7 @@ class CompiledChains:
             where = *geometry, self.joint_updates, self.arrays, self.effort
             run_posterior(*where, self.states[chain], *concentrations, thinning, *outs, self.generators[chain])
 
-        list(pool.map(run, range(self.chains)))
+        map_in_threads(run, range(self.chains))
         first, second = moments.sum(axis=0) / (self.chains * count * thinning)
         return Draws(theta, component, means, weights, first, second)
 

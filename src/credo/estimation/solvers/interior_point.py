@@ -6,9 +6,7 @@ The choice depends on the size of the problem alone, and both give the same cert
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from os import cpu_count
 
@@ -23,6 +21,7 @@ from credo.estimation.solvers.tasks import Point as Point
 from credo.estimation.solvers.tasks import Task as Task
 from credo.estimation.solvers.tasks import normalised, unknowns
 from credo.kernels.closed_forms import GENERAL
+from credo.kernels.threads import map_in_threads
 from credo.types import Indices, Numbers
 
 # Plain NumPy takes about 10 ms and 0.05 ms an unknown; the compiled loops take 2 µs an unknown, once they are compiled,
@@ -96,11 +95,7 @@ def solve_compiled(tasks: Sequence[Task], closed_forms: bool = True) -> list[Poi
     def run(piece: tuple[int, int]) -> None:
         solve_blocks(*piece, *packed.arrays, TOLERANCE, *out, closed_forms)
 
-    pieces = packed.pieces(cpu_count() or 1)
-    if len(pieces) == 1:
-        run(pieces[0])
-    else:
-        list(_threads().map(run, pieces))
+    map_in_threads(run, packed.pieces(cpu_count() or 1))
     multipliers *= np.repeat(packed.scales, np.diff(packed.row_starts)) / packed.row_norms
     parts = zip(
         pairwise(packed.parameter_starts.tolist()),
@@ -113,11 +108,6 @@ def solve_compiled(tasks: Sequence[Task], closed_forms: bool = True) -> list[Poi
         strict=True,
     )
     return [Point(theta[first:last], multipliers[row:end], *numbers) for (first, last), (row, end), *numbers in parts]
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(cpu_count() or 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
