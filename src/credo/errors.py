@@ -144,7 +144,7 @@ class ImpossibleRowError(DataError):
     def __init__(self, row: int, values: Sequence[str]) -> None:
         super().__init__(
             f"Row {row} is impossible: the network gives probability zero to {listing(values)}. "
-            "Correct the row, or use CPTs without zeros there."
+            f"Correct the row, or use CPTs without zeros there. {ROWS_FROM_1}"
         )
         self.row, self.values = row, tuple(values)
 
@@ -217,6 +217,18 @@ class Status(Enum):
 
 
 # Words for messages ---------------------------------------------------------------------------------------------------
+
+# The one convention, in statements and in messages. Frames and arrays count from 0, so that messages say it.
+ROWS_FROM_1 = "Rows are counted from 1."
+
+
+def is_text(text: str) -> bool:
+    """Whether a string can be written: one with half a character (a lone surrogate) cannot."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from enum import Enum
 from math import inf, isfinite
@@ -74,6 +75,8 @@ class EMOptions:
             raise OptionError(f"At least one iteration is needed; max_iterations is {self.max_iterations}.")
         if not self.tolerance >= 0:
             raise OptionError(f"A tolerance is a number that is not negative; tolerance is {self.tolerance}.")
+        if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
+            raise OptionError(f"checkpoint is the path of a file, not {self.checkpoint!r}.")
         if self.trainer not in TRAINERS:
             raise OptionError(f'There is no trainer "{self.trainer}".{suggestion(self.trainer, TRAINERS)}')
         if self.trainer == "gradient" and self.checkpoint is not None:

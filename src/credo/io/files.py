@@ -52,7 +52,8 @@ def require_target(path: PathLike) -> None:
             raise FileError("This is a folder, not a file to write to.", target)
         if not target.parent.is_dir():
             raise MissingFileError(f"There is no folder {target.parent} to write to.", target)
-        target.exists()
+        with suppress(FileNotFoundError):
+            os.lstat(target)
         is_writable = os.access(target.parent, os.W_OK) or _is_special(target)
     except FileError:
         raise

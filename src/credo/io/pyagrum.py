@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from credo.errors import FormatError, MissingExtraError, NetworkError, TooLargeError, listing, readable_bytes
+from credo.errors import FileError, FormatError, MissingExtraError, NetworkError, TooLargeError, listing, readable_bytes
 from credo.io.files import replacing, warn_of_loss
 from credo.io.noisy_formats import as_full_cpts
 from credo.model.alignment import aligned_cpt
@@ -146,6 +146,8 @@ def write_with_pyagrum(network: Network, path: PathLike) -> None:
             again = from_pyagrum(_load(pyagrum, draft))
         except (pyagrum.GumException, FormatError, NetworkError) as error:
             reason = re.sub(r"\s+", " ", str(error).replace(str(draft), str(path)))
+            if "I/O Error" in reason:
+                raise FileError("This file cannot be written: the disk may be full.", path) from None
             raise FormatError(f"This format cannot hold the network: {reason} BIF can.", str(path)) from None
         if difference := _difference(network, again):
             raise FormatError(f"This format cannot hold the network: {difference} BIF can.", str(path))
