@@ -56,7 +56,7 @@ class Checkpoint:
         except (OSError, ValueError) as error:  # a name that is too long, a null character
             raise unreadable(self.path, error) from None
         try:
-            with np.load(self.path, allow_pickle=False) as file:
+            with self.path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             state = json.loads(str(arrays.pop("state")))
             version, own = state.pop("version", None), state.pop("fingerprint", None)
