@@ -61,7 +61,7 @@ def estimate(problem: Problem) -> Solution:
     findings = [
         *findings,
         *widening_findings(problem.blocks, intervals, shares, hidden),
-        *solver_findings(estimates),
+        *solver_findings(problem.network, estimates),
     ]
     certificate = worst_certificate(estimates)
     status = status_of(estimates)
@@ -131,21 +131,21 @@ def widening_findings(
 ) -> list[Finding]:
     """Which CPTs have intervals that the knowledge ruled out, and how far s was raised."""
     widest: dict[str, float] = {}
-    rows: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for block, interval, share in zip(blocks, intervals, shares, strict=True):
         draws = interval.hidden_draws(share, hidden)
         for d in np.flatnonzero(share < 1.0).tolist():
             name = block.configurations[d][0]
-            rows[name] = rows.get(name, 0) + 1
+            counts[name] = counts.get(name, 0) + 1
             widest[name] = max(widest.get(name, 0.0), float(draws[d]))
     return [
         Finding(
             "interval widened",
-            f"{name}: the knowledge rules out the data's interval for {count} of its distributions; s = {hidden:g} "
-            f"hidden draws were raised to up to {widest[name]:.3g}, the least that is feasible (to one in a thousand).",
+            f"{name}: the knowledge contradicts the data's intervals for {count} of its distributions. There the data "
+            f"count less: {widest[name]:.3g} hidden draws instead of {hidden:g}, the least that is feasible.",
             name,
         )
-        for name, count in rows.items()
+        for name, count in counts.items()
     ]
 
 
@@ -154,8 +154,8 @@ def _water_levels(problem: Problem) -> Numbers:
     theta = problem.vector(with_prior=False)
     hidden = problem.options.entropy.hidden_draws
     for name in problem.layout.names:
-        rows = problem.layout.view(theta, name)
-        rows[:] = water_level(rows, hidden)
+        distributions = problem.layout.view(theta, name)
+        distributions[:] = water_level(distributions, hidden)
     return theta
 
 
@@ -170,14 +170,14 @@ def _share_task(block: Block, lower: Numbers) -> Task:
         distribution_of=np.concatenate((block.distribution_of, count + np.repeat(np.arange(count), 2))),
         linear=block.linear.take(block.linear.hard),
         constraint_numbers=block.constraint_numbers[block.linear.hard],
-        products=tuple(row for row in block.products if row.confidence is None),
+        products=tuple(each for each in block.products if each.confidence is None),
     )
     own = np.flatnonzero(lower > 0)
     entries = np.stack((block.size + 2 * block.distribution_of[own], own), axis=1)
     coefficients = np.stack((lower[own], np.full(len(own), -1.0)), axis=1)
     weights = np.concatenate((np.zeros(block.size), np.tile([1.0, 0.0], count)))
-    rows = np.repeat(np.arange(len(own)), 2)
-    return Task(with_constraints(hard, rows, entries.ravel(), coefficients.ravel(), np.zeros(len(own))), weights)
+    numbers = np.repeat(np.arange(len(own)), 2)
+    return Task(with_constraints(hard, numbers, entries.ravel(), coefficients.ravel(), np.zeros(len(own))), weights)
 
 
 ME = Method(

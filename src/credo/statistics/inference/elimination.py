@@ -56,7 +56,7 @@ def make_plans(layout: Layout, groups: Groups, memory_limit: int | None = None) 
         needed = int(BYTES_A_CELL * cells)
         raise TooLargeError(
             f"Exact inference would need {readable_bytes(needed)} for one group of hidden variables; "
-            f"{readable_bytes(memory_limit)} are allowed. It has to look at {len(names)} of them together: "
+            f"{readable_bytes(memory_limit)} are allowed. It needs a table over {len(names)} of them at once: "
             f"{listing(names)}. Observe some of them, give variables fewer parents, or raise memory_limit.",
             needed,
         )
@@ -80,8 +80,8 @@ def cut_pieces(layout: Layout, groups: Groups, plans: Plans | None) -> Indices |
     cost = (plans.input_cells + 2 * plans.clique_cells)[groups.component].astype(np.float64)
     total = float(cost.sum())
     fitting = MOST_COUNTS // max(1, layout.size)
-    worth = total // (SMALL_PIECE + 2 * layout.size)  # each piece has counts of its own, cleared and added up
-    pieces = int(max(1, min(MOST_PIECES, fitting, worth)))
+    useful = total // (SMALL_PIECE + 2 * layout.size)  # each piece has counts of its own, cleared and added up
+    pieces = int(max(1, min(MOST_PIECES, fitting, useful)))
     cuts = np.searchsorted(np.cumsum(cost), total * np.arange(1, pieces) / pieces)
     return np.concatenate([[0], cuts, [len(cost)]]).astype(np.int64)
 
