@@ -13,7 +13,7 @@ from credo import __version__
 from credo.cli_signals import end_on_signals
 from credo.errors import CredoError
 from credo.progress import reporting
-from credo.terminal import console, never_fail_to_print, say
+from credo.terminal import console, drop_output, never_fail_to_print, say
 
 if TYPE_CHECKING:
     from credo.results import FitResult
@@ -45,6 +45,12 @@ def main() -> None:
             raise
         say(f"credo: {error}", sys.stderr)
         sys.exit(error.exit_code)
+    except OSError as error:  # of the system itself, such as output that cannot be written
+        if debug:
+            raise
+        drop_output()
+        say(f"credo: {error}", sys.stderr)
+        sys.exit(CredoError.exit_code)
     except _UsageError as error:
         if message := error.format_message():  # none where the help was shown instead
             say(f"credo: {message}{_usage(error)}", sys.stderr)

@@ -7,9 +7,11 @@ not markup for rich.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -67,6 +69,15 @@ def never_fail_to_print() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def drop_output() -> None:
+    """Give up on an output stream that cannot be written, so that Python does not try again when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def console(**options: Any) -> Console:
