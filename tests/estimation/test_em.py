@@ -348,6 +348,20 @@ def test_a_checkpoint_that_is_damaged_is_refused(tmp_path: Path) -> None:
             assert again.starts == result.starts, at
 
 
+def test_a_checkpoint_that_may_not_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who tests may be allowed to read everything: the system's answer is replaced."""
+    network, prepared = mixture(2, 2, 20)
+    path = tmp_path / "run.npz"
+    learn(network, prepared, starts=1, max_iterations=5, checkpoint=path)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(FileError, match="cannot be read: Permission denied"):
+        learn(network, prepared, starts=1, max_iterations=5, checkpoint=path)
+
+
 def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     network, prepared = mixture(2, 2, 20)
     path = tmp_path / "run.npz"
