@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import shlex
 import signal
-import socket
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -62,18 +61,22 @@ def end_on_signals() -> Watch:
         return watch
     numbers = [getattr(signal, name) for name in ENDINGS if hasattr(signal, name)]
     wanted = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
-    receiver, sender = socket.socketpair()
-    sender.setblocking(False)
-    signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
+    if sys.platform == "win32":  # where a pipe cannot wake a thread: the main thread ends the process, a little later
+        for number in wanted:
+            signal.signal(number, lambda number, _: _end(watch, signal.Signals(number)))
+        return watch
+    receiver, sender = os.pipe()
+    os.set_blocking(sender, False)
+    signal.set_wakeup_fd(sender, warn_on_full_buffer=False)
     for number in wanted:
         signal.signal(number, lambda *_: None)  # Python's part of it; the system's part wakes the thread
-    Thread(target=_wait, args=(watch, receiver, sender, wanted), name="credo-signals", daemon=True).start()
+    Thread(target=_wait, args=(watch, receiver, wanted), name="credo-signals", daemon=True).start()
     return watch
 
 
-def _wait(watch: Watch, receiver: socket.socket, sender: socket.socket, wanted: Sequence[int]) -> None:
+def _wait(watch: Watch, receiver: int, wanted: Sequence[int]) -> None:
     while True:
-        for number in receiver.recv(1):
+        for number in os.read(receiver, 1):
             if number in wanted:
                 _end(watch, signal.Signals(number))
 
