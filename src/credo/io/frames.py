@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.errors import DataError
+from credo.errors import DataError, is_text
 from credo.io.columns import MISSING, MISSING_TEXTS, Columns, Lexicon, text_of, unknown_states
 from credo.io.dataset import Dataset, code_type
 from credo.io.forks import has_queries
@@ -31,7 +31,9 @@ def looked_up(frame: pl.LazyFrame, columns: Columns, network: Network) -> tuple[
     import polars as pl
 
     schema = frame.collect_schema()
-    texts = frozenset(name for name in columns.variables if schema[name] == pl.String)
+    texts = frozenset(
+        name for name in columns.variables if schema[name] == pl.String and all(map(is_text, network.states(name)))
+    )
 
     def place(name: str) -> pl.Expr:
         states = network.states(name)

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credo.errors import NetworkError, TooLargeError, UnknownVariableError, first_duplicate, is_text, listing
+from credo.errors import NetworkError, TooLargeError, UnknownVariableError, first_duplicate, listing
 from credo.model.network_conveniences import NetworkConveniences
 from credo.model.network_validation import check_form, checked_cpt, checked_parents, is_list, topological_order
 from credo.model.noisy import FULL_CELLS, NoisyForm, full_cpt
@@ -49,8 +49,6 @@ class Variable:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise NetworkError(f"A variable needs a name, a text that is not empty; this one has {self.name!r}.")
-        if not is_text(self.name):
-            raise NetworkError(f"The name {self.name!r} holds half a character, which no text has.")
         if not is_list(self.states):
             raise NetworkError(f"The states of {self.name} are a list of texts, not {self.states!r}.")
         object.__setattr__(self, "states", tuple(self.states))
@@ -59,8 +57,6 @@ class Variable:
         for state in self.states:
             if not isinstance(state, str) or not state:
                 raise NetworkError(f"Variable {self.name}: a state is a text that is not empty, not {state!r}.")
-            if not is_text(state):
-                raise NetworkError(f"The state {state!r} of {self.name} holds half a character, which no text has.")
         if (duplicate := first_duplicate(self.states)) is not None:
             raise NetworkError(f"Variable {self.name} has the state {duplicate} twice.")
 
