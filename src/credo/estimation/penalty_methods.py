@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from credo.constraints.block_findings import conflicts_behind
 from credo.constraints.blocks import Block
 from credo.errors import Status
 from credo.estimation.counting import relative_frequencies
@@ -112,6 +113,7 @@ def estimate_cem(problem: Problem) -> Solution:
         *_weight_findings(problem, weights),
         *_no_data_findings(problem, unseen),
         *_violation_findings(objective.block, optimum.theta),
+        *_conflict_findings(problem, theta),
         *_evaluation_findings(objective, optimum),
     )
     status = Status.CONVERGED if optimum.gradient <= STATIONARY else Status.NOT_CONVERGED
@@ -254,6 +256,16 @@ def _violation_findings(block: Block, theta: Numbers) -> Iterable[Finding]:
         )
     elif amounts:
         yield Finding("missed", f"None of {len(amounts)} statements is violated by more than {NOTABLE:g}.")
+
+
+def _conflict_findings(problem: Problem, theta: Numbers) -> Iterable[Finding]:
+    """Which statements without a confidence contradict each other, so that the result can only weigh them."""
+    for conflicts in conflicts_behind(problem.blocks, theta).values():
+        for conflict in conflicts:
+            *others, last = [str(number + 1) for number in conflict.statements]
+            several = f"Statements {', '.join(others)} and {last} cannot all hold"
+            which = several if others else f"Statement {last} cannot hold"
+            yield Finding("conflict", f"{which}: the result is a compromise.")
 
 
 def _evaluation_findings(objective: SoftObjective, optimum: SoftOptimum) -> Iterable[Finding]:

@@ -13,7 +13,7 @@ from credo.estimation.constrained import contradictions
 from credo.estimation.method import Method
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
-from credo.estimation.solution import Solution
+from credo.estimation.solution import Solution, violated_findings
 from credo.sampling.posterior import PosteriorResult, posterior
 from credo.types import Indices
 
@@ -35,9 +35,11 @@ def estimate(problem: Problem) -> Solution:
         progress=problem.report,
     )
     mixed = all(finding.kind != NOT_MIXED for finding in result.findings)
-    status = Status.AVERAGED if mixed else Status.NOT_MIXED
+    # The mean satisfies what each draw does, but for statements that compare products: what they allow is not convex.
+    violated = violated_findings(problem.constraints, problem.layout.pack({**problem.network.cpts, **result.means}))
+    status = Status.VIOLATED if violated else Status.AVERAGED if mixed else Status.NOT_MIXED
     contradicted = contradictions(problem, _pinned_at_zero(problem, result))
-    found = (*findings, *contradicted, *result.findings)
+    found = (*findings, *violated, *contradicted, *result.findings)
     return Solution(result.means, status, found, posterior=result, soft_weight=soft_weight)
 
 

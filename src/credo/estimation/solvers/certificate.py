@@ -86,11 +86,13 @@ def lower_bound(task: Task, multipliers: Numbers) -> float:
     """The dual value of multipliers; those of inequalities are cut off at zero first."""
     block, linear = task.block, task.block.linear
     z = np.where(linear.equality, multipliers, np.maximum(multipliers, 0.0))
+    costs = np.where(linear.hard, np.inf, task.soft_weight * linear.confidences)  # W·C
+    z = np.where(costs > 0.0, z, 0.0)  # a soft constraint that costs nothing has no multiplier
     gradient = np.zeros(block.size)
     np.add.at(gradient, linear.indices, linear.coefficients * z[linear.entry_constraints])
     entropies = np.zeros(block.size) if task.entropies is None else task.entropies
-    soft = ~linear.hard
-    cost = float((z[soft] ** 2 / (2 * task.soft_weight * linear.confidences[soft])).sum()) if soft.any() else 0.0
+    soft = ~linear.hard & (costs > 0.0)
+    cost = float((z[soft] ** 2 / (2 * costs[soft])).sum())
     least = _least_on_simplices(task.weights, entropies, gradient, block.distributions[:-1], block.distribution_of)
     return float(least.sum() - linear.bounds @ z - cost)
 

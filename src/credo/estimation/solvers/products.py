@@ -40,10 +40,10 @@ FILL = 1e-5  # entropy of distributions without data: among what is equally like
 LOCAL = "convex steps from several starts, because its statements compare products"
 
 
-def with_products(estimates: Sequence[BlockEstimate], seed: int) -> list[BlockEstimate]:
+def with_products(estimates: Sequence[BlockEstimate], seed: int, repetitions: int = 1) -> list[BlockEstimate]:
     """The same, with the product rows of blocks that have some; those that hold already are optimal as they are."""
-    blocks = sum(bool(each.block.products) for each in estimates)
-    return [_with_products(each, seed, blocks) if each.block.products else each for each in estimates]
+    repetitions *= sum(bool(each.block.products) for each in estimates)
+    return [_with_products(each, seed, repetitions) if each.block.products else each for each in estimates]
 
 
 def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> BlockEstimate:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import LinearConstraints
+from credo.constraints.constraint_set import LinearConstraints, joined
 from credo.kernels.closed_forms import GENERAL
 from credo.types import Indices, Numbers
 
@@ -63,7 +63,6 @@ def stacked(blocks: Sequence[Block]) -> Block:
     linear = [block.linear for block in blocks]
     parameters = starts_of([block.size for block in blocks])
     distributions = starts_of([len(block.distributions) - 1 for block in blocks])
-    entries = starts_of([len(rows.indices) for rows in linear])
     count = sum(len(rows) for rows in linear)
     return Block(
         tuple(row for block in blocks for row in block.configurations),
@@ -71,15 +70,7 @@ def stacked(blocks: Sequence[Block]) -> Block:
         _numbered_on([block.distributions for block in blocks], parameters),
         np.concatenate([block.distribution_of for block in blocks])
         + np.repeat(distributions[:-1], np.diff(parameters)),
-        LinearConstraints(
-            _numbered_on([rows.starts for rows in linear], entries),
-            np.concatenate([rows.indices for rows in linear]) + np.repeat(parameters[:-1], np.diff(entries)),
-            np.concatenate([rows.coefficients for rows in linear]),
-            np.concatenate([rows.bounds for rows in linear]),
-            np.concatenate([rows.statements for rows in linear]),
-            np.concatenate([rows.equality for rows in linear]),
-            np.concatenate([rows.confidences for rows in linear]),
-        ),
+        joined(linear, parameters[:-1].tolist()),
         np.arange(count),
     )
 
@@ -108,6 +99,7 @@ def apart(block: Block, distribution_starts: Indices, row_starts: Indices) -> li
             linear.statements[row:stop],
             linear.equality[row:stop],
             linear.confidences[row:stop],
+            linear.scales[row:stop],
         )
         found.append(
             Block(
