@@ -55,7 +55,7 @@ def test_one_missing_value_does_not_change_how_the_weight_is_chosen(seed: int) -
     holed = data.with_columns(b=pl.when(pl.int_range(80) == 3).then(None).otherwise(pl.col("b")))
     text = "P(b=y | a=y) >= P(b=y | a=n) + 0.3 with confidence 0.9"
     one, two = (credo.fit(NET, rows, text, method="cml") for rows in (data, holed))
-    assert weight_of(one).startswith("Soft statements weigh W = ")
+    assert "folds" in weight_of(one)
     assert "folds" in weight_of(two)
     np.testing.assert_allclose(two.network.cpt_array("b"), one.network.cpt_array("b"), atol=0.05)
 

@@ -153,13 +153,11 @@ def _correct(
         theta[own] = _nearest_with_products(each, theta[own], totals[each.block.distribution_of], problem.seed)
         projected += 1
     if moved:
-        blocks = "block was" if moved == 1 else "blocks were"
-        message = f"{moved} {blocks} moved towards the middle, because statements across configurations were violated."
-        yield Finding("corrected", message)
+        groups = "1 group of probabilities was" if moved == 1 else f"{moved} groups of probabilities were"
+        yield Finding("corrected", f"{groups} corrected, because statements across configurations were violated.")
     if projected:
-        blocks = "block was" if projected == 1 else "blocks were"
-        message = f"{projected} {blocks} moved to the nearest CPTs at which the statements that compare products hold."
-        yield Finding("corrected", message)
+        groups = "1 group of probabilities was" if projected == 1 else f"{projected} groups of probabilities were"
+        yield Finding("corrected", f"{groups} corrected, because statements that compare products were violated.")
 
 
 def _products_hold(block: Block, theta: Numbers) -> bool:
@@ -179,7 +177,8 @@ def _nearest_with_products(estimate: BlockEstimate, mean: Numbers, totals: Numbe
 def _size_findings(sizes: Mapping[str, int]) -> Iterable[Finding]:
     if sizes:
         low, high = min(sizes.values()), max(sizes.values())
-        yield Finding("equivalent sample size", f"Cross-validation chose equivalent sample sizes from {low} to {high}.")
+        message = f"The knowledge counts as {low} to {high} rows, chosen by cross-validation."
+        yield Finding("equivalent sample size", message)
 
 
 QMAP = Method(
