@@ -7,8 +7,8 @@ Configurations that no constraint refers to are solved by counting.
 
 Numbers that hard statements pin at zero need care. Where such a number has a weight, the objective is −∞ for all CPTs
 that the knowledge allows, and there is no optimum. A prior's pseudo-counts are spread over all states whatever the
-knowledge says, so there they are dropped. Data are not: they contradict the knowledge, and a finding names the number,
-how often it was observed, and the statements.
+knowledge says, so there they are dropped. Data contradict the knowledge: they are left out as well, and a finding names
+the number, how often it was observed, and the statements.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def estimate(problem: Problem, repetitions: int = 1) -> Solution:
         (
             *findings,
             *no_data_findings(problem.network, problem.names, unseen, by_entropy, MAX_ENTROPY),
-            *contradictions(problem, ((each.block, pinned_at_zero(each)) for each in estimates)),
+            *contradictions(problem, ((each.block, each.impossible) for each in estimates)),
             *solver_findings(problem.network, estimates),
         ),
         worst_certificate(estimates),
@@ -85,18 +85,22 @@ def solve_blocks(problem: Problem, weights: Numbers, soft_weight: float, repetit
 def without_pinned_prior(
     problem: Problem, weights: Numbers, estimates: Sequence[BlockEstimate], soft_weight: float
 ) -> list[BlockEstimate]:
-    """The estimates, solved again without the pseudo-counts of numbers that are pinned at zero."""
+    """The estimates, solved again without the weights of numbers that are pinned at zero.
+
+    These make the objective −∞ whatever the CPTs are. What is left of it has an optimum, which satisfies the knowledge.
+    """
     data = problem.vector(with_prior=False)
-    weights, again = weights.copy(), []
+    weights, again = weights.copy(), {}
     for k, each in enumerate(estimates):
         zeros = pinned_at_zero(each)
-        dropped = zeros[(weights[zeros] > 0.0) & (data[zeros] == 0.0)]
+        dropped = zeros[weights[zeros] > 0.0]
         weights[dropped] = 0.0
-        again += [k] if len(dropped) else []
+        if len(dropped):
+            again[k] = dropped[data[dropped] > 0.0]
     solved = list(estimates)
     blocks = [estimates[k].block for k in again]
-    for k, other in zip(again, estimate_blocks(blocks, weights, soft_weight), strict=True):
-        solved[k] = other
+    for (k, impossible), other in zip(again.items(), estimate_blocks(blocks, weights, soft_weight), strict=True):
+        solved[k] = replace(other, impossible=impossible)
     return solved
 
 

@@ -25,12 +25,13 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.violations import LEAST_VIOLATION, product_excess
 from credo.errors import Status
+from credo.estimation.constrained import contradictions, solve_blocks
 from credo.estimation.counting import relative_frequencies
 from credo.estimation.method import Method
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import soft_statements_ignored
 from credo.estimation.solution import Solution, violated_findings
-from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks, solve_certified, with_most_entropy
+from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified, with_most_entropy
 from credo.estimation.solvers.products import with_products
 from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
@@ -59,14 +60,15 @@ def estimate_qmapc(problem: Problem, alpha: Numbers | None = None) -> Solution:
     alpha = allowed_means(problem) if alpha is None else alpha
     weights = problem.vector(with_prior=False)
     constrained, _ = relative_frequencies(problem, weights)
-    estimates = with_products(estimate_blocks(problem.blocks, weights, 0.0), problem.seed)
+    estimates = solve_blocks(problem, weights, 0.0)
     for each in estimates:
         constrained[each.block.parameters] = each.theta
     theta = alpha.copy()
     sizes = {name: _interpolate(problem, name, theta, alpha, constrained) for name in problem.names}
     corrected = list(_correct(problem, theta, alpha, estimates, sizes))
     violated = violated_findings(problem.constraints, theta)
-    findings = (*soft_statements_ignored(problem), *_size_findings(sizes), *corrected, *violated)
+    contradicted = contradictions(problem, ((each.block, each.impossible) for each in estimates))
+    findings = (*soft_statements_ignored(problem), *contradicted, *_size_findings(sizes), *corrected, *violated)
     return Solution(problem.cpts(theta), Status.VIOLATED if violated else Status.AVERAGED, findings)
 
 

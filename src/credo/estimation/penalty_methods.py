@@ -39,6 +39,7 @@ from credo.estimation.penalised import (
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution, no_data_findings, where
+from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import Certificate, certify
 from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.lbfgs import minimise
@@ -194,7 +195,18 @@ class SoftObjective:
                 break
         # A probability that underflows is no zero: its logarithm is needed.
         theta = np.maximum(penalised.distributions(beta), np.finfo(np.float64).tiny)
-        return SoftOptimum(theta, -found.value, gradient, evaluations)
+        optimum = SoftOptimum(theta, -found.value, gradient, evaluations)
+        return optimum if gradient <= STATIONARY else self._exact(penalised, optimum)
+
+    def _exact(self, penalised: PenalisedObjective, ended: SoftOptimum) -> SoftOptimum:
+        """The maximum as cmap finds it, where the gradient was lost among steep penalties; products have none."""
+        if self.block.products:
+            return ended
+        (solved,) = solve_certified([replace(penalised.task, weights=penalised.weights)])
+        theta = np.maximum(solved.theta, np.finfo(np.float64).tiny)
+        value = -penalised.cost(np.log(theta), 0.0)[0]
+        gradient = 0.0 if solved.certificate.holds else ended.gradient
+        return SoftOptimum(theta, value, gradient, ended.evaluations) if value >= ended.value else ended
 
     def _start(self, weights: Numbers) -> Numbers:
         """Relative frequencies with one pseudo-count a distribution, because a softmax cannot leave zero."""
