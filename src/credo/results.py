@@ -265,7 +265,10 @@ class FitResult:
             "seconds": self.seconds,
             "certificate": None
             if self.certificate is None
-            else {"violation": self.certificate.violation, "gap": self.certificate.gap},
+            else {
+                "violation": self.certificate.violation,
+                "gap": self.certificate.gap if isfinite(self.certificate.gap) else None,
+            },
             "binding": [
                 {**_reference_to_dict(each.statement), "gain_per_point": each.gain_per_point}
                 for each in binding_statements(self)

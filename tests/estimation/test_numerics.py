@@ -8,7 +8,11 @@ import pytest
 
 import credo
 from credo.estimation.methods import METHODS
+from credo.estimation.solvers.certificate import lower_bound, relative_gap
+from credo.estimation.solvers.tasks import Task
+from credo.kernels.blocks import least_on_simplex
 from credo.model.network import Network
+from tests.helpers.blocks import at_most, block_of
 
 NET = Network({"a": ("n", "y"), "b": ("n", "y")}, parents={"b": ["a"]})
 DATA = pl.DataFrame({"a": ["n"] * 10 + ["y"] * 10, "b": ["n", "y"] * 10})
@@ -79,3 +83,27 @@ def test_weights_of_any_size(method: str, weight: float) -> None:
     if weight >= 1e9 and method in ("cml", "cmap"):
         assert table[1, 1] == pytest.approx(0.3, abs=1e-6)
         assert fit.status is credo.Status.OPTIMAL
+
+
+@pytest.mark.parametrize("weight", [1e-12, 1e-3, 1.0])
+@pytest.mark.parametrize("price", [1.0, 1e9, 1e15])
+def test_the_dual_bound_of_small_weights_beside_large_multipliers(weight: float, price: float) -> None:
+    """min −w log θ₀ − w log θ₁ + price·θ₀ on a simplex: θ₀ = w/(u + price), θ₁ = w/u, u ≈ w for a large price."""
+    block = block_of((2,), [at_most({0: 1.0}, 0.0)])
+    task = Task(block, np.array([weight, weight]))
+    with np.errstate(**LOUD):
+        found = lower_bound(task, np.array([price]))
+    # Σ w/(u + d) = 1 is u² + (price − 2w)·u − w·price = 0.
+    half = 0.5 * (price - 2.0 * weight)
+    level = weight * price / (half + np.sqrt(half**2 + weight * price))
+    theta = weight / (level + price), weight / level
+    assert found == pytest.approx(price * theta[0] - weight * np.log(theta[0] * theta[1]), rel=1e-9)
+    compiled = least_on_simplex(task.weights, np.zeros(2), np.array([price, 0.0]))
+    assert compiled == pytest.approx(found, rel=1e-9)
+
+
+def test_a_gap_that_is_no_number_proves_nothing() -> None:
+    assert relative_gap(3.0, float("nan"), 1.0) == float("inf")
+    assert relative_gap(float("inf"), 1.0, 1.0) == float("inf")
+    assert relative_gap(3.0, 1.5, 4.0) == pytest.approx(0.5)
+    assert relative_gap(1e-3, 0.0, 1e12) == pytest.approx(1e-9)

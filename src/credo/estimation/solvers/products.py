@@ -27,7 +27,7 @@ from credo.constraints.product_feasibility import product_finding
 from credo.constraints.program import Program
 from credo.estimation.penalised import train
 from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified
-from credo.estimation.solvers.certificate import Certificate, certify, lower_bound, objective
+from credo.estimation.solvers.certificate import Certificate, certify, lower_bound, objective, relative_gap
 from credo.estimation.solvers.tasks import Task
 from credo.types import Numbers
 
@@ -69,7 +69,7 @@ def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> Block
     certificate = certify(relaxed.task, best.theta, best.multipliers)
     missed = float(products.missed(best.theta)[products.hard].max(initial=0.0))
     value = objective(relaxed.task, best.theta) + products.soft_cost(best.theta)
-    gap = max(0.0, value - bound) / max(1.0, abs(value))
+    gap = relative_gap(value, bound, float(relaxed.task.weights.sum()))
     return replace(
         relaxed,
         theta=best.theta,
