@@ -107,3 +107,12 @@ def test_a_gap_that_is_no_number_proves_nothing() -> None:
     assert relative_gap(float("inf"), 1.0, 1.0) == float("inf")
     assert relative_gap(3.0, 1.5, 4.0) == pytest.approx(0.5)
     assert relative_gap(1e-3, 0.0, 1e12) == pytest.approx(1e-9)
+
+
+def test_a_range_that_begins_at_minus_zero() -> None:
+    """0.1 − 0.1 ≤ P, written as −P ≤ 0, has the end −0.0, where no weight is divided by it."""
+    data = pl.DataFrame({"a": ["n"] * 6, "b": ["n"] + ["y"] * 5})
+    with np.errstate(**LOUD):
+        fit = credo.fit(NET, data, "P(b=y | a=n) ≈ 0.1 within 0.1", method="cml")
+    assert fit.status is credo.Status.OPTIMAL
+    assert fit.network.cpt_array("b")[0] == pytest.approx([0.8, 0.2])

@@ -262,7 +262,7 @@ def _step(systems: Systems, state: State, residuals: Residuals, to_boundary: flo
     step = reach(predictor)
     after = predictor.complementarity(systems, state, step)
     pairs = systems.real.sum(axis=1) + systems.slack.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         hoped = np.where(residuals.mean > 0.0, (after / pairs / residuals.mean) ** 3, 0.0)
     centring = np.minimum(np.maximum(hoped, (1.0 - step) ** 3), 1.0)
     bend = (step**2)[:, None]
