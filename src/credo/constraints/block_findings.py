@@ -18,7 +18,7 @@ from credo.constraints.consequences import (
 )
 from credo.constraints.feasibility import interior_of
 from credo.constraints.product_feasibility import ProductFinding, product_finding
-from credo.constraints.program import Program, constraints_of_statements
+from credo.constraints.program import FEASIBILITY_TOLERANCE, Program, constraints_of_statements
 from credo.constraints.redundancy import redundant_statements
 from credo.constraints.violations import product_excess
 from credo.types import Numbers
@@ -76,8 +76,9 @@ def conflicts_behind(blocks: Iterable[Block], theta: Numbers) -> dict[int, tuple
     found = {}
     for k, block in enumerate(blocks):
         own = theta[block.parameters]
-        violated = (block.linear.excess(own)[block.linear.hard] > 0.0).any() or any(
-            product.confidence is None and product_excess(product, own) > 0.0 for product in block.products
+        violated = (block.linear.excess(own)[block.linear.hard] > FEASIBILITY_TOLERANCE).any() or any(
+            product.confidence is None and product_excess(product, own) > FEASIBILITY_TOLERANCE
+            for product in block.products
         )
         conflicts = block_conflicts(block) if violated else ()
         if conflicts:
