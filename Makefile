@@ -8,13 +8,14 @@ PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --constraint co
 INSTALL = $(BIN)/python $(PIP_INSTALL)
 PYTHONS ?= 3.12 3.13
 
-.PHONY: help setup hooks demo test test-all test-pythons lint browser bench docs clean
+.PHONY: help setup hooks demo test test-all test-pythons lint browser fuzz bench docs clean
 
 help:
 	@echo "make demo          set up, and learn an example"
 	@echo "make test          set up, check style, types and imports, run the tests"
 	@echo "make test-all      the same with the slow tests"
 	@echo "make test-pythons  run the tests on other Pythons, where installed: $(PYTHONS)"
+	@echo "make fuzz          random inputs for everything that reads or learns, for some minutes"
 	@echo "make bench         credo against its peers"
 	@echo "make docs          the documentation as a site, in site/"
 	@echo "make setup         only set up: .venv with credo in it"
@@ -85,6 +86,14 @@ browser:
 	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing Chromium …" \
 	  && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
 	|| echo "There is no Chromium, and it cannot be installed from here: pages are not tested in a browser."
+
+# It goes on where the last run of the same code ended; INPUTS=100000 SECONDS=3600 SEED=1 make it longer, or another one.
+INPUTS ?= 2000
+SECONDS ?= 120
+SEED ?= 0
+
+fuzz: setup
+	$(BIN)/python -m fuzz --inputs $(INPUTS) --seconds $(SECONDS) --seed $(SEED) --resume
 
 bench: setup
 	$(BIN)/python -m benchmarks
