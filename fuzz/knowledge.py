@@ -17,11 +17,12 @@ from fuzz.statements import random_statement
 WORDS = tuple(
     word.encode()
     for word in (
-        "P(", "P(lung=yes | smoke=no)", "in {", "raises", "lowers", "and", "synergize on", "sub-synergize on", "order",
-        "is", "noisy-or of", "noisy-max of", "rows", "with equal", "share", "differ in", "with confidence",
-        "by at least", "within", "with leak", "without leak", "<=", ">=", "<", ">", "=", "~", "≤", "≥", "≈", "==", "!=", "+", "-",
-        "−", "*", "×", "/", "**", "(", ")", "{", "}", "|", ",", ":", "#", "\\u00e9", "\\ud800", "\\q", "0.3", "30%", "1e999",
-        "1/3", "lung", "smoke", "yes", "no", "group", "rows 1, 2 share lung",
+        "P(", "P(lung=yes | smoke=no)", "in {", "raises", "lowers", "and", "synergize on", "sub-synergize on",
+        "order", "is", "noisy-or of", "noisy-max of", "rows", "with equal", "share", "differ in",
+        "with confidence", "by at least", "within", "with leak", "without leak", "<=", ">=", "<", ">", "=", "~",
+        "≤", "≥", "≈", "==", "!=", "+", "-", "−", "*", "×", "/", "**", "(", ")", "{", "}", "|", ",", ":", "#",
+        "\\u00e9", "\\ud800", "\\q", "0.3", "30%", "1e999", "1/3", "lung", "smoke", "yes", "no", "group",
+        "rows 1, 2 share lung",
     )
 )  # fmt: skip
 SAMPLES = {
