@@ -72,7 +72,7 @@ def _page(lines: list[str], bottom: float) -> str:
 <path d="M{LEFT + 262} 25H{LEFT + 290}" stroke="{LEARNED}" stroke-width="2.5"/>
 <circle cx="{LEFT + 276}" cy="25" r="5" fill="{LEARNED}"/>
 <text x="{LEFT + 298}" y="29">both, 95% interval</text>
-<text x="{LEFT + WIDTH + 8}" y="29">rows</text>
+<text x="{LEFT + WIDTH + 16}" y="46">rows</text>
 {grid}
 {body}
 </svg>

@@ -184,8 +184,8 @@ def test_families_ties_and_noise_are_named_as_not_checked(clinic: Network) -> No
 
 def test_statements_on_a_noisy_family_are_checked_on_its_small_cpts(clinic: Network) -> None:
     family = "tub is noisy-or of {asia}, {smoke}\n"
-    clash = check(clinic, family + "P(tub=yes | asia=yes) >= 0.2\nP(tub=yes | asia=yes) <= 0.1")
-    assert not clash.feasible
+    contradiction = check(clinic, family + "P(tub=yes | asia=yes) >= 0.2\nP(tub=yes | asia=yes) <= 0.1")
+    assert not contradiction.feasible
     apart = check(clinic, family + "P(tub=yes | asia=yes) >= 0.2\nP(tub=yes | smoke=yes) <= 0.1")
     assert apart.feasible
     spanning = check(clinic, family + "asia and smoke synergize on tub")
@@ -299,7 +299,7 @@ def test_raising_and_lowering_at_once_forces_equality(clinic: Network) -> None:
     assert not check(clinic, "smoke raises lung").forced_equalities
 
 
-def test_blocks_that_are_alike_are_worked_out_once_and_named_each(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_blocks_are_checked_once_and_named_each(monkeypatch: pytest.MonkeyPatch) -> None:
     solved, events = list[Block](), list[ProgressEvent]()
     monkeypatch.setattr(findings, "interior_of", lambda block: solved.append(block) or interior_of(block))
     names = [f"p{number}" for number in range(9)]

@@ -1,4 +1,4 @@
-"""Clusters with rows that belong together or apart: what was said holds, and it helps."""
+"""Clusters with rows that belong together or apart: ties hold, and they help."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_the_names_of_states_and_their_order_change_nothing(mixed: Network) -> N
     np.testing.assert_array_equal(other.network.cpt_array("c"), expected)
 
 
-def test_rows_without_data_are_named(smoking: Network) -> None:
+def test_configurations_without_data_are_named(smoking: Network) -> None:
     fit = credo.fit(smoking.without_cpts(), PATIENTS.filter(pl.col("smoke") == "no"), method="ml")
     assert fit.network.cpt_array("lung")[1].tolist() == [0.5, 0.5]
     (finding,) = fit.findings
@@ -141,7 +141,7 @@ def test_a_fixed_table_must_be_there(smoking: Network) -> None:
         credo.fit(smoking.without_cpts(), PATIENTS, fixed=["lung"])
 
 
-def test_rows_with_gaps_count_as_far_as_they_go(smoking: Network) -> None:
+def test_incomplete_rows_count_as_far_as_they_go(smoking: Network) -> None:
     """By hand: of five patients one has no value of lung; smoke is counted from all five, lung from four."""
     frame = PATIENTS.with_columns(pl.Series("lung", ["no", "no", None, "no", "yes"]))
     fit = credo.fit(smoking.without_cpts(), frame, method="ml")
@@ -163,7 +163,7 @@ def test_a_missing_cause_is_inferred_from_its_effect(smoking: Network) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_takes_rows_with_gaps(smoking: Network, method: str) -> None:
+def test_every_method_takes_incomplete_rows(smoking: Network, method: str) -> None:
     frame = pl.concat([PATIENTS] * 4).with_columns(pl.Series("lung", ["no", None, "no", "yes", "yes"] * 4))
     fit = credo.fit(
         smoking.without_cpts(), frame, "smoke raises lung by at least 0.1", method=method, em=EMOptions(starts=2)

@@ -82,7 +82,7 @@ def test_the_objective_never_falls(kind: str, accelerate: bool) -> None:
     assert fit.violations().is_empty()
 
 
-def test_several_families_amid_a_network_with_gaps_and_a_hidden_variable() -> None:
+def test_several_families_amid_a_network_with_missing_values_and_a_hidden_variable() -> None:
     generator = np.random.default_rng(8)
     names = ("a", "b", "h", "y", "c", "z", "end")
     parents = {"b": ["a"], "h": ["a"], "y": ["a", "b", "h"], "z": ["y", "c"], "end": ["z", "h"]}
@@ -178,7 +178,7 @@ def test_intervals_are_those_of_small_tables() -> None:
 
 
 def test_a_family_that_the_network_declares_needs_no_statement() -> None:
-    said = credo.fit(HEART, DATA, FAMILY + "age raises attack", method="cmap", em=EMOptions(starts=1))
+    stated = credo.fit(HEART, DATA, FAMILY + "age raises attack", method="cmap", em=EMOptions(starts=1))
     declared = credo.fit(
         HEART.with_forms({"attack": FORM.without_cpts()}),
         DATA,
@@ -186,7 +186,7 @@ def test_a_family_that_the_network_declares_needs_no_statement() -> None:
         method="cmap",
         em=EMOptions(starts=1),
     )
-    assert said.network == declared.network
+    assert stated.network == declared.network
 
 
 def test_a_learned_family_can_be_kept() -> None:
@@ -209,7 +209,7 @@ def test_a_spanning_statement_is_reported() -> None:
     assert fit.violations()["statement"][0] == "chol and age synergize on attack"
 
 
-def test_knowledge_about_a_noisy_family_that_cannot_hold_clashes() -> None:
+def test_knowledge_about_a_noisy_family_that_cannot_hold_is_a_conflict() -> None:
     text = FAMILY + "P(attack=yes | age=yes) >= 0.5\nP(attack=yes | age=yes) <= 0.4"
     assert not credo.check(HEART, text).feasible
     with pytest.raises(credo.CredoError, match="cannot"):

@@ -88,10 +88,10 @@ def test_figures_in_the_table_of_methods_are_those_of_the_experiment() -> None:
 @pytest.mark.parametrize("paper", ["guo", "liao"])
 def test_figures_on_the_pages_of_papers_are_those_of_the_experiments(paper: str) -> None:
     page = (ROOT / "docs" / "papers" / f"{paper}.md").read_text(encoding="utf-8")
-    told = page.partition("## What the rerun showed")[2]
+    reported = page.partition("## What the rerun showed")[2]
     results = (ROOT / "experiments" / paper / "results").glob("*.md")
     shown = "\n".join(each.read_text(encoding="utf-8") for each in results)
-    figures = re.findall(r"\d+\.\d+|\d+ of \d+", told)
+    figures = re.findall(r"\d+\.\d+|\d+ of \d+", reported)
     assert figures
     for figure in figures:
         assert figure in shown, figure

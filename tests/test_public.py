@@ -122,7 +122,8 @@ def documented() -> dict[str, object]:
             continue
         found[name] = value
         if inspect.isclass(value):
-            for key, member in vars(value).items():
+            own = [base for base in value.__mro__ if base.__module__.startswith("credo.")]
+            for key, member in (pair for base in own for pair in vars(base).items()):
                 if not key.startswith("_") and (inspect.isfunction(member) or isinstance(member, classmethod)):
                     found[f"{name}.{key}"] = getattr(value, key)
     return found

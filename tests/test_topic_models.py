@@ -55,7 +55,7 @@ def test_words_that_belong_together_share_their_topic() -> None:
 def test_a_word_that_is_alone_in_its_text_is_not_tied() -> None:
     texts = [["a", "b", "b"], ["a", "c"], ["b", "c"], ["d", "a"]]
     found = credo.topics(texts, 2, together=[["a", "b"], ["c", "d"]], min_documents=1)
-    assert "2 values are tied into 1 that are shared" in " ".join(map(str, found.findings))
+    assert "2 values are tied into 1 shared value" in " ".join(map(str, found.findings))
 
 
 def test_coherence_is_normalised_mutual_information() -> None:

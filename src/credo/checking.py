@@ -335,7 +335,7 @@ def _conflict(conflict: MinimalConflict, refer: Refer, constraints: Constraints)
         )
         resolutions.append(Resolution(refer([witness.left_out])[0], probabilities))
     statements = refer(conflict.statements)
-    slack = conflict.gap if isfinite(conflict.gap) else None
+    slack = conflict.relaxation if isfinite(conflict.relaxation) else None
     configurations = tuple(_configurations_of(statement.number, constraints) for statement in statements)
     return Conflict(statements, slack, tuple(resolutions), configurations)
 

@@ -163,4 +163,4 @@ def _estimate(problem: Problem, knowledge: Knowledge) -> Solution:
         return estimate_incomplete(problem)
     except InfeasibleError:
         require_consistent(check(knowledge.network, knowledge))
-        raise OptionError("The knowledge contradicts the fixed CPTs.") from None
+        raise OptionError("The knowledge contradicts the fixed CPTs. Fix fewer, or correct the statements.") from None

@@ -125,7 +125,7 @@ class PosteriorOptions:
     """How many draws the method `posterior` makes.
 
     Small problems spread the draws over 256 shorter chains that are advanced together; `chains` × `draws` is then the
-    least number of draws that are kept. What is said about single chains below concerns larger problems.
+    least number of draws that are kept. The descriptions of single chains below concern larger problems.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class PosteriorOptions:
     draws : int
         Draws that each chain keeps at first.
     warmup : int
-        Sweeps that each chain makes before its first draw. Small problems need a fifth of them, because their many
+        Sweeps that each chain makes before its first draw. Small problems need a tenth of them, because their many
         chains start far apart.
     thinning : int
         Sweeps from one draw that is kept to the next.

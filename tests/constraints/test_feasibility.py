@@ -94,7 +94,7 @@ def test_feasibility_and_conflicts_agree_with_linprog(seed: int, monkeypatch: py
         for conflict in found:
             assert not feasible(constraints, conflict.statements)
             assert all(feasible(constraints, set(conflict.statements) - {member}) for member in conflict.statements)
-            assert conflict.gap > 0
+            assert conflict.relaxation > 0
             assert len(conflict.witnesses) == (
                 0 if conflict in false_statements(constraints) else len(conflict.statements)
             ) or (len(conflict.statements) == 1)
@@ -153,9 +153,9 @@ def test_planted_conflict_among_true_statements_is_found_in_one_piece() -> None:
     constraints = lower(HandMade(NET, (*bystanders, *chain, alone)))
     found = [conflict for block in blocks_of(constraints) for conflict in minimal_conflicts(block)]
     assert sorted(conflict.statements for conflict in found) == [(3, 4, 5), (6,)]
-    gaps = {conflict.statements: conflict.gap for conflict in found}
-    assert gaps[(3, 4, 5)] == pytest.approx(0.1 / 3)
-    assert gaps[(6,)] == pytest.approx(0.4)
+    relaxations = {conflict.statements: conflict.relaxation for conflict in found}
+    assert relaxations[(3, 4, 5)] == pytest.approx(0.1 / 3)
+    assert relaxations[(6,)] == pytest.approx(0.4)
 
 
 def test_blocks_hold_what_hangs_together_and_lead_back() -> None:
@@ -248,7 +248,7 @@ def test_a_wrong_answer_of_highs_is_not_believed(monkeypatch: pytest.MonkeyPatch
     assert [conflict.statements for conflict in minimal_conflicts(block)] == [(0, 1)]
 
 
-def test_a_gap_of_a_millionth_is_a_conflict_and_rounding_is_none() -> None:
+def test_a_contradiction_of_a_millionth_is_a_conflict_and_rounding_is_none() -> None:
     def found(bound: float) -> int:
         parts = [
             says(p("a", state, b="1", c="1"), "=", n(value)) for state, value in (("x", 0.1), ("y", 0.2), ("z", bound))

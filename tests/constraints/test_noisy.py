@@ -90,9 +90,9 @@ def test_a_statement_that_constrains_no_single_cpt_is_not_lowered_but_checked(te
     assert not len(found.linear)
     assert [each.statement for each in found.unlowered] == [1]
     assert why in found.unlowered[0].reason
-    told = only_checked(heart_with(np.random.default_rng(0)), knowledge)
-    assert len(told) == 1
-    assert why in told[0].message
+    findings = only_checked(heart_with(np.random.default_rng(0)), knowledge)
+    assert len(findings) == 1
+    assert why in findings[0].message
 
 
 def test_the_violation_of_an_unlowered_statement_is_measured_on_the_full_cpt() -> None:
@@ -131,16 +131,18 @@ def test_a_synergy_within_a_set_carries_over_to_the_child(kind: str, leak: bool,
     generator = np.random.default_rng(seed)
     states = BINARY if kind in ("noisy-or", "noisy-and") else LEVELS
     bare = Network({"a": LEVELS, "b": BINARY, "c": BINARY, "y": states}, {"y": ["a", "b", "c"]})
-    said = f"a and b {verb} on y"
+    statement = f"a and b {verb} on y"
     form = NoisyForm(kind, (("a", "b"), ("c",)), states, leak)
     tables = (synergetic(verb, len(states), generator), *(generator.dirichlet(np.ones(len(states)), shape)
               for shape in ((2,), ())[: 1 + leak]))  # fmt: skip
     noisy = bare.with_cpts({"a": [0.2, 0.3, 0.5], "b": [0.5, 0.5], "c": [0.4, 0.6]}).with_forms(
         {"y": form.with_cpts(tables)}
     )
-    assert not violations_of(noisy, Knowledge(bare, f"y is {kind} of {{a, b}}, {{c}}{' with leak' * leak}\n{said}"))
+    assert not violations_of(
+        noisy, Knowledge(bare, f"y is {kind} of {{a, b}}, {{c}}{' with leak' * leak}\n{statement}")
+    )
     full = Network(noisy.variables, noisy.parents, noisy.cpts)
-    assert not violations_of(full, Knowledge(bare, said))
+    assert not violations_of(full, Knowledge(bare, statement))
 
 
 def synergetic(verb: str, states: int, generator: np.random.Generator) -> np.ndarray:

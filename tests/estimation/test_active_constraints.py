@@ -1,4 +1,4 @@
-"""Large blocks in rounds: the optimum under all rows, found with a few of them."""
+"""Large blocks in rounds: the optimum under all constraints, found with a few of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.helpers.block_tasks import at_most, general_task, large_task, make_bl
 
 
 def assert_optimal(tasks: list[Task]) -> None:
-    """In rounds and at once: the same objective, both certified for all rows."""
+    """In rounds and at once: the same objective, both certified for all constraints."""
     for task, few, full in zip(tasks, solve_in_rounds(tasks), solve_tasks(tasks), strict=True):
         certificate = certify(task, few.theta, few.multipliers)
         assert certificate.holds
@@ -25,11 +25,11 @@ def assert_optimal(tasks: list[Task]) -> None:
         assert objective(task, few.theta) == pytest.approx(objective(task, full.theta), rel=1e-7, abs=1e-7)
 
 
-def test_the_optimum_under_all_rows() -> None:
+def test_the_optimum_under_all_constraints() -> None:
     task = large_task(np.random.default_rng(1), 96, 4, 600)
     assert_optimal([task])
     (point,) = solve_in_rounds([task])
-    assert (point.multipliers > 0).sum() < 300  # most rows never came into play
+    assert (point.multipliers > 0).sum() < 300  # most constraints never came into play
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_blocks_in_general() -> None:
 
 
 @pytest.mark.usefixtures("_all_blocks_count_as_large")
-def test_soft_rows_are_added_where_they_cost() -> None:
+def test_soft_constraints_are_added_where_they_cost() -> None:
     generator = np.random.default_rng(3)
     assert_optimal([soft_task(generator) for _ in range(200)])
 
@@ -58,13 +58,13 @@ def test_equalities_are_there_from_the_first_round() -> None:
 
 
 @pytest.mark.usefixtures("_all_blocks_count_as_large")
-def test_a_clash_is_found_with_a_few_rows_too() -> None:
-    rows = [at_most([0], [1.0], 0.3), at_most([0], [-1.0], -0.6), at_most([2], [1.0], 0.9)]
+def test_a_conflict_is_found_with_few_constraints_too() -> None:
+    constraints = [at_most([0], [1.0], 0.3), at_most([0], [-1.0], -0.6), at_most([2], [1.0], 0.9)]
     with pytest.raises(InfeasibleError):
-        solve_certified([Task(make_block([2, 2], rows), np.array([5.0, 5.0, 5.0, 5.0]))])
+        solve_certified([Task(make_block([2, 2], constraints), np.array([5.0, 5.0, 5.0, 5.0]))])
 
 
 def test_rounds_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the last round all rows are taken."""
+    """After the last round all constraints are taken."""
     monkeypatch.setattr(active_constraints, "ROUNDS", 1)
     assert_optimal([large_task(np.random.default_rng(4), 96, 4, 600)])

@@ -117,9 +117,9 @@ def test_the_same_as_cmap_where_all_statements_are_soft() -> None:
     one, two = (credo.fit(truth.without_cpts(), frame, method=each, **options) for each in ("cem", "cmap"))
     for name in truth.names:
         np.testing.assert_allclose(one.network.cpt_array(name), two.network.cpt_array(name), atol=1e-5)
-    gaps = frame.with_columns(pl.when(pl.int_range(80) % 3 > 0).then("b").alias("b"))
+    incomplete = frame.with_columns(pl.when(pl.int_range(80) % 3 > 0).then("b").alias("b"))
     one, two = (
-        credo.fit(truth.without_cpts(), gaps, method=each, **options, em=EMOptions(starts=1))
+        credo.fit(truth.without_cpts(), incomplete, method=each, **options, em=EMOptions(starts=1))
         for each in ("cem", "cmap")
     )
     assert one.history[-1] == pytest.approx(two.history[-1], abs=1e-3)
@@ -217,7 +217,7 @@ def test_products_are_measured_in_logarithms() -> None:
     assert any(each.kind == "products" for each in fit.findings)
 
 
-def test_rows_without_data_keep_what_the_penalty_leaves() -> None:
+def test_configurations_without_data_keep_what_the_penalty_leaves() -> None:
     truth, _ = known_network()
     frame = truth.sample(20, 1).filter(pl.col("a") == "s0")
     fit = credo.fit(truth.without_cpts(), frame, "P(b=s0 | a=s1) >= 0.6", method="cem")

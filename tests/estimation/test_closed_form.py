@@ -64,7 +64,7 @@ def test_the_same_optimum_as_the_interior_point(shape: int, solve_tasks: Solver)
         idle = (touched & (one.multipliers < 1e-6 * task.weights.sum())).any()
         degenerate += idle
         assert np.abs(one.theta - other.theta).max() <= (1e-6 if idle else 1e-8)
-    assert degenerate < 0.8 * len(tasks)  # chains have rows that follow from others, and those are idle
+    assert degenerate < 0.8 * len(tasks)  # chains have constraints that follow from others, and those are idle
 
 
 @EACH
@@ -81,10 +81,10 @@ def test_the_same_optimum_as_cvxpy(shape: int, solve_tasks: Solver) -> None:
 
 
 def solved(
-    solve_tasks: Solver, weights: list[float], sizes: list[int], *rows: tuple[dict[int, float], float]
+    solve_tasks: Solver, weights: list[float], sizes: list[int], *constraints: tuple[dict[int, float], float]
 ) -> tuple[int, np.ndarray, np.ndarray]:
-    """Shape, θ and prices of a task, certified."""
-    block = make_block(sizes, [at_most(list(terms), list(terms.values()), bound) for terms, bound in rows])
+    """Shape, θ and multipliers of a task, certified."""
+    block = make_block(sizes, [at_most(list(terms), list(terms.values()), bound) for terms, bound in constraints])
     task = Task(block, np.array(weights))
     (point,) = solve_tasks([task])
     assert certify(task, point.theta, point.multipliers).holds
@@ -98,17 +98,17 @@ def test_counting_by_hand(solve_tasks: Solver) -> None:
 
 
 def test_theorem_4_1_by_hand(solve_tasks: Solver) -> None:
-    """N = (6, 2, 2) and θ_0 ≤ θ_1: N_A > N_B, so that both get (6 + 2) / 20; the price is N (6 − 2) / (6 + 2)."""
-    shape, theta, prices = solved(solve_tasks, [6, 2, 2], [3], ({0: 1.0, 1: -1.0}, 0.0))
+    """N = (6, 2, 2) and θ_0 ≤ θ_1: N_A > N_B, so that both get (6 + 2) / 20; the multiplier is N (6 − 2) / (6 + 2)."""
+    shape, theta, multipliers = solved(solve_tasks, [6, 2, 2], [3], ({0: 1.0, 1: -1.0}, 0.0))
     assert shape == SUMS_AGAINST_SUMS
     assert theta == pytest.approx([0.4, 0.4, 0.2])
-    assert prices == pytest.approx([5.0])
+    assert multipliers == pytest.approx([5.0])
 
 
 def test_theorem_4_1_where_the_counts_agree(solve_tasks: Solver) -> None:
-    _, theta, prices = solved(solve_tasks, [2, 6, 2], [3], ({0: 1.0, 1: -1.0}, 0.0))
+    _, theta, multipliers = solved(solve_tasks, [2, 6, 2], [3], ({0: 1.0, 1: -1.0}, 0.0))
     assert theta == pytest.approx([0.2, 0.6, 0.2])
-    assert prices == pytest.approx([0.0])
+    assert multipliers == pytest.approx([0.0])
 
 
 def test_theorem_4_1_with_sums_on_both_sides(solve_tasks: Solver) -> None:
@@ -119,17 +119,17 @@ def test_theorem_4_1_with_sums_on_both_sides(solve_tasks: Solver) -> None:
 
 def test_theorem_4_2_where_bounds_leave_room(solve_tasks: Solver) -> None:
     """Σ α > 1 or not all covered: {0, 1} ≤ 0.4 with 8 of 10 counts is tight, the rest shares 0.6."""
-    shape, theta, prices = solved(solve_tasks, [6, 2, 1, 1], [4], ({0: 1.0, 1: 1.0}, 0.4))
+    shape, theta, multipliers = solved(solve_tasks, [6, 2, 1, 1], [4], ({0: 1.0, 1: 1.0}, 0.4))
     assert shape == BOUNDED_SUMS
     assert theta == pytest.approx([0.3, 0.1, 0.3, 0.3])
-    assert prices == pytest.approx([8 / 0.4 - 2 / 0.6])
+    assert multipliers == pytest.approx([8 / 0.4 - 2 / 0.6])
 
 
 def test_algorithm_4_1_adds_what_tight_sets_push_over_their_bounds(solve_tasks: Solver) -> None:
     """N = (5, 1, 2, 1, 1): {0, 1} ≤ 0.3 is tight at once; what it gives away lifts {2, 3} to 0.525 > 0.4."""
-    _, theta, prices = solved(solve_tasks, [5, 1, 2, 1, 1], [5], ({0: 1.0, 1: 1.0}, 0.3), ({2: 1.0, 3: 1.0}, 0.4))
+    _, theta, multipliers = solved(solve_tasks, [5, 1, 2, 1, 1], [5], ({0: 1.0, 1: 1.0}, 0.3), ({2: 1.0, 3: 1.0}, 0.4))
     assert theta == pytest.approx([0.25, 0.05, 0.4 * 2 / 3, 0.4 / 3, 0.3])
-    assert (prices > 0).all()
+    assert (multipliers > 0).all()
 
 
 def test_theorem_4_2_where_bounds_sum_to_one(solve_tasks: Solver) -> None:
@@ -139,9 +139,9 @@ def test_theorem_4_2_where_bounds_sum_to_one(solve_tasks: Solver) -> None:
 
 
 def test_theorem_4_2_where_bounds_leave_less_than_one() -> None:
-    rows = [at_most([0, 1], [1.0, 1.0], 0.5), at_most([2, 3], [1.0, 1.0], 0.4)]
+    constraints = [at_most([0, 1], [1.0, 1.0], 0.5), at_most([2, 3], [1.0, 1.0], 0.4)]
     with pytest.raises(InfeasibleError):
-        solve_certified([Task(make_block([4], rows), np.ones(4))])
+        solve_certified([Task(make_block([4], constraints), np.ones(4))])
 
 
 def test_boxes_by_hand(solve_tasks: Solver) -> None:
@@ -149,9 +149,9 @@ def test_boxes_by_hand(solve_tasks: Solver) -> None:
     shape, theta, _ = solved(solve_tasks, [7, 2, 1], [3], ({0: 1.0}, 0.5), ({2: -1.0}, -0.3))
     assert shape == BOXES
     assert theta == pytest.approx([0.5, 0.2, 0.3])
-    _, theta, prices = solved(solve_tasks, [7, 2, 1], [3], ({2: -2.0}, -0.6))
+    _, theta, multipliers = solved(solve_tasks, [7, 2, 1], [3], ({2: -2.0}, -0.6))
     assert theta == pytest.approx([0.7 * 7 / 9, 0.7 * 2 / 9, 0.3])
-    assert prices == pytest.approx([(9 / 0.7 - 1 / 0.3) / 2])
+    assert multipliers == pytest.approx([(9 / 0.7 - 1 / 0.3) / 2])
 
 
 def test_boxes_that_pin_everything(solve_tasks: Solver) -> None:
@@ -161,19 +161,19 @@ def test_boxes_that_pin_everything(solve_tasks: Solver) -> None:
 
 @pytest.mark.parametrize("bounds", [((0, 1.0, 0.2), (0, -1.0, -0.3)), ((0, 1.0, 0.2), (1, 1.0, 0.3), (2, 1.0, 0.4))])
 def test_boxes_that_cannot_hold(bounds: tuple[tuple[int, float, float], ...]) -> None:
-    rows = [at_most([k], [sign], bound) for k, sign, bound in bounds]
+    constraints = [at_most([k], [sign], bound) for k, sign, bound in bounds]
     with pytest.raises(InfeasibleError):
-        solve_certified([Task(make_block([3], rows), np.ones(3))])
+        solve_certified([Task(make_block([3], constraints), np.ones(3))])
 
 
 def test_pool_adjacent_violators_by_hand(solve_tasks: Solver) -> None:
     """8 of 10, 4 of 10, 9 of 10 in rising order: the first two pool to 12 of 20."""
-    shape, theta, prices = solved(
+    shape, theta, multipliers = solved(
         solve_tasks, [2, 8, 6, 4, 1, 9], [2, 2, 2], ({1: 1.0, 3: -1.0}, 0.0), ({3: 1.0, 5: -1.0}, 0.0)
     )
     assert shape == CHAIN
     assert theta[1::2] == pytest.approx([0.6, 0.6, 0.9])
-    assert prices == pytest.approx([8 / 0.6 - 2 / 0.4, 0.0])
+    assert multipliers == pytest.approx([8 / 0.6 - 2 / 0.4, 0.0])
 
 
 def test_a_chain_against_a_quadratic_time_oracle(solve_tasks: Solver) -> None:
@@ -182,8 +182,8 @@ def test_a_chain_against_a_quadratic_time_oracle(solve_tasks: Solver) -> None:
     for _ in range(200):
         count = int(generator.integers(2, 9))
         no, yes = generator.integers(1, 40, (2, count)).astype(float)
-        rows = [({2 * k + 1: 1.0, 2 * k + 3: -1.0}, 0.0) for k in range(count - 1)]
-        _, theta, _ = solved(solve_tasks, np.stack((no, yes), 1).ravel().tolist(), [2] * count, *rows)
+        constraints = [({2 * k + 1: 1.0, 2 * k + 3: -1.0}, 0.0) for k in range(count - 1)]
+        _, theta, _ = solved(solve_tasks, np.stack((no, yes), 1).ravel().tolist(), [2] * count, *constraints)
         expected = [
             max(min(yes[a : b + 1].sum() / (yes + no)[a : b + 1].sum() for b in range(k, count)) for a in range(k + 1))
             for k in range(count)
@@ -192,7 +192,7 @@ def test_a_chain_against_a_quadratic_time_oracle(solve_tasks: Solver) -> None:
 
 
 @pytest.mark.parametrize(
-    ("weights", "sizes", "rows"),
+    ("weights", "sizes", "constraints"),
     [
         ([0, 1, 2], [3], [({0: 1.0}, 0.5)]),  # a state without weight
         ([1, 1, 1], [3], [({0: 1.0, 1: 1.0}, 0.5), ({1: 1.0, 2: 1.0}, 0.7)]),  # sums that overlap
@@ -203,14 +203,14 @@ def test_a_chain_against_a_quadratic_time_oracle(solve_tasks: Solver) -> None:
     ],
 )
 def test_other_shapes_are_left_to_the_interior_point(
-    weights: list[float], sizes: list[int], rows: list[tuple[dict[int, float], float]], solve_tasks: Solver
+    weights: list[float], sizes: list[int], constraints: list[tuple[dict[int, float], float]], solve_tasks: Solver
 ) -> None:
-    assert solved(solve_tasks, weights, sizes, *rows)[0] == GENERAL
+    assert solved(solve_tasks, weights, sizes, *constraints)[0] == GENERAL
 
 
 def test_a_chain_with_counts_that_em_has_made_very_small(solve_tasks: Solver) -> None:
-    rows = [at_most([2, 0], [1.0, -1.0], 0.0, 0)]
-    task = Task(make_block([2, 2], rows), np.array([9.0, 1e-8, 7e-22, 1.0]))
+    constraints = [at_most([2, 0], [1.0, -1.0], 0.0, 0)]
+    task = Task(make_block([2, 2], constraints), np.array([9.0, 1e-8, 7e-22, 1.0]))
     (point,) = solve_tasks([task])
     assert point.shape == CHAIN
     np.testing.assert_allclose(point.theta, [1.0, 1e-8 / 9, 7e-22, 1.0], rtol=1e-8)

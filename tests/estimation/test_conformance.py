@@ -19,7 +19,7 @@ INFORMED = pytest.mark.parametrize("method", [name for name, method in METHODS.i
 # How far two ways of writing one problem may lead apart. Optima that just touch a bound are flat there: hence 1e-6.
 CLOSE = {"ml": 1e-12, "map": 1e-12, "me": 1e-12, "cml": 1e-6, "cmap": 1e-6, "cme": 1e-6, "co": 1e-3, "cem": 1e-3}
 SAMPLED = 0.06  # methods that draw
-MAY_VIOLATE = {"qmap", "cem"}  # [guo, theorem 1]; [liao, eq. 5] holds to no statement, so that they may clash
+MAY_VIOLATE = {"qmap", "cem"}  # [guo, theorem 1]; [liao, eq. 5] holds to no statement, so that they may conflict
 HOLDS = {"co": 1e-6}  # the others: to 1e-8, below which `violations` calls it rounding
 
 
@@ -115,7 +115,7 @@ def test_a_variable_with_one_state(method: str) -> None:
 
 
 @EVERY
-def test_rows_of_tables_without_data(method: str) -> None:
+def test_configurations_without_data(method: str) -> None:
     """Half of the configurations are never seen, statements or not."""
     truth, knowledge = known_network(statements=8)
     frame = truth.sample(40, 1).filter(pl.col("a") == "s0")
@@ -143,9 +143,9 @@ def test_statements_hold(method: str, rows: int) -> None:
 
 
 @INFORMED
-def test_clashing_knowledge_is_an_error(method: str) -> None:
+def test_conflicting_knowledge_is_an_error(method: str) -> None:
     if method == "cem":
-        pytest.skip("to this method a clash is a price")
+        pytest.skip("this method penalises conflicts")
     truth, _ = known_network()
     text = "P(b=s0 | a=s0) <= 0.2\nP(b=s0 | a=s1) >= 0.4\nP(b=s0 | a=s1) <= P(b=s0 | a=s0)"
     with pytest.raises(credo.CredoError) as caught:

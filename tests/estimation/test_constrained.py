@@ -1,4 +1,4 @@
-"""Maximum likelihood under knowledge, end to end: optima, prices, clashes, fixed tables, soft statements."""
+"""Maximum likelihood under knowledge, end to end: optima, multipliers, conflicts, fixed CPTs, soft statements."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def bounded(bound: float, frame: pl.DataFrame) -> credo.Fit:
     return credo.fit(SMOKING, frame, text, method="cml")
 
 
-def test_prices_are_slopes_of_the_likelihood() -> None:
+def test_multipliers_are_slopes_of_the_likelihood() -> None:
     """A bound moved by h percentage points gains h times as much log-likelihood as `binding` says."""
     frame, h = patients(6, 4, 3, 7), 1e-5
     fit = bounded(0.3, frame)
@@ -89,7 +89,7 @@ def test_prices_are_slopes_of_the_likelihood() -> None:
     assert gains["P(lung=yes | smoke=no) <= 0.3"] == pytest.approx(0.01 * gained, rel=1e-4)
 
 
-def test_prices_of_random_blocks_are_slopes_of_the_optimum() -> None:
+def test_multipliers_of_random_blocks_are_slopes_of_the_optimum() -> None:
     generator = np.random.default_rng(1)
     checked = 0
     while checked < 60:
@@ -115,12 +115,12 @@ def test_prices_of_random_blocks_are_slopes_of_the_optimum() -> None:
         best = -objective(task, plain.theta)
         rising, falling = (values[0] - best) / h, (best - values[1]) / h
         if abs(rising - falling) > 1e-2 * (1 + abs(rising)):
-            continue  # a kink: the slopes on both sides differ, and the price lies between
+            continue  # a kink: the slopes on both sides differ, and the multiplier lies between
         checked += 1
         assert plain.multipliers[row] == pytest.approx((rising + falling) / 2, rel=2e-2, abs=2e-2)
 
 
-def test_clashing_knowledge_is_an_error_that_names_the_clash(tmp_path: Path) -> None:
+def test_conflicting_knowledge_is_an_error_that_names_the_conflict(tmp_path: Path) -> None:
     text = "P(lung=yes | smoke=yes) <= 0.2\nsmoke raises lung\nP(lung=yes | smoke=no) >= 0.4\nP(smoke=yes) >= 0.1\n"
     with pytest.raises(ConflictError) as caught:
         credo.fit(SMOKING, patients(3, 3, 3, 3), text, method="cml")
@@ -241,7 +241,7 @@ def test_theorem_5_1_wrong_knowledge_leads_to_the_projection_of_the_truth() -> N
         assert distances[-1] <= distances[0] + 1e-9
 
 
-def test_theorem_5_1_for_general_rows() -> None:
+def test_theorem_5_1_for_general_constraints() -> None:
     """The same for ranges and comparisons across distributions that are wrong about the truth."""
     generator = np.random.default_rng(6)
     compared = 0

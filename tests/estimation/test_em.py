@@ -1,4 +1,4 @@
-"""EM: against a plain loop over the enumerated joint, never falling, resumable, and clear about gaps."""
+"""EM: against a plain loop over the enumerated joint, never falling, resumable, and clear about missing values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from credo.statistics.inference.expected_counts import Prepared, prepare
 from credo.statistics.prior import BDeu, Dirichlet, Priors, prior_vector
 from credo.testing import alarm_like_network, random_network
 from tests.helpers import enumeration
-from tests.helpers.em_runs import NOTHING, gappy, learn, mixture, prepared_of
+from tests.helpers.em_runs import NOTHING, incomplete_problem, learn, mixture, prepared_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -112,7 +112,7 @@ def test_the_objective_never_falls_and_the_knowledge_always_holds(accelerate: bo
 @pytest.mark.parametrize("prior", [NOTHING, Dirichlet(1.0), BDeu(5.0)])
 @pytest.mark.parametrize("accelerate", [False, True])
 def test_the_objective_never_falls_on_larger_networks(prior: Priors, accelerate: bool) -> None:
-    network, prepared = gappy()
+    network, prepared = incomplete_problem()
     result = learn(network, prepared, prior, starts=2, accelerate=accelerate, max_iterations=150)
     for start in result.starts:
         assert_never_falls(start.history)
@@ -197,7 +197,7 @@ def test_a_start_of_ones_own_is_where_it_begins() -> None:
 
 
 def test_tables_that_are_not_free_stay() -> None:
-    network, prepared = gappy(100)
+    network, prepared = incomplete_problem(100)
     fixed = network.names[3]
     free = tuple(name for name in network.names if name != fixed)
     m_step = counting_step(prepared.layout, prior_vector(Dirichlet(1.0), prepared.layout, free))
@@ -214,17 +214,17 @@ def test_complete_data_need_one_step() -> None:
     assert len(result.starts) == 1
 
 
-def test_progress_is_told_with_the_likelihood() -> None:
-    network, prepared = gappy(100)
-    told: list[Iteration] = []
-    result = learn(network, prepared, Dirichlet(1.0), starts=2, progress=told.append)
-    assert {each.start for each in told} == {0, 1}
-    assert told[-1].iteration == result.starts[1].iterations
-    assert told[-1].log_likelihood == result.starts[1].log_likelihood
+def test_progress_is_reported_with_the_likelihood() -> None:
+    network, prepared = incomplete_problem(100)
+    reported: list[Iteration] = []
+    result = learn(network, prepared, Dirichlet(1.0), starts=2, progress=reported.append)
+    assert {each.start for each in reported} == {0, 1}
+    assert reported[-1].iteration == result.starts[1].iterations
+    assert reported[-1].log_likelihood == result.starts[1].log_likelihood
 
 
 def test_an_m_step_that_lowers_the_objective_stops_the_run() -> None:
-    network, prepared = gappy(100)
+    network, prepared = incomplete_problem(100)
     plain = counting_step(prepared.layout, prior_vector(Dirichlet(1.0), prepared.layout))
     calls = 0
 
@@ -241,7 +241,7 @@ def test_an_m_step_that_lowers_the_objective_stops_the_run() -> None:
 
 
 def test_an_m_step_that_is_exact_to_some_digits_converges_all_the_same() -> None:
-    network, prepared = gappy(100)
+    network, prepared = incomplete_problem(100)
     plain, noise = (
         counting_step(prepared.layout, prior_vector(Dirichlet(1.0), prepared.layout)),
         np.random.default_rng(1),
@@ -290,10 +290,10 @@ def test_a_killed_run_goes_on_to_the_same_result(tmp_path: Path, steps: int, acc
     assert resumed.starts == whole.starts
     for name in network.names:
         assert np.array_equal(resumed.cpts[name], whole.cpts[name])
-    told: list[Iteration] = []
-    finished = learn(network, prepared, checkpoint=path, progress=told.append, **options)
+    reported: list[Iteration] = []
+    finished = learn(network, prepared, checkpoint=path, progress=reported.append, **options)
     assert finished.starts == whole.starts
-    assert not told
+    assert not reported
 
 
 def test_a_process_that_dies_leaves_a_checkpoint_to_go_on_from(tmp_path: Path) -> None:
@@ -338,7 +338,7 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes)
         learn(network, prepared, checkpoint=path)
 
 
-# Gaps that say something, and options that say nothing ----------------------------------------------------------------
+# Missing values that say something, and options that say nothing ------------------------------------------------------
 
 
 def test_no_data_left_is_an_error() -> None:
@@ -350,7 +350,7 @@ def test_no_data_left_is_an_error() -> None:
         learn(network, prepared_of(network, [[0, -1], [1, 1]], np.zeros(2)))
 
 
-def test_gaps_that_a_reader_should_know_of() -> None:
+def test_missing_values_that_a_reader_should_know_of() -> None:
     sizes = {"hidden": 2, "seen": 2, "leaf": 3, "constant": 1}
     network = random_network(sizes, {"seen": ("hidden", "constant"), "leaf": ("seen",)}, 1)
     prepared = prepared_of(network, [[-1, 0, -1, -1], [-1, 1, -1, -1], [-1, 1, -1, -1]])

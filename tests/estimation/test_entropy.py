@@ -47,14 +47,14 @@ def test_the_level_is_optimal(counts: np.ndarray, hidden: float) -> None:
     assert (theta >= lower - 1e-12).all()
     assert (theta <= upper + 1e-12).all()
     raised = theta > lower + 1e-9
-    for row, free in zip(theta, raised, strict=True):
+    for own, free in zip(theta, raised, strict=True):
         if free.any():
-            assert np.ptp(row[free]) <= 1e-9
-            assert (row >= row[free].min() - 1e-9).all()
+            assert np.ptp(own[free]) <= 1e-9
+            assert (own >= own[free].min() - 1e-9).all()
 
 
 def test_cme_against_cvxpy() -> None:
-    """Blocks whose rows the intervals allow; CVXPY is given both ends of each interval."""
+    """Blocks whose constraints the intervals allow; CVXPY is given both ends of each interval."""
     generator = np.random.default_rng(1)
     compared = 0
     while compared < 40:
@@ -64,11 +64,11 @@ def test_cme_against_cvxpy() -> None:
         if (share < 1.0).any():
             continue
         upper = (task.weights + 1.0) / (interval.draws + 1.0)[task.block.distribution_of]
-        rows = [*task.block.linear]
-        rows += [at_most([k], [1.0], float(upper[k])) for k in range(task.block.size)]
-        rows += [at_most([k], [-1.0], -float(interval.lower[k])) for k in range(task.block.size)]
+        constraints = [*task.block.linear]
+        constraints += [at_most([k], [1.0], float(upper[k])) for k in range(task.block.size)]
+        constraints += [at_most([k], [-1.0], -float(interval.lower[k])) for k in range(task.block.size)]
         sizes = np.diff(task.block.distributions).tolist()
-        other = solve(entropy_task(make_block(sizes, rows), 0.0))
+        other = solve(entropy_task(make_block(sizes, constraints), 0.0))
         (own,) = solve_certified([entropy_task(with_lower_ends(task.block, interval.lower), 0.0)])
         assert own.certificate.holds
         if other is not None:
@@ -77,14 +77,14 @@ def test_cme_against_cvxpy() -> None:
             np.testing.assert_allclose(own.theta, other[1], atol=1e-4)
 
 
-def test_intervals_that_clash_are_widened_by_the_least() -> None:
+def test_intervals_that_conflict_are_widened_by_the_least() -> None:
     """90 of 100 heads, but P(heads) ≤ 0.4: 90 / (100 + s) = 0.4 needs s = 125."""
     frame = pl.DataFrame({"coin": ["heads"] * 90 + ["tails"] * 10})
     fit = credo.fit(COIN, frame, "P(coin=heads) <= 0.4", method="cme")
     assert fit.network.cpt_array("coin") == pytest.approx([0.4, 0.6], abs=1e-9)
     (finding,) = [each for each in fit.findings if each.kind == "interval widened"]
     assert finding.variable == "coin"
-    assert "raised to up to 125" in str(finding)
+    assert "125 hidden draws instead of" in str(finding)
     assert fit.violations().is_empty()
 
 
@@ -101,9 +101,9 @@ def test_s_is_widened_to_what_a_linear_program_allows_and_no_further() -> None:
         states = int(generator.integers(2, 6))
         truth = generator.dirichlet(np.ones(states))
         order = np.argsort(truth).tolist()
-        rows = [at_most([order[k], order[k + 1]], [1.0, -1.0], 0.0) for k in range(states - 1)]
-        rows.append(at_most([order[-1]], [1.0], float(truth[order[-1]])))
-        block = make_block([states], rows)
+        constraints = [at_most([order[k], order[k + 1]], [1.0, -1.0], 0.0) for k in range(states - 1)]
+        constraints.append(at_most([order[-1]], [1.0], float(truth[order[-1]])))
+        block = make_block([states], constraints)
         counts = generator.multinomial(30, generator.dirichlet(np.ones(states))).astype(float)
         interval = Interval.of(block, counts, 1.0)
         (share,) = feasible_shares([block], [interval])
@@ -115,8 +115,8 @@ def test_s_is_widened_to_what_a_linear_program_allows_and_no_further() -> None:
             assert widened == pytest.approx(1.0)
 
 
-def test_a_clash_leaves_other_distributions_alone() -> None:
-    """Two coins tied by nothing but a row that both can hold: only the one that clashes is widened."""
+def test_a_conflict_leaves_other_distributions_alone() -> None:
+    """Two coins tied by nothing but a constraint that both can satisfy: only the one that conflicts is widened."""
     block = make_block([2, 2], [at_most([0], [1.0], 0.2), at_most([0, 2], [1.0, -1.0], 0.0)])
     interval = Interval.of(block, np.array([9.0, 1.0, 5.0, 5.0]), 1.0)
     (share,) = feasible_shares([block], [interval])

@@ -1,4 +1,4 @@
-"""Which states of a hidden variable can be exchanged: where the symmetry of all that was said is plain to see."""
+"""Which states of a hidden variable can be exchanged: where data and statements are symmetric in them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_priors_and_kept_tables_tell_states_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "text", "told"),
+    ("method", "text", "named"),
     [
         ("ml", "", "distinguishes its states"),
         ("ml", "P(sign=yes | cause=high) >= 0.6", "distinguishes its states"),  # ml does not hear it
@@ -77,8 +77,8 @@ def test_priors_and_kept_tables_tell_states_apart() -> None:
         ("cem", "cause raises sign", None),
     ],
 )
-def test_a_fit_says_which_order_means_nothing(method: str, text: str, told: str | None) -> None:
+def test_a_fit_says_which_order_means_nothing(method: str, text: str, named: str | None) -> None:
     orders = "order cause: low < mid < high\n"
     fit = credo.fit(CAUSE, ROWS, orders + text, method=method, em=EMOptions(starts=1))
     found = [each.message for each in fit.findings if each.kind == "exchangeable"]
-    assert [told in message for message in found] == [True] if told else not found
+    assert [named in message for message in found] == [True] if named else not found

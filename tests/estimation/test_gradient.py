@@ -33,7 +33,7 @@ NOISY = "y is noisy-or of {x0, x1}, {x2}, {x3} with leak\n"
 
 
 def made_up(seed: int, rows: int = 80) -> tuple[Network, pl.DataFrame]:
-    """A network with a hidden variable, and rows with gaps."""
+    """A network with a hidden variable, and incomplete rows."""
     network = random_network({"a": 2, "h": 2, "b": 3, "c": 2}, {"h": ("a",), "b": ("h",), "c": ("h", "a")}, seed=seed)
     return network, with_missing_values(network.sample(rows, seed=seed), 0.2, seed).drop("h")
 
@@ -106,10 +106,10 @@ METHODS = {"ml": "", "map": "", "cml": STATEMENTS["orders"], "cmap": STATEMENTS[
 def test_both_trainers_end_at_one_optimum(method: str, seed: int) -> None:
     network, frame = made_up(seed, rows=150)
     structure = network.without_cpts()
-    said = METHODS[method]
+    statements = METHODS[method]
     options = EMOptions(starts=5, tolerance=1e-11, max_iterations=2000)
-    em = credo.fit(structure, frame, said, method=method, em=options)
-    gradient = credo.fit(structure, frame, said, method=method, em=replace(options, trainer="gradient"))
+    em = credo.fit(structure, frame, statements, method=method, em=options)
+    gradient = credo.fit(structure, frame, statements, method=method, em=replace(options, trainer="gradient"))
     assert gradient.status in (Status.CONVERGED, Status.NOT_CONVERGED)
     assert gradient.history[-1] == pytest.approx(em.history[-1], rel=1e-4)
     assert em.history[-1] >= gradient.history[-1] - 1e-6 * abs(gradient.history[-1])
@@ -140,7 +140,7 @@ def test_both_trainers_agree_on_noisy_families(kind: str, seed: int) -> None:
     assert em.violations().is_empty()
 
 
-def test_prices_are_those_of_em() -> None:
+def test_multipliers_are_those_of_em() -> None:
     network, frame = made_up(1, rows=150)
     text = "P(a=s0) >= 0.9"
     em, gradient = (
@@ -161,7 +161,7 @@ def test_complete_data_are_trained_too() -> None:
     assert credo.fit(network, frame, knowledge, em=EMOptions(trainer="gradient")).method == "cmap"
 
 
-def test_rows_without_data_are_named_and_uniform() -> None:
+def test_configurations_without_data_are_named_and_uniform() -> None:
     network = Network({"a": BINARY, "b": ("x", "y", "z"), "c": BINARY}, {"b": ["a"], "c": ["b"]})
     frame = pl.DataFrame({"a": ["no"] * 4, "b": ["x", None, "z", "x"], "c": ["no", "yes", "yes", None]})
     fit = credo.fit(network, frame, method="ml", em=EMOptions(trainer="gradient", starts=3))
@@ -177,7 +177,7 @@ def test_a_kept_table_stays() -> None:
     assert np.array_equal(fit.network.cpt_array("c"), network.cpt_array("c"))
 
 
-def test_statements_that_cannot_hold_clash() -> None:
+def test_statements_that_cannot_hold_conflict() -> None:
     network, frame = made_up(0)
     with pytest.raises(credo.CredoError, match="cannot"):
         credo.fit(

@@ -14,7 +14,7 @@ from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import certify, lower_bound, objective
 from credo.estimation.solvers.interior_point import Point, Task, is_small, solve_compiled, solve_plain
 from credo.kernels.cholesky import factorise_dense, solve_dense, workspace
-from tests.helpers.block_tasks import at_most, general_task, large_task, make_block, soft_task, with_rows
+from tests.helpers.block_tasks import at_most, general_task, large_task, make_block, soft_task, with_constraints
 from tests.helpers.cvxpy_oracle import solve
 
 Solver = Callable[..., list[Point]]
@@ -51,8 +51,10 @@ def _certified(tasks: list[Task], points: list[Point]) -> list[np.ndarray]:
     return [point.theta for point in points]
 
 
-def in_units(row: LinearConstraint, scale: float) -> LinearConstraint:
-    return replace(row, coefficients=tuple(scale * c for c in row.coefficients), bound=scale * row.bound)
+def in_units(constraint: LinearConstraint, scale: float) -> LinearConstraint:
+    return replace(
+        constraint, coefficients=tuple(scale * c for c in constraint.coefficients), bound=scale * constraint.bound
+    )
 
 
 def random_tasks(count: int, seed: int, largest: int = 8) -> list[Task]:
@@ -110,25 +112,27 @@ def test_states_and_distributions_without_weight(certified: Certified) -> None:
     certified(tasks)
 
 
-def test_rows_twice_and_rows_that_follow(solve_tasks: Solver, certified: Certified) -> None:
-    """Every row twice, once scaled by a thousand, and loosened copies of each."""
+def test_constraints_twice_and_constraints_that_follow(solve_tasks: Solver, certified: Certified) -> None:
+    """Every constraint twice, once scaled by a thousand, and loosened copies of each."""
     few = [task for task in random_tasks(300, 10) if len(task.block.linear) <= 8]
-    once = few if solve_tasks is solve_plain else random_tasks(300, 10)  # plain code is for no more than 32 rows
+    once = few if solve_tasks is solve_plain else random_tasks(300, 10)  # plain code is for no more than 32 constraints
     tasks = []
     for task in once:
-        rows = list(task.block.linear)
-        scaled = [in_units(row, 1e3) for row in rows]
-        loose = [replace(row, bound=row.bound + 0.3) for row in rows]
-        tasks.append(with_rows(task, [*rows, *rows, *scaled, *loose]))
+        constraints = list(task.block.linear)
+        scaled = [in_units(constraint, 1e3) for constraint in constraints]
+        loose = [replace(constraint, bound=constraint.bound + 0.3) for constraint in constraints]
+        tasks.append(with_constraints(task, [*constraints, *constraints, *scaled, *loose]))
     for task, one, other in zip(tasks, certified(once), certified(tasks), strict=True):
         assert objective(task, one) == pytest.approx(objective(task, other), rel=1e-8, abs=1e-8)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e3])
-def test_the_size_of_a_row_changes_nothing(scale: float, solve_tasks: Solver) -> None:
-    """The same rows in other units: the same point; and multipliers in the other units."""
+def test_the_size_of_a_constraint_changes_nothing(scale: float, solve_tasks: Solver) -> None:
+    """The same constraints in other units: the same point; and multipliers in the other units."""
     tasks = random_tasks(200, 11)
-    scaled = [with_rows(task, [in_units(row, scale) for row in task.block.linear]) for task in tasks]
+    scaled = [
+        with_constraints(task, [in_units(constraint, scale) for constraint in task.block.linear]) for task in tasks
+    ]
     for one, other in zip(solve_tasks(tasks, False), solve_tasks(scaled, False), strict=True):
         np.testing.assert_allclose(one.theta, other.theta, atol=1e-7)
 
@@ -140,14 +144,14 @@ def test_equalities(certified: Certified) -> None:
     for _ in range(500):
         distributions, states = int(generator.integers(1, 5)), int(generator.integers(2, 5))
         truth = generator.dirichlet(np.ones(states), distributions).ravel()
-        rows = []
+        constraints = []
         for _ in range(int(generator.integers(1, 5))):
             a, b = generator.choice(truth.size, 2, replace=False).tolist()
-            rows.append(LinearConstraint((a, b), (1.0, -1.0), float(truth[a] - truth[b]), 0, equality=True))
-        rows.append(at_most([0], [1.0], float(truth[0]) + 0.1))
+            constraints.append(LinearConstraint((a, b), (1.0, -1.0), float(truth[a] - truth[b]), 0, equality=True))
+        constraints.append(at_most([0], [1.0], float(truth[0]) + 0.1))
         weights = generator.integers(0, 30, truth.size).astype(float)
         weights[0] += 1.0
-        tasks.append(Task(make_block([states] * distributions, rows), weights))
+        tasks.append(Task(make_block([states] * distributions, constraints), weights))
     certified(tasks)
 
 
@@ -159,21 +163,21 @@ def test_systems_without_an_interior(either_way: None) -> None:
         weights = generator.integers(1, 60, 8).astype(float)
         kind = int(generator.integers(3))
         if kind == 0:
-            rows = [at_most([0, 2], [1.0, -1.0], 0.0), at_most([2, 0], [1.0, -1.0], 0.0)]
+            constraints = [at_most([0, 2], [1.0, -1.0], 0.0), at_most([2, 0], [1.0, -1.0], 0.0)]
         elif kind == 1:
             ring = [(0, 2), (2, 4), (4, 6), (6, 0)]
-            rows = [at_most([a, b], [1.0, -1.0], 0.0) for a, b in ring]
+            constraints = [at_most([a, b], [1.0, -1.0], 0.0) for a, b in ring]
         else:
-            rows = [at_most([0], [1.0], 0.3), at_most([0], [-1.0], -0.3), at_most([0, 2], [1.0, -1.0], 0.0)]
-        tasks.append(Task(make_block([2, 2, 2, 2], rows), weights))
+            constraints = [at_most([0], [1.0], 0.3), at_most([0], [-1.0], -0.3), at_most([0, 2], [1.0, -1.0], 0.0)]
+        tasks.append(Task(make_block([2, 2, 2, 2], constraints), weights))
     for task, estimate in zip(tasks, solve_certified(tasks), strict=True):
         assert estimate.certificate.holds, (estimate.certificate, list(task.block.linear))
 
 
 def test_numbers_that_must_be_zero(either_way: None) -> None:
     """θ_0 ≤ 0 where state 0 was never seen, and θ_0 ≤ θ_2 ≤ 0 across distributions."""
-    rows = [at_most([0], [1.0], 0.0)]
-    single = Task(make_block([3], rows), np.array([0.0, 3.0, 1.0]))
+    constraints = [at_most([0], [1.0], 0.0)]
+    single = Task(make_block([3], constraints), np.array([0.0, 3.0, 1.0]))
     across = Task(
         make_block([2, 2], [at_most([0, 2], [1.0, -1.0], 0.0), at_most([2], [1.0], 0.0)]),
         np.array([0.0, 2.0, 0.0, 5.0]),
@@ -183,8 +187,8 @@ def test_numbers_that_must_be_zero(either_way: None) -> None:
     assert second.theta == pytest.approx([0.0, 1.0, 0.0, 1.0], abs=1e-9)
 
 
-def test_soft_rows(certified: Certified) -> None:
-    """Rows that may be broken at a price, some of them wrong; against their dual, and CVXPY."""
+def test_soft_constraints(certified: Certified) -> None:
+    """Constraints that may be violated at a cost, some of them wrong; against their dual, and CVXPY."""
     generator = np.random.default_rng(14)
     tasks = [soft_task(generator) for _ in range(800)]
     compared = 0
@@ -197,10 +201,10 @@ def test_soft_rows(certified: Certified) -> None:
     assert compared >= 40
 
 
-def test_a_soft_row_by_hand(solve_tasks: Solver) -> None:
+def test_a_soft_constraint_by_hand(solve_tasks: Solver) -> None:
     """min −9 log p − log(1 − p) + (W C / 2)(p − 0.5)² with W C = 100: the root of 9/p − 1/(1−p) = 100 (p − 0.5)."""
-    row = LinearConstraint((0,), (1.0,), 0.5, 0, confidence=0.5)
-    (point,) = solve_tasks([Task(make_block([2], [row]), np.array([9.0, 1.0]), None, 200.0)])
+    constraint = LinearConstraint((0,), (1.0,), 0.5, 0, confidence=0.5)
+    (point,) = solve_tasks([Task(make_block([2], [constraint]), np.array([9.0, 1.0]), None, 200.0)])
     p = point.theta[0]
     assert 9 / p - 1 / (1 - p) == pytest.approx(100 * (p - 0.5), abs=1e-6)
     assert point.multipliers[0] == pytest.approx(100 * (p - 0.5), abs=1e-6)
@@ -232,7 +236,7 @@ def test_weak_duality_holds_for_any_multipliers(solve_tasks: Solver) -> None:
             assert lower_bound(task, multipliers) <= value + 1e-9 * (1 + abs(value))
 
 
-def test_hundreds_of_rows_in_one_block() -> None:
+def test_hundreds_of_constraints_in_one_block() -> None:
     tasks = [large_task(np.random.default_rng(19), 64, 4, 300)]
     _certified(tasks, solve_compiled(tasks))
 
@@ -271,7 +275,7 @@ def test_plain_and_compiled_find_the_same_optimum() -> None:
     tasks = [*random_tasks(1_500, 26), *(soft_task(generator) for _ in range(500))]
     # Few of these have counts everywhere; of those that do, most have one optimum.
     tasks += [replace(task, weights=task.weights + 1.0, entropies=None) for task in random_tasks(2_000, 30)]
-    unique = priced = 0
+    unique = with_multipliers = 0
     for task, one, other in zip(tasks, solve_plain(tasks), solve_compiled(tasks), strict=True):
         assert certify(task, one.theta, one.multipliers).holds
         assert one.shape == other.shape
@@ -283,18 +287,18 @@ def test_plain_and_compiled_find_the_same_optimum() -> None:
             unique += 1
             np.testing.assert_allclose(one.theta, other.theta, rtol=0, atol=1e-8)
             if are_independent(task, reached):
-                priced += 1
+                with_multipliers += 1
                 np.testing.assert_allclose(
                     one.multipliers, other.multipliers, rtol=1e-5, atol=1e-6 * task.weights.sum()
                 )
     assert unique > 1_000
-    assert priced > 500
+    assert with_multipliers > 500
 
 
 def are_independent(task: Task, reached: np.ndarray) -> bool:
-    rows = task.block.linear.take(reached).matrix(task.block.size).toarray()
+    constraints = task.block.linear.take(reached).matrix(task.block.size).toarray()
     sums = np.equal.outer(np.unique(task.block.distribution_of), task.block.distribution_of)
-    both = np.vstack((rows, sums))
+    both = np.vstack((constraints, sums))
     return bool(np.linalg.matrix_rank(both) == len(both))
 
 

@@ -25,8 +25,8 @@ COIN = Network({"coin": ("heads", "tails")})
 
 
 def everything_task(generator: np.random.Generator) -> Task:
-    """Hard and soft rows, equalities, hard and soft products in one block."""
-    rows = [
+    """Hard and soft constraints, equalities, hard and soft products in one block."""
+    constraints = [
         at_most([0, 3], [1.0, -1.0], -0.1),
         at_most([1], [2.0], 0.2),
         LinearConstraint((2, 5), (1.0, -1.0), 0.05, 1, equality=True),
@@ -37,7 +37,7 @@ def everything_task(generator: np.random.Generator) -> Task:
         ProductConstraint((0, 3, 1), (1.0, 1.0, -2.0), -1.0, 4),
         ProductConstraint((2, 4), (1.0, 1.0), -3.0, 5, confidence=0.5),
     ]
-    return Task(block_of((3, 3), rows, products), generator.integers(0, 50, 6).astype(float), None, 30.0)
+    return Task(block_of((3, 3), constraints, products), generator.integers(0, 50, 6).astype(float), None, 30.0)
 
 
 def test_the_gradient_against_finite_differences() -> None:
@@ -51,7 +51,7 @@ def test_the_gradient_against_finite_differences() -> None:
             np.testing.assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-5 * omega)
 
 
-def test_without_rows_the_gradient_is_counts_less_expected_counts() -> None:
+def test_without_constraints_the_gradient_is_counts_less_expected_counts() -> None:
     """∂/∂β_k Σ w log θ = N_k − θ_k N: the full Jacobian, not its diagonal."""
     weights = np.array([3.0, 1.0, 0.0])
     penalised = PenalisedObjective.of(Task(make_block([3], []), weights))
@@ -126,7 +126,7 @@ def test_knowledge_that_contradicts_itself_is_an_error() -> None:
         credo.fit(COIN, frame, "P(coin=heads) <= 0.3\nP(coin=tails) <= 0.3", method="co")
 
 
-def test_products_are_rows_like_others() -> None:
+def test_products_are_constraints_like_others() -> None:
     text = "P(b=s0|a=s0) * P(b=s1|a=s1) <= 0.5 * P(b=s1|a=s0) * P(b=s0|a=s1)"
     truth, _ = known_network()
     fit = credo.fit(truth.without_cpts(), truth.sample(100, 1), text, method="co")
@@ -134,7 +134,7 @@ def test_products_are_rows_like_others() -> None:
     assert table[0, 0] * table[1, 1] <= 0.5 * table[0, 1] * table[1, 0] * (1 + 2e-6)
 
 
-def test_rows_without_data_keep_what_the_penalty_leaves() -> None:
+def test_configurations_without_data_keep_what_the_penalty_leaves() -> None:
     truth, _ = known_network()
     frame = truth.sample(20, 1).filter(pl.col("a") == "s0")
     fit = credo.fit(truth.without_cpts(), frame, "P(b=s0 | a=s1) >= 0.6", method="co")

@@ -37,10 +37,10 @@ def test_pseudo_counts_of_pinned_numbers_do_not_count(method: str, text: str) ->
 @pytest.mark.parametrize("text", PINNED)
 @pytest.mark.parametrize("method", ["cml", "cmap", "posterior"])
 def test_data_that_contradict_are_named(method: str, text: str) -> None:
-    (said,) = contradictions(credo.fit(NETWORK, table(("0", "h"), ("0", "h")), text, method=method))
-    assert "P(x=h | a=0)" in said
-    assert "2 times" in said
-    assert ("statements 1, 2" if "\n" in text else "statement 1,") in said
+    (message,) = contradictions(credo.fit(NETWORK, table(("0", "h"), ("0", "h")), text, method=method))
+    assert "P(x=h | a=0)" in message
+    assert "2 times" in message
+    assert ("statements 1, 2" if "\n" in text else "statement 1,") in message
 
 
 def test_only_statements_that_matter_are_named() -> None:
@@ -51,7 +51,7 @@ def test_only_statements_that_matter_are_named() -> None:
     assert "P(x=h | a=1) can only be zero by statement 4, but the data contain it 2 times" in second
 
 
-def test_gaps_and_pinned_numbers() -> None:
+def test_missing_values_and_pinned_numbers() -> None:
     frame = pl.concat([table(), pl.DataFrame({"a": ["0", None], "x": [None, "m"]})])
     fit = credo.fit(NETWORK, frame, PINNED[0], method="cmap", em=EMOptions(starts=1))
     assert fit.network.cpt_array("x")[0, 2] == pytest.approx(0.0, abs=1e-6)
@@ -59,12 +59,15 @@ def test_gaps_and_pinned_numbers() -> None:
 
 
 def test_the_smallest_set_is_found() -> None:
-    rows = [at_most({0: 1.0}, 0.0), at_most({0: 1.0, 2: -1.0}, 0.0), at_most({2: 1.0}, 0.0)]
-    numbered = [type(row)(row.indices, row.coefficients, row.bound, k) for k, row in enumerate(rows)]
+    constraints = [at_most({0: 1.0}, 0.0), at_most({0: 1.0, 2: -1.0}, 0.0), at_most({2: 1.0}, 0.0)]
+    numbered = [type(each)(each.indices, each.coefficients, each.bound, k) for k, each in enumerate(constraints)]
     assert statements_that_pin(block_of((2, 2), numbered), 0) == (0,)
     assert statements_that_pin(block_of((2, 2), numbered[1:]), 0) == (1, 2)
 
 
 def test_several_blocks_have_their_statements() -> None:
     fit = credo.fit(NETWORK, table(("0", "h")), "P(x=l | a=0) >= 0.3\nP(x=l | a=1) >= 0.3", method="cml")
-    assert any("2 blocks were" in str(f) and "because their statements" in str(f) for f in fit.findings)
+    assert any(
+        "2 groups of probabilities linked by statements were" in str(f) and "because their statements" in str(f)
+        for f in fit.findings
+    )

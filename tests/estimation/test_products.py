@@ -15,7 +15,7 @@ from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
 from credo.constraints.feasibility import InfeasibleError
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
 from credo.estimation.solvers.certificate import objective
-from credo.estimation.solvers.products import ProductRows, with_products
+from credo.estimation.solvers.products import ProductConstraints, with_products
 from credo.model.network import Network
 from tests.helpers.blocks import at_most, block_of
 
@@ -93,10 +93,10 @@ def random_products(generator: np.random.Generator) -> tuple[BlockEstimate, np.n
     """A block with linear and product rows that a random truth satisfies."""
     distributions, states = int(generator.integers(1, 5)), int(generator.integers(2, 4))
     truth = generator.dirichlet(np.ones(states), distributions).ravel()
-    rows, products = [], []
+    linear, products = [], []
     for _ in range(int(generator.integers(0, 4))):
         a, b = sorted(generator.choice(truth.size, 2, replace=False).tolist(), key=lambda i: truth[i])
-        rows.append(at_most({a: 1.0, b: -1.0}, 0.0))
+        linear.append(at_most({a: 1.0, b: -1.0}, 0.0))
     for number in range(int(generator.integers(1, 4))):
         chosen = generator.choice(truth.size, min(truth.size, int(generator.integers(2, 5))), replace=False)
         exponents = generator.choice([-1.0, 1.0], len(chosen))
@@ -105,7 +105,7 @@ def random_products(generator: np.random.Generator) -> tuple[BlockEstimate, np.n
     weights = np.concatenate(
         [generator.multinomial(generator.choice([0, 5, 100]), row) for row in truth.reshape(distributions, states)]
     ).astype(float)
-    block = block_of((states,) * distributions, rows, products)
+    block = block_of((states,) * distributions, linear, products)
     (found,) = with_products(estimate_blocks([block], weights, 0.0), 0)
     return found, truth
 
@@ -115,10 +115,10 @@ def check_random(count: int, seed: int) -> None:
     unfound = 0
     for _ in range(count):
         found, truth = random_products(generator)
-        rows = ProductRows.of(found.block, 0.0)
-        assert found.product_violation == pytest.approx(rows.missed(found.theta).max(), abs=1e-12)
+        products = ProductConstraints.of(found.block, 0.0)
+        assert found.product_violation == pytest.approx(products.missed(found.theta).max(), abs=1e-12)
         if found.product_violation > 1e-8:
-            unfound += 1  # said as it is
+            unfound += 1  # reported as it is
             continue
         linear = found.block.linear
         assert (linear.values(found.theta) - linear.bounds).max(initial=0.0) <= 1e-9
@@ -160,7 +160,7 @@ def test_product_synergy_through_the_pipeline(method: str) -> None:
         assert 0.0 < fit.certificate.gap < 0.2
 
 
-def test_the_price_of_a_product_is_a_slope_in_its_logarithm() -> None:
+def test_the_multiplier_of_a_product_is_a_slope_in_its_logarithm() -> None:
     frame, h = patients(4, 6, 3, 7), 1e-4
 
     def fit(factor: float) -> credo.Fit:
@@ -205,8 +205,8 @@ def test_soft_products_against_a_grid() -> None:
     grid = grid_of_coins(2, 400)
     excess = np.maximum(0.0, np.log(grid[:, 0] * grid[:, 2]) - np.log(0.2))
     values = -np.log(grid) @ np.array(weights) + 5.0 * excess**2
-    rows = ProductRows.of(block, 20.0)
-    own = -log_likelihood(weights, found.theta) + rows.soft_cost(found.theta)
+    products = ProductConstraints.of(block, 20.0)
+    own = -log_likelihood(weights, found.theta) + products.soft_cost(found.theta)
     assert own == pytest.approx(values.min(), abs=1e-3)
     assert own <= values.min() + 1e-9
 

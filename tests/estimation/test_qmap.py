@@ -72,7 +72,7 @@ def test_data_that_agree_with_alpha_ask_for_more_of_it() -> None:
     assert sizes[0] > sizes[1]
 
 
-def test_rows_without_data_get_alpha() -> None:
+def test_configurations_without_data_get_alpha() -> None:
     counts = np.array([[4.0, 0.0], [0.0, 0.0]])
     alpha = np.array([[0.5, 0.5], [0.2, 0.8]])
     table, _ = qmap_table(counts, alpha, np.stack((counts, np.zeros_like(counts))))
@@ -91,7 +91,7 @@ def test_theorem_1_qmap_violates_a_statement() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.lists(st.integers(0, 40), min_size=3, max_size=3))
-def test_theorem_2_qmapc_keeps_every_statement_within_a_row(seed: int, seen: list[int]) -> None:
+def test_theorem_2_qmapc_keeps_every_statement_within_a_configuration(seed: int, seen: list[int]) -> None:
     """θ' and α hold all rows, and so does their mean [guo, theorem 2]; any feasible θ' will do."""
     block = random_block(seed, (3,), 3)
     draws = sample_block(block, np.ones(3), draws=20, chains=1, warmup=20, seed=seed).values[0]
@@ -100,7 +100,7 @@ def test_theorem_2_qmapc_keeps_every_statement_within_a_row(seed: int, seen: lis
     assert (block.linear.values(table[0]) - block.linear.bounds).max() <= 1e-9
 
 
-def test_theorem_2_needs_one_weight_for_all_rows() -> None:
+def test_theorem_2_needs_one_weight_for_all_configurations() -> None:
     """θ_0 ≤ θ_2 across rows: 100 data in the first and none in the second break it, until it is corrected."""
     block = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0)])
     counts = np.array([[90.0, 10.0], [0.0, 0.0]])

@@ -1,4 +1,4 @@
-"""Learning from tied rows: it climbs, it stops where the derivative vanishes, and without ties it is EM."""
+"""Learning from tied rows: the objective never falls, the derivative vanishes at the end, and without ties it is EM."""
 
 from __future__ import annotations
 
@@ -135,11 +135,11 @@ def test_messages_that_settle_in_several_places_do_not_make_the_likelihood_too_g
 @pytest.mark.parametrize("calls", [2, 12])
 def test_a_crowded_run_that_was_killed_goes_on_to_the_same_end(calls: int, tmp_path: Path) -> None:
     network, step = a_crowded_step(1)
-    told = []
+    reported = []
 
     def killed(progress: Iteration) -> None:
-        told.append(progress)
-        if len(told) == calls:
+        reported.append(progress)
+        if len(reported) == calls:
             raise KeyboardInterrupt
 
     def run(checkpoint: Path | None = None, **options: Any) -> EMResult:
@@ -210,7 +210,7 @@ def test_twins_tell_of_a_variant_that_nobody_saw() -> None:
     assert fit.tied is not None
     assert fit.tied.is_exact
     assert fit.pmi == pytest.approx(fit.cll - fit.log_likelihood)
-    assert "400 values are tied into 200 that are shared" in " ".join(map(str, fit.findings))
+    assert "400 values are tied into 200 shared values" in " ".join(map(str, fit.findings))
     assert fit.network.cpt_array("diabetes")[1, 1] - fit.network.cpt_array("diabetes")[0, 1] > 0.4
     assert fit.violations().is_empty()
     assert fit.to_dict()["cll"] == fit.cll

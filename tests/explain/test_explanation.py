@@ -118,7 +118,7 @@ def not_available(explanation: Explanation) -> bool:
     )
 
 
-def test_gaps_are_explained_with_expected_counts() -> None:
+def test_missing_values_are_explained_with_expected_counts() -> None:
     data = patients(200).with_columns(
         lung=pl.when(pl.int_range(pl.len()) % 4 == 0).then(None).otherwise(pl.col("lung"))
     )

@@ -11,7 +11,7 @@ from credo.explain.next_observation import _of_dirichlet, _of_matching_dirichlet
 from tests.helpers.clinic import CLINIC, COIN, counted, patients
 
 
-def test_the_reduction_of_a_dirichlet_row_is_that_of_simulated_observations() -> None:
+def test_the_reduction_of_a_dirichlet_distribution_is_that_of_simulated_observations() -> None:
     counts = np.array([[3.0, 1.0, 0.0]])
     prior = np.full((1, 1), 1.0)
     (variance,), (reduction,) = _of_dirichlet(counts, prior)

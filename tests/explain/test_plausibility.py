@@ -55,7 +55,7 @@ def test_ranges_are_exact_betas() -> None:
     assert three.after_data.value == pytest.approx(beta(8, 10).cdf(0.4))
 
 
-def test_relations_between_two_rows_are_exact() -> None:
+def test_relations_between_two_configurations_are_exact() -> None:
     less, margin, about = found(
         "P(a=yes | b=no, c=no) <= P(a=yes | b=no, c=yes)\n"
         "P(a=yes | b=no, c=no) >= P(a=yes | b=no, c=yes) by at least 0.1\n"
@@ -149,7 +149,7 @@ def test_without_data_there_is_the_volume_and_the_seed_decides() -> None:
     assert one[1].before_data.value == pytest.approx(0.2)
 
 
-def test_a_row_without_data_leaves_the_verdict_open() -> None:
+def test_a_configuration_without_data_leaves_the_verdict_open() -> None:
     (one,) = found("P(c=yes) >= 0.5")
     assert one.verdict is Verdict.INCONCLUSIVE
     assert one.bayes_factor == pytest.approx(1.0)

@@ -12,16 +12,16 @@ from credo.constraints.constraint_set import LinearConstraint, LinearConstraints
 
 def block_of(
     sizes: Iterable[int],
-    rows: Iterable[LinearConstraint] = (),
+    constraints: Iterable[LinearConstraint] = (),
     products: Iterable[ProductConstraint] = (),
     name: str = "x",
 ) -> Block:
-    """A block with one distribution for each size, all rows of one variable's table."""
+    """A block with one distribution for each size, all configurations of one variable's CPT."""
     sizes = tuple(sizes)
     distributions = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    linear = LinearConstraints.of(rows)
+    linear = LinearConstraints.of(constraints)
     return Block(
-        tuple((name, row) for row in range(len(sizes))),
+        tuple((name, configuration) for configuration in range(len(sizes))),
         np.arange(distributions[-1]),
         distributions,
         np.repeat(np.arange(len(sizes)), sizes),
@@ -36,12 +36,12 @@ def at_most(terms: dict[int, float], bound: float, **options: object) -> LinearC
     return LinearConstraint(tuple(terms), tuple(terms.values()), bound, 0, **options)  # type: ignore[arg-type]
 
 
-def random_block(seed: int, sizes: tuple[int, ...], rows: int) -> Block:
+def random_block(seed: int, sizes: tuple[int, ...], constraints: int) -> Block:
     """Rows of two to four entries that a random inner point satisfies, some of them barely."""
     rng = np.random.default_rng(seed)
     point = np.concatenate([rng.dirichlet(np.ones(size)) for size in sizes])
     made = []
-    for _ in range(rows):
+    for _ in range(constraints):
         indices = rng.choice(len(point), min(len(point), int(rng.integers(1, 5))), replace=False)
         values = rng.choice([-1.0, 1.0, 0.5], len(indices))
         bound = float(values @ point[indices] + rng.choice([0.02, 0.1, 0.3]))
@@ -50,7 +50,7 @@ def random_block(seed: int, sizes: tuple[int, ...], rows: int) -> Block:
 
 
 def rejected(block: Block, shape: np.ndarray, wanted: int, seed: int = 0) -> np.ndarray:
-    """Dirichlet draws that hold all hard rows, (wanted, parameters)."""
+    """Dirichlet draws that hold all hard constraints, (wanted, parameters)."""
     rng = np.random.default_rng(seed)
     kept: list[np.ndarray] = []
     while sum(map(len, kept)) < wanted:
@@ -60,8 +60,8 @@ def rejected(block: Block, shape: np.ndarray, wanted: int, seed: int = 0) -> np.
         ]
         theta = np.concatenate(pieces, axis=1)
         holds = (block.linear.values(theta) <= block.linear.bounds).all(axis=1)
-        for row in block.products:
-            logs = np.log(np.maximum(theta[:, list(row.indices)], 1e-300))
-            holds &= logs @ np.array(row.exponents) <= row.log_bound
+        for constraint in block.products:
+            logs = np.log(np.maximum(theta[:, list(constraint.indices)], 1e-300))
+            holds &= logs @ np.array(constraint.exponents) <= constraint.log_bound
         kept.append(theta[holds])
     return np.concatenate(kept)[:wanted]

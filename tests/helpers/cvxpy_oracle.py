@@ -15,7 +15,7 @@ def solve(task: Task) -> tuple[float, np.ndarray] | None:
 
     The value is scaled back from weights with a sum of one, so that its relative accuracy is the solver's.
     """
-    block, rows = task.block, task.block.linear
+    block, constraints = task.block, task.block.linear
     theta = cvxpy.Variable(block.size)
     scale = max(1.0, float(task.weights.sum()))
     seen = task.weights > 0
@@ -28,16 +28,19 @@ def solve(task: Task) -> tuple[float, np.ndarray] | None:
         cvxpy.sum(theta[a:b]) == 1 for a, b in zip(block.distributions[:-1], block.distributions[1:], strict=True)
     ]
     limits.append(theta >= 0)
-    if len(rows):
-        excess = rows.matrix(block.size).toarray() @ theta - rows.bounds
-        below, equal = np.flatnonzero(rows.hard & ~rows.equality), np.flatnonzero(rows.hard & rows.equality)
+    if len(constraints):
+        excess = constraints.matrix(block.size).toarray() @ theta - constraints.bounds
+        below, equal = (
+            np.flatnonzero(constraints.hard & ~constraints.equality),
+            np.flatnonzero(constraints.hard & constraints.equality),
+        )
         if below.size:
             limits.append(excess[below] <= 0)
         if equal.size:
             limits.append(excess[equal] == 0)
-        for j in np.flatnonzero(~rows.hard).tolist():
-            missed = excess[j] if rows.equality[j] else cvxpy.pos(excess[j])
-            terms.append(0.5 * task.soft_weight * float(rows.confidences[j]) / scale * cvxpy.square(missed))
+        for j in np.flatnonzero(~constraints.hard).tolist():
+            missed = excess[j] if constraints.equality[j] else cvxpy.pos(excess[j])
+            terms.append(0.5 * task.soft_weight * float(constraints.confidences[j]) / scale * cvxpy.square(missed))
     program = cvxpy.Problem(cvxpy.Minimize(sum(terms)), limits)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "may be inaccurate": the status says so too

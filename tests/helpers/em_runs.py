@@ -33,7 +33,7 @@ def mixture(classes: int, features: int, rows: int, seed: int = 1) -> tuple[Netw
     return network, prepared_of(network, codes)
 
 
-def gappy(rows: int = 300, hide: float = 0.4, seed: int = 1) -> tuple[Network, Prepared]:
+def incomplete_problem(rows: int = 300, hide: float = 0.4, seed: int = 1) -> tuple[Network, Prepared]:
     network = alarm_like_network()
     return network, prepared_of(network, enumeration.random_rows(np.random.default_rng(seed), network, rows, hide))
 

@@ -46,7 +46,7 @@ margins = st.one_of(st.just(0.0), st.floats(0.001, 1.0))
 
 @st.composite
 def statements(draw: st.DrawFn, names: st.SearchStrategy[str]):
-    """A statement of any kind that has no fault of form."""
+    """A statement of any kind that has no mistake of form."""
     kind = draw(st.sampled_from([comparisons, products, approximations, influences, synergies, orders, families, ties]))
     return draw(kind(names))
 

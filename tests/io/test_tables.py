@@ -165,7 +165,7 @@ def test_many_states_need_wider_numbers() -> None:
     assert dataset.codes[:, 0].tolist() == [39_999, 0, -1]
 
 
-def test_pandas_may_hold_its_own_gaps_and_numbers_for_names() -> None:
+def test_pandas_may_hold_its_own_missing_values_and_numbers_for_names() -> None:
     network = Network({"0": ["a", "b"], "1": ["a", "1"]})
     mixed = pd.DataFrame({"0": pd.Series(["a", pd.NA, "b", pd.NaT], dtype=object), "1": ["a", 1, pd.NA, None]})
     assert read_table(network, mixed).codes.tolist() == [[0, 0], [-1, 1], [1, -1], [-1, -1]]

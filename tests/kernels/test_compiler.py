@@ -57,6 +57,19 @@ def test_a_change_in_what_a_kernel_calls_is_seen(package: Path, tmp_path: Path) 
     assert in_new_process(tmp_path, code, **cache).stdout.split() == ["60", "0"]
 
 
+def test_a_cache_of_a_class_that_was_renamed_is_compiled_again(package: Path, tmp_path: Path) -> None:
+    """As after an update: the cache refers to a class by a name that its module no longer has."""
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    source = (
+        "from typing import NamedTuple\nfrom credo.kernels.compiler import compiled\n\n"
+        "class {name}(NamedTuple):\n    x: int\n\n@compiled\ndef double(pair):\n    return 2 * pair.x\n"
+    )
+    for name in ("Old", "New"):
+        (package / "double.py").write_text(source.format(name=name))
+        ran = in_new_process(tmp_path, f"from small.double import {name}, double; print(double({name}(3)))", **cache)
+        assert ran.stdout.split() == ["6"], ran.stderr
+
+
 def test_where_nothing_can_be_kept_there_is_one_warning(package: Path, tmp_path: Path) -> None:
     """As with a read-only installation and home: every folder that Numba would take is a file here."""
     nowhere = tmp_path / "nowhere"

@@ -1,4 +1,4 @@
-"""The order of states: said, natural, or the file's; whatever order the file lists natural labels in."""
+"""The order of states: stated, natural, or the file's; whatever order the file lists natural labels in."""
 
 from __future__ import annotations
 

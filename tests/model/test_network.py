@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from credo.errors import NetworkError, OptionError, first_duplicate
-from credo.model.network import SUM_TOLERANCE, Network, Variable
+from credo.model.network import Network, Variable
+from credo.model.network_validation import SUM_TOLERANCE
 
 LUNG = [[0.99, 0.01], [0.9, 0.1]]
 
@@ -175,14 +176,14 @@ def test_a_bad_network_is_an_error_that_says_where(changes: dict[str, Any], mess
         example(**changes)
 
 
-def test_the_row_that_is_wrong_is_named() -> None:
+def test_the_distribution_that_is_wrong_is_named() -> None:
     table = np.full((2, 3, 2), 0.5)
     table[1, 2] = [0.5, 0.6]
     with pytest.raises(NetworkError, match=r"P\(lung \| smoke=yes, age=old\) sums to 1.1, not to 1\."):
         example(cpts={"lung": table})
 
 
-def test_rounded_rows_are_kept_as_they_are() -> None:
+def test_rounded_distributions_are_kept_as_they_are() -> None:
     off = [0.5, 0.5 + SUM_TOLERANCE / 2]
     assert example(cpts={"smoke": off}).cpt_array("smoke").tolist() == off
     with pytest.raises(NetworkError, match="sums to"):

@@ -91,7 +91,7 @@ def test_searching_finds_a_variable(
     assert complaints == []
 
 
-def test_links_between_statements_and_rows_lead_to_what_is_folded_away(page: Page, folder: Path) -> None:
+def test_links_between_statements_and_configurations_lead_to_what_is_folded_away(page: Page, folder: Path) -> None:
     page.goto(written("large", folder).as_uri())
     last = page.locator(".statements tbody tr").last
     assert not last.is_visible()

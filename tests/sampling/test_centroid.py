@@ -31,15 +31,17 @@ def test_the_mean_of_the_ordered_simplex(size: int, compiled: bool) -> None:
 
 @both
 def test_a_long_chain_of_near_equalities(compiled: bool) -> None:
-    """Sixteen binary rows, each within 0.01 of the next: by symmetry all means are a half."""
-    rows = [at_most({2 * i: sign, 2 * i + 2: -sign}, 0.01) for i in range(15) for sign in (1.0, -1.0)]
-    assert uniform_mean(block_of((2,) * 16, rows), 5, compiled=compiled) == pytest.approx(0.5, abs=0.03)
+    """Sixteen binary distributions, each within 0.01 of the next: by symmetry all means are a half."""
+    constraints = [at_most({2 * i: sign, 2 * i + 2: -sign}, 0.01) for i in range(15) for sign in (1.0, -1.0)]
+    assert uniform_mean(block_of((2,) * 16, constraints), 5, compiled=compiled) == pytest.approx(0.5, abs=0.03)
 
 
 @both
-@pytest.mark.parametrize(("seed", "sizes", "rows"), [(1, (2, 2), 3), (2, (3, 2), 4), (3, (3, 3), 5), (4, (2, 2, 2), 5)])
-def test_rejection_finds_the_same(seed: int, sizes: tuple[int, ...], rows: int, compiled: bool) -> None:
-    block = random_block(seed, sizes, rows)
+@pytest.mark.parametrize(
+    ("seed", "sizes", "constraints"), [(1, (2, 2), 3), (2, (3, 2), 4), (3, (3, 3), 5), (4, (2, 2, 2), 5)]
+)
+def test_rejection_finds_the_same(seed: int, sizes: tuple[int, ...], constraints: int, compiled: bool) -> None:
+    block = random_block(seed, sizes, constraints)
     oracle = rejected(block, np.ones(block.size), 4000, seed)
     error = 5.0 * oracle.std(axis=0) * np.sqrt(1 / 4000 + centroid.STANDARD_ERROR**2)
     assert (np.abs(uniform_mean(block, seed, compiled=compiled) - oracle.mean(axis=0)) <= error + 1e-9).all()
@@ -60,8 +62,13 @@ def test_the_sampler_of_blocks_finds_the_same(seed: int, compiled: bool) -> None
 @both
 def test_equalities_in_disguise_and_zeros(compiled: bool) -> None:
     """θ_0 ≤ 0.3 and θ_0 ≥ 0.3; θ_2 ≤ 0; the second distribution has θ_3 ≥ 0.7, a simplex again."""
-    rows = [at_most({0: 1.0}, 0.3), at_most({0: -1.0}, -0.3), at_most({2: 1.0}, 0.0), at_most({1: 1.0, 3: -1.0}, 0.0)]
-    assert uniform_mean(block_of((3, 3), rows), 2, compiled=compiled) == pytest.approx(
+    constraints = [
+        at_most({0: 1.0}, 0.3),
+        at_most({0: -1.0}, -0.3),
+        at_most({2: 1.0}, 0.0),
+        at_most({1: 1.0, 3: -1.0}, 0.0),
+    ]
+    assert uniform_mean(block_of((3, 3), constraints), 2, compiled=compiled) == pytest.approx(
         [0.3, 0.7, 0.0, 0.8, 0.1, 0.1], abs=0.01
     )
     pinned = block_of((2,), [at_most({0: 1.0}, 0.25, equality=True)])
@@ -77,7 +84,7 @@ def test_an_equality_across_distributions(compiled: bool) -> None:
 
 @both
 def test_what_is_no_such_polytope_is_drawn(monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
-    """Products, and matrices that are too large; without rows nothing is."""
+    """Products, and matrices that are too large; without constraints nothing is."""
     product = block_of((2, 2), [], [ProductConstraint((0, 2), (1.0, -1.0), 0.0, 0)])
     assert uniform_mean(product, 1, compiled=compiled) == pytest.approx([1 / 3, 2 / 3, 2 / 3, 1 / 3], abs=0.03)
     free = block_of((4, 2), [at_most({0: 1.0}, 0.1, confidence=0.5)])
@@ -87,7 +94,7 @@ def test_what_is_no_such_polytope_is_drawn(monkeypatch: pytest.MonkeyPatch, comp
     assert uniform_mean(interval, 1, compiled=compiled) == pytest.approx([0.25, 0.75], abs=0.02)
 
 
-def test_a_seed_fixes_the_means_and_alike_blocks_share_one() -> None:
+def test_a_seed_fixes_the_means_and_equal_blocks_share_one() -> None:
     blocks = (random_block(5, (3, 2, 2), 4), random_block(6, (2, 2, 3), 3), random_block(5, (3, 2, 2), 4))
     first, second, other = uniform_means(blocks, seed=1), uniform_means(blocks, seed=1), uniform_means(blocks, seed=2)
     for one, two in zip(first, second, strict=True):

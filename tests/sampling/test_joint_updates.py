@@ -38,7 +38,7 @@ def order(*numbers: int) -> list[LinearConstraint]:
     return [at_most({i: 1.0, j: -1.0}, 0.0) for i, j in pairwise(numbers)]
 
 
-# What is said, and how often each state was seen in each row.
+# The statements, and how often each state was seen in each configuration.
 CASES: dict[str, tuple[Block, list[list[float]]]] = {
     "two states, about the same": (block_of((2, 2), about(0, 2, 0.1)), [[0, 0], [0, 0]]),
     "two states, a chain": (block_of((2, 2, 2), [*about(0, 2, 0.2), *about(2, 5, 0.2)]), [[1, 0], [0, 0], [0, 0]]),
@@ -107,11 +107,11 @@ def test_moments_are_those_of_rejection(name: str, compiled: bool) -> None:
     theta, weights = oracle(block, counts, seed=2)
     mean = np.average(theta, axis=0, weights=weights)
     square = np.average(theta**2, axis=0, weights=weights)
-    worth = weights.sum() ** 2 / (weights**2).sum()
+    effective = weights.sum() ** 2 / (weights**2).sum()
     sizes = effective_sizes if compiled else effective_sizes_of_short_chains
     for drawn, expected, spread in ((result.draws, mean, theta), (result.draws**2, square, theta**2)):
         variance = np.average((spread - expected) ** 2, axis=0, weights=weights)
-        error = np.sqrt(variance * (1.0 / worth + 1.0 / sizes(drawn)))
+        error = np.sqrt(variance * (1.0 / effective + 1.0 / sizes(drawn)))
         assert (np.abs(drawn.mean(axis=(0, 1)) - expected) <= 4.0 * error).all()
 
 

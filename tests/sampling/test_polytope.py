@@ -47,11 +47,13 @@ def assert_same_law(block: Block, samples: Samples, oracle: np.ndarray) -> None:
 @pytest.mark.parametrize(
     ("concentration", "compiled"), [(1.0, True), (0.3, True), (4.0, True), (1.0, False), (4.0, False)]
 )
-@pytest.mark.parametrize(("seed", "sizes", "rows"), [(1, (2, 2), 3), (2, (3, 2), 4), (3, (3, 3), 5), (4, (2, 2, 2), 5)])
+@pytest.mark.parametrize(
+    ("seed", "sizes", "constraints"), [(1, (2, 2), 3), (2, (3, 2), 4), (3, (3, 3), 5), (4, (2, 2, 2), 5)]
+)
 def test_it_draws_what_rejection_draws(
-    seed: int, sizes: tuple[int, ...], rows: int, concentration: float, compiled: bool
+    seed: int, sizes: tuple[int, ...], constraints: int, concentration: float, compiled: bool
 ) -> None:
-    block = random_block(seed, sizes, rows)
+    block = random_block(seed, sizes, constraints)
     shape = np.full(block.size, concentration)
     samples = sample_block(block, shape, draws=1500, seed=seed, compiled=compiled)
     assert_inside(block, samples)
@@ -66,7 +68,7 @@ def test_shapes_may_differ_between_states() -> None:
     assert_same_law(block, samples, rejected(block, shape, 3000))
 
 
-def test_product_rows_bound_the_moves() -> None:
+def test_product_constraints_bound_the_moves() -> None:
     """θ_0·θ_4 ≤ θ_2·θ_6 over four distributions of two states."""
     product = ProductConstraint((0, 4, 2, 6), (1.0, 1.0, -1.0, -1.0), 0.0, 0)
     block = block_of((2, 2, 2, 2), [at_most({0: 1.0, 2: -1.0}, 0.1)], [product])
@@ -90,7 +92,7 @@ def test_products_bound_the_moves_of_many_chains() -> None:
 
 
 @both
-def test_soft_rows_weigh_instead_of_forbid(compiled: bool) -> None:
+def test_soft_constraints_weigh_instead_of_forbid(compiled: bool) -> None:
     """exp(−W·C/2·violation²), by weighing exact draws; without a weight they say nothing."""
     block = block_of((2,), [at_most({0: 1.0}, 0.2, confidence=0.5)])
     weight = 100.0
@@ -131,15 +133,15 @@ def test_corners_are_reached_at_small_concentrations() -> None:
 @pytest.mark.parametrize("size", [3, 5, 9])
 def test_the_mean_of_the_ordered_simplex(size: int, compiled: bool) -> None:
     """θ_1 ≤ … ≤ θ_n: corners (0, …, 0, 1/k, …, 1/k), so that the mean of θ_i is Σ_{k > n−i} 1/k / n."""
-    rows = [at_most({i: 1.0, i + 1: -1.0}, 0.0) for i in range(size - 1)]
-    block = block_of((size,), rows)
+    constraints = [at_most({i: 1.0, i + 1: -1.0}, 0.0) for i in range(size - 1)]
+    block = block_of((size,), constraints)
     exact = np.array([sum(1.0 / k for k in range(size - i, size + 1)) / size for i in range(size)])
     assert sample_block(block, np.ones(size), draws=4000, chains=2, compiled=compiled).mean == pytest.approx(
         exact, abs=0.01
     )
 
 
-def test_without_rows_the_draws_are_dirichlet() -> None:
+def test_without_constraints_the_draws_are_dirichlet() -> None:
     shape = np.array([0.02, 1.0, 3.0, 2.0, 2.0])
     samples = sample_block(block_of((3, 2)), shape, draws=5000)
     sums = np.repeat([4.02, 4.0], [3, 2])
@@ -152,8 +154,8 @@ def test_without_rows_the_draws_are_dirichlet() -> None:
 
 def test_equalities_are_kept_in_the_subspace() -> None:
     """Two equal distributions with Dirichlet(a) and Dirichlet(b) are one with Dirichlet(a + b − 1)."""
-    rows = [at_most({k: 1.0, k + 3: -1.0}, 0.0, equality=True) for k in range(2)]
-    block = block_of((3, 3), rows)
+    constraints = [at_most({k: 1.0, k + 3: -1.0}, 0.0, equality=True) for k in range(2)]
+    block = block_of((3, 3), constraints)
     shape = np.array([2.0, 0.7, 1.0, 1.5, 3.0, 0.6])
     samples = sample_block(block, shape, draws=4000)
     assert_inside(block, samples)
@@ -165,8 +167,13 @@ def test_equalities_are_kept_in_the_subspace() -> None:
 @both
 def test_equalities_in_disguise_and_zeros(compiled: bool) -> None:
     """θ_0 ≤ 0.3 and θ_0 ≥ 0.3; θ_2 ≤ 0; what is left is θ_1 = 0.7 and a free second distribution."""
-    rows = [at_most({0: 1.0}, 0.3), at_most({0: -1.0}, -0.3), at_most({2: 1.0}, 0.0), at_most({1: 1.0, 3: -1.0}, 0.0)]
-    block = block_of((3, 3), rows)
+    constraints = [
+        at_most({0: 1.0}, 0.3),
+        at_most({0: -1.0}, -0.3),
+        at_most({2: 1.0}, 0.0),
+        at_most({1: 1.0, 3: -1.0}, 0.0),
+    ]
+    block = block_of((3, 3), constraints)
     samples = sample_block(block, np.ones(6), draws=2000, compiled=compiled)
     assert_inside(block, samples)
     assert samples.values[:, :, :3] == pytest.approx(np.broadcast_to([0.3, 0.7, 0.0], samples.values[:, :, :3].shape))
@@ -206,9 +213,9 @@ def test_the_null_space_is_one() -> None:
 
 @both
 def test_long_chains_of_near_equalities_mix(compiled: bool) -> None:
-    """Sixteen binary rows, each within 0.01 of the next: single moves alone would need thousands of sweeps."""
-    rows = [at_most({2 * i: sign, 2 * i + 2: -sign}, 0.01) for i in range(15) for sign in (1.0, -1.0)]
-    block = block_of((2,) * 16, rows)
+    """Sixteen binary distributions, each within 0.01 of the next: single moves alone would need thousands of sweeps."""
+    constraints = [at_most({2 * i: sign, 2 * i + 2: -sign}, 0.01) for i in range(15) for sign in (1.0, -1.0)]
+    block = block_of((2,) * 16, constraints)
     samples = sample_block(block, np.ones(32), draws=1000, compiled=compiled)
     assert_inside(block, samples)
     assert samples.effective_sizes.min() > 400
@@ -242,7 +249,7 @@ def test_nothing_to_sample_is_an_error(compiled: bool) -> None:
 
 
 @both
-def test_many_states_and_many_rows(compiled: bool) -> None:
+def test_many_states_and_many_constraints(compiled: bool) -> None:
     """Forty states, where not every pair is a move, against a bound on a sum."""
     block = block_of((40,), [at_most(dict.fromkeys(range(20), 1.0), 0.4)])
     samples = sample_block(block, np.ones(40), draws=1500, compiled=compiled)
@@ -280,6 +287,6 @@ def hopsy_problem(block: Block) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarr
     basis[last[block.distribution_of[kept]], np.arange(len(kept))] = -1.0
     centre = np.zeros(block.size)
     centre[last] = 1.0
-    rows = block.linear.matrix(block.size).toarray()
-    left = np.concatenate((rows @ basis, -basis))
-    return (left, np.concatenate((block.linear.bounds - rows @ centre, centre))), basis, centre
+    constraints = block.linear.matrix(block.size).toarray()
+    left = np.concatenate((constraints @ basis, -basis))
+    return (left, np.concatenate((block.linear.bounds - constraints @ centre, centre))), basis, centre

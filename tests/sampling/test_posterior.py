@@ -65,7 +65,7 @@ def test_a_block_has_the_mean_that_rejection_has(seed: int, compiled: bool) -> N
 
 
 @both
-def test_a_prior_adds_its_pseudo_counts_to_every_row(compiled: bool) -> None:
+def test_a_prior_adds_its_pseudo_counts_to_every_configuration(compiled: bool) -> None:
     counts = np.array([[3.0, 1.0], [0.0, 0.0], [0.0, 7.0]])
     given = learn(counts, hyperparameters=FIXED, draws=50, prior=Dirichlet(2.0), compiled=compiled)
     shape = counts + 2.0 + 1.0
@@ -105,20 +105,20 @@ def test_pseudo_counts_are_no_data() -> None:
 
 
 @both
-def test_rows_that_are_alike_speak_for_a_row_without_data(compiled: bool) -> None:
-    alike = np.array([[18.0, 2.0]] * 15 + [[0.0, 0.0]])
-    assert learn(alike, compiled=compiled).means["x"][-1, 0] > 0.8
+def test_similar_configurations_inform_one_without_data(compiled: bool) -> None:
+    similar = np.array([[18.0, 2.0]] * 15 + [[0.0, 0.0]])
+    assert learn(similar, compiled=compiled).means["x"][-1, 0] > 0.8
     unlike = np.array([[20.0, 0.0], [0.0, 20.0]] * 7 + [[0.0, 0.0]])
     assert learn(unlike, compiled=compiled).means["x"][-1] == pytest.approx([0.5, 0.5], abs=0.1)
 
 
 @both
-def test_one_row_alone_says_little_about_the_others(compiled: bool) -> None:
+def test_one_configuration_alone_says_little_about_the_others(compiled: bool) -> None:
     assert learn(np.array([[50.0, 0.0], [0.0, 0.0]]), compiled=compiled).means["x"][1, 0] < 0.75
 
 
 @both
-def test_statements_teach_what_rows_share(compiled: bool) -> None:
+def test_statements_teach_what_configurations_share(compiled: bool) -> None:
     """Nine rows that must lie above 0.9, no data at all: the tenth is likely high too, though nothing is said of it."""
     block = block_of((2,) * 9, [at_most({2 * row: -1.0}, -0.9) for row in range(9)])
     result = learn(np.zeros((10, 2)), (block,), compiled=compiled)
@@ -217,7 +217,7 @@ def test_a_table_that_mixes_badly_is_updated_more_often() -> None:
     assert run.effort.tolist() == [MOST_EFFORT, MOST_EFFORT, 1]
 
 
-def test_too_few_draws_are_reported_with_their_rows() -> None:
+def test_too_few_draws_are_reported_with_their_configurations() -> None:
     block = random_block(1, (2, 2), 2)
     result = learn(np.zeros((3, 2)), (block,), draws=50, max_draws=50, chains=1, compiled=True, warmup=0, thinning=1)
     assert [finding.kind for finding in result.findings] == ["not mixed"]

@@ -144,9 +144,9 @@ def test_forty_causes_cost_forty_small_tables() -> None:
     features = rng.integers(0, 2, (200, 40))
     target = (rng.random(200) < 1 - 0.9 ** features[:, :10].sum(axis=1)).astype(int)
     sets = ", ".join(f"{{x{place}}}" for place in range(40))
-    said = "\n".join(f"x{place} raises y" for place in range(40))
+    statements = "\n".join(f"x{place} raises y" for place in range(40))
     model = KnowledgeClassifier(
-        f"y is noisy-or of {sets}\n{said}", method="cml", options={"em": credo.EMOptions(starts=1)}
+        f"y is noisy-or of {sets}\n{statements}", method="cml", options={"em": credo.EMOptions(starts=1)}
     )
     chances = model.fit(features, target).predict_proba(features)[:, 1]
     assert chances[target == 1].mean() > chances[target == 0].mean() + 0.05
@@ -155,7 +155,7 @@ def test_forty_causes_cost_forty_small_tables() -> None:
     assert (model.predict_proba(more)[:, 1] >= chances - 1e-9).all()
 
 
-def test_gaps_in_training_rows_are_summed_out() -> None:
+def test_missing_values_in_training_rows_are_summed_out() -> None:
     features, target = patients()
     holes = features.astype(float).mask(np.random.default_rng(5).random(features.shape) < 0.2)
     model = KnowledgeClassifier(RAISES).fit(holes, target)
@@ -224,7 +224,7 @@ def test_thresholds_are_the_users() -> None:
 
 def test_states_that_no_training_row_held() -> None:
     features = pd.DataFrame({"grade": ["b", "b", "c"]})
-    said = 'order grade: c < b < a\ngrade raises y\nP(y=1 | grade="a") >= 0.9'
+    statements = 'order grade: c < b < a\ngrade raises y\nP(y=1 | grade="a") >= 0.9'
     listed = ["a", "b", "c"]
     given = [
         (features.astype({"grade": pd.CategoricalDtype(listed)}), None),
@@ -232,11 +232,11 @@ def test_states_that_no_training_row_held() -> None:
         (features, {"grade": listed}),
     ]
     for frame, states in given:
-        model = KnowledgeClassifier(said, method="ml", states=states).fit(frame, [0, 1, 0])
+        model = KnowledgeClassifier(statements, method="ml", states=states).fit(frame, [0, 1, 0])
         assert model.fit_.network.states("grade") == ("a", "b", "c")
         assert model.predict_proba(pd.DataFrame({"grade": ["a"]})).sum() == pytest.approx(1)
     with pytest.raises(credo.KnowledgeError, match="grade"):
-        KnowledgeClassifier(said).fit(features, [0, 1, 0])
+        KnowledgeClassifier(statements).fit(features, [0, 1, 0])
 
 
 def test_a_value_never_seen_is_missing_and_said_so() -> None:

@@ -74,14 +74,14 @@ def test_what_was_never_seen_is_missing_and_said() -> None:
     found = TiedClustering(3).fit(codes)
     strange = codes.copy()
     strange[0, 0] = 9
-    gap = codes.astype(float)
-    gap[0, 0] = np.nan
+    incomplete = codes.astype(float)
+    incomplete[0, 0] = np.nan
     with pytest.warns(UnseenValueWarning, match="x0"):
         got = found.predict_proba(strange)
-    np.testing.assert_allclose(got, found.predict_proba(gap))
-    gap[:, 1] = np.nan  # a feature that nobody saw
+    np.testing.assert_allclose(got, found.predict_proba(incomplete))
+    incomplete[:, 1] = np.nan  # a feature that nobody saw
     with pytest.warns(UnseenValueWarning, match="x1"):
-        TiedClustering(2).fit(gap).predict(codes)
+        TiedClustering(2).fit(incomplete).predict(codes)
 
 
 def test_what_cannot_be_used_is_said() -> None:

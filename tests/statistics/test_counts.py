@@ -26,9 +26,9 @@ def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(counts_module, "PLAIN_WORK", request.param)
 
 
-def random_dataset(rows: int, seed: int, weighted: bool, gaps: bool, network: Network = NET) -> Dataset:
+def random_dataset(rows: int, seed: int, weighted: bool, incomplete: bool, network: Network = NET) -> Dataset:
     generator = np.random.default_rng(seed)
-    low = -1 if gaps else 0
+    low = -1 if incomplete else 0
     columns = [generator.integers(low, len(variable.states), rows) for variable in network.variables]
     weights = generator.integers(0, 4, rows) / 2 if weighted else None
     return Dataset(network.names, np.column_stack(columns).astype(np.int8), weights)
@@ -59,10 +59,10 @@ def assert_same(counts: Counts, network: Network, dataset: Dataset) -> None:
 @pytest.mark.usefixtures("_either_way")
 @pytest.mark.parametrize("dense_cells", [0, 10, 10**6])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("gaps", [False, True])
-def test_counts_are_those_of_a_plain_loop(dense_cells: int, weighted: bool, gaps: bool) -> None:
+@pytest.mark.parametrize("incomplete", [False, True])
+def test_counts_are_those_of_a_plain_loop(dense_cells: int, weighted: bool, incomplete: bool) -> None:
     families = layout_for_counts(NET, dense_cells)
-    dataset = random_dataset(2500, 3, weighted, gaps)
+    dataset = random_dataset(2500, 3, weighted, incomplete)
     counts = count(families, dataset)
     assert_same(counts, NET, dataset)
     assert counts.rows == 2500
@@ -79,7 +79,7 @@ def test_counts_are_those_of_a_plain_loop(dense_cells: int, weighted: bool, gaps
 )
 def test_counts_are_a_monoid(sizes: tuple[int, int], seed: int, weighted: bool, dense_cells: int) -> None:
     families = layout_for_counts(NET, dense_cells)
-    left, right = (random_dataset(rows, seed + i, weighted, gaps=True) for i, rows in enumerate(sizes))
+    left, right = (random_dataset(rows, seed + i, weighted, incomplete=True) for i, rows in enumerate(sizes))
     together = count(families, concatenate([left, right]))
     merged = merge(count(families, left), count(families, right))
     with_nothing = merge(empty(families), merged)

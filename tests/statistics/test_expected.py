@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("_either_way")
 
 @pytest.mark.parametrize("block", range(20))
 def test_against_enumeration(block: int) -> None:
-    """Two thousand networks, with zeros in some and gaps of every density."""
+    """Two thousand networks, with zeros in some and missing values of every density."""
     for seed in range(100 * block, 100 * block + 100):
         generator = np.random.default_rng(seed)
         network = random_network(generator, most=6, zeros=0.3 * (seed % 3 == 0))
@@ -64,7 +64,7 @@ def test_expected_counts_are_the_derivative_of_the_log_likelihood(seed: int) -> 
     assert (up - down) / (2 * step) == pytest.approx(counts @ direction, rel=1e-6, abs=1e-8)
 
 
-def gaps(network: Network, rows: int, seed: int, hide: float = 0.4) -> Dataset:
+def incomplete_rows(network: Network, rows: int, seed: int, hide: float = 0.4) -> Dataset:
     return dataset_of(network, random_rows(np.random.default_rng(seed), network, rows, hide))
 
 
@@ -72,7 +72,7 @@ def check_against_pyagrum(network: Network, rows: int) -> None:
     """Log-likelihood, and the posterior of a hidden variable, row by row."""
     pyagrum = load_pyagrum("A test")
     model = network.to_pyagrum()
-    dataset = gaps(network, rows, 3)
+    dataset = incomplete_rows(network, rows, 3)
     families = layout_for_counts(network)
     total = 0.0
     asked = int(np.argmax((dataset.codes < 0).sum(axis=0)))
@@ -109,7 +109,7 @@ def test_against_pyagrum_on_a_network_of_our_own() -> None:
 def test_expected_counts_merge_like_counts() -> None:
     network = alarm_like_network()
     families = layout_for_counts(network)
-    left, right = gaps(network, 30, 1), gaps(network, 20, 2)
+    left, right = incomplete_rows(network, 30, 1), incomplete_rows(network, 20, 2)
     both = dataset_of(network, np.concatenate([left.codes, right.codes]))
     parts = [expected_counts(prepare(families, part), network.cpts)[0] for part in (left, right)]
     merged, whole = merge(*parts), expected_counts(prepare(families, both), network.cpts)[0]
@@ -119,7 +119,7 @@ def test_expected_counts_merge_like_counts() -> None:
 
 def test_complete_rows_are_only_counted() -> None:
     network = alarm_like_network()
-    dataset = gaps(network, 50, 1, hide=0.0)
+    dataset = incomplete_rows(network, 50, 1, hide=0.0)
     prepared = prepare(layout_for_counts(network), dataset)
     assert prepared.is_complete
     counts, log_likelihood = expected_counts(prepared, network.cpts)
@@ -129,7 +129,7 @@ def test_complete_rows_are_only_counted() -> None:
 
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     network = alarm_like_network()
-    prepared = prepare(layout_for_counts(network), gaps(network, 1500, 1))
+    prepared = prepare(layout_for_counts(network), incomplete_rows(network, 1500, 1))
     assert len(prepared.cuts) > 2
     theta = prepared.layout.pack(network.cpts)
     together = expected_cells(prepared, theta)

@@ -30,7 +30,7 @@ def test_an_impossible_row_has_likelihood_zero() -> None:
     assert network.log_likelihood(pl.DataFrame({"x": ["a"]})) == 0.0
 
 
-def test_gaps_are_summed_over(smoking: Network) -> None:
+def test_missing_values_are_summed_over(smoking: Network) -> None:
     assert smoking.log_likelihood(pl.DataFrame({"smoke": ["yes"]})) == pytest.approx(math.log(0.5))
     seen = pl.DataFrame({"smoke": ["yes", None], "lung": [None, "yes"]})
     assert smoking.log_likelihood(seen) == pytest.approx(math.log(0.5) + math.log(0.5 * 0.1 + 0.5 * 0.01))
@@ -40,6 +40,6 @@ def test_a_row_without_any_value_is_certain(smoking: Network) -> None:
     assert smoking.log_likelihood(pl.DataFrame({"smoke": [None, "no"], "lung": [None, None]})) == math.log(0.5)
 
 
-def test_an_impossible_row_with_gaps_has_likelihood_zero() -> None:
+def test_an_impossible_incomplete_row_has_likelihood_zero() -> None:
     network = Network({"x": ("a", "b"), "y": ("a", "b")}, {"y": ["x"]}, {"x": [1, 0], "y": [[1, 0], [0, 1]]})
     assert network.log_likelihood(pl.DataFrame({"y": ["b", "a"]})) == -math.inf

@@ -31,13 +31,13 @@ class Witness:
 class MinimalConflict:
     """Statements that cannot all hold, though without any one of them the others can.
 
-    `witnesses` has one point for each statement; one that is false by itself needs none. `gap` is the smallest distance
-    by which all their bounds must be relaxed for the statements to hold together.
+    `witnesses` has one point for each statement; one that is false by itself needs none. `relaxation` is the least by
+    which all their bounds must be relaxed for the statements to hold together.
     """
 
     statements: tuple[int, ...]
     witnesses: tuple[Witness, ...]
-    gap: float
+    relaxation: float
 
 
 class ConflictError(CredoError, ValueError):
@@ -60,11 +60,11 @@ def false_statements(constraints: Constraints) -> tuple[MinimalConflict, ...]:
     """Statements with a constraint that no parameters satisfy, such as `P(a=x) <= P(a=x) by at least 0.1`."""
     linear = constraints.linear
     false = np.flatnonzero((linear.lengths == 0) & linear.hard)
-    gaps: dict[int, float] = {}
+    relaxations: dict[int, float] = {}
     for number in false.tolist():
         statement = int(linear.statements[number])
-        gaps[statement] = max(gaps.get(statement, 0.0), abs(float(linear.bounds[number])))
-    return tuple(MinimalConflict((statement,), (), gap) for statement, gap in gaps.items())
+        relaxations[statement] = max(relaxations.get(statement, 0.0), abs(float(linear.bounds[number])))
+    return tuple(MinimalConflict((statement,), (), relaxation) for statement, relaxation in relaxations.items())
 
 
 def minimal_conflicts(block: Block, without: Collection[int] = ()) -> tuple[MinimalConflict, ...]:
@@ -94,7 +94,7 @@ def minimal_conflict(program: Program, statements: Iterable[int]) -> MinimalConf
     if len(members) > MANY_STATEMENTS and count <= MANY_CONSTRAINTS and _point(program, members) is None:
         members = _narrowed(program, members, program.irreducible_infeasible_constraints())
     members = deletion_filter(program, members)
-    return MinimalConflict(tuple(members), _witnesses(program, members), gap_of(program, members))
+    return MinimalConflict(tuple(members), _witnesses(program, members), relaxation_of(program, members))
 
 
 def _narrowed(program: Program, members: list[int], constraints: Indices | None) -> list[int]:
@@ -114,7 +114,7 @@ def deletion_filter(program: Program, members: list[int]) -> list[int]:
     return members
 
 
-def gap_of(program: Program, members: Collection[int]) -> float:
+def relaxation_of(program: Program, members: Collection[int]) -> float:
     """min g such that Aθ ≤ b + g and |Aθ − b| ≤ g at some point: how far the statements are from agreeing."""
     constraints = np.concatenate([program.constraints_of(member) for member in members])
     return least_relaxation(program.block, constraints)

@@ -8,7 +8,7 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
-from credo.constraints.program import FEASIBILITY_TOLERANCE, MatrixRows, load, simplex_rows, stacked
+from credo.constraints.program import FEASIBILITY_TOLERANCE, SparseMatrix, load, simplex_constraints, stacked
 from credo.errors import CredoError
 from credo.types import Flags, Indices, Numbers
 
@@ -54,14 +54,14 @@ def interior_of(block: Block) -> Interior | None:
     free = ~linear.equality
     extra = np.where(free, lengths, 0.0)  # the coefficient of s
     size = block.size
-    rows = stacked(simplex_rows(block), _with_column(linear, extra, size), _parameter_rows(size))
+    matrix = stacked(simplex_constraints(block), _with_column(linear, extra, size), _parameter_constraints(size))
     ones, nothing = np.ones(len(block.configurations)), np.zeros(size)
     lower = np.concatenate((ones, np.where(linear.equality, linear.bounds, -np.inf), nothing))
     upper = np.concatenate((ones, linear.bounds, np.full(size, np.inf)))
     cost = np.zeros(size + 1)
     cost[-1] = -1.0
     bounds = np.concatenate((nothing, [-1.0])), np.ones(size + 1)
-    point = _solved(cost, bounds, rows, (lower, upper))
+    point = _solved(cost, bounds, matrix, (lower, upper))
     if point is None or point[-1] < -FEASIBILITY_TOLERANCE:
         return None
     if point[-1] > NO_SLACK:
@@ -78,10 +78,10 @@ def _tight(block: Block, linear: LinearConstraints, start: Numbers) -> Interior:
     size, count, distributions = block.size, len(linear), len(block.configurations)
     # Columns: θ, τ, then t of the constraints, then t of the parameters.
     columns = size + 1 + count + size
-    starts, indices, values = simplex_rows(block)
+    starts, indices, values = simplex_constraints(block)
     simplex = _insert(starts, indices, values, np.full(distributions, size), np.full(distributions, -1.0))
-    rows = _insert(linear.starts, linear.indices, linear.coefficients, np.full(count, size), -linear.bounds)
-    rows = _insert(*rows, size + 1 + np.arange(count), np.where(linear.equality, 0.0, 1.0))
+    matrix = _insert(linear.starts, linear.indices, linear.coefficients, np.full(count, size), -linear.bounds)
+    matrix = _insert(*matrix, size + 1 + np.arange(count), np.where(linear.equality, 0.0, 1.0))
     own = np.arange(size)
     parameters = (
         2 * np.arange(size + 1),
@@ -94,7 +94,7 @@ def _tight(block: Block, linear: LinearConstraints, start: Numbers) -> Interior:
     least = np.concatenate((np.zeros(size), [1.0], np.zeros(count + size)))
     most = np.concatenate((np.full(size + 1, 1.0 / NO_SLACK), np.where(linear.equality, 0.0, 1.0), np.ones(size)))
     assert len(cost) == columns
-    point = _solved(cost, (least, most), stacked(simplex, rows, parameters), (lower, upper))
+    point = _solved(cost, (least, most), stacked(simplex, matrix, parameters), (lower, upper))
     if point is None:  # HiGHS failed: take the point, and call tight what is tight there
         theta = start[:-1]
         slack = linear.bounds - linear.values(theta)
@@ -118,16 +118,16 @@ def least_relaxation(block: Block, constraints: Indices) -> float:
     upper = np.concatenate((ones, linear.bounds, np.full(count, np.inf)))
     cost = np.concatenate((np.zeros(size), [1.0]))
     columns = np.zeros(size + 1), np.concatenate((np.ones(size), [np.inf]))
-    point = _solved(cost, columns, stacked(simplex_rows(block), above, below), (lower, upper))
+    point = _solved(cost, columns, stacked(simplex_constraints(block), above, below), (lower, upper))
     return float("nan") if point is None else float(point[-1])
 
 
 def _solved(
-    cost: Numbers, columns: tuple[Numbers, Numbers], rows: MatrixRows, bounds: tuple[Numbers, Numbers]
+    cost: Numbers, columns: tuple[Numbers, Numbers], matrix: SparseMatrix, bounds: tuple[Numbers, Numbers]
 ) -> Numbers | None:
     import highspy
 
-    highs = load((cost, *columns), rows, bounds)
+    highs = load((cost, *columns), matrix, bounds)
     highs.run()
     if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
@@ -140,11 +140,11 @@ def _lengths(linear: LinearConstraints) -> Numbers:
     return np.sqrt(squares)
 
 
-def _with_column(linear: LinearConstraints, extra: Numbers, column: int) -> MatrixRows:
+def _with_column(linear: LinearConstraints, extra: Numbers, column: int) -> SparseMatrix:
     return _insert(linear.starts, linear.indices, linear.coefficients, np.full(len(linear), column), extra)
 
 
-def _insert(starts: Indices, indices: Indices, values: Numbers, column: Indices, extra: Numbers) -> MatrixRows:
+def _insert(starts: Indices, indices: Indices, values: Numbers, column: Indices, extra: Numbers) -> SparseMatrix:
     """Each row of a matrix with one more entry at its end."""
     ends = starts[1:]
     return (
@@ -154,7 +154,7 @@ def _insert(starts: Indices, indices: Indices, values: Numbers, column: Indices,
     )
 
 
-def _parameter_rows(size: int) -> MatrixRows:
+def _parameter_constraints(size: int) -> SparseMatrix:
     """θ_j − s ≥ 0 for every parameter."""
     own = np.arange(size)
     return 2 * np.arange(size + 1), np.stack((own, np.full(size, size)), 1).ravel(), np.tile([1.0, -1.0], size)

@@ -159,7 +159,7 @@ def lower_product(
     if statement.margin:
         if second.factors and first.factors:
             raise CredoError(
-                f"{quoted_statement(statement)}: a margin between two products is not linear in logarithms. "
+                f"{quoted_statement(statement)}: a product cannot be compared with another by a margin. "
                 "Leave the margin out."
             )
         if second.factors:

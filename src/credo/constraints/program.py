@@ -15,7 +15,7 @@ from credo.types import Flags, Indices, Numbers
 # Constraints are sums of a few numbers between 0 and 1 with bounds that people write: 1e-9 is far below any bound that
 # is meant, and far above rounding errors.
 FEASIBILITY_TOLERANCE = 1e-9
-_PRESOLVE_FROM_ROWS = 500  # below this, presolve costs more than it saves
+_PRESOLVE_FROM = 500  # below this, presolve costs more than it saves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,11 +37,11 @@ class Program:
         self.block = block
         self.linear = block.linear
         self._columns = np.arange(block.size, dtype=np.int32)
-        self._first_row = len(block.configurations)
+        self._first_constraint = len(block.configurations)
         self._constraints_of = constraints_of_statements(block.linear)
         self._lower = np.where(block.linear.equality, block.linear.bounds, -np.inf)
         self._on = np.ones(len(block.linear), dtype=np.bool_)
-        simplex, count = simplex_rows(block), len(block.configurations)
+        simplex, count = simplex_constraints(block), len(block.configurations)
         ones = np.ones(count)
         self._highs = load(
             (np.zeros(block.size), np.zeros(block.size), np.ones(block.size)),
@@ -55,7 +55,9 @@ class Program:
         if len(changed):
             lower = np.where(on[changed], self._lower[changed], -np.inf)
             upper = np.where(on[changed], self.linear.bounds[changed], np.inf)
-            self._highs.changeRowsBounds(len(changed), (changed + self._first_row).astype(np.int32), lower, upper)
+            self._highs.changeRowsBounds(
+                len(changed), (changed + self._first_constraint).astype(np.int32), lower, upper
+            )
             self._on = on.copy()
 
     def switch_statements(self, statements: Collection[int]) -> None:
@@ -93,7 +95,7 @@ class Program:
                 raise ArithmeticError(f"HiGHS ended a linear program of {self.block.size} parameters with {status}.")
         solution = self._highs.getSolution()
         point = np.asarray(solution.col_value, dtype=np.float64)
-        multipliers = np.abs(np.asarray(solution.row_dual, dtype=np.float64)[self._first_row :])
+        multipliers = np.abs(np.asarray(solution.row_dual, dtype=np.float64)[self._first_constraint :])
         return Optimum(float(objective @ point), point, multipliers)
 
     def refuting_constraints(self) -> Indices | None:
@@ -103,7 +105,7 @@ class Program:
         status, exists, ray = self._highs.getDualRay()
         if status != highspy.HighsStatus.kOk or not exists:
             return None
-        weights = np.abs(np.asarray(ray, dtype=np.float64)[self._first_row :])
+        weights = np.abs(np.asarray(ray, dtype=np.float64)[self._first_constraint :])
         return np.flatnonzero(weights > FEASIBILITY_TOLERANCE * max(1.0, float(weights.max(initial=0.0))))
 
     def irreducible_infeasible_constraints(self) -> Indices | None:
@@ -115,19 +117,19 @@ class Program:
         status, found = self._highs.getIis()
         if status != highspy.HighsStatus.kOk or not found.valid_ or not len(found.row_index_):
             return None
-        rows = np.asarray(found.row_index_, dtype=np.int64) - self._first_row
-        return rows[rows >= 0]
+        found_constraints = np.asarray(found.row_index_, dtype=np.int64) - self._first_constraint
+        return found_constraints[found_constraints >= 0]
 
 
-MatrixRows = tuple[Indices, Indices, Numbers]  # starts, indices, values of a sparse matrix
+SparseMatrix = tuple[Indices, Indices, Numbers]  # starts, indices and values, one row per constraint
 
 
-def load(columns: tuple[Numbers, Numbers, Numbers], rows: MatrixRows, bounds: tuple[Numbers, Numbers]) -> Any:
-    """A silent HiGHS model of min cost · x, lower ≤ x ≤ upper, row lower ≤ Ax ≤ row upper."""
+def load(columns: tuple[Numbers, Numbers, Numbers], matrix: SparseMatrix, bounds: tuple[Numbers, Numbers]) -> Any:
+    """A silent HiGHS model of min cost · x, lower ≤ x ≤ upper, and bounds[0] ≤ Ax ≤ bounds[1]."""
     import highspy
 
     highs = highspy.Highs()
-    few = len(bounds[0]) < _PRESOLVE_FROM_ROWS
+    few = len(bounds[0]) < _PRESOLVE_FROM
     for option, value in (
         ("output_flag", False),
         ("threads", 1),
@@ -141,19 +143,19 @@ def load(columns: tuple[Numbers, Numbers, Numbers], rows: MatrixRows, bounds: tu
     program.col_cost_, program.col_lower_, program.col_upper_ = columns
     program.row_lower_, program.row_upper_ = bounds
     program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    program.a_matrix_.start_ = rows[0].astype(np.int32)
-    program.a_matrix_.index_ = rows[1].astype(np.int32)
-    program.a_matrix_.value_ = rows[2]
+    program.a_matrix_.start_ = matrix[0].astype(np.int32)
+    program.a_matrix_.index_ = matrix[1].astype(np.int32)
+    program.a_matrix_.value_ = matrix[2]
     highs.passModel(program)
     return highs
 
 
-def simplex_rows(block: Block) -> MatrixRows:
+def simplex_constraints(block: Block) -> SparseMatrix:
     """The sum of each distribution, as rows of a matrix."""
     return block.distributions, np.arange(block.size, dtype=np.int64), np.ones(block.size)
 
 
-def stacked(*pieces: MatrixRows) -> MatrixRows:
+def stacked(*pieces: SparseMatrix) -> SparseMatrix:
     """The rows of several matrices, one after another."""
     ends = np.cumsum([0, *(len(values) for _, _, values in pieces)])
     starts = [piece[0][:-1] + end for piece, end in zip(pieces, ends[:-1], strict=True)]

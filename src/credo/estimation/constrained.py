@@ -28,13 +28,14 @@ from credo.estimation.em.steps import MStep
 from credo.estimation.method import Method
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
-from credo.estimation.solution import Solution, no_data_findings
+from credo.estimation.solution import Solution, no_data_findings, where
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
 from credo.estimation.solvers.certificate import Certificate, soft_cost
 from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.products import LIMIT as PRODUCT_LIMIT
 from credo.estimation.solvers.products import with_products
 from credo.findings import Finding
+from credo.model.network import Network
 from credo.statistics.counts import Counts
 from credo.types import Indices, Numbers
 
@@ -64,7 +65,7 @@ def estimate(problem: Problem, repetitions: int = 1) -> Solution:
             *findings,
             *no_data_findings(problem.network, problem.names, unseen, by_entropy, MAX_ENTROPY),
             *contradictions(problem, ((each.block, pinned_at_zero(each)) for each in estimates)),
-            *solver_findings(estimates),
+            *solver_findings(problem.network, estimates),
         ),
         worst_certificate(estimates),
         statement_multipliers(estimates),
@@ -131,31 +132,31 @@ def _soft_cost(blocks: Sequence[Block], theta: Numbers, soft_weight: float) -> f
 # Reporting ------------------------------------------------------------------------------------------------------------
 
 
-def solver_findings(estimates: Sequence[BlockEstimate]) -> Iterable[Finding]:
+def solver_findings(network: Network, estimates: Sequence[BlockEstimate]) -> Iterable[Finding]:
     """How many blocks each solver took, and those that are not certified."""
     for solver, count in Counter(each.solver for each in estimates).most_common():
-        blocks = "1 block was" if count == 1 else f"{count} blocks were"
+        groups = "1 group of probabilities" if count == 1 else f"{count} groups of probabilities"
         how = solver if count == 1 else solver.replace("because its", "because their")
-        yield Finding("solver", f"{blocks} solved by {how}.")
+        yield Finding("solver", f"{groups} linked by statements {'was' if count == 1 else 'were'} computed by {how}.")
     for each in estimates:
-        name, configuration = each.block.configurations[0]
-        block = f"The block of {name} (configuration {configuration + 1})"
+        name, place = each.block.configurations[0][0], where(network, each.block)
         if each.product_violation > PRODUCT_LIMIT:
             message = (
-                f"{block}: no CPTs were found at which its statements about products hold; the logarithm of one "
-                f"is off by {each.product_violation:.1e}."
+                f"{place}: no probabilities were found at which all statements about products hold; the logarithm of "
+                f"one product is off by {each.product_violation:.1e}. Run credo.check on the knowledge."
             )
             yield Finding("violated", message, name)
         elif each.local:
             message = (
-                f"{block} is a local optimum, the best of several starts; relatively, no CPTs can be better by more "
-                f"than {each.certificate.gap:.1e}."
+                f"{place}: other probabilities may fit the data better, because the statements compare products. "
+                f"These are the best of several starts; none can improve the objective by more than a relative "
+                f"{each.certificate.gap:.1e}."
             )
             yield Finding("local optimum", message, name)
         elif not each.certificate.holds:
             message = (
-                f"{block} is not proved optimal: constraints are violated by up to {each.certificate.violation:.1e}, "
-                f"the relative duality gap is {each.certificate.gap:.1e}."
+                f"{place}: these probabilities could not be proved to fit the data best. Statements are violated by up "
+                f"to {each.certificate.violation:.1e}; the relative duality gap is {each.certificate.gap:.1e}."
             )
             yield Finding("not certified", message, name)
 
@@ -206,7 +207,7 @@ def contradictions(problem: Problem, pinned: Iterable[tuple[Block, Indices]]) ->
                 CONTRADICTED,
                 f"{name}: {problem.layout.describe(index)} can only be zero by "
                 f"{'statement' if len(statements) == 1 else 'statements'} {numbers}, but the data contain it "
-                f"{data[index]:g} times. No CPT can satisfy both; a confidence would let the data speak.",
+                f"{data[index]:g} times. Correct the statements or the data, or add a confidence to a statement.",
                 name,
             )
 

@@ -61,7 +61,7 @@ def estimate(problem: Problem) -> Solution:
     findings = [
         *findings,
         *widening_findings(problem.blocks, intervals, shares, hidden),
-        *solver_findings(estimates),
+        *solver_findings(problem.network, estimates),
     ]
     certificate = worst_certificate(estimates)
     status = status_of(estimates)
@@ -131,21 +131,21 @@ def widening_findings(
 ) -> list[Finding]:
     """Which CPTs have intervals that the knowledge ruled out, and how far s was raised."""
     widest: dict[str, float] = {}
-    rows: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for block, interval, share in zip(blocks, intervals, shares, strict=True):
         draws = interval.hidden_draws(share, hidden)
         for d in np.flatnonzero(share < 1.0).tolist():
             name = block.configurations[d][0]
-            rows[name] = rows.get(name, 0) + 1
+            counts[name] = counts.get(name, 0) + 1
             widest[name] = max(widest.get(name, 0.0), float(draws[d]))
     return [
         Finding(
             "interval widened",
-            f"{name}: the knowledge rules out the data's interval for {count} of its distributions; s = {hidden:g} "
-            f"hidden draws were raised to up to {widest[name]:.3g}, the least that is feasible (to one in a thousand).",
+            f"{name}: the knowledge contradicts the data's intervals for {count} of its distributions. There the data "
+            f"count less: {widest[name]:.3g} hidden draws instead of {hidden:g}, the least that is feasible.",
             name,
         )
-        for name, count in rows.items()
+        for name, count in counts.items()
     ]
 
 

@@ -27,7 +27,7 @@ def order_findings(problem: Problem, hidden: Iterable[str]) -> Iterator[Finding]
         groups = [group for group in exchangeable_states(problem, name) if len(group) > 1]
         for group in groups:
             which = "its states" if len(group) == len(problem.network.states(name)) else ", ".join(group)
-            message = f"{name} is hidden, and nothing in the knowledge distinguishes {which}: their order is arbitrary."
+            message = f"{name} is hidden, and the knowledge does not distinguish {which}: their order is arbitrary."
             yield Finding("exchangeable", message, name)
 
 

@@ -233,12 +233,14 @@ def _findings(objective: Objective, best: TrainedStart, done: Sequence[TrainedSt
     tries = "1 start" if len(done) == 1 else f"{len(done)} starts"
     spent = sum(each.evaluations for each in done)
     yield Finding(
-        "iterations", f"The gradient took {spent} evaluations from {tries}, which ended at {ends}; the best was taken."
+        "iterations",
+        f"The gradient was followed for {spent} evaluations from {tries}; the objective ended at {ends}, of "
+        "which the best was taken.",
     )
     if len(objective.constrained):
         message = (
-            f"The penalty reached a weight of {best.omega:g} for each row of data; "
-            f"statements are violated by at most {best.violation:.1e}."
+            f"Statements are violated by at most {best.violation:.1e}; the penalty's weight reached {best.omega:g} for "
+            "each row of data."
         )
         yield Finding("violated" if best.violation > FEASIBLE else "training", message)
     yield from hidden_variable_findings(objective.prepared)

@@ -146,7 +146,7 @@ def _folds(
     folds = min(FOLDS, len(dataset))
     if folds < 2:
         whole = as_counts(prepared, expected_cells(prepared, prepared.layout.pack(result.cpts))[0])
-        message = "There is one row only: cross-validation predicts it from itself."
+        message = "There is only one row: cross-validation predicts it from itself."
         return (Fold(whole, whole),), [Finding("folds", message)]
     number = np.random.default_rng(problem.seed).permutation(np.arange(len(dataset)) % folds)
     start = replace(problem, network=problem.network.with_cpts(_without_zeros(result, problem.names)))
@@ -204,5 +204,5 @@ def reporter(problem: Problem) -> Callable[[Iteration], None]:
 def _em_finding(result: EMResult) -> Finding:
     ends = ", ".join(f"{start.objective:.4f}" for start in result.starts)
     tries = "1 start" if len(result.starts) == 1 else f"{len(result.starts)} starts"
-    message = f"EM took {result.iterations} iterations from {tries}, which ended at {ends}; the best was taken."
+    message = f"EM took {result.iterations} iterations from {tries}; the objective ended at {ends}, the best was taken."
     return Finding("iterations", message)

@@ -134,9 +134,8 @@ def _correct(problem: Problem, theta: Numbers, alpha: Numbers, estimates: list[B
         theta[own], share = least_correction(each.block, theta[own], inside)
         moved += share > 0
     if moved:
-        blocks = "block was" if moved == 1 else "blocks were"
-        message = f"{moved} {blocks} moved towards the middle, because statements across configurations were violated."
-        yield Finding("corrected", message)
+        groups = "1 group of probabilities was" if moved == 1 else f"{moved} groups of probabilities were"
+        yield Finding("corrected", f"{groups} corrected, because statements across configurations were violated.")
 
 
 def _violation(problem: Problem, theta: Numbers) -> float:
@@ -150,7 +149,9 @@ def _violation(problem: Problem, theta: Numbers) -> float:
 
 def _size_finding(sizes: dict[str, int]) -> Finding:
     low, high = min(sizes.values()), max(sizes.values())
-    return Finding("equivalent sample size", f"Cross-validation chose equivalent sample sizes from {low} to {high}.")
+    return Finding(
+        "equivalent sample size", f"The knowledge counts as {low} to {high} rows, chosen by cross-validation."
+    )
 
 
 QMAP = Method(

@@ -27,7 +27,7 @@ from credo.options import check_weight
 from credo.types import Indices, Numbers
 
 if TYPE_CHECKING:
-    from credo.kernels.penalty import PricedRows
+    from credo.kernels.penalty import PenalisedConstraints
 
 FEASIBLE = 1e-6  # a violation that ends the rounds of a growing ω
 FIRST_PENALTY, PENALTY_GROWTH, ROUNDS = 1.0, 10.0, 12  # ω, in units of the number of data
@@ -48,16 +48,16 @@ class PenalisedObjective:
 
     task: Task
     scale: float
-    constraints: PricedRows  # flat arrays for the compiled loops; linear constraints first, then products
+    constraints: PenalisedConstraints  # flat arrays for the compiled loops; linear constraints first, then products
 
     @classmethod
     def of(cls, task: Task) -> PenalisedObjective:
-        from credo.kernels.penalty import PricedRows
+        from credo.kernels.penalty import PenalisedConstraints
 
         block, linear, products = task.block, task.block.linear, task.block.products
         scale = max(1.0, float(task.weights.sum()))
         confidences = [np.nan if each.confidence is None else each.confidence for each in products]
-        arrays = PricedRows(
+        arrays = PenalisedConstraints(
             block.distributions,
             block.distribution_of,
             np.cumsum([0, *linear.lengths, *(len(each.indices) for each in products)], dtype=np.int64),
@@ -100,12 +100,12 @@ class PenalisedObjective:
 
     def violation(self, theta: Numbers) -> float:
         """The largest violation of a hard constraint."""
-        return float(np.abs(self._violations(theta))[np.isnan(self.constraints.prices)].max(initial=0.0))
+        return float(np.abs(self._violations(theta))[np.isnan(self.constraints.penalties)].max(initial=0.0))
 
     def multipliers(self, theta: Numbers, omega: float) -> Numbers:
         """The multiplier that the penalty gives each linear constraint: 2ω·violation."""
-        prices = np.where(np.isnan(self.constraints.prices), omega, self.constraints.prices)
-        found = (2.0 * self.scale * prices * self._violations(theta))[: self.constraints.linear]
+        penalties = np.where(np.isnan(self.constraints.penalties), omega, self.constraints.penalties)
+        found = (2.0 * self.scale * penalties * self._violations(theta))[: self.constraints.linear]
         return np.asarray(found, dtype=np.float64)
 
     def _violations(self, theta: Numbers) -> Numbers:

@@ -37,11 +37,12 @@ from credo.estimation.penalised import (
 )
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
-from credo.estimation.solution import Solution, no_data_findings
+from credo.estimation.solution import Solution, no_data_findings, where
 from credo.estimation.solvers.certificate import Certificate, certify
 from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.lbfgs import minimise
 from credo.findings import Finding
+from credo.model.network import Network
 from credo.statistics.counts import Counts
 from credo.types import Numbers
 
@@ -58,7 +59,7 @@ def estimate_co(problem: Problem) -> Solution:
     trained = [train(Task(block, weights[block.parameters], None, soft_weight)) for block in problem.blocks]
     for each in trained:
         theta[each.block.parameters] = each.theta
-    violated = list(_violated_findings(trained))
+    violated = list(_violated_findings(problem.network, trained))
     findings = [*findings, *_no_data_findings(problem, unseen), *violated, *_training_findings(trained)]
     certificate = Certificate(
         max((each.certificate.violation for each in trained), default=0.0),
@@ -68,15 +69,14 @@ def estimate_co(problem: Problem) -> Solution:
     return Solution(problem.cpts(theta), status, tuple(findings), certificate, soft_weight=soft_weight)
 
 
-def _violated_findings(trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
+def _violated_findings(network: Network, trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
     for each in trained:
         if each.certificate.violation > FEASIBLE:
-            name, configuration = each.block.configurations[0]
             message = (
-                f"The block of {name} (configuration {configuration + 1}) ended with a violation of "
-                f"{each.certificate.violation:.1e}."
+                f"{where(network, each.block)}: a statement is violated by {each.certificate.violation:.1e}. "
+                "The method cmap satisfies all statements."
             )
-            yield Finding("violated", message, name)
+            yield Finding("violated", message, each.block.configurations[0][0])
 
 
 def _training_findings(trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
@@ -85,8 +85,9 @@ def _training_findings(trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
         evaluations = sum(each.evaluations for each in trained)
         yield Finding(
             "training",
-            f"{len(trained)} blocks were trained by gradient, {evaluations} evaluations in all; "
-            f"the objective is at most {worst:.1e} (relatively) from the optimum.",
+            f"{len(trained)} {'group' if len(trained) == 1 else 'groups'} of probabilities linked by statements "
+            f"{'was' if len(trained) == 1 else 'were'} learned by following the gradient. "
+            f"After {evaluations} evaluations the objective is at most {worst:.1e} (relatively) from the optimum.",
         )
 
 
@@ -225,8 +226,8 @@ def _weight_findings(problem: Problem, weights: PenaltyWeights) -> Iterable[Find
     if problem.blocks:
         yield Finding(
             "penalty weights",
-            f"A violated range costs {weights.ranges:g}/2·λ·violation², a violated relation {weights.relations:g}/2·λ·"
-            "violation², in nats; λ is the statement's confidence, 1 where it has none.",
+            f"A violated range lowers the log-likelihood by {weights.ranges:g}/2·λ·violation², a violated relation by "
+            f"{weights.relations:g}/2·λ·violation². λ is the statement's confidence, 1 where it has none.",
         )
     if problem.constraints.products:
         yield Finding("products", "Violations of statements about products are measured in logarithms.")
@@ -250,7 +251,7 @@ def _violation_findings(block: Block, theta: Numbers) -> Iterable[Finding]:
         yield Finding(
             "missed",
             f"{len(violated)} of {len(amounts)} statements are violated by more than {NOTABLE:g}; most of all "
-            f"statement {worst + 1}, by {violated[worst]:.3f}. The violations of the fit list them.",
+            f"statement {worst + 1}, by {violated[worst]:.3f}. fit.violations() lists them.",
         )
     elif amounts:
         yield Finding("missed", f"None of {len(amounts)} statements is violated by more than {NOTABLE:g}.")

@@ -23,15 +23,21 @@ def choose_soft_weight(problem: Problem, weights: Numbers) -> tuple[float, list[
         return check_weight("soft_weight", problem.soft_weight), []
     blocks = tuple(block for block in problem.blocks if not block.linear.hard.all())
     if not blocks:
-        message = f"Soft statements weigh W = {DEFAULT_WEIGHT:g}: all of them compare products, and none was tried out."
+        message = (
+            f"Statements with a confidence have the default weight, W = {DEFAULT_WEIGHT:g}: all of them compare "
+            "products, for which no weight is chosen by the data."
+        )
         return DEFAULT_WEIGHT, [Finding("soft weight", message)]
     if len(problem.folds) < 2:
-        message = f"Soft statements weigh W = {DEFAULT_WEIGHT:g}: there were no data to choose by."
+        message = f"Statements with a confidence have the default weight, W = {DEFAULT_WEIGHT:g}: no data to choose by."
         return DEFAULT_WEIGHT, [Finding("soft weight", message)]
     prior = weights - problem.vector(with_prior=False)
     scores = {weight: _held_out_log_likelihood(problem, blocks, prior, weight) for weight in CANDIDATES}
     best = max(scores, key=lambda weight: scores[weight])
-    message = f"Soft statements weigh W = {best:g}, which predicted held-out data best in {len(problem.folds)} folds."
+    message = (
+        f"Statements with a confidence have the weight W = {best:g}, which predicted held-out data best in "
+        f"{len(problem.folds)} folds."
+    )
     return best, [Finding("soft weight", message)]
 
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from credo.constraints.blocks import Block
 from credo.errors import Status, closest
 from credo.estimation.solvers.certificate import Certificate
 from credo.findings import Finding
@@ -54,6 +55,13 @@ class Solution:
     tied: TiedLikelihood | None = None
     soft_weight: float | None = None  # W of soft statements, where it was chosen
     expected: Counts | None = None  # of EM's last E-step, where rows are incomplete or tied
+
+
+def where(network: Network, block: Block) -> str:
+    """The distributions of a block in words, by the first of them."""
+    first, others = network.describe(*block.configurations[0]), len(block.configurations) - 1
+    linked = f" and {others} linked distribution{'' if others == 1 else 's'}" if others else ""
+    return f"{first}{linked}"
 
 
 def no_data_finding(network: Network, name: str, configurations: Iterable[int], instead: str) -> Finding:

@@ -86,13 +86,13 @@ def tie_finding(rows: TiedData, likelihood: TiedLikelihood) -> Finding:
     values = int(np.diff(factors.starts)[~factors.differ].sum())
     parts = []
     if shared:
-        parts.append(f"{values:,} values are tied into {shared:,} that are shared")
+        parts.append(f"{values:,} values are tied into {shared:,} shared {'value' if shared == 1 else 'values'}")
     if pairs:
         parts.append(f"{pairs:,} {'pair differs' if pairs == 1 else 'pairs differ'}")
     if likelihood.is_exact:
         quality = "The likelihood of the tied rows is exact."
     elif likelihood.settled:
-        quality = "Some ties form cycles: the likelihood of the tied rows is an approximation; its messages converged."
+        quality = "Some ties form cycles: the likelihood of the tied rows is an approximation (its messages converged)."
     else:
         quality = (
             "Some ties form cycles, and the messages between them did not converge: the likelihood of the tied rows is "

@@ -163,7 +163,7 @@ def read_header(line: bytes, path: Path, known: Container[str]) -> tuple[list[st
     """The column names and the separator, from the first line; `known` are names that may stand there."""
     if line[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in line:
         raise DataError(
-            f"{path}: this is no CSV file in UTF-8. If it comes from a spreadsheet, save it as “CSV UTF-8”."
+            f"{path}: this is not a CSV file in UTF-8. If it comes from a spreadsheet, save it as “CSV UTF-8”."
         )
     try:
         text = line.decode("utf-8-sig").rstrip("\r\n")
@@ -171,8 +171,8 @@ def read_header(line: bytes, path: Path, known: Container[str]) -> tuple[list[st
         raise DataError(f"{path}: the header is not UTF-8. Save the file as “CSV UTF-8”.") from None
     if "\r" in text:
         raise DataError(
-            f"{path}: the lines end with a carriage return alone, as on old Macintoshes. Save the file with line ends "
-            "of today (“CSV UTF-8” in a spreadsheet)."
+            f"{path}: the lines end with a carriage return alone, as on old Macintoshes. Save the file as “CSV UTF-8” "
+            "in a spreadsheet, or with modern line endings."
         )
     if not text.strip():
         raise DataError(f"{path}: the table is empty. Its first line must hold the names of the columns.")

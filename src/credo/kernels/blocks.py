@@ -52,11 +52,11 @@ def certify_block(  # pragma: no cover
     bounds: Any,
     equality: Any,
     softness: Any,
-    norms: Any,  # (m,) what each row was divided by
+    norms: Any,  # (m,) what each constraint was divided by
     theta: Any,
     multipliers: Any,
 ) -> tuple[float, float, float]:
-    """The largest violation of a hard row or a sum, in the row's own units; the objective; and the dual bound."""
+    """The largest violation of a hard constraint or a sum, in its own units; the objective; and the dual bound."""
     n, m = len(weights), len(bounds)
     violation, value, bound = 0.0, 0.0, 0.0
     sums = np.zeros(distributions)
@@ -142,12 +142,12 @@ def solve_blocks(  # pragma: no cover
     first: int,
     last: int,
     parameter_starts: Any,  # (blocks + 1,)
-    row_starts: Any,  # (blocks + 1,)
+    constraint_starts: Any,  # (blocks + 1,)
     distribution_counts: Any,  # (blocks,)
     weights: Any,
     entropies: Any,
     distribution_of: Any,  # counted from 0 in each block
-    entry_starts: Any,  # (rows + 1,)
+    entry_starts: Any,  # (constraints + 1,)
     indices: Any,  # counted from 0 in each block
     coefficients: Any,
     bounds: Any,
@@ -170,7 +170,7 @@ def solve_blocks(  # pragma: no cover
     """Solve and certify blocks `first` to `last`, in closed form where there is one; arrays hold all blocks."""
     for b in range(first, last):
         p, q = parameter_starts[b], parameter_starts[b + 1]
-        r, t = row_starts[b], row_starts[b + 1]
+        r, t = constraint_starts[b], constraint_starts[b + 1]
         begin, end = entry_starts[r], entry_starts[t]
         w, x, z = weights[p:q], theta[p:q], multipliers[r:t]
         of, count = distribution_of[p:q], distribution_counts[b]
@@ -178,9 +178,11 @@ def solve_blocks(  # pragma: no cover
         where, what, upper = indices[begin:end], coefficients[begin:end], bounds[r:t]
         shapes[b], done = GENERAL, False
         if closed_forms:
-            rows = np.empty(count, dtype=np.int64)
+            chain_constraints = np.empty(count, dtype=np.int64)
             if not entropies[p:q].any():
-                shapes[b] = shape_of(w, of, count, starts, where, what, upper, equality[r:t], softness[r:t], rows)
+                shapes[b] = shape_of(
+                    w, of, count, starts, where, what, upper, equality[r:t], softness[r:t], chain_constraints
+                )
             if shapes[b] == NO_CONSTRAINTS:
                 done = without_constraints(w, of, count, x)
             elif shapes[b] == BOXES:
@@ -190,7 +192,7 @@ def solve_blocks(  # pragma: no cover
             elif shapes[b] == SUMS_AGAINST_SUMS:
                 done = sums_against_sums(w, starts, where, what, x, z)
             elif shapes[b] == CHAIN:
-                done = chain(w, count, starts, where, what, rows, x, z)
+                done = chain(w, count, starts, where, what, chain_constraints, x, z)
         if done:
             iterations[b], status[b] = 0, SOLVED
         else:

@@ -34,29 +34,29 @@ def decompose(matrix: Any, least: float) -> None:  # pragma: no cover
 
 
 @compiled
-def set_curvature(rows: Any, slack: Any, matrix: Any) -> None:  # pragma: no cover
+def set_curvature(constraints: Any, slack: Any, matrix: Any) -> None:  # pragma: no cover
     """Gᵀ diag(1/slack²) G, decomposed."""
     matrix[:] = 0.0
     for r in range(len(slack)):
         for i in range(len(matrix)):
-            scaled = rows[r, i] / (slack[r] * slack[r])
+            scaled = constraints[r, i] / (slack[r] * slack[r])
             if scaled != 0.0:
                 for j in range(i + 1):
-                    matrix[i, j] += scaled * rows[r, j]
+                    matrix[i, j] += scaled * constraints[r, j]
     decompose(matrix, 1e-300)
 
 
 @compiled
-def centre(rows: Any, point: Any, slack: Any, matrix: Any) -> None:  # pragma: no cover
+def centre(constraints: Any, point: Any, slack: Any, matrix: Any) -> None:  # pragma: no cover
     """Move to the minimum of −Σ log slack by Newton's damped steps; the curvature there is left in `matrix`."""
     size = len(point)
     gradient, step = np.empty(size), np.empty(size)
     for _ in range(NEWTON_STEPS):
-        set_curvature(rows, slack, matrix)
+        set_curvature(constraints, slack, matrix)
         for i in range(size):
             gradient[i] = 0.0
             for r in range(len(slack)):
-                gradient[i] -= rows[r, i] / slack[r]
+                gradient[i] -= constraints[r, i] / slack[r]
             step[i] = gradient[i]
             for k in range(i):
                 step[i] -= matrix[i, k] * step[k]
@@ -73,14 +73,14 @@ def centre(rows: Any, point: Any, slack: Any, matrix: Any) -> None:  # pragma: n
         for i in range(size):
             point[i] += length * step[i]
             for r in range(len(slack)):
-                slack[r] -= length * step[i] * rows[r, i]
+                slack[r] -= length * step[i] * constraints[r, i]
         if decrement < CENTRED:
             break
-    set_curvature(rows, slack, matrix)
+    set_curvature(constraints, slack, matrix)
 
 
 @compiled
-def set_axes(rows: Any, factor: Any, axes: Any, changes: Any) -> None:  # pragma: no cover
+def set_axes(constraints: Any, factor: Any, axes: Any, changes: Any) -> None:  # pragma: no cover
     """Columns of the factor's inverse, transposed, as axes; and what they change."""
     size = len(axes)
     for j in range(size):
@@ -89,17 +89,17 @@ def set_axes(rows: Any, factor: Any, axes: Any, changes: Any) -> None:  # pragma
             for k in range(i + 1, size):
                 value -= factor[k, i] * axes[j, k]
             axes[j, i] = value / factor[i, i]
-    set_changes(rows, axes, changes)
+    set_changes(constraints, axes, changes)
 
 
 @compiled
-def set_changes(rows: Any, axes: Any, changes: Any) -> None:  # pragma: no cover
+def set_changes(constraints: Any, axes: Any, changes: Any) -> None:  # pragma: no cover
     """How a step along each axis changes every constraint."""
     for j in range(len(axes)):
-        for r in range(len(rows)):
+        for r in range(len(constraints)):
             changes[j, r] = 0.0
             for i in range(len(axes)):
-                changes[j, r] += rows[r, i] * axes[j, i]
+                changes[j, r] += constraints[r, i] * axes[j, i]
 
 
 @compiled(error_model="numpy", fastmath={"nnan", "nsz", "reassoc"})
@@ -126,7 +126,7 @@ def sweep(changes: Any, slack: Any, place: Any, total: Any, generator: Any) -> N
 
 
 @compiled
-def make_rounder(rows: Any, axes: Any, changes: Any, slack: Any, generator: Any) -> None:  # pragma: no cover
+def make_rounder(constraints: Any, axes: Any, changes: Any, slack: Any, generator: Any) -> None:  # pragma: no cover
     """Draw, and take the root of the draws' covariance for axes instead."""
     size = len(axes)
     place, total, mean, spread = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros((size, size))
@@ -147,7 +147,7 @@ def make_rounder(rows: Any, axes: Any, changes: Any, slack: Any, generator: Any)
             axes[j, i] = 0.0
             for k in range(j, size):
                 axes[j, i] += spread[k, j] * old[k, i]
-    set_changes(rows, axes, changes)
+    set_changes(constraints, axes, changes)
 
 
 @compiled
@@ -180,18 +180,18 @@ def set_mean(changes: Any, slack: Any, tolerance: float, generator: Any, mean: A
 
 
 @compiled
-def centroid(rows: Any, bounds: Any, tolerance: float, generator: Any) -> Any:  # pragma: no cover
+def centroid(constraints: Any, bounds: Any, tolerance: float, generator: Any) -> Any:  # pragma: no cover
     """The mean of the uniform distribution on {x : matrix·x ≤ bounds}, where all bounds are above zero.
 
     The tolerance is in units of the standard deviation, in the square mean over all directions.
     """
-    size = rows.shape[1]
+    size = constraints.shape[1]
     point, slack, factor, mean = np.zeros(size), bounds.copy(), np.empty((size, size)), np.empty(size)
-    axes, changes = np.empty((size, size)), np.empty((size, len(rows)))
-    centre(rows, point, slack, factor)
-    set_axes(rows, factor, axes, changes)
+    axes, changes = np.empty((size, size)), np.empty((size, len(constraints)))
+    centre(constraints, point, slack, factor)
+    set_axes(constraints, factor, axes, changes)
     for _ in range(ROUNDINGS):
-        make_rounder(rows, axes, changes, slack.copy(), generator)
+        make_rounder(constraints, axes, changes, slack.copy(), generator)
     set_mean(changes, slack.copy(), tolerance, generator, mean)
     # All draws are inside, but middles of where they were drawn from need not be, each by itself.
     while not inside(changes, slack, mean):

@@ -1,7 +1,7 @@
-"""Optima in closed form, compiled: blocks whose rows have one of four shapes need no iterations.
+"""Optima in closed form, compiled: blocks whose constraints have one of four shapes need no iterations.
 
-Each function maximises Σ w log θ for weights that are all positive, writes θ and the rows' multipliers, and returns
-whether the rows can hold. The multipliers make the result certifiable like any other.
+Each function maximises Σ w log θ for weights that are all positive, writes θ and the constraints' multipliers, and
+returns whether the constraints are feasible. The multipliers make the result certifiable like any other.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def shape_of(  # pragma: no cover
     bounds: Any,
     equality: Any,
     softness: Any,
-    chain_rows: Any,  # (distributions,) out: the rows of a chain, in order
+    chain_constraints: Any,  # (distributions,) out: the constraints of a chain, in order
 ) -> int:
     """Which closed form, if any, a block has the shape for."""
     n, m = len(weights), len(bounds)
@@ -44,7 +44,7 @@ def shape_of(  # pragma: no cover
     if distributions > 1:
         return (
             CHAIN
-            if is_chain(distribution_of, distributions, starts, indices, coefficients, bounds, chain_rows)
+            if is_chain(distribution_of, distributions, starts, indices, coefficients, bounds, chain_constraints)
             else GENERAL
         )
     single = True
@@ -52,7 +52,7 @@ def shape_of(  # pragma: no cover
         single &= starts[j + 1] - starts[j] == 1
     if single:
         return BOXES
-    # Unit coefficients, and no parameter in two rows: sums bounded by numbers, or by other sums.
+    # Unit coefficients, and no parameter in two constraints: sums bounded by numbers, or by other sums.
     used = np.zeros(n, dtype=np.bool_)
     bounded, against = True, True
     for j in range(m):
@@ -75,17 +75,23 @@ def shape_of(  # pragma: no cover
 
 @compiled
 def is_chain(  # pragma: no cover
-    distribution_of: Any, distributions: int, starts: Any, indices: Any, coefficients: Any, bounds: Any, chain_rows: Any
+    distribution_of: Any,
+    distributions: int,
+    starts: Any,
+    indices: Any,
+    coefficients: Any,
+    bounds: Any,
+    chain_constraints: Any,
 ) -> bool:
-    """Whether rows p_a ≤ p_b put distributions with two states into one total order; p is the second state's number.
+    """Whether constraints p_a ≤ p_b put distributions with two states into one total order; p is P(second state).
 
-    chain_rows[k] becomes the row between the k-th and the next distribution of the order, and its last entry the
-    first distribution.
+    chain_constraints[k] becomes the constraint between the k-th and the next distribution of the order, and its last
+    entry the first distribution.
     """
     n, m = len(distribution_of), len(bounds)
     if n != 2 * distributions:
         return False
-    below = np.zeros(distributions, dtype=np.int64)  # in how many rows a distribution is the larger one
+    below = np.zeros(distributions, dtype=np.int64)  # in how many constraints a distribution is the larger one
     for j in range(m):
         if starts[j + 1] - starts[j] != 2 or bounds[j] != 0.0:
             return False
@@ -96,7 +102,7 @@ def is_chain(  # pragma: no cover
         if a == b:
             return False
         below[b] += 1
-    # Peel off the smallest again and again: in a total order there is one each time, with a row to the next.
+    # Peel off the smallest again and again: in a total order there is one each time, with a constraint to the next.
     left = below.copy()
     current = -1
     for d in range(distributions):
@@ -106,9 +112,9 @@ def is_chain(  # pragma: no cover
             current = d
     if current < 0:
         return False
-    chain_rows[distributions - 1] = current
+    chain_constraints[distributions - 1] = current
     for k in range(distributions - 1):
-        following, row = -1, -1
+        following, constraint = -1, -1
         for j in range(m):
             a, b = ends(j, starts, indices, coefficients)
             if a == current:
@@ -116,17 +122,17 @@ def is_chain(  # pragma: no cover
                 if left[b] == 0:
                     if following >= 0 and following != b:
                         return False
-                    following, row = b, j
+                    following, constraint = b, j
         if following < 0:
             return False
-        chain_rows[k] = row
+        chain_constraints[k] = constraint
         current = following
     return True
 
 
 @compiled(inline="always")
 def ends(j: int, starts: Any, indices: Any, coefficients: Any) -> tuple[int, int]:  # pragma: no cover
-    """The distributions a, b of a row that says p_a ≤ p_b; a row on first states says the opposite of second states."""
+    """The distributions a, b of a constraint p_a ≤ p_b; on first states, it is the opposite on second states."""
     p, q = starts[j], starts[j] + 1
     if coefficients[p] < 0.0:
         p, q = q, p
@@ -206,7 +212,7 @@ def boxes(  # pragma: no cover
     multipliers[:] = 0.0
     for i in range(n):
         pull = weights[i] / theta[i] - level
-        # The first row that sets the end which θ sits on carries the multiplier.
+        # The first constraint that sets the end which θ sits on carries the multiplier.
         for j in range(m):
             if indices[starts[j]] != i:
                 continue
@@ -284,7 +290,8 @@ def sums_against_sums(  # pragma: no cover
 ) -> bool:
     """ΣA_k ≤ ΣB_k over disjoint sets [niculescu, theorem 4.1].
 
-    Where N_A ≥ N_B the row is tight and both sets get (N_A + N_B)/(2N), shared by their counts; else nothing happens.
+    Where N_A ≥ N_B the constraint is tight and both sets get (N_A + N_B)/(2N), shared by their counts; elsewhere it is
+    slack.
     """
     n, m = len(weights), len(starts) - 1
     total = 0.0
@@ -315,7 +322,7 @@ def chain(  # pragma: no cover
     starts: Any,
     indices: Any,
     coefficients: Any,
-    chain_rows: Any,
+    chain_constraints: Any,
     theta: Any,
     multipliers: Any,
 ) -> bool:
@@ -325,9 +332,9 @@ def chain(  # pragma: no cover
     multiplier between two of one pool is what the first ones still pull: z_k = z_(k−1) − gradient_k.
     """
     order = np.empty(distributions, dtype=np.int64)
-    order[0] = chain_rows[distributions - 1]
+    order[0] = chain_constraints[distributions - 1]
     for k in range(distributions - 1):
-        order[k + 1] = ends(chain_rows[k], starts, indices, coefficients)[1]
+        order[k + 1] = ends(chain_constraints[k], starts, indices, coefficients)[1]
     yes, no = np.empty(distributions), np.empty(distributions)
     length = np.empty(distributions, dtype=np.int64)
     pools = 0
@@ -350,7 +357,7 @@ def chain(  # pragma: no cover
             theta[2 * d], theta[2 * d + 1] = no_share, yes_share
             z += weights[2 * d + 1] / yes_share - weights[2 * d] / no_share
             if i < length[pool] - 1:
-                row = chain_rows[k]
-                multipliers[row] = max(0.0, z) / abs(coefficients[starts[row]])
+                constraint = chain_constraints[k]
+                multipliers[constraint] = max(0.0, z) / abs(coefficients[starts[constraint]])
             k += 1
     return True

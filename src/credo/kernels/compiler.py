@@ -111,17 +111,22 @@ def _start_timing() -> None:
 @cache
 def _kernel_cache() -> Any:
     """Numba's cache of a function, with a stamp that covers all sources that the compiled code comes from."""
+    import numba
     from numba.core.caching import FunctionCache, IndexDataCacheFile
 
     class KernelCache(FunctionCache):
         def __init__(self, function: Callable[..., Any]) -> None:
             super().__init__(function)
             self._function = function
+            stamp = source_stamp(Path(function.__code__.co_filename))
             self._cache_file = IndexDataCacheFile(
                 cache_path=self._cache_path,
                 filename_base=self._impl.filename_base,
-                source_stamp=source_stamp(Path(function.__code__.co_filename)),
+                source_stamp=stamp,
             )
+            # Numba compares its version before it unpickles an index, and the stamp after. An index of older sources
+            # may refer to a class that was renamed since, and cannot be unpickled: so the stamp is part of the version.
+            self._cache_file._version = f"{numba.__version__} {stamp}"
 
         def save_overload(self, *arguments: Any) -> None:
             try:

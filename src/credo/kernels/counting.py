@@ -24,13 +24,13 @@ def count_rows(  # pragma: no cover
     starts: Any,  # (families + 1,)
     offsets: Any,  # (families,)
     counts: Any,  # (cells,) out
-    incomplete: Any,  # (families,) out: the weight of the rows in which a family has a gap
+    incomplete: Any,  # (families,) out: the weight of the rows in which a family has a missing value
 ) -> None:
     rows, variables = codes.shape
     columns = np.empty((variables, BLOCK_ROWS), dtype=np.int32)
-    has_gap = np.zeros(variables, dtype=np.bool_)
+    has_missing = np.zeros(variables, dtype=np.bool_)
     cells = np.empty(BLOCK_ROWS, dtype=np.int32)
-    gaps = np.empty(BLOCK_ROWS, dtype=np.int32)
+    signs = np.empty(BLOCK_ROWS, dtype=np.int32)
     for start in range(0, rows, BLOCK_ROWS):
         n = min(BLOCK_ROWS, rows - start)
         for v in range(variables):
@@ -39,27 +39,27 @@ def count_rows(  # pragma: no cover
                 code = np.int32(codes[start + row, v])
                 columns[v, row] = code
                 any_bits |= code  # a negative code makes it negative
-            has_gap[v] = any_bits < 0
+            has_missing[v] = any_bits < 0
         for f in range(len(offsets)):
             cells[:n] = 0
-            gap = False
+            missing = False
             for i in range(starts[f], starts[f + 1]):
                 column, stride = columns[members[i]], np.int32(strides[i])
-                gap |= has_gap[members[i]]
+                missing |= has_missing[members[i]]
                 for row in range(n):
                     cells[row] += column[row] * stride
             own = counts[offsets[f] :]
-            if not gap:
+            if not missing:
                 for row in range(n):
                     own[np.uint32(cells[row])] += weights[start + row]
                 continue
-            gaps[:n] = 0
+            signs[:n] = 0
             for i in range(starts[f], starts[f + 1]):
                 column = columns[members[i]]
                 for row in range(n):
-                    gaps[row] |= column[row]
+                    signs[row] |= column[row]
             for row in range(n):
-                if gaps[row] < 0:
+                if signs[row] < 0:
                     incomplete[f] += weights[start + row]
                 else:
                     own[np.uint32(cells[row])] += weights[start + row]

@@ -1,11 +1,11 @@
 """The interior point, compiled: the loop that solves one block.
 
-Minimise Σ −w log θ + e θ log θ over distributions θ with rows Aθ ≤ b, some of them equalities, some soft. With
-multipliers z ≥ 0 of the rows, y of the sums, and v of θ ≥ 0, the optimum satisfies
+Minimise Σ −w log θ + e θ log θ over distributions θ with constraints Aθ ≤ b, some of them equalities, some soft. With
+multipliers z ≥ 0 of the constraints, y of the sums, and v of θ ≥ 0, the optimum satisfies
 
     Aᵀz + y − v + e (log θ + 1) = 0,    Aθ + s − c z = b,    Σ θ = 1,    s z = 0,    θ v = w,
 
-where c = 1 / (W·C) for a soft row, whose cost is (W/2)·C·violation² [liao, eq. 5], and 0 for a hard one. The
+where c = 1 / (W·C) for a soft constraint, whose cost is (W/2)·C·violation² [liao, eq. 5], and 0 for a hard one. The
 likelihood has become a complementarity with the counts as its target: weights of zero need no care of their own, and
 each Newton step is linear algebra with a matrix of which only the diagonal changes:
 
@@ -29,7 +29,7 @@ from credo.kernels.newton_systems import (
     choose_dependent,
     factorise_reduced,
     factorise_sparse,
-    reduce_rows,
+    reduce_constraints,
     residual_of,
     solve_reduced,
     solve_sparse,
@@ -77,7 +77,7 @@ def solve_block(  # pragma: no cover
     dependent, place = np.full(distributions, -1, dtype=np.int64), np.empty(n, dtype=np.int64)
     lengths, unknowns, values = np.empty(m, dtype=np.int64), np.empty((m, free), dtype=np.int64), np.empty((m, free))
     matrix, inverse, unknown, gradient = np.empty((free, free)), np.empty(free), np.empty(free), np.empty(n)
-    regular, correction, row_weights = np.empty(size), np.empty(size), np.empty(m)
+    regular, correction, constraint_weights = np.empty(size), np.empty(size), np.empty(m)
     inverse_theta, inverse_v, inverse_s, inverse_z = np.empty(n), np.empty(n), np.zeros(m), np.zeros(m)
     diagonal = np.empty(size)
     right, solution, residual = np.empty(size), np.empty(size), np.empty(size)
@@ -86,10 +86,10 @@ def solve_block(  # pragma: no cover
         weights, distribution_of, distributions, starts, indices, coefficients, bounds, equality, cautious, theta
     )
     to_boundary = 0.9 if cautious else TO_BOUNDARY
-    row_values, sums = np.empty(m), np.empty(distributions)
+    constraint_values, sums = np.empty(m), np.empty(distributions)
 
     dtheta, dv, ds, dz = np.zeros(n), np.zeros(n), np.zeros(m), np.zeros(m)
-    dual, comp_theta, comp_row = np.empty(n), np.empty(n), np.empty(m)
+    dual, comp_theta, comp_constraint = np.empty(n), np.empty(n), np.empty(m)
     primal, gap, worst, iteration = np.inf, np.inf, np.inf, 0
     pairs_total = n
     for j in range(m):
@@ -101,14 +101,14 @@ def solve_block(  # pragma: no cover
             dual[i] = y[distribution_of[i]] - v[i]
             if entropies[i] > 0.0:
                 dual[i] += entropies[i] * (np.log(theta[i]) + 1.0)
-        row_values[:] = 0.0
+        constraint_values[:] = 0.0
         for j in range(m):
             for p in range(starts[j], starts[j + 1]):
-                row_values[j] += coefficients[p] * theta[indices[p]]
+                constraint_values[j] += coefficients[p] * theta[indices[p]]
                 dual[indices[p]] += coefficients[p] * z[j]
         primal, worst, short, mu = 0.0, 0.0, 0.0, 0.0
         for j in range(m):
-            primal = max(primal, abs(row_values[j] + s[j] - softness[j] * z[j] - bounds[j]))
+            primal = max(primal, abs(constraint_values[j] + s[j] - softness[j] * z[j] - bounds[j]))
             mu += s[j] * z[j]
         sums[:] = 0.0
         for i in range(n):
@@ -144,14 +144,23 @@ def solve_block(  # pragma: no cover
                 inverse_s[j], inverse_z[j] = 1.0 / s[j], 1.0 / z[j]
             diagonal[n + j] = -(s[j] * inverse_z[j] + softness[j])
             regular[n + j] = diagonal[n + j] - REGULARISATION
-            row_weights[j] = -1.0 / regular[n + j]
+            constraint_weights[j] = -1.0 / regular[n + j]
         for d in range(n + m, size):
             diagonal[d], regular[d] = 0.0, -REGULARISATION
         if small:
             if choose_dependent(distribution_of, theta, dependent, place):
-                reduce_rows(distribution_of, starts, indices, coefficients, place, lengths, unknowns, values)
+                reduce_constraints(distribution_of, starts, indices, coefficients, place, lengths, unknowns, values)
             factorise_reduced(
-                distribution_of, regular, row_weights, dependent, place, lengths, unknowns, values, matrix, inverse
+                distribution_of,
+                regular,
+                constraint_weights,
+                dependent,
+                place,
+                lengths,
+                unknowns,
+                values,
+                matrix,
+                inverse,
             )
         else:
             factorise_sparse(sparse, regular)
@@ -168,9 +177,9 @@ def solve_block(  # pragma: no cover
                 comp_theta[i] = target - theta[i] * v[i] - (curvature * dtheta[i] * dv[i] if phase == 1 else 0.0)
                 right[i] = comp_theta[i] * inverse_theta[i] - dual[i]
             for j in range(m):
-                comp_row[j] = sigma * mu - s[j] * z[j] - (curvature * ds[j] * dz[j] if phase == 1 else 0.0)
-                missing = bounds[j] - row_values[j] + softness[j] * z[j] - s[j]
-                right[n + j] = missing - comp_row[j] * inverse_z[j]
+                comp_constraint[j] = sigma * mu - s[j] * z[j] - (curvature * ds[j] * dz[j] if phase == 1 else 0.0)
+                missing = bounds[j] - constraint_values[j] + softness[j] * z[j] - s[j]
+                right[n + j] = missing - comp_constraint[j] * inverse_z[j]
             for d in range(distributions):
                 right[n + m + d] = 1.0 - sums[d]
 
@@ -184,7 +193,7 @@ def solve_block(  # pragma: no cover
                         indices,
                         coefficients,
                         regular,
-                        row_weights,
+                        constraint_weights,
                         dependent,
                         place,
                         matrix,
@@ -214,7 +223,7 @@ def solve_block(  # pragma: no cover
                 ratio = max(ratio, max(-dtheta[i] * inverse_theta[i], -dv[i] * inverse_v[i]))
             for j in range(m):
                 dz[j] = solution[n + j]
-                ds[j] = (comp_row[j] - s[j] * dz[j]) * inverse_z[j]
+                ds[j] = (comp_constraint[j] - s[j] * dz[j]) * inverse_z[j]
                 ratio = max(ratio, max(-ds[j] * inverse_s[j], -dz[j] * inverse_z[j]))
             step = to_boundary / ratio
             if phase >= 1:
@@ -265,7 +274,7 @@ def start_inside(  # pragma: no cover
     cautious: bool,
     theta: Any,
 ) -> Any:
-    """Multipliers y, v, z and slacks s for θ near the optimum without rows, where y is a distribution's weight."""
+    """Multipliers y, v, z and slacks s for θ near the unconstrained optimum, where y is a distribution's weight."""
     n, m = len(weights), len(bounds)
     y = np.zeros(distributions)
     for i in range(n):

@@ -24,7 +24,7 @@ from credo.kernels.compiler import compiled
 # Sparse systems of larger blocks --------------------------------------------------------------------------------------
 
 
-SMALL = 64  # unknowns, sums and rows taken out, up to which a dense matrix is the quicker one
+SMALL = 64  # unknowns, sums and constraints taken out, up to which a dense matrix is the quicker one
 REGULARISATION = 1e-9  # keeps pivots away from zero
 
 
@@ -70,7 +70,7 @@ def sparse_space(  # pragma: no cover
 
 @compiled
 def factorise_sparse(sparse: Any, diagonal: Any) -> None:  # pragma: no cover
-    """Factorise the matrix with this diagonal: of parameters, rows and sums."""
+    """Factorise the matrix with this diagonal: of parameters, constraints and sums."""
     matrix, factors, room = sparse
     column_starts, numbers, entries, diagonal_at, parent, order, positive = matrix
     for k in range(len(diagonal)):
@@ -183,13 +183,13 @@ def choose_dependent(  # pragma: no cover
 
 
 @compiled
-def reduce_rows(  # pragma: no cover
+def reduce_constraints(  # pragma: no cover
     distribution_of: Any,
     starts: Any,
     indices: Any,
     coefficients: Any,
     place: Any,
-    lengths: Any,  # (m,) out: how many unknowns each row has,
+    lengths: Any,  # (m,) out: how many unknowns each constraint has,
     unknowns: Any,  # (m, free) which ones, ascending,
     values: Any,  # (m, free) and their coefficients
 ) -> None:
@@ -223,7 +223,7 @@ def reduce_rows(  # pragma: no cover
 def factorise_reduced(  # pragma: no cover
     distribution_of: Any,
     curvature: Any,  # (n,) H, regularised
-    row_weights: Any,  # (m,) D, regularised
+    constraint_weights: Any,  # (m,) D, regularised
     dependent: Any,
     place: Any,
     lengths: Any,
@@ -249,7 +249,7 @@ def factorise_reduced(  # pragma: no cover
                     matrix[place[i], place[k]] += shared
     for j in range(len(lengths)):
         for a in range(lengths[j]):
-            scaled, row = row_weights[j] * values[j, a], unknowns[j, a]
+            scaled, row = constraint_weights[j] * values[j, a], unknowns[j, a]
             for b in range(a + 1):
                 matrix[row, unknowns[j, b]] += scaled * values[j, b]
     for k in range(free):
@@ -273,7 +273,7 @@ def solve_reduced(  # pragma: no cover
     indices: Any,
     coefficients: Any,
     curvature: Any,  # as it was factorised
-    row_weights: Any,
+    constraint_weights: Any,
     dependent: Any,
     place: Any,
     matrix: Any,
@@ -284,7 +284,7 @@ def solve_reduced(  # pragma: no cover
     gradient: Any,  # (n,) to work in
 ) -> None:
     """Solve the whole system for one right-hand side."""
-    n, m, free = len(place), len(row_weights), len(inverse)
+    n, m, free = len(place), len(constraint_weights), len(inverse)
     # What is left to do after each dependent number has taken what its sum misses.
     for i in range(n):
         solution[i], gradient[i] = 0.0, right[i]
@@ -296,7 +296,7 @@ def solve_reduced(  # pragma: no cover
         missing = right[n + j]
         for p in range(starts[j], starts[j + 1]):
             missing -= coefficients[p] * solution[indices[p]]
-        missing *= row_weights[j]
+        missing *= constraint_weights[j]
         for p in range(starts[j], starts[j + 1]):
             gradient[indices[p]] += coefficients[p] * missing
     for i in range(n):
@@ -321,7 +321,7 @@ def solve_reduced(  # pragma: no cover
         value = -right[n + j]
         for p in range(starts[j], starts[j + 1]):
             value += coefficients[p] * solution[indices[p]]
-        value *= row_weights[j]
+        value *= constraint_weights[j]
         solution[n + j] = value
         for p in range(starts[j], starts[j + 1]):
             gradient[indices[p]] -= coefficients[p] * value

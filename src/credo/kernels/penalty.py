@@ -4,15 +4,15 @@ With θ = softmax(β) in each distribution, what is minimised is
 
     F = −Σ w log θ + Σ_j p_j missed_j²,    missed_j = max(0, c_j·x − b_j), and without the cut for equalities,
 
-where x is θ for linear rows and log θ for products. A step u with Σ θ u = 0 in each distribution changes log θ by u,
-and F, to the second order, to
+where x is θ for linear constraints and log θ for products. A step u with Σ θ u = 0 in each distribution changes log θ
+by u, and F, to the second order, to
 
-    F(u) = F(0) − Σ w u + ½ Σ D u² + Σ_j p_j (missed_j after J_j u)²,    J = c θ for linear rows, c for products.
+    F(u) = F(0) − Σ w u + ½ Σ D u² + Σ_j p_j (missed_j after J_j u)²,    J = c θ for linear constraints, c for products.
 
-For linear rows D = w at the optimum, and w = θ·(what the rows pull with, plus the multiplier of the sum); on the way
-the larger of both stands for D, so that no state asks by itself for a step below −1. Which rows are missed is settled
-within F(u): weights can be 1e-8 and prices 1e6, and a step that knew no rows but those missed at its beginning would
-end far beyond others.
+For linear constraints D = w at the optimum, and w = θ·(gradient of the penalties, plus the multiplier of the sum).
+Before that, the larger of both stands for D, so that no state asks by itself for a step below −1. Which constraints
+are violated is settled within F(u): weights can be 1e-8 and penalties 1e6, and a step that knew only the constraints
+violated at its beginning would end far beyond others.
 """
 
 from __future__ import annotations
@@ -26,41 +26,47 @@ from credo.kernels.compiler import compiled
 
 SUFFICIENT, HALVINGS = 1e-4, 40
 FARTHEST_DOWN = 4.0  # that log θ may fall in one step
-PASSES = 20  # for finding the rows that count
+PASSES = 20  # for finding the constraints that count
 ROUNDING = 1e-13  # the share of F that its differences are right to
 
 
-class PricedRows(NamedTuple):
-    """A block's distributions and its rows with their prices; linear rows come first, products after them."""
+class PenalisedConstraints(NamedTuple):
+    """A block's distributions and its constraints with their penalties: linear constraints first, then products."""
 
     distributions: Any  # (distributions + 1,)
     distribution_of: Any  # (parameters,)
-    starts: Any  # (rows + 1,)
+    starts: Any  # (constraints + 1,)
     indices: Any
     coefficients: Any  # of products: exponents
-    bounds: Any  # (rows,) of products: their logarithms
-    equality: Any  # (rows,)
-    prices: Any  # (rows,) of a soft row; NaN: a hard one, whose price is ω
-    linear: int  # how many rows are linear
+    bounds: Any  # (constraints,) of products: their logarithms
+    equality: Any  # (constraints,)
+    penalties: Any  # (constraints,) of soft ones; NaN of hard ones, whose penalty is ω
+    linear: int  # how many constraints are linear
 
 
 @compiled
-def price_of(rows: PricedRows, omega: float, j: int) -> float:  # pragma: no cover
+def penalty_of(constraints: PenalisedConstraints, omega: float, j: int) -> float:  # pragma: no cover
     """What a unit of squared violation costs."""
-    return omega if np.isnan(rows.prices[j]) else rows.prices[j]
+    return omega if np.isnan(constraints.penalties[j]) else constraints.penalties[j]
 
 
 @compiled
-def coefficient(rows: PricedRows, theta: Any, j: int, e: int) -> float:  # pragma: no cover
-    """How entry e of row j changes with log θ: J."""
-    return rows.coefficients[e] * theta[rows.indices[e]] if j < rows.linear else rows.coefficients[e]
+def coefficient(constraints: PenalisedConstraints, theta: Any, j: int, e: int) -> float:  # pragma: no cover
+    """How entry e of constraint j changes with log θ: J."""
+    return (
+        constraints.coefficients[e] * theta[constraints.indices[e]]
+        if j < constraints.linear
+        else constraints.coefficients[e]
+    )
 
 
 @compiled
-def set_distributions(rows: PricedRows, beta: Any, log_theta: Any, theta: Any) -> None:  # pragma: no cover
+def set_distributions(
+    constraints: PenalisedConstraints, beta: Any, log_theta: Any, theta: Any
+) -> None:  # pragma: no cover
     """θ = softmax(β) in each distribution, and log θ."""
-    for d in range(len(rows.distributions) - 1):
-        first, last = rows.distributions[d], rows.distributions[d + 1]
+    for d in range(len(constraints.distributions) - 1):
+        first, last = constraints.distributions[d], constraints.distributions[d + 1]
         highest, total = beta[first], 0.0
         for i in range(first, last):
             highest = max(highest, beta[i])
@@ -72,34 +78,34 @@ def set_distributions(rows: PricedRows, beta: Any, log_theta: Any, theta: Any) -
 
 
 @compiled
-def set_excess(rows: PricedRows, log_theta: Any, theta: Any, excess: Any) -> None:  # pragma: no cover
-    """By how much the left side of each row exceeds its right."""
+def set_excess(constraints: PenalisedConstraints, log_theta: Any, theta: Any, excess: Any) -> None:  # pragma: no cover
+    """By how much the left side of each constraint exceeds its right."""
     for j in range(len(excess)):
-        excess[j] = -rows.bounds[j]
-        for e in range(rows.starts[j], rows.starts[j + 1]):
-            i = rows.indices[e]
-            excess[j] += rows.coefficients[e] * (theta[i] if j < rows.linear else log_theta[i])
+        excess[j] = -constraints.bounds[j]
+        for e in range(constraints.starts[j], constraints.starts[j + 1]):
+            i = constraints.indices[e]
+            excess[j] += constraints.coefficients[e] * (theta[i] if j < constraints.linear else log_theta[i])
 
 
 @compiled
 def value_at(  # pragma: no cover
-    rows: PricedRows, weights: Any, omega: float, beta: Any, log_theta: Any, theta: Any, excess: Any
+    constraints: PenalisedConstraints, weights: Any, omega: float, beta: Any, log_theta: Any, theta: Any, excess: Any
 ) -> float:
-    """F at β; θ, log θ and the excess of each row are left behind."""
-    set_distributions(rows, beta, log_theta, theta)
-    set_excess(rows, log_theta, theta, excess)
+    """F at β; θ, log θ and the excess of each constraint are left behind."""
+    set_distributions(constraints, beta, log_theta, theta)
+    set_excess(constraints, log_theta, theta, excess)
     value = 0.0
     for i in range(len(beta)):
         value -= weights[i] * log_theta[i]
     for j in range(len(excess)):
-        if excess[j] > 0.0 or rows.equality[j]:
-            value += price_of(rows, omega, j) * excess[j] * excess[j]
+        if excess[j] > 0.0 or constraints.equality[j]:
+            value += penalty_of(constraints, omega, j) * excess[j] * excess[j]
     return value
 
 
 @compiled
 def set_slope(
-    rows: PricedRows, weights: Any, omega: float, theta: Any, excess: Any, slope: Any
+    constraints: PenalisedConstraints, weights: Any, omega: float, theta: Any, excess: Any, slope: Any
 ) -> float:  # pragma: no cover
     """∂F/∂β, and its largest component.
 
@@ -108,28 +114,28 @@ def set_slope(
     for i in range(len(theta)):
         slope[i] = -weights[i]
     for j in range(len(excess)):
-        if excess[j] > 0.0 or rows.equality[j]:
-            pull = 2.0 * price_of(rows, omega, j) * excess[j]
-            for e in range(rows.starts[j], rows.starts[j + 1]):
-                slope[rows.indices[e]] += pull * coefficient(rows, theta, j, e)
+        if excess[j] > 0.0 or constraints.equality[j]:
+            pull = 2.0 * penalty_of(constraints, omega, j) * excess[j]
+            for e in range(constraints.starts[j], constraints.starts[j + 1]):
+                slope[constraints.indices[e]] += pull * coefficient(constraints, theta, j, e)
     steepest = 0.0
-    for d in range(len(rows.distributions) - 1):
+    for d in range(len(constraints.distributions) - 1):
         total = 0.0
-        for i in range(rows.distributions[d], rows.distributions[d + 1]):
+        for i in range(constraints.distributions[d], constraints.distributions[d + 1]):
             total += slope[i]
-        for i in range(rows.distributions[d], rows.distributions[d + 1]):
+        for i in range(constraints.distributions[d], constraints.distributions[d + 1]):
             slope[i] -= theta[i] * total
             steepest = max(steepest, abs(slope[i]))
     return steepest
 
 
 @compiled
-def cost(rows: PricedRows, weights: Any, omega: float, beta: Any) -> Any:  # pragma: no cover
+def cost(constraints: PenalisedConstraints, weights: Any, omega: float, beta: Any) -> Any:  # pragma: no cover
     """F and ∂F/∂β, for who iterates in another way."""
     log_theta, theta, slope = np.empty(len(beta)), np.empty(len(beta)), np.empty(len(beta))
-    excess = np.empty(len(rows.bounds))
-    value = value_at(rows, weights, omega, beta, log_theta, theta, excess)
-    set_slope(rows, weights, omega, theta, excess, slope)
+    excess = np.empty(len(constraints.bounds))
+    value = value_at(constraints, weights, omega, beta, log_theta, theta, excess)
+    set_slope(constraints, weights, omega, theta, excess, slope)
     return value, slope
 
 
@@ -137,11 +143,11 @@ def cost(rows: PricedRows, weights: Any, omega: float, beta: Any) -> Any:  # pra
 
 
 @compiled
-def set_free(rows: PricedRows, theta: Any, likeliest: Any, place: Any) -> None:  # pragma: no cover
+def set_free(constraints: PenalisedConstraints, theta: Any, likeliest: Any, place: Any) -> None:  # pragma: no cover
     """The likeliest state of each distribution follows from the others, as Σ θ u = 0; these get places from 0 on."""
     count = 0
     for d in range(len(likeliest)):
-        first, last = rows.distributions[d], rows.distributions[d + 1]
+        first, last = constraints.distributions[d], constraints.distributions[d + 1]
         likeliest[d] = first
         for i in range(first, last):
             if theta[i] > theta[likeliest[d]]:
@@ -155,13 +161,15 @@ def set_free(rows: PricedRows, theta: Any, likeliest: Any, place: Any) -> None: 
 
 
 @compiled
-def add_term(rows: PricedRows, theta: Any, place: Any, i: int, factor: float, form: Any) -> None:  # pragma: no cover
+def add_term(
+    constraints: PenalisedConstraints, theta: Any, place: Any, i: int, factor: float, form: Any
+) -> None:  # pragma: no cover
     """Add factor·u_i to a linear form in the steps of the free states."""
     if place[i] >= 0:
         form[place[i]] += factor
         return
-    d = rows.distribution_of[i]
-    for other in range(rows.distributions[d], rows.distributions[d + 1]):
+    d = constraints.distribution_of[i]
+    for other in range(constraints.distributions[d], constraints.distributions[d + 1]):
         if other != i:
             form[place[other]] -= factor * theta[other] / theta[i]
 
@@ -187,7 +195,7 @@ def add_square(
 
 @compiled
 def set_equations(  # pragma: no cover
-    rows: PricedRows,
+    constraints: PenalisedConstraints,
     weights: Any,
     omega: float,
     theta: Any,
@@ -198,19 +206,19 @@ def set_equations(  # pragma: no cover
     matrix: Any,
     right: Any,
 ) -> None:
-    """What the free states' steps to the minimum of F(u) solve, where the rows that are violated `ahead` count."""
+    """The equations of the free states' steps to the minimum of F(u), with the constraints violated `ahead`."""
     form, named = np.zeros(len(right)), np.empty(len(right), dtype=np.int64)
     matrix[:] = 0.0
     right[:] = 0.0
     for i in range(len(theta)):
-        add_term(rows, theta, place, i, weights[i], right)
-        add_term(rows, theta, place, i, 1.0, form)
+        add_term(constraints, theta, place, i, weights[i], right)
+        add_term(constraints, theta, place, i, 1.0, form)
         add_square(form, weights[i] + max(0.0, slope[i]), 0.0, named, matrix, right)
     for j in range(len(excess)):
-        if ahead[j] > 0.0 or rows.equality[j]:
-            for e in range(rows.starts[j], rows.starts[j + 1]):
-                add_term(rows, theta, place, rows.indices[e], coefficient(rows, theta, j, e), form)
-            add_square(form, 2.0 * price_of(rows, omega, j), -excess[j], named, matrix, right)
+        if ahead[j] > 0.0 or constraints.equality[j]:
+            for e in range(constraints.starts[j], constraints.starts[j + 1]):
+                add_term(constraints, theta, place, constraints.indices[e], coefficient(constraints, theta, j, e), form)
+            add_square(form, 2.0 * penalty_of(constraints, omega, j), -excess[j], named, matrix, right)
 
 
 @compiled
@@ -231,24 +239,31 @@ def solve_equations(matrix: Any, right: Any, space: Any) -> None:  # pragma: no 
 
 @compiled
 def model_at(  # pragma: no cover
-    rows: PricedRows, weights: Any, omega: float, theta: Any, excess: Any, slope: Any, step: Any, ahead: Any
+    constraints: PenalisedConstraints,
+    weights: Any,
+    omega: float,
+    theta: Any,
+    excess: Any,
+    slope: Any,
+    step: Any,
+    ahead: Any,
 ) -> float:
-    """F(u) − F(0) but for a constant; the excess of each row there is left behind."""
+    """F(u) − F(0) but for a constant; the excess of each constraint there is left behind."""
     value = 0.0
     for i in range(len(theta)):
         value += (0.5 * (weights[i] + max(0.0, slope[i])) * step[i] - weights[i]) * step[i]
     for j in range(len(excess)):
         ahead[j] = excess[j]
-        for e in range(rows.starts[j], rows.starts[j + 1]):
-            ahead[j] += coefficient(rows, theta, j, e) * step[rows.indices[e]]
-        if ahead[j] > 0.0 or rows.equality[j]:
-            value += price_of(rows, omega, j) * ahead[j] * ahead[j]
+        for e in range(constraints.starts[j], constraints.starts[j + 1]):
+            ahead[j] += coefficient(constraints, theta, j, e) * step[constraints.indices[e]]
+        if ahead[j] > 0.0 or constraints.equality[j]:
+            value += penalty_of(constraints, omega, j) * ahead[j] * ahead[j]
     return value
 
 
 @compiled
 def set_step(  # pragma: no cover
-    rows: PricedRows,
+    constraints: PenalisedConstraints,
     weights: Any,
     omega: float,
     theta: Any,
@@ -264,25 +279,25 @@ def set_step(  # pragma: no cover
     as F(u) falls, and the last one ends where it has aimed.
     """
     n, m = len(theta), len(excess)
-    likeliest, place = np.empty(len(rows.distributions) - 1, dtype=np.int64), np.empty(n, dtype=np.int64)
-    set_free(rows, theta, likeliest, place)
+    likeliest, place = np.empty(len(constraints.distributions) - 1, dtype=np.int64), np.empty(n, dtype=np.int64)
+    set_free(constraints, theta, likeliest, place)
     right, aim, tried, ahead, there = np.empty(len(matrix)), np.empty(n), np.empty(n), np.empty(m), np.empty(m)
     step[:] = 0.0
-    value = model_at(rows, weights, omega, theta, excess, slope, step, ahead)
+    value = model_at(constraints, weights, omega, theta, excess, slope, step, ahead)
     for _ in range(PASSES):
-        set_equations(rows, weights, omega, theta, excess, slope, ahead, place, matrix, right)
+        set_equations(constraints, weights, omega, theta, excess, slope, ahead, place, matrix, right)
         solve_equations(matrix, right, space)
         aim[:] = 0.0
         for i in range(n):
             if place[i] >= 0:
                 aim[i] = right[place[i]]
-                k = likeliest[rows.distribution_of[i]]
+                k = likeliest[constraints.distribution_of[i]]
                 aim[k] -= aim[i] * theta[i] / theta[k]
         length, after = 1.0, np.inf
         for _ in range(HALVINGS):
             for i in range(n):
                 tried[i] = step[i] + length * (aim[i] - step[i])
-            after = model_at(rows, weights, omega, theta, excess, slope, tried, there)
+            after = model_at(constraints, weights, omega, theta, excess, slope, tried, there)
             if after < value:
                 break
             length *= 0.5
@@ -305,21 +320,21 @@ def set_step(  # pragma: no cover
 
 @compiled
 def newton(
-    rows: PricedRows, weights: Any, omega: float, beta: Any, iterations: int, tolerance: float
+    constraints: PenalisedConstraints, weights: Any, omega: float, beta: Any, iterations: int, tolerance: float
 ) -> int:  # pragma: no cover
     """Move β until no component of the slope is above the tolerance, or rounding ends progress; counts values of F.
 
     States that grow do so in proportion to the length of a step, as θ does on a straight line; those that shrink, as
-    log θ does: neither can end below zero, nor grow without measure.
+    log θ does: neither can end below zero, nor grow without bound.
     """
-    n, free = len(beta), len(beta) - len(rows.distributions) + 1
+    n, free = len(beta), len(beta) - len(constraints.distributions) + 1
     log_theta, theta, slope, step, tried = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    excess, matrix, space = np.empty(len(rows.bounds)), np.empty((free, free)), workspace(free)
-    value, evaluations = value_at(rows, weights, omega, beta, log_theta, theta, excess), 1
+    excess, matrix, space = np.empty(len(constraints.bounds)), np.empty((free, free)), workspace(free)
+    value, evaluations = value_at(constraints, weights, omega, beta, log_theta, theta, excess), 1
     for _ in range(iterations):
-        if set_slope(rows, weights, omega, theta, excess, slope) <= tolerance:
+        if set_slope(constraints, weights, omega, theta, excess, slope) <= tolerance:
             break
-        fall = set_step(rows, weights, omega, theta, excess, slope, step, matrix, space)
+        fall = set_step(constraints, weights, omega, theta, excess, slope, step, matrix, space)
         if not fall < 0.0:
             break
         length = 1.0
@@ -331,7 +346,7 @@ def newton(
             for i in range(n):
                 along = length * step[i]
                 tried[i] = beta[i] + (np.log1p(along) if along > 0.0 else along)
-            after = value_at(rows, weights, omega, tried, log_theta, theta, excess)
+            after = value_at(constraints, weights, omega, tried, log_theta, theta, excess)
             evaluations += 1
             if after <= value + SUFFICIENT * length * fall + ROUNDING * abs(value):
                 break

@@ -1,4 +1,4 @@
-"""The compiled loops for one hidden variable: mixtures have nothing else, and random gaps have many.
+"""The compiled loops for one hidden variable: mixtures have nothing else, and values missing at random have many.
 
 Up to five states at a time are kept in registers while the loop runs over the families, so that a state costs one
 multiplication for each family, and nothing is written in between.

@@ -60,16 +60,16 @@ def put_in(cells: Any, steps: Any, offsets: Any, evidence: Any, theta: Any) -> N
 
 
 @jit
-def _says(own: Any, offsets: Any, column: int, x: int) -> float:  # pragma: no cover
-    """What a member says of the value x: its row's μ, or certainty where the value is observed."""
+def equality_message(own: Any, offsets: Any, column: int, x: int) -> float:  # pragma: no cover
+    """The message of a member to an equal one, for the value x: μ of its row, or certainty where x is observed."""
     if column >= 0:
         return own[offsets[column] + x]
     return 1.0 if x == -1 - column else 0.0
 
 
 @jit
-def _denies(own: Any, offsets: Any, column: int, x: int, k: int) -> float:  # pragma: no cover
-    """What a member says of all values but x: 1 − μ(x), to the last digit also where it is almost sure of x."""
+def difference_message(own: Any, offsets: Any, column: int, x: int, k: int) -> float:  # pragma: no cover
+    """The message of a member to one that differs, 1 − μ(x): exact also where μ(x) is almost one."""
     if column < 0:
         return 0.0 if x == -1 - column else 1.0
     at = offsets[column]
@@ -106,7 +106,7 @@ def compensate(  # pragma: no cover
             left, right = columns[first], columns[first + 1]
             z = 0.0
             for x in range(k):
-                z += _says(own, offsets, left, x) * _denies(own, offsets, right, x, k)
+                z += equality_message(own, offsets, left, x) * difference_message(own, offsets, right, x, k)
             if not z > LEAST:
                 if left < 0 or right < 0:
                     return total, g
@@ -114,9 +114,9 @@ def compensate(  # pragma: no cover
             total += np.log(z)
             for x in range(k):
                 if left >= 0:
-                    evidence[offsets[left] + x] += share[first] * _denies(own, offsets, right, x, k) / z
+                    evidence[offsets[left] + x] += share[first] * difference_message(own, offsets, right, x, k) / z
                 if right >= 0:
-                    evidence[offsets[right] + x] += share[first + 1] * _denies(own, offsets, left, x, k) / z
+                    evidence[offsets[right] + x] += share[first + 1] * difference_message(own, offsets, left, x, k) / z
             continue
         for x in range(k):
             belief[x] = tilt[g, x] if len(tilt) else 1.0
@@ -180,7 +180,7 @@ def change(  # pragma: no cover
 
 
 @jit
-def put_off(offsets: Any, which: Any, before: Any, after: Any) -> None:  # pragma: no cover
+def keep_previous(offsets: Any, which: Any, before: Any, after: Any) -> None:  # pragma: no cover
     """Keep the old evidence in place of the new where a column waits."""
     for c in range(len(which)):
         if not which[c]:

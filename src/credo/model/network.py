@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
+from functools import partial
 from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credo.errors import NetworkError, TooLargeError, UnknownVariableError, first_duplicate, listing, suggestion
+from credo.errors import NetworkError, TooLargeError, UnknownVariableError, first_duplicate, listing
+from credo.model.network_conveniences import NetworkConveniences
+from credo.model.network_validation import check_form, checked_cpt, checked_parents, is_list, topological_order
 from credo.model.noisy import FULL_CELLS, NoisyForm, full_cpt
-from credo.types import Numbers, PgmpyModel, PyagrumModel, Seed, TableLike
+from credo.types import Numbers
 
-if TYPE_CHECKING:
-    import polars as pl
-
-# Published networks carry rounded decimals: the worst distribution of the bnlearn repository is off by 3e-7.
-SUM_TOLERANCE = 1e-6
 SHOWN_STATES = 8  # of a variable that is printed
 
 
@@ -52,7 +49,7 @@ class Variable:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise NetworkError(f"A variable needs a name, a text that is not empty; this one has {self.name!r}.")
-        if not _is_list(self.states):
+        if not is_list(self.states):
             raise NetworkError(f"The states of {self.name} are a list of texts, not {self.states!r}.")
         object.__setattr__(self, "states", tuple(self.states))
         if not self.states:
@@ -65,7 +62,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Network:
+class Network(NetworkConveniences):
     """A Bayesian network: a directed acyclic graph of variables, each with its CPT P(variable | parents).
 
     A network cannot be changed; methods such as `with_cpts` return a new one.
@@ -139,7 +136,7 @@ class Network:
     ) -> None:
         if isinstance(variables, Mapping):
             variables = [Variable(key, cast("tuple[str, ...]", states)) for key, states in variables.items()]
-        elif not _is_list(variables) or not all(isinstance(variable, Variable) for variable in variables):
+        elif not is_list(variables) or not all(isinstance(variable, Variable) for variable in variables):
             raise NetworkError("The variables are a mapping from names to lists of states, or a list of Variable.")
         for what, given in (("parents", parents), ("cpts", cpts), ("forms", forms)):
             if given is not None and not isinstance(given, Mapping):
@@ -155,13 +152,10 @@ class Network:
         assign(self, "variables", tuple(variables))
         assign(self, "name", name)
         assign(self, "_by_name", MappingProxyType(by_name))
-        assign(self, "parents", MappingProxyType(_checked_parents(by_name, parents or {})))
-        assign(self, "order", _topological_order(self.parents))
-        assign(self, "cpts", MappingProxyType({}))
+        assign(self, "parents", MappingProxyType(checked_parents(tuple(by_name), parents or {})))
+        assign(self, "order", topological_order(self.parents))
         assign(self, "forms", MappingProxyType(self._checked_forms(forms or {})))
         assign(self, "cpts", MappingProxyType(self._checked_cpts({**(cpts or {}), **self._full_cpts()})))
-
-    # Structure and CPTs ----------------------------------------------------------------------------------------------
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -430,256 +424,10 @@ class Network:
         counted = [(len(self), "variable"), (arcs, "arc"), (len(self.cpts), "CPT")]
         return f"Network {self.name!r}: " + ", ".join(f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in counted)
 
-    # Conveniences. What they do needs modules that come after this one: each imports `credo.network_methods` when it
-    # is called, the only import against the order of modules (see pyproject.toml). -----------------------------------
-
-    def cpt(self, name: str) -> pl.DataFrame:
-        """The CPT of a variable with labels.
-
-        Parameters
-        ----------
-        name : str
-            A variable.
-
-        Returns
-        -------
-        polars.DataFrame
-            A row for each configuration of the parents: a column of states for each parent, then a column
-            `child=state` of probabilities for each state. For a noisy family whose full CPT is too large, its small
-            CPTs one below the other, with empty cells for the parents that a set of causes does not contain.
-
-        Raises
-        ------
-        NetworkError
-            If the variable has no CPT.
-
-        Examples
-        --------
-        >>> network = Network({"smoke": ["no", "yes"]}, cpts={"smoke": [0.7, 0.3]})
-        >>> network.cpt("smoke").row(0, named=True)
-        {'smoke=no': 0.7, 'smoke=yes': 0.3}
-        """
-        from credo.network_methods import labelled_cpt
-
-        return labelled_cpt(self, name)
-
-    def sample(self, rows: int, seed: Seed = 0) -> pl.DataFrame:
-        """Draw rows from the joint distribution.
-
-        Parameters
-        ----------
-        rows : int
-            The number of rows.
-        seed : int or numpy.random.Generator, default 0
-            The same seed gives the same rows.
-
-        Returns
-        -------
-        polars.DataFrame
-            A column of states for each variable.
-
-        Examples
-        --------
-        >>> network = Network({"smoke": ["no", "yes"]}, cpts={"smoke": [0.0, 1.0]})
-        >>> network.sample(2)["smoke"].to_list()
-        ['yes', 'yes']
-        """
-        from credo.network_methods import sample
-
-        return sample(self, rows, seed)
-
-    def log_likelihood(self, data: TableLike) -> float:
-        """The log-likelihood of data, log P(data), with the natural logarithm.
-
-        Parameters
-        ----------
-        data : path, frame or Dataset
-            The rows. Missing values and hidden variables are summed out exactly.
-
-        Returns
-        -------
-        float
-            The sum over rows; minus infinity if a row is impossible.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> network = Network({"coin": ["heads", "tails"]}, cpts={"coin": [0.5, 0.5]})
-        >>> round(network.log_likelihood(pl.DataFrame({"coin": ["heads", "tails", None]})), 3)
-        -1.386
-        """
-        from credo.network_methods import log_likelihood
-
-        return log_likelihood(self, data)
-
-    def predict(self, data: TableLike, name: str, soft: Mapping[str, ArrayLike] | None = None) -> pl.DataFrame:
-        """The probability of each state of a variable in each row, given the values of the row.
-
-        Parameters
-        ----------
-        data : path, frame or Dataset
-            The rows; values may be missing. A value of the variable itself is certain.
-        name : str
-            The variable to predict.
-        soft : mapping from str to array_like, optional
-            Uncertain (virtual) evidence: for a variable the likelihood of what was observed under each of its states,
-            as one list for all rows or one list per row.
-
-        Returns
-        -------
-        polars.DataFrame
-            A row for each row of the data, a column `name=state` for each state.
-
-        Raises
-        ------
-        ImpossibleRowError
-            If a row has probability zero.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> network = Network(
-        ...     {"rain": ["no", "yes"], "wet": ["no", "yes"]},
-        ...     {"wet": ["rain"]},
-        ...     {"rain": [0.5, 0.5], "wet": [[0.75, 0.25], [0.25, 0.75]]},
-        ... )
-        >>> network.predict(pl.DataFrame({"wet": ["yes"]}), "rain").row(0, named=True)
-        {'rain=no': 0.25, 'rain=yes': 0.75}
-        """
-        from credo.network_methods import predict
-
-        return predict(self, data, name, soft)
-
-    def kl(self, other: Network) -> float:
-        """The Kullback-Leibler divergence KL(self ‖ other) of the joint distributions, computed exactly.
-
-        Parameters
-        ----------
-        other : Network
-            A network with the same structure; variables, states and parents are matched by name.
-
-        Returns
-        -------
-        float
-            The divergence in nats; infinite if `other` excludes what this network does not.
-
-        Raises
-        ------
-        NetworkError
-            If the structures differ.
-
-        Examples
-        --------
-        >>> fair = Network({"coin": ["heads", "tails"]}, cpts={"coin": [0.5, 0.5]})
-        >>> round(fair.kl(fair.with_cpts({"coin": [0.25, 0.75]})), 4)
-        0.1438
-        """
-        from credo.network_methods import kl
-
-        return kl(self, other)
-
-    @classmethod
-    def from_pgmpy(cls, model: PgmpyModel) -> Network:
-        """A pgmpy model as a network.
-
-        Parameters
-        ----------
-        model : pgmpy.models.DiscreteBayesianNetwork
-            The model; names and states that are not texts become texts.
-
-        Returns
-        -------
-        Network
-            The same variables, parents and numbers.
-
-        Raises
-        ------
-        NetworkError
-            If the model does not list the states of a variable, or contradicts itself.
-        """
-        from credo.network_methods import from_pgmpy
-
-        return from_pgmpy(model)
-
-    def to_pgmpy(self) -> PgmpyModel:
-        """The network as a pgmpy model.
-
-        Returns
-        -------
-        pgmpy.models.DiscreteBayesianNetwork
-            The model, with a `TabularCPD` for each CPT.
-
-        Raises
-        ------
-        MissingExtraError
-            If pgmpy is not installed.
-        """
-        from credo.network_methods import to_pgmpy
-
-        return to_pgmpy(self)
-
-    @classmethod
-    def from_pyagrum(cls, model: PyagrumModel) -> Network:
-        """A pyAgrum network as a network.
-
-        Parameters
-        ----------
-        model : pyagrum.BayesNet
-            The network. A CPT of zeros, which pyAgrum gives to new variables, is left out.
-
-        Returns
-        -------
-        Network
-            The same variables, parents and numbers.
-
-        Raises
-        ------
-        MissingExtraError
-            If pyAgrum is not installed.
-        """
-        from credo.network_methods import from_pyagrum
-
-        return from_pyagrum(model)
-
-    def to_pyagrum(self) -> PyagrumModel:
-        """The network as a pyAgrum network.
-
-        Returns
-        -------
-        pyagrum.BayesNet
-            The network; a missing CPT is filled with zeros, as pyAgrum does.
-
-        Raises
-        ------
-        MissingExtraError
-            If pyAgrum is not installed.
-        """
-        from credo.network_methods import to_pyagrum
-
-        return to_pyagrum(self)
-
-    def _repr_html_(self) -> str:
-        from credo.network_methods import network_html
-
-        return network_html(self)
-
-    # Validation ------------------------------------------------------------------------------------------------------
-
     def _checked_forms(self, forms: Mapping[str, NoisyForm]) -> dict[str, NoisyForm]:
         for name, form in forms.items():
-            states, parents = self.states(name), self.parents[name]
-            named = [parent for causes in form.sets for parent in causes]
-            for parent in named:
-                if parent not in parents:
-                    raise NetworkError(f'"{parent}" is not a parent of {name}.{suggestion(parent, parents)}')
-            if omitted := [parent for parent in parents if parent not in named]:
-                raise NetworkError(f"The parent {omitted[0]} of {name} is in no set of causes.")
-            if set(form.order) != set(states):
-                raise NetworkError(f"The order {' < '.join(form.order)} does not list exactly the states of {name}.")
-            for causes, cpt in zip(form.causes, form.cpts, strict=False):
-                shape = (*(len(self.states(parent)) for parent in causes), len(states))
-                if cpt.shape != shape:
-                    raise NetworkError(f"A small CPT of {name} has the shape {cpt.shape}; it needs {shape}.")
+            sizes = {parent: len(self.states(parent)) for parent in self.parents[self.variable(name).name]}
+            check_form(name, self.states(name), sizes, form)
         return {name: forms[name] for name in self.names if name in forms}
 
     def _full_cpts(self) -> dict[str, Numbers]:
@@ -691,75 +439,11 @@ class Network:
         }
 
     def _checked_cpts(self, cpts: Mapping[str, ArrayLike]) -> dict[str, Numbers]:
+        """Valid, read-only CPTs in the order of the variables, whatever order they came in."""
         for name in cpts:
             self.variable(name)
-        # CPTs are kept in the order of the variables, whatever order they came in.
-        return {name: self._checked_cpt(name, cpts[name]) for name in self.names if name in cpts}
-
-    def _checked_cpt(self, name: str, values: ArrayLike) -> Numbers:
-        if isinstance(values, np.ndarray) and values.dtype == np.float64 and _is_sealed(values):
-            cpt = values  # from another network: shared, since nobody can change it
-        else:
-            try:
-                cpt = np.array(values, dtype=np.float64, order="C")
-            except (TypeError, ValueError) as error:
-                raise NetworkError(f"The CPT of {name} is not an array of numbers: {error}.") from None
-        shape = self.shape(name)
-        if cpt.shape != shape:
-            axes = ", ".join([*self.parents[name], name])
-            raise NetworkError(f"The CPT of {name} has the shape {cpt.shape}; its axes ({axes}) need {shape}.")
-        distributions = cpt.reshape(-1, shape[-1])
-        for wrong, what in (
-            (~np.isfinite(distributions), "is not a finite number"),
-            (distributions < 0, "is negative"),
-        ):
-            if wrong.any():
-                place, state = (int(i) for i in np.argwhere(wrong)[0])
-                raise NetworkError(f"{self.describe(name, place, state)} = {distributions[place, state]} {what}.")
-        sums = distributions.sum(axis=1)
-        off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
-        if off.size:
-            more = f" ({off.size - 1} more distributions of this CPT are off too)" if off.size > 1 else ""
-            raise NetworkError(f"{self.describe(name, int(off[0]))} sums to {sums[off[0]]:.9g}, not to 1{more}.")
-        cpt.setflags(write=False)
-        return cpt
-
-
-def _checked_parents(
-    by_name: Mapping[str, Variable], parents: Mapping[str, Sequence[str]]
-) -> dict[str, tuple[str, ...]]:
-    known = tuple(by_name)
-    for name in parents:
-        if name not in by_name:
-            raise NetworkError(f'Parents are given for "{name}", which is not a variable.{suggestion(name, known)}')
-    checked: dict[str, tuple[str, ...]] = {}
-    for name in known:
-        given = parents.get(name, ())
-        if isinstance(given, str):
-            raise NetworkError(f"The parents of {name} are a list of names, not the text {given!r}.")
-        if not _is_list(given):
-            raise NetworkError(f"The parents of {name} are a list of names, not {given!r}.")
-        for parent in given:
-            if not isinstance(parent, str) or parent not in by_name:
-                raise NetworkError(f'The parent "{parent}" of {name} is not a variable.{suggestion(parent, known)}')
-        if (duplicate := first_duplicate(given)) is not None:
-            raise NetworkError(f"Variable {name} has the parent {duplicate} twice.")
-        checked[name] = tuple(given)
-    return checked
-
-
-def _is_list(value: object) -> bool:
-    """Whether a value is an ordered collection; a text is not meant as one, and a set has no order."""
-    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Set | Mapping)
-
-
-def _is_sealed(values: Numbers) -> bool:
-    return values.flags.owndata and values.flags.c_contiguous and not values.flags.writeable
-
-
-def _topological_order(parents: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    try:
-        return tuple(TopologicalSorter(parents).static_order())
-    except CycleError as error:
-        cycle = " → ".join(error.args[1])
-        raise NetworkError(f"The network has a cycle: {cycle}. Parents must come before their children.") from None
+        return {
+            name: checked_cpt((*self.parents[name], name), self.shape(name), cpts[name], partial(self.describe, name))
+            for name in self.names
+            if name in cpts
+        }

@@ -2,8 +2,8 @@
 
 A direction v keeps every distribution's sum and every equality: Ev = 0. Without equalities the pairs e_i − e_j of
 states of one distribution reach every point. With them, pairs that break none are kept, and the null space of the
-equalities gives the rest. Rows that are equalities in effect count as equalities, parameters that can only be zero stay
-zero: so an empty interior is no trouble.
+equalities gives the rest. Constraints that are equalities in effect count as equalities, parameters that can only be
+zero stay zero: so an empty interior is no trouble.
 
 Reaching is not mixing. Two parameters that are "about the same" leave a corner together or not at all, so constraints
 on two distributions give moves that keep their value, and constraints that hold closely from both sides give their null
@@ -52,7 +52,7 @@ class Directions:
     rays: Flags  # (moves,) which are rays: states that are raised at the cost of all others of their distributions
     extras: csr_array  # (products, then soft statements; parameters)
     extra_bounds: Numbers
-    extra_weights: Numbers  # NaN: a product row
+    extra_weights: Numbers  # NaN: a product constraint
     extra_equality: Flags
 
 

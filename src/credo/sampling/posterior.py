@@ -242,7 +242,7 @@ def _doubtful(sizes: Numbers, mixed: Numbers) -> Flags:
 
 
 def _unmixed(network: Network, sampled: SampledDistributions, sizes: Numbers, mixed: Numbers) -> list[Finding]:
-    """The distributions whose chains do not agree, or are worth few draws, CPT by CPT."""
+    """The distributions whose chains do not agree, or have a small effective sample size, CPT by CPT."""
     doubtful: dict[str, list[int]] = {}
     worst = _doubtful(sizes, mixed)
     for number in range(sampled.constrained):
@@ -252,9 +252,9 @@ def _unmixed(network: Network, sampled: SampledDistributions, sizes: Numbers, mi
     return [
         Finding(
             "not mixed",
-            f"{name}: in {len(places)} of {network.configurations(name)} configurations the chains are worth fewer "
-            f"than {SMALLEST_SIZE:.0f} independent draws or do not agree yet (R-hat above {LARGEST_R_HAT}); "
-            "more draws would help, for:",
+            f"{name}: the draws are too few to be relied on in {len(places)} of {network.configurations(name)} "
+            f"configurations; raise draws in PosteriorOptions. The effective sample size is below "
+            f"{SMALLEST_SIZE:.0f}, or R-hat is above {LARGEST_R_HAT}, for:",
             name,
             tuple(network.configuration(name, place) for place in places),
         )
@@ -263,7 +263,7 @@ def _unmixed(network: Network, sampled: SampledDistributions, sizes: Numbers, mi
 
 
 def _products_missed(blocks: Sequence[Block], draws: Numbers) -> list[Finding]:
-    """The mean keeps convex statements; one about products can fail at it although every draw keeps it."""
+    """The mean satisfies convex statements; one about products can fail at it although every draw satisfies it."""
     findings = []
     mean = draws.mean(axis=(0, 1)) if draws.size else np.zeros(0)
     start = 0
@@ -275,7 +275,8 @@ def _products_missed(blocks: Sequence[Block], draws: Numbers) -> list[Finding]:
             if product.confidence is None and value > product.log_bound + 1e-9:
                 name = block.configurations[int(block.distribution_of[product.indices[0]])][0]
                 message = (
-                    f"{name}: every draw keeps statement {product.statement + 1}, but the mean of the draws does not."
+                    f"{name}: the estimate violates statement {product.statement + 1}, about a product: every draw "
+                    "satisfies it, but their mean does not."
                 )
                 findings.append(Finding("product", message, name))
     return findings

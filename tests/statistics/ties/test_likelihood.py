@@ -20,7 +20,7 @@ from tests.helpers.tied_likelihood import constrained, log_joint
 def a_case(
     generator: np.random.Generator, rows: int = 4, several: bool = False
 ) -> tuple[Network, np.ndarray, list[RowTie]]:
-    """A network, rows with gaps, and ties that these rows can satisfy: at most one a row, or several."""
+    """A network, incomplete rows, and ties that these rows can satisfy: at most one a row, or several."""
     network = random_network(generator, most=4)
     codes = random_rows(generator, network, rows, 0.5)
     ties: list[RowTie] = []

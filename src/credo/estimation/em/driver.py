@@ -151,7 +151,7 @@ def hidden_variable_findings(prepared: Prepared) -> Iterable[Finding]:
     found = found_by_em(prepared)
     for name in never_observed(prepared):
         if name in found:
-            message = f"{name} is missing in every row: its states are found by EM."
+            message = f"{name} is missing in every row: EM inferred its states from the other variables."
         elif len(prepared.layout.network.states(name)) == 1:
             message = f"{name} is hidden and has one state: it changes nothing."
         else:

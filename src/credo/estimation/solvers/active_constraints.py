@@ -30,15 +30,15 @@ def solve_in_rounds(tasks: Sequence[Task], repetitions: int = 1) -> list[Point]:
     rounds = 0
     while kept:
         rounds += 1
-        for k, rows in kept.items():
-            points[k] = _of_all_constraints(tasks[k], rows, points[k])
+        for k, chosen in kept.items():
+            points[k] = _of_all_constraints(tasks[k], chosen, points[k])
         violated = {k: _violated(tasks[k], points[k].theta) for k in kept if points[k].converged}
         kept = {
-            k: kept[k] | rows if rounds < ROUNDS else np.ones_like(rows)
-            for k, rows in violated.items()
-            if (rows & ~kept[k]).any()
+            k: kept[k] | chosen if rounds < ROUNDS else np.ones_like(chosen)
+            for k, chosen in violated.items()
+            if (chosen & ~kept[k]).any()
         }
-        again = solve_tasks([_with_constraints(tasks[k], rows) for k, rows in kept.items()], True, repetitions)
+        again = solve_tasks([_with_constraints(tasks[k], chosen) for k, chosen in kept.items()], True, repetitions)
         for k, point in zip(kept, again, strict=True):
             points[k] = point
     return points
@@ -57,14 +57,15 @@ def _violated(task: Task, theta: Numbers) -> Flags:
 
 
 def _excess(task: Task, theta: Numbers) -> Numbers:
-    rows = task.block.linear
-    return np.asarray(rows.values(theta) - rows.bounds)
+    linear = task.block.linear
+    return np.asarray(linear.values(theta) - linear.bounds)
 
 
-def _with_constraints(task: Task, rows: Flags) -> Task:
+def _with_constraints(task: Task, chosen: Flags) -> Task:
     block = task.block
     return replace(
-        task, block=replace(block, linear=block.linear.take(rows), constraint_numbers=block.constraint_numbers[rows])
+        task,
+        block=replace(block, linear=block.linear.take(chosen), constraint_numbers=block.constraint_numbers[chosen]),
     )
 
 

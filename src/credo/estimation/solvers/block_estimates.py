@@ -20,14 +20,14 @@ from credo.types import Indices, Numbers
 
 # Which solver took a block, in words for findings.
 SOLVERS = {
-    GENERAL: "the interior point",
+    GENERAL: "an interior-point method",
     NO_CONSTRAINTS: "counting",
-    BOXES: "one multiplier and sorted breakpoints, because its statements are ranges in one distribution",
-    BOUNDED_SUMS: "Niculescu's theorem 4.2, because its statements bound disjoint sums in one distribution",
-    SUMS_AGAINST_SUMS: "Niculescu's theorem 4.1, because its statements compare disjoint sums in one distribution",
+    BOXES: "a closed form, because its statements are ranges in one distribution",
+    BOUNDED_SUMS: "a closed form (Niculescu's theorem 4.2), because its statements bound disjoint sums",
+    SUMS_AGAINST_SUMS: "a closed form (Niculescu's theorem 4.1), because its statements compare disjoint sums",
     CHAIN: "pooling adjacent violators, because its statements put distributions with two states in one order",
 }
-CLARABEL = "Clarabel, because the interior point did not reach its certificate"
+CLARABEL = "Clarabel, because credo's own interior-point method could not prove its result optimal"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

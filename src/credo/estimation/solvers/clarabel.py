@@ -13,15 +13,15 @@ def solve_with_clarabel(task: Task) -> Point | None:
     """min Σ −w log θ + e θ log θ + soft costs, with an exponential cone for each logarithm.
 
     (t, 1, θ) in the cone means t ≤ log θ, for a term −w t; (u, θ, 1) means u ≤ −θ log θ, for a term −e u. A soft
-    row has a violation r of its own, and the cost (W·C/2) r². Variables are θ, then t or u, then r.
+    constraint has a violation r of its own, and the cost (W·C/2) r². Variables are θ, then t or u, then r.
     """
     import clarabel
     from scipy import sparse
 
-    block, rows = task.block, task.block.linear
+    block, constraints = task.block, task.block.linear
     entropies = np.zeros(block.size) if task.entropies is None else task.entropies
     logs, entropic = np.flatnonzero(task.weights > 0), np.flatnonzero(entropies > 0)
-    soft = np.flatnonzero(~rows.hard)
+    soft = np.flatnonzero(~constraints.hard)
     n, terms = block.size, len(logs) + len(entropic)
     size = n + terms + len(soft)
     scale = max(1.0, float(task.weights.sum()))
@@ -33,14 +33,14 @@ def solve_with_clarabel(task: Task) -> Point | None:
     cost[n : n + len(logs)] = -task.weights[logs] / scale
     cost[n + len(logs) : n + terms] = -entropies[entropic] / scale
     quadratic = np.zeros(size)
-    quadratic[n + terms :] = task.soft_weight * rows.confidences[soft] / scale
+    quadratic[n + terms :] = task.soft_weight * constraints.confidences[soft] / scale
 
-    own = rows.matrix(n).tocoo()
+    own = constraints.matrix(n).tocoo()
     violation = sparse.csc_matrix(
-        (-np.ones(len(soft)), (soft, n + terms + np.arange(len(soft)))), shape=(len(rows), size)
+        (-np.ones(len(soft)), (soft, n + terms + np.arange(len(soft)))), shape=(len(constraints), size)
     )
-    linear = matrix(own.coords[0], own.coords[1], own.data, len(rows)) + violation
-    equal, below = np.flatnonzero(rows.equality), np.flatnonzero(~rows.equality)
+    linear = matrix(own.coords[0], own.coords[1], own.data, len(constraints)) + violation
+    equal, below = np.flatnonzero(constraints.equality), np.flatnonzero(~constraints.equality)
     sums = matrix(block.distribution_of, np.arange(n), np.ones(n), len(block.distributions) - 1)
     positive = matrix(np.arange(n), np.arange(n), -np.ones(n), n)
 
@@ -62,7 +62,9 @@ def solve_with_clarabel(task: Task) -> Point | None:
     )
 
     constraint = sparse.vstack([sums, linear[equal], linear[below], positive, conic]).tocsc()
-    right = np.concatenate([np.ones(sums.shape[0]), rows.bounds[equal], rows.bounds[below], np.zeros(n), constants])
+    right = np.concatenate(
+        [np.ones(sums.shape[0]), constraints.bounds[equal], constraints.bounds[below], np.zeros(n), constants]
+    )
     shape = [
         clarabel.ZeroConeT(sums.shape[0] + len(equal)),
         clarabel.NonnegativeConeT(len(below) + n),
@@ -77,9 +79,9 @@ def solve_with_clarabel(task: Task) -> Point | None:
         return None
     theta = np.asarray(solution.x[:n])
     duals = np.asarray(solution.z) * scale
-    multipliers = np.zeros(len(rows))
+    multipliers = np.zeros(len(constraints))
     multipliers[equal] = duals[sums.shape[0] : sums.shape[0] + len(equal)]
-    multipliers[below] = duals[sums.shape[0] + len(equal) : sums.shape[0] + len(rows)]
+    multipliers[below] = duals[sums.shape[0] + len(equal) : sums.shape[0] + len(constraints)]
     theta = normalised(theta, block)
     certificate = certify(task, theta, multipliers)
     return Point(theta, multipliers, int(solution.iterations), True, certificate.violation, certificate.gap)

@@ -88,7 +88,7 @@ def solve_compiled(tasks: Sequence[Task], closed_forms: bool = True) -> list[Poi
     from credo.kernels.interior_point import SOLVED
 
     packed = _Packed.of(tasks)
-    theta, multipliers = packed.start, np.zeros(packed.rows)
+    theta, multipliers = packed.start, np.zeros(packed.constraint_count)
     iterations, status, shapes = np.zeros((3, len(tasks)), dtype=np.int64)
     violations, gaps = np.zeros((2, len(tasks)))
     out = theta, multipliers, iterations, status, shapes, violations, gaps
@@ -101,10 +101,10 @@ def solve_compiled(tasks: Sequence[Task], closed_forms: bool = True) -> list[Poi
         run(pieces[0])
     else:
         list(_threads().map(run, pieces))
-    multipliers *= np.repeat(packed.scales, np.diff(packed.row_starts)) / packed.row_norms
+    multipliers *= np.repeat(packed.scales, np.diff(packed.constraint_starts)) / packed.constraint_norms
     parts = zip(
         pairwise(packed.parameter_starts.tolist()),
-        pairwise(packed.row_starts.tolist()),
+        pairwise(packed.constraint_starts.tolist()),
         iterations.tolist(),
         (status == SOLVED).tolist(),
         violations.tolist(),
@@ -112,7 +112,9 @@ def solve_compiled(tasks: Sequence[Task], closed_forms: bool = True) -> list[Poi
         shapes.tolist(),
         strict=True,
     )
-    return [Point(theta[first:last], multipliers[row:end], *numbers) for (first, last), (row, end), *numbers in parts]
+    return [
+        Point(theta[first:last], multipliers[begin:end], *numbers) for (first, last), (begin, end), *numbers in parts
+    ]
 
 
 @cache
@@ -122,64 +124,64 @@ def _threads() -> ThreadPoolExecutor:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Packed:
-    """All tasks in one set of arrays, as the compiled loop takes them; weights and rows are scaled to about one."""
+    """All tasks in one set of arrays for the compiled loop; weights and constraints are scaled to about one."""
 
     parameter_starts: Indices
-    row_starts: Indices
+    constraint_starts: Indices
     arrays: tuple[NDArray[np.generic], ...]
     start: Numbers  # (parameters of all,)
     scales: Numbers  # (tasks,) what the weights were divided by
-    row_norms: Numbers  # (rows of all,)
+    constraint_norms: Numbers  # (constraints of all,)
 
     @property
-    def rows(self) -> int:
-        return len(self.row_norms)
+    def constraint_count(self) -> int:
+        return len(self.constraint_norms)
 
     @classmethod
     def of(cls, tasks: Sequence[Task]) -> _Packed:
         blocks = [task.block for task in tasks]
         linear = [block.linear for block in blocks]
         parameter_starts = _starts([block.size for block in blocks])
-        row_starts = _starts([len(rows) for rows in linear])
+        constraint_starts = _starts([len(each) for each in linear])
         distributions = np.array([len(block.distributions) - 1 for block in blocks], dtype=np.int64)
         distribution_of = np.concatenate([block.distribution_of for block in blocks])
-        entry_starts = _starts(np.diff(np.concatenate([rows.starts for rows in linear]))[_inside(row_starts)])
+        entry_starts = _starts(np.diff(np.concatenate([each.starts for each in linear]))[_inside(constraint_starts)])
         weights = np.concatenate([task.weights for task in tasks])
         sums = np.add.reduceat(weights, parameter_starts[:-1])
         scales = np.where(sums > 0, sums, 1.0)
         task_of = np.repeat(np.arange(len(tasks)), np.diff(parameter_starts))
-        task_of_row = np.repeat(np.arange(len(tasks)), np.diff(row_starts))
+        task_of_constraint = np.repeat(np.arange(len(tasks)), np.diff(constraint_starts))
         start = _start(weights, distribution_of + _starts(distributions)[task_of])
         entropies = np.concatenate([_entropies(task) for task in tasks]) / scales[task_of]
-        coefficients = np.concatenate([rows.coefficients for rows in linear])
-        norms = _row_norms(coefficients, entry_starts)
-        confidences = np.concatenate([rows.confidences for rows in linear])
-        soft_weights = np.array([task.soft_weight for task in tasks])[task_of_row]
+        coefficients = np.concatenate([each.coefficients for each in linear])
+        norms = _constraint_norms(coefficients, entry_starts)
+        confidences = np.concatenate([each.confidences for each in linear])
+        soft_weights = np.array([task.soft_weight for task in tasks])[task_of_constraint]
         orders = [_elimination_order(block) for block in blocks]
         arrays = (
             parameter_starts,
-            row_starts,
+            constraint_starts,
             distributions,
             weights / scales[task_of],
             entropies,
             distribution_of,
             entry_starts,
-            np.concatenate([rows.indices for rows in linear]),
+            np.concatenate([each.indices for each in linear]),
             coefficients / np.repeat(norms, np.diff(entry_starts)),
-            np.concatenate([rows.bounds for rows in linear]) / norms,
-            np.concatenate([rows.equality for rows in linear]),
-            _softness(confidences, soft_weights) * scales[task_of_row] / norms**2,
+            np.concatenate([each.bounds for each in linear]) / norms,
+            np.concatenate([each.equality for each in linear]),
+            _softness(confidences, soft_weights) * scales[task_of_constraint] / norms**2,
             norms,
             scales,
             _starts([len(order) for order in orders]),
             np.concatenate(orders),
         )
-        return cls(parameter_starts, row_starts, arrays, start, scales, norms)
+        return cls(parameter_starts, constraint_starts, arrays, start, scales, norms)
 
     def pieces(self, threads: int) -> list[tuple[int, int]]:
         """Ranges of tasks of about equal work."""
         count = len(self.scales)
-        work = np.cumsum(np.diff(self.parameter_starts) + np.diff(self.row_starts))
+        work = np.cumsum(np.diff(self.parameter_starts) + np.diff(self.constraint_starts))
         if threads < 2 or work[-1] < SHARED_WORK:
             return [(0, count)]
         cuts = [0, *(int(np.searchsorted(work, work[-1] * i / threads)) + 1 for i in range(1, threads)), count]
@@ -190,49 +192,49 @@ def _starts(sizes: Sequence[int] | Indices) -> Indices:
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
 
-def _inside(row_starts: Indices) -> Indices:
+def _inside(constraint_starts: Indices) -> Indices:
     """Where, among the differences of all blocks' starts put together, those within a block stand."""
-    rows = np.diff(row_starts)
-    return np.arange(row_starts[-1]) + np.repeat(np.arange(len(rows)), rows)
+    constraints = np.diff(constraint_starts)
+    return np.arange(constraint_starts[-1]) + np.repeat(np.arange(len(constraints)), constraints)
 
 
 def _entropies(task: Task) -> Numbers:
     return np.zeros(task.block.size) if task.entropies is None else task.entropies
 
 
-def _row_norms(coefficients: Numbers, entry_starts: Indices) -> Numbers:
+def _constraint_norms(coefficients: Numbers, entry_starts: Indices) -> Numbers:
     if len(entry_starts) == 1:
         return np.zeros(0)
     return np.asarray(np.maximum.reduceat(np.abs(coefficients), entry_starts[:-1]), dtype=np.float64)
 
 
 def _softness(confidences: Numbers, soft_weights: Numbers) -> Numbers:
-    """1 / (W·C) of a soft row, 0 of a hard one; soft rows that cost nothing are to be taken out before."""
+    """1 / (W·C) of a soft constraint, 0 of a hard one; soft constraints that cost nothing must not be among them."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(np.isnan(confidences), 0.0, 1.0 / (soft_weights * confidences))
 
 
 def _start(weights: Numbers, distribution: Indices) -> Numbers:
-    """Near the estimate without rows, but inside: pseudo-counts of a half, or of a fiftieth of the distribution."""
+    """Near the unconstrained estimate, but inside: pseudo-counts of a half, or of a fiftieth of the distribution."""
     totals, sizes = np.bincount(distribution, weights)[distribution], np.bincount(distribution)[distribution]
     pseudo = np.maximum(0.5, 0.02 * totals)
     return np.asarray((weights + pseudo) / (totals + sizes * pseudo), dtype=np.float64)
 
 
 def _elimination_order(block: Block) -> Indices:
-    """In which order to eliminate parameters, rows and sums of a large block; empty for others, which find their own.
+    """The elimination order of parameters, constraints and sums of a large block; empty for small ones.
 
     SuperLU's minimum degree works in the space that the matrix takes; our own takes the square of its size.
     """
-    size, rows = block.size, block.linear
+    size, constraints = block.size, block.linear
     count = unknowns(block)
     if count < LARGE_SYSTEM:
         return NO_ORDER
     from scipy.sparse import csc_matrix
     from scipy.sparse.linalg import splu
 
-    above = np.concatenate((rows.indices, np.arange(size)))
-    beside = np.concatenate((size + rows.entry_constraints, size + len(rows) + block.distribution_of))
+    above = np.concatenate((constraints.indices, np.arange(size)))
+    beside = np.concatenate((size + constraints.entry_constraints, size + len(constraints) + block.distribution_of))
     own = np.arange(count)
     pattern = csc_matrix(
         (

@@ -38,13 +38,13 @@ def most_entropic(
         return []
     whole, theta = stacked(blocks), np.concatenate(thetas)
     firsts = starts_of([len(block.distributions) - 1 for block in blocks])
-    row_firsts = starts_of([len(block.linear) for block in blocks])
+    constraint_firsts = starts_of([len(block.linear) for block in blocks])
     chosen = np.concatenate(free) + np.repeat(firsts[:-1], [len(own) for own in free])
     part = restricted(whole, chosen, theta)
-    parts = apart(part, np.searchsorted(chosen, firsts), np.searchsorted(part.constraint_numbers, row_firsts))
+    parts = apart(part, np.searchsorted(chosen, firsts), np.searchsorted(part.constraint_numbers, constraint_firsts))
     points = solve_in_rounds([Task(each, np.zeros(each.size), np.ones(each.size)) for each in parts], repetitions)
     theta[_parameters_of(whole, chosen)] = np.concatenate([point.theta for point in points])
-    violations = _violations(whole, theta, firsts, row_firsts).tolist()
+    violations = _violations(whole, theta, firsts, constraint_firsts).tolist()
     found = np.split(theta, whole.distributions[firsts[1:-1]])
     return [
         (own, violation) if point.converged else None
@@ -52,13 +52,13 @@ def most_entropic(
     ]
 
 
-def _violations(whole: Block, theta: Numbers, firsts: Indices, row_firsts: Indices) -> Numbers:
+def _violations(whole: Block, theta: Numbers, firsts: Indices, constraint_firsts: Indices) -> Numbers:
     """How far a hard constraint or a sum of each stacked block is off at most."""
-    rows, found = whole.linear, np.zeros(len(firsts) - 1)
-    excess = rows.values(theta) - rows.bounds
-    excess = np.where(rows.equality, np.abs(excess), excess) * rows.hard
+    constraints, found = whole.linear, np.zeros(len(firsts) - 1)
+    excess = constraints.values(theta) - constraints.bounds
+    excess = np.where(constraints.equality, np.abs(excess), excess) * constraints.hard
     sums = np.add.reduceat(theta, whole.distributions[:-1])
-    np.maximum.at(found, np.repeat(np.arange(len(found)), np.diff(row_firsts)), excess)
+    np.maximum.at(found, np.repeat(np.arange(len(found)), np.diff(constraint_firsts)), excess)
     np.maximum.at(found, np.repeat(np.arange(len(found)), np.diff(firsts)), np.abs(sums - 1))
     return found
 
@@ -77,7 +77,7 @@ def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
     lengths = np.bincount(entry_constraints[inside], minlength=len(linear))
     touched = lengths > 0
     local = np.cumsum(free) - 1
-    rows = LinearConstraints(
+    constraints = LinearConstraints(
         np.concatenate(([0], np.cumsum(lengths[touched]))),
         local[linear.indices[inside]],
         linear.coefficients[inside],
@@ -92,7 +92,7 @@ def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
         block.parameters[free],
         np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
         np.repeat(np.arange(len(sizes)), sizes),
-        rows,
+        constraints,
         block.constraint_numbers[touched],
     )
 

@@ -125,8 +125,8 @@ def bounded_sums(weights: Numbers, linear: LinearConstraints) -> Optimum | None:
     theta = weights / level
     inside = tight[of]
     theta[indices[inside]] = (alpha / sums)[of[inside]] * weights[indices[inside]]
-    prices = np.where(tight, np.maximum(0, sums / alpha - level), 0) / linear.coefficients[linear.starts[:-1]]
-    return theta, prices
+    multipliers = np.where(tight, np.maximum(0, sums / alpha - level), 0) / linear.coefficients[linear.starts[:-1]]
+    return theta, multipliers
 
 
 def sums_against_sums(weights: Numbers, linear: LinearConstraints) -> Optimum:
@@ -145,8 +145,8 @@ def sums_against_sums(weights: Numbers, linear: LinearConstraints) -> Optimum:
     changed = tight[of]
     side = np.where(left, small[of], large[of])
     theta[indices[changed]] = (weights[indices] * share[of] / side)[changed]
-    price = total * (small - large) / (small + large) / np.abs(linear.coefficients[linear.starts[:-1]])
-    return theta, np.where(tight, price, 0.0)
+    multiplier = total * (small - large) / (small + large) / np.abs(linear.coefficients[linear.starts[:-1]])
+    return theta, np.where(tight, multiplier, 0.0)
 
 
 def chain_order(linear: LinearConstraints, distributions: int) -> tuple[list[int], list[int]] | None:
@@ -168,7 +168,7 @@ def chain_order(linear: LinearConstraints, distributions: int) -> tuple[list[int
     large = np.where(at_most % 2 == 1, at_least, at_most) // 2
     if (small == large).any():
         return None
-    between = {(int(a), int(b)): row for row, (a, b) in enumerate(zip(small, large, strict=True))}
+    between = {(int(a), int(b)): constraint for constraint, (a, b) in enumerate(zip(small, large, strict=True))}
     below = np.bincount(large, minlength=distributions)  # in how many constraints a distribution is the larger one
     order: list[int] = []
     while True:  # take the smallest away again and again: in a total order there is one each time

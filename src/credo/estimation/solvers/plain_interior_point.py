@@ -94,22 +94,22 @@ class Systems:
         totals, sizes, scales = np.ones((count, n)), np.ones((count, n)), np.ones(count)
         for k, task in enumerate(tasks):
             block, linear = task.block, task.block.linear
-            own, rows, sums = block.size, len(linear), len(block.distributions) - 1
+            own, constraints, sums = block.size, len(linear), len(block.distributions) - 1
             np.add.at(matrix[k], (linear.entry_constraints, linear.indices), linear.coefficients)
-            norms[k, :rows] = np.maximum(np.abs(matrix[k, :rows]).max(axis=1, initial=0.0), 1e-300)
-            matrix[k, :rows] /= norms[k, :rows, None]
+            norms[k, :constraints] = np.maximum(np.abs(matrix[k, :constraints]).max(axis=1, initial=0.0), 1e-300)
+            matrix[k, :constraints] /= norms[k, :constraints, None]
             matrix[k, m + block.distribution_of, np.arange(own)] = 1.0
-            right[k, :rows], right[k, m : m + sums] = linear.bounds / norms[k, :rows], 1.0
-            padding[k, :rows] = padding[k, m : m + sums] = 0.0
-            slack[k, :rows], real[k, :own] = ~linear.equality, True
+            right[k, :constraints], right[k, m : m + sums] = linear.bounds / norms[k, :constraints], 1.0
+            padding[k, :constraints] = padding[k, m : m + sums] = 0.0
+            slack[k, :constraints], real[k, :own] = ~linear.equality, True
             total = float(task.weights.sum())
             scales[k] = total if total > 0 else 1.0
             weights[k, :own] = task.weights / scales[k]
             if task.entropies is not None:
                 entropies[k, :own] = task.entropies / scales[k]
             soft = ~linear.hard
-            softness[k, :rows][soft] = scales[k] / (task.soft_weight * linear.confidences[soft])
-            softness[k, :rows] /= norms[k, :rows] ** 2
+            softness[k, :constraints][soft] = scales[k] / (task.soft_weight * linear.confidences[soft])
+            softness[k, :constraints] /= norms[k, :constraints] ** 2
             totals[k, :own] = np.bincount(block.distribution_of, weights[k, :own])[block.distribution_of]
             sizes[k, :own] = np.bincount(block.distribution_of)[block.distribution_of]
         return cls(
@@ -187,7 +187,7 @@ def _start(systems: Systems, cautious: bool) -> State:
     totals = systems.totals * systems.scales[:, None]
     pseudo = np.maximum(0.5, 0.02 * totals)
     theta = np.where(systems.real, (counts + pseudo) / (totals + systems.sizes * pseudo), 1.0)
-    rows, sums = systems.matrix[:, :m], systems.matrix[:, m:]
+    linear, sums = systems.matrix[:, :m], systems.matrix[:, m:]
     distributions = (1.0 - systems.padding[:, m:]).sum(axis=1, keepdims=True)
     y = np.maximum((sums * systems.weights[:, None, :]).sum(axis=2), 0.01 / np.maximum(distributions, 1.0))
     y *= 1.0 - systems.padding[:, m:]
@@ -195,13 +195,13 @@ def _start(systems: Systems, cautious: bool) -> State:
     if cautious:
         theta = 1.0 / systems.sizes
         v = np.where(systems.real, systems.sizes, 1.0)
-        s = np.maximum(systems.right[:, :m] - _product(rows, theta), 1.0)
+        s = np.maximum(systems.right[:, :m] - _product(linear, theta), 1.0)
         z = np.ones_like(s)
     else:
-        s = np.maximum(systems.right[:, :m] - _product(rows, theta), 0.05)
-        z = 0.1 * np.where(rows != 0.0, own[:, None, :], 1.0).min(axis=2, initial=1.0)
+        s = np.maximum(systems.right[:, :m] - _product(linear, theta), 0.05)
+        z = 0.1 * np.where(linear != 0.0, own[:, None, :], 1.0).min(axis=2, initial=1.0)
         z = np.where(systems.slack, z, 0.0)
-        v = np.where(systems.real, np.maximum(own + _transposed(rows, z), 0.1 * own), 1.0)
+        v = np.where(systems.real, np.maximum(own + _transposed(linear, z), 0.1 * own), 1.0)
     s, z = np.where(systems.slack, s, 0.0), np.where(systems.slack, z, 0.0)
     count = len(theta)
     none = np.zeros(count, dtype=np.int64)

@@ -1,16 +1,17 @@
-"""Blocks with product rows, Σ e log θ ≤ log bound [guo, table 1, type 8]: local optima by convex steps.
+"""Blocks with product constraints, Σ e log θ ≤ log bound [guo, table 1, type 8]: local optima by convex steps.
 
-Such a row is not convex in θ, but it is the difference of two convex functions. At a point θ⁰ its concave part lies
-below its tangent, Σ_{e>0} e (log θ⁰ + (θ − θ⁰)/θ⁰), and with that in its place what is left,
+Such a constraint is not convex in θ, but it is the difference of two convex functions. At a point θ⁰ its concave part
+lies below its tangent, Σ_{e>0} e (log θ⁰ + (θ − θ⁰)/θ⁰). With the tangent in its place, what is left,
 
     Σ_{e>0} e (θ/θ⁰ − 1 + log θ⁰) − Σ_{e<0} |e| log θ ≤ log bound,
 
-is convex and never weaker than the row itself: whatever satisfies it satisfies the row. Solving under it, and again
-from there, the objective falls and every point is feasible [yuille & rangarajan 2003]. The logarithms that remain are
-bounded from outside by tangents, added where they cut off the last point [kelley 1960], so that each problem has
-linear rows only. A soft product row costs (W/2)·C·(violation of its logarithm)², and is a soft linear row at θ⁰.
+is convex and never weaker than the constraint itself: whatever satisfies it satisfies the constraint. Solving under
+it, and again from there, the objective falls and every point is feasible [yuille & rangarajan 2003]. The logarithms
+that remain are bounded from outside by tangents, added where they cut off the last point [kelley 1960], so that each
+problem has linear constraints only. A soft product constraint costs (W/2)·C·(violation of its logarithm)², and is a
+soft linear constraint at θ⁰.
 
-It starts from several points and takes the best end. The optimum without product rows bounds all of them from below.
+It starts from several points and takes the best end. The optimum without product constraints is a lower bound.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from credo.types import Numbers
 
 STARTS = 8
 STEPS, CUTS = 60, 40
-HOLDS = 1e-9  # of a product row, in logarithms: where cutting ends
-LIMIT = 1e-8  # a product row that misses by more is violated
+HOLDS = 1e-9  # of a product constraint, in logarithms: where cutting ends
+LIMIT = 1e-8  # a product constraint that misses by more is violated
 SMALLEST = 1e-6  # where tangents of logarithms are taken at least; steeper ones would drown the other factors
 PROGRESS = 1e-10  # relative; where steps end
 FILL = 1e-5  # entropy of distributions without data: among what is equally likely, the most even
@@ -41,31 +42,33 @@ LOCAL = "convex steps from several starts, because its statements compare produc
 
 
 def with_products(estimates: Sequence[BlockEstimate], seed: int) -> list[BlockEstimate]:
-    """The same, with the product rows of blocks that have some; those that hold already are optimal as they are."""
+    """The same, with the product constraints of the blocks; where these hold already, the estimate stays optimal."""
     blocks = sum(bool(each.block.products) for each in estimates)
     return [_with_products(each, seed, blocks) if each.block.products else each for each in estimates]
 
 
 def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> BlockEstimate:
-    rows = ProductRows.of(relaxed.block, relaxed.task.soft_weight)
-    if rows.missed(relaxed.theta).max(initial=0.0) <= HOLDS:
+    products = ProductConstraints.of(relaxed.block, relaxed.task.soft_weight)
+    if products.missed(relaxed.theta).max(initial=0.0) <= HOLDS:
         return relaxed
     interior = interior_of(relaxed.block)
     if interior is None:
         raise InfeasibleError
     task = _filled(relaxed.task)
     bound = lower_bound(relaxed.task, relaxed.multipliers)
-    descents = [descend(task, rows, start, at_zero) for start, at_zero in _starts(relaxed, interior, rows, seed)]
+    descents = [
+        descend(task, products, start, at_zero) for start, at_zero in _starts(relaxed, interior, products, seed)
+    ]
     found = [end for end in descend_together(descents, repetitions) if end is not None]
     if not found:
         if product_finding(relaxed.block, interior, Program(relaxed.block)).conflict is not None:
             raise InfeasibleError
-        missed = float(rows.missed(relaxed.theta)[rows.hard].max())
+        missed = float(products.missed(relaxed.theta)[products.hard].max())
         return replace(relaxed, certificate=replace(relaxed.certificate, violation=missed), product_violation=missed)
     best = min(found, key=lambda end: end.value)
     certificate = certify(relaxed.task, best.theta, best.multipliers)
-    missed = float(rows.missed(best.theta)[rows.hard].max(initial=0.0))
-    value = objective(relaxed.task, best.theta) + rows.soft_cost(best.theta)
+    missed = float(products.missed(best.theta)[products.hard].max(initial=0.0))
+    value = objective(relaxed.task, best.theta) + products.soft_cost(best.theta)
     gap = max(0.0, value - bound) / max(1.0, abs(value))
     return replace(
         relaxed,
@@ -75,62 +78,64 @@ def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> Block
         certificate=Certificate(max(certificate.violation, missed), gap),
         local=True,
         product_violation=missed,
-        product_multipliers=tuple(zip(rows.statements, best.product_multipliers.tolist(), strict=True)),
+        product_multipliers=tuple(zip(products.statements, best.product_multipliers.tolist(), strict=True)),
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ProductRows:
-    """All product rows of a block as a matrix over log θ; those with a bound of −∞ say that a factor is zero."""
+class ProductConstraints:
+    """All product constraints of a block as a matrix over log θ; those with a bound of −∞ say that a factor is zero."""
 
-    exponents: Numbers  # (rows, parameters)
-    log_bounds: Numbers  # (rows,)
-    costs: Numbers  # (rows,) W·C of soft rows, NaN where hard
-    statements: tuple[int, ...]  # of each row
+    exponents: Numbers  # (constraints, parameters)
+    log_bounds: Numbers  # (constraints,)
+    costs: Numbers  # (constraints,) W·C of soft ones, NaN where hard
+    statements: tuple[int, ...]  # of each constraint
     vanishing: tuple[tuple[int, ...], ...]  # factors one of which is zero
 
     @classmethod
-    def of(cls, block: Block, soft_weight: float) -> ProductRows:
-        rows = [row for row in block.products if row.confidence is None or soft_weight > 0]
-        kept = [row for row in rows if np.isfinite(row.log_bound)]
+    def of(cls, block: Block, soft_weight: float) -> ProductConstraints:
+        wanted = [each for each in block.products if each.confidence is None or soft_weight > 0]
+        kept = [each for each in wanted if np.isfinite(each.log_bound)]
         exponents = np.zeros((len(kept), block.size))
-        for number, row in enumerate(kept):
-            np.add.at(exponents[number], list(row.indices), row.exponents)
-        confidences = np.array([np.nan if row.confidence is None else row.confidence for row in kept])
+        for number, each in enumerate(kept):
+            np.add.at(exponents[number], list(each.indices), each.exponents)
+        confidences = np.array([np.nan if each.confidence is None else each.confidence for each in kept])
         vanishing = [
-            tuple(index for index, exponent in zip(row.indices, row.exponents, strict=True) if exponent > 0)
-            for row in rows
-            if row.log_bound == -np.inf and row.confidence is None
+            tuple(index for index, exponent in zip(each.indices, each.exponents, strict=True) if exponent > 0)
+            for each in wanted
+            if each.log_bound == -np.inf and each.confidence is None
         ]
-        bounds = np.array([row.log_bound for row in kept])
-        statements = tuple(row.statement for row in kept)
+        bounds = np.array([each.log_bound for each in kept])
+        statements = tuple(each.statement for each in kept)
         return cls(exponents, bounds, soft_weight * confidences, statements, tuple(vanishing))
 
     @property
     def hard(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which rows, those that vanish among them at the end, carry no confidence."""
+        """Which constraints are hard; those that say that a factor is zero come last."""
         return np.concatenate((np.isnan(self.costs), np.ones(len(self.vanishing), dtype=np.bool_)))
 
     def missed(self, theta: Numbers) -> Numbers:
-        """How far each row is from holding: in logarithms, or the smallest of the factors one of which is zero."""
+        """How far each constraint is from holding: in logarithms, or the smallest factor where one must be zero."""
         logs = np.log(np.maximum(theta, 1e-300))
         excess = np.maximum(self.exponents @ logs - self.log_bounds, 0.0)
         return np.concatenate((excess, [min(theta[list(factors)]) for factors in self.vanishing]))
 
     def soft_cost(self, theta: Numbers) -> float:
-        """(W/2)·C·violation² of the soft rows."""
+        """(W/2)·C·violation² of the soft constraints."""
         soft = ~np.isnan(self.costs)
         return float(0.5 * self.costs[soft] @ self.missed(theta)[: len(self.costs)][soft] ** 2)
 
     def tangents(self, above: Numbers, below: Numbers) -> tuple[Numbers, Numbers]:
-        """Coefficients (rows, parameters) and bounds of the rows with log θ by its tangent at `above` where e > 0,
-        and at `below` where e < 0."""
+        """Coefficients (constraints, parameters) and bounds, with the tangent of log θ in its place.
+
+        The tangent is taken at `above` where e > 0, and at `below` where e < 0.
+        """
         point = np.maximum(np.where(self.exponents > 0, above, below), SMALLEST)
         coefficients = self.exponents / point
         return coefficients, self.log_bounds - (self.exponents * (np.log(point) - 1.0)).sum(axis=1)
 
     def missed_convex(self, theta: Numbers, above: Numbers) -> Numbers:
-        """How far θ is from the convex rows that have their tangents at `above`."""
+        """How far θ is from the convex constraints that have their tangents at `above`."""
         up, down = np.maximum(self.exponents, 0.0), np.minimum(self.exponents, 0.0)
         base = np.maximum(above, SMALLEST)
         value = up @ (theta / base - 1.0 + np.log(base))
@@ -143,8 +148,8 @@ class End:
 
     theta: Numbers
     value: float  # objective and soft costs
-    multipliers: Numbers  # of the block's linear rows
-    product_multipliers: Numbers  # (finite product rows,) per unit of the logarithm of the bound
+    multipliers: Numbers  # of the block's linear constraints
+    product_multipliers: Numbers  # (finite product constraints,) per unit of the logarithm of the bound
 
 
 # What asks for the optimum of one task after another, is answered (None: infeasible), and returns its result.
@@ -176,22 +181,22 @@ def _solved(tasks: list[Task], repetitions: int) -> list[BlockEstimate | None]:
         return [answer for task in tasks for answer in _solved([task], repetitions)]
 
 
-def descend(task: Task, rows: ProductRows, start: Numbers, at_zero: Sequence[int] = ()) -> Descent:
-    """Convex steps from a point, feasible or not; None where the rows around it leave nothing."""
+def descend(task: Task, products: ProductConstraints, start: Numbers, at_zero: Sequence[int] = ()) -> Descent:
+    """Convex steps from a point, feasible or not; None where the constraints around it leave nothing."""
     task = replace(task, block=_with_zeros(task.block, at_zero))
     point, value, end = start, np.inf, None
     for _ in range(STEPS):
-        found = yield from _step(task, rows, point)
+        found = yield from _step(task, products, point)
         if found is None:
             break
         theta, reached = found.theta, found.value
-        if end is not None and not np.isnan(rows.costs).all():
-            # Soft rows are only as right as their tangents: go as far as it helps. All on the way is feasible.
+        if end is not None and not np.isnan(products.costs).all():
+            # Tangents of soft constraints hold only nearby: go as far as it helps. All on the way is feasible.
             share = 1.0
             while reached > value and share > 1e-3:
                 share *= 0.5
                 theta = (1.0 - share) * point + share * found.theta
-                reached = objective(task, theta) + rows.soft_cost(theta)
+                reached = objective(task, theta) + products.soft_cost(theta)
         if reached >= value - PROGRESS * max(1.0, abs(value)):
             if reached < value or end is None:
                 end = replace(found, theta=theta, value=reached)
@@ -204,41 +209,41 @@ def descend(task: Task, rows: ProductRows, start: Numbers, at_zero: Sequence[int
     return replace(end, multipliers=end.multipliers[:count])
 
 
-def _step(task: Task, rows: ProductRows, above: Numbers) -> Descent:
-    """min of the objective under the rows made convex at `above`; tangents are added until none is missed."""
-    hard = np.isnan(rows.costs)
+def _step(task: Task, products: ProductConstraints, above: Numbers) -> Descent:
+    """The minimum under the constraints made convex at `above`; tangents are added until none is missed."""
+    hard = np.isnan(products.costs)
     block, count = task.block, len(task.block.linear)
-    coefficients, bounds = rows.tangents(above, above)
+    coefficients, bounds = products.tangents(above, above)
     which = np.arange(len(bounds))
-    confidences = np.where(hard, np.nan, rows.costs / max(task.soft_weight, 1e-300))
+    confidences = np.where(hard, np.nan, products.costs / max(task.soft_weight, 1e-300))
     block, scales = _with_tangents(block, coefficients, bounds, confidences)
     for left in reversed(range(CUTS)):
         answer = yield replace(task, block=block)
         if answer is None:
             return None
         found = answer
-        missed = np.where(hard, rows.missed_convex(found.theta, above), 0.0)
+        missed = np.where(hard, products.missed_convex(found.theta, above), 0.0)
         if missed.max(initial=0.0) <= HOLDS or left == 0:
             break
         cut = np.flatnonzero(missed > 0.0)
-        coefficients, bounds = rows.tangents(above, found.theta)
+        coefficients, bounds = products.tangents(above, found.theta)
         block, more = _with_tangents(block, coefficients[cut], bounds[cut] - 0.5 * HOLDS, np.full(len(cut), np.nan))
         which, scales = np.concatenate((which, cut)), np.concatenate((scales, more))
-    if found.certificate.violation > HOLDS or rows.missed(found.theta)[: len(hard)][hard].max(initial=0.0) > LIMIT:
+    if found.certificate.violation > HOLDS or products.missed(found.theta)[: len(hard)][hard].max(initial=0.0) > LIMIT:
         return None
-    prices = np.zeros(len(hard))
-    np.add.at(prices, which, found.multipliers[count:] / scales)
-    value = objective(task, found.theta) + rows.soft_cost(found.theta)
-    return End(found.theta, value, found.multipliers[:count], prices)
+    product_multipliers = np.zeros(len(hard))
+    np.add.at(product_multipliers, which, found.multipliers[count:] / scales)
+    value = objective(task, found.theta) + products.soft_cost(found.theta)
+    return End(found.theta, value, found.multipliers[:count], product_multipliers)
 
 
 def _with_tangents(block: Block, coefficients: Numbers, bounds: Numbers, confidences: Numbers) -> tuple[Block, Numbers]:
-    """The block with these rows, and what hard ones were divided by, so that their violations are those of θ."""
+    """The block with these constraints, and what hard ones were divided by, so that violations are those of θ."""
     largest = np.abs(coefficients).max(axis=1, initial=0.0)
     scales = np.where(np.isnan(confidences), largest, 1.0)
-    rows, columns = np.nonzero(coefficients)
-    values = (coefficients / scales[:, None])[rows, columns]
-    return with_constraints(block, rows, columns, values, bounds / scales, confidences), scales
+    places, columns = np.nonzero(coefficients)
+    values = (coefficients / scales[:, None])[places, columns]
+    return with_constraints(block, places, columns, values, bounds / scales, confidences), scales
 
 
 def _with_zeros(block: Block, at_zero: Sequence[int]) -> Block:
@@ -255,10 +260,10 @@ def _filled(task: Task) -> Task:
 
 
 def _starts(
-    relaxed: BlockEstimate, interior: Interior, rows: ProductRows, seed: int
+    relaxed: BlockEstimate, interior: Interior, products: ProductConstraints, seed: int
 ) -> Iterator[tuple[Numbers, tuple[int, ...]]]:
-    """Where a growing penalty leads to; then points within the linear rows: the optimum without products, one inside,
-    one where products hold, and others.
+    """Where a growing penalty leads to; then points within the linear constraints: the optimum without products, one
+    inside, one where products hold, and others.
 
     With each goes a choice of factors for the products that vanish: the least seen first.
     """
@@ -274,5 +279,5 @@ def _starts(
         share = generator.random()
         points.append(interior.point if corner is None else share * interior.point + (1.0 - share) * corner.point)
     for number, point in enumerate(points):
-        least = [sorted(factors, key=lambda k: relaxed.task.weights[k]) for factors in rows.vanishing]
+        least = [sorted(factors, key=lambda k: relaxed.task.weights[k]) for factors in products.vanishing]
         yield point, tuple(factors[number % len(factors)] for factors in least)

@@ -59,26 +59,26 @@ def starts_of(sizes: Sequence[int] | Indices) -> Indices:
 
 
 def stacked(blocks: Sequence[Block]) -> Block:
-    """All blocks in one, numbered on; `constraint_numbers` counts its rows from 0, and products are left out."""
+    """All blocks in one, numbered on; `constraint_numbers` counts its constraints from 0, and products are left out."""
     linear = [block.linear for block in blocks]
     parameters = starts_of([block.size for block in blocks])
     distributions = starts_of([len(block.distributions) - 1 for block in blocks])
-    entries = starts_of([len(rows.indices) for rows in linear])
-    count = sum(len(rows) for rows in linear)
+    entries = starts_of([len(each.indices) for each in linear])
+    count = sum(len(each) for each in linear)
     return Block(
-        tuple(row for block in blocks for row in block.configurations),
+        tuple(pair for block in blocks for pair in block.configurations),
         np.concatenate([block.parameters for block in blocks]),
         _numbered_on([block.distributions for block in blocks], parameters),
         np.concatenate([block.distribution_of for block in blocks])
         + np.repeat(distributions[:-1], np.diff(parameters)),
         LinearConstraints(
-            _numbered_on([rows.starts for rows in linear], entries),
-            np.concatenate([rows.indices for rows in linear]) + np.repeat(parameters[:-1], np.diff(entries)),
-            np.concatenate([rows.coefficients for rows in linear]),
-            np.concatenate([rows.bounds for rows in linear]),
-            np.concatenate([rows.statements for rows in linear]),
-            np.concatenate([rows.equality for rows in linear]),
-            np.concatenate([rows.confidences for rows in linear]),
+            _numbered_on([each.starts for each in linear], entries),
+            np.concatenate([each.indices for each in linear]) + np.repeat(parameters[:-1], np.diff(entries)),
+            np.concatenate([each.coefficients for each in linear]),
+            np.concatenate([each.bounds for each in linear]),
+            np.concatenate([each.statements for each in linear]),
+            np.concatenate([each.equality for each in linear]),
+            np.concatenate([each.confidences for each in linear]),
         ),
         np.arange(count),
     )
@@ -91,23 +91,23 @@ def _numbered_on(starts: Sequence[Indices], offsets: Indices) -> Indices:
     return np.append(inner + np.repeat(offsets[:-1], sizes), offsets[-1])
 
 
-def apart(block: Block, distribution_starts: Indices, row_starts: Indices) -> list[Block]:
-    """The blocks that a stacked one is made of, given where the distributions and rows of each start."""
+def apart(block: Block, distribution_starts: Indices, constraint_starts: Indices) -> list[Block]:
+    """The blocks that a stacked one is made of, given where the distributions and constraints of each start."""
     linear, parameters = block.linear, block.distributions[distribution_starts]
     found = []
     for k in range(len(distribution_starts) - 1):
         first, last = distribution_starts[k], distribution_starts[k + 1]
         begin, end = parameters[k], parameters[k + 1]
-        row, stop = row_starts[k], row_starts[k + 1]
-        entry, until = linear.starts[row], linear.starts[stop]
-        rows = LinearConstraints(
-            linear.starts[row : stop + 1] - entry,
+        start, stop = constraint_starts[k], constraint_starts[k + 1]
+        entry, until = linear.starts[start], linear.starts[stop]
+        own = LinearConstraints(
+            linear.starts[start : stop + 1] - entry,
             linear.indices[entry:until] - begin,
             linear.coefficients[entry:until],
-            linear.bounds[row:stop],
-            linear.statements[row:stop],
-            linear.equality[row:stop],
-            linear.confidences[row:stop],
+            linear.bounds[start:stop],
+            linear.statements[start:stop],
+            linear.equality[start:stop],
+            linear.confidences[start:stop],
         )
         found.append(
             Block(
@@ -115,8 +115,8 @@ def apart(block: Block, distribution_starts: Indices, row_starts: Indices) -> li
                 block.parameters[begin:end],
                 block.distributions[first : last + 1] - begin,
                 block.distribution_of[begin:end] - first,
-                rows,
-                block.constraint_numbers[row:stop],
+                own,
+                block.constraint_numbers[start:stop],
             )
         )
     return found

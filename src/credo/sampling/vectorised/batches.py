@@ -137,7 +137,7 @@ def move_batches(geometry: Geometry, extras: ExtraTerms) -> list[MoveBatch]:
     found = []
     for members in independent_batches(resources, kinds):
         indices = padded([geometry.move_indices[entries[m]].tolist() for m in members], parameters)
-        rows = [geometry.delta_constraints[deltas[m]] for m in members]
+        met = [geometry.delta_constraints[deltas[m]] for m in members]
         changes = [geometry.delta_values[deltas[m]] for m in members]
         named = padded([geometry.extra_list[touched[m]].tolist() for m in members], no_extra)
         above = [change > TINY_CHANGE for change in changes]
@@ -146,9 +146,9 @@ def move_batches(geometry: Geometry, extras: ExtraTerms) -> list[MoveBatch]:
             MoveBatch(
                 indices,
                 padded_values([geometry.move_values[entries[m]].tolist() for m in members], 0.0),
-                padded([row[side].tolist() for row, side in zip(rows, above, strict=True)], constraints),
+                padded([each[side].tolist() for each, side in zip(met, above, strict=True)], constraints),
                 padded_values([change[side].tolist() for change, side in zip(changes, above, strict=True)], 1.0),
-                padded([row[side].tolist() for row, side in zip(rows, below, strict=True)], constraints),
+                padded([each[side].tolist() for each, side in zip(met, below, strict=True)], constraints),
                 padded_values([change[side].tolist() for change, side in zip(changes, below, strict=True)], -1.0),
                 named,
                 extras.matrix[named[:, None, :], indices[None, :, :]],

@@ -101,9 +101,9 @@ def _ends(batch: MoveBatch, low: Numbers, high: Numbers, slack: Numbers) -> tupl
 
 
 def _update_slack(batch: MoveBatch, step: Numbers, slack: Numbers) -> None:
-    for rows, changes in ((batch.upper, batch.upper_changes), (batch.lower, batch.lower_changes)):
-        if len(rows):
-            slack[rows] -= changes[:, :, None] * step
+    for numbers, changes in ((batch.upper, batch.upper_changes), (batch.lower, batch.lower_changes)):
+        if len(numbers):
+            slack[numbers] -= changes[:, :, None] * step
 
 
 def move_pairs(batch: MoveBatch, shape: Numbers, theta: Numbers, slack: Numbers, rng: np.random.Generator) -> None:

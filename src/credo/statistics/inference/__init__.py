@@ -1,1 +1,1 @@
-"""Exact inference for rows with gaps: what is shared is worked out once, by compiled loops."""
+"""Exact inference for incomplete rows: what is shared is computed once, by compiled loops."""

@@ -58,7 +58,7 @@ def make_plans(layout: Layout, groups: Groups, memory_limit: int | None = None) 
         needed = int(BYTES_A_CELL * cells)
         raise TooLargeError(
             f"Exact inference would need {readable_bytes(needed)} for one group of hidden variables; "
-            f"{readable_bytes(memory_limit)} are allowed. It has to look at {len(names)} of them together: "
+            f"{readable_bytes(memory_limit)} are allowed. It needs a table over {len(names)} of them at once: "
             f"{listing(names)}. Observe some of them, give variables fewer parents, or raise memory_limit.",
             needed,
         )

@@ -2,7 +2,7 @@
 
     log L(θ) = Σ_families Σ_cells N log θ  +  Σ_evaluations w log Z(θ)
 
-The first sum is over families without gaps, counted once; the second over the distinct evaluations of components.
+The first sum is over complete families, counted once; the second over the distinct evaluations of components.
 The derivative with respect to log θ is the expected count of each cell.
 """
 
@@ -35,13 +35,13 @@ class Prepared:
     groups: Groups
     plans: Plans | None  # None where all terms are enumerated
     cuts: Indices | Terms  # (pieces + 1,) evaluations that are summed together; or all terms
-    observed: Counts  # of families without gaps
+    observed: Counts  # of complete families
     observed_cells: Indices  # where in the layout these were counted,
     observed_counts: Numbers  # and how often
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is left to expect: no row has a gap that matters."""
+        """Whether nothing is left to expect: no row has a missing value that matters."""
         return not len(self.groups.component)
 
     def barren(self) -> dict[str, float]:
@@ -85,7 +85,7 @@ def _require_cells(layout: Layout) -> None:
 def require_data(prepared: Prepared) -> None:
     """Refuse data from which nothing can be learned."""
     if not len(prepared.observed_cells) and prepared.is_complete:
-        raise DataError("No row says anything about any table: every value is missing, or every weight is zero.")
+        raise DataError("There is nothing to learn from: every value is missing, or every weight is zero.")
 
 
 def expected_counts(prepared: Prepared, tables: Mapping[str, Any]) -> tuple[Counts, float]:
@@ -146,7 +146,7 @@ def impossible_evaluation(layout: Layout, groups: Groups, codes: Any, evaluation
 
 
 def _impossible_family(prepared: Prepared, theta: Numbers) -> ImpossibleRowError:
-    """The error for a family without gaps of probability zero: the first such row."""
+    """The error for a complete family of probability zero: the first such row."""
     layout, codes = prepared.layout, prepared.dataset.codes
     found: list[tuple[int, list[str]]] = []
     for cell in prepared.observed_cells[theta[prepared.observed_cells] == 0].tolist():

@@ -83,7 +83,7 @@ class Relaxation:
         `tilt` weighs the values of each factor in addition to the messages, (factors, most states); with it the
         marginals of all factors are returned too.
         """
-        from credo.kernels.tie_messages import change, compensate, put_off
+        from credo.kernels.tie_messages import change, compensate, keep_previous
 
         full = np.concatenate([theta, np.zeros(self.prepared.layout.size - len(theta))])
         rest, log_rest = expected_cells(self.rest, theta)
@@ -120,7 +120,7 @@ class Relaxation:
                     converged = True
                     break
             else:
-                put_off(self.offsets, changed[self.evaluation], evidence, following)
+                keep_previous(self.offsets, changed[self.evaluation], evidence, following)
                 evidence, repeated = following, repeated | changed
                 self._evaluate(full, evidence, messages, changed)
         counts, log_rows = totals

@@ -1,0 +1,264 @@
+"""The methods of `Network` whose work is done by later modules: labelled CPTs, sampling, prediction, other libraries.
+
+Users look for them on the network. Each imports `credo.network_methods` when it is called: the only import against the
+order of modules (see pyproject.toml).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from numpy.typing import ArrayLike
+
+from credo.types import PgmpyModel, PyagrumModel, Seed, TableLike
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from credo.model.network import Network
+
+
+class NetworkConveniences:
+    """What `Network`, its only subclass, does with the help of later modules."""
+
+    __slots__ = ()
+
+    def cpt(self, name: str) -> pl.DataFrame:
+        """The CPT of a variable with labels.
+
+        Parameters
+        ----------
+        name : str
+            A variable.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each configuration of the parents: a column of states for each parent, then a column
+            `child=state` of probabilities for each state. For a noisy family whose full CPT is too large, its small
+            CPTs one below the other, with empty cells for the parents that a set of causes does not contain.
+
+        Raises
+        ------
+        NetworkError
+            If the variable has no CPT.
+
+        Examples
+        --------
+        >>> import credo
+        >>> network = credo.Network({"smoke": ["no", "yes"]}, cpts={"smoke": [0.7, 0.3]})
+        >>> network.cpt("smoke").row(0, named=True)
+        {'smoke=no': 0.7, 'smoke=yes': 0.3}
+        """
+        from credo.network_methods import labelled_cpt
+
+        return labelled_cpt(_network(self), name)
+
+    def sample(self, rows: int, seed: Seed = 0) -> pl.DataFrame:
+        """Draw rows from the joint distribution.
+
+        Parameters
+        ----------
+        rows : int
+            The number of rows.
+        seed : int or numpy.random.Generator, default 0
+            The same seed gives the same rows.
+
+        Returns
+        -------
+        polars.DataFrame
+            A column of states for each variable.
+
+        Examples
+        --------
+        >>> import credo
+        >>> network = credo.Network({"smoke": ["no", "yes"]}, cpts={"smoke": [0.0, 1.0]})
+        >>> network.sample(2)["smoke"].to_list()
+        ['yes', 'yes']
+        """
+        from credo.network_methods import sample
+
+        return sample(_network(self), rows, seed)
+
+    def log_likelihood(self, data: TableLike) -> float:
+        """The log-likelihood of data, log P(data), with the natural logarithm.
+
+        Parameters
+        ----------
+        data : path, frame or Dataset
+            The rows. Missing values and hidden variables are summed out exactly.
+
+        Returns
+        -------
+        float
+            The sum over rows; minus infinity if a row is impossible.
+
+        Examples
+        --------
+        >>> import credo
+        >>> import polars as pl
+        >>> network = credo.Network({"coin": ["heads", "tails"]}, cpts={"coin": [0.5, 0.5]})
+        >>> round(network.log_likelihood(pl.DataFrame({"coin": ["heads", "tails", None]})), 3)
+        -1.386
+        """
+        from credo.network_methods import log_likelihood
+
+        return log_likelihood(_network(self), data)
+
+    def predict(self, data: TableLike, name: str, soft: Mapping[str, ArrayLike] | None = None) -> pl.DataFrame:
+        """The probability of each state of a variable in each row, given the values of the row.
+
+        Parameters
+        ----------
+        data : path, frame or Dataset
+            The rows; values may be missing. A value of the variable itself is certain.
+        name : str
+            The variable to predict.
+        soft : mapping from str to array_like, optional
+            Uncertain (virtual) evidence: for a variable the likelihood of what was observed under each of its states,
+            as one list for all rows or one list per row.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each row of the data, a column `name=state` for each state.
+
+        Raises
+        ------
+        ImpossibleRowError
+            If a row has probability zero.
+
+        Examples
+        --------
+        >>> import credo
+        >>> import polars as pl
+        >>> network = credo.Network(
+        ...     {"rain": ["no", "yes"], "wet": ["no", "yes"]},
+        ...     {"wet": ["rain"]},
+        ...     {"rain": [0.5, 0.5], "wet": [[0.75, 0.25], [0.25, 0.75]]},
+        ... )
+        >>> network.predict(pl.DataFrame({"wet": ["yes"]}), "rain").row(0, named=True)
+        {'rain=no': 0.25, 'rain=yes': 0.75}
+        """
+        from credo.network_methods import predict
+
+        return predict(_network(self), data, name, soft)
+
+    def kl(self, other: Network) -> float:
+        """The Kullback-Leibler divergence KL(self ‖ other) of the joint distributions, computed exactly.
+
+        Parameters
+        ----------
+        other : Network
+            A network with the same structure; variables, states and parents are matched by name.
+
+        Returns
+        -------
+        float
+            The divergence in nats; infinite if `other` excludes what this network does not.
+
+        Raises
+        ------
+        NetworkError
+            If the structures differ.
+
+        Examples
+        --------
+        >>> import credo
+        >>> fair = credo.Network({"coin": ["heads", "tails"]}, cpts={"coin": [0.5, 0.5]})
+        >>> round(fair.kl(fair.with_cpts({"coin": [0.25, 0.75]})), 4)
+        0.1438
+        """
+        from credo.network_methods import kl
+
+        return kl(_network(self), other)
+
+    @classmethod
+    def from_pgmpy(cls, model: PgmpyModel) -> Network:
+        """A pgmpy model as a network.
+
+        Parameters
+        ----------
+        model : pgmpy.models.DiscreteBayesianNetwork
+            The model; names and states that are not texts become texts.
+
+        Returns
+        -------
+        Network
+            The same variables, parents and numbers.
+
+        Raises
+        ------
+        NetworkError
+            If the model does not list the states of a variable, or contradicts itself.
+        """
+        from credo.network_methods import from_pgmpy
+
+        return from_pgmpy(model)
+
+    def to_pgmpy(self) -> PgmpyModel:
+        """The network as a pgmpy model.
+
+        Returns
+        -------
+        pgmpy.models.DiscreteBayesianNetwork
+            The model, with a `TabularCPD` for each CPT.
+
+        Raises
+        ------
+        MissingExtraError
+            If pgmpy is not installed.
+        """
+        from credo.network_methods import to_pgmpy
+
+        return to_pgmpy(_network(self))
+
+    @classmethod
+    def from_pyagrum(cls, model: PyagrumModel) -> Network:
+        """A pyAgrum network as a network.
+
+        Parameters
+        ----------
+        model : pyagrum.BayesNet
+            The network. A CPT of zeros, which pyAgrum gives to new variables, is left out.
+
+        Returns
+        -------
+        Network
+            The same variables, parents and numbers.
+
+        Raises
+        ------
+        MissingExtraError
+            If pyAgrum is not installed.
+        """
+        from credo.network_methods import from_pyagrum
+
+        return from_pyagrum(model)
+
+    def to_pyagrum(self) -> PyagrumModel:
+        """The network as a pyAgrum network.
+
+        Returns
+        -------
+        pyagrum.BayesNet
+            The network; a missing CPT is filled with zeros, as pyAgrum does.
+
+        Raises
+        ------
+        MissingExtraError
+            If pyAgrum is not installed.
+        """
+        from credo.network_methods import to_pyagrum
+
+        return to_pyagrum(_network(self))
+
+    def _repr_html_(self) -> str:
+        from credo.network_methods import network_html
+
+        return network_html(_network(self))
+
+
+def _network(conveniences: NetworkConveniences) -> Network:
+    return cast("Network", conveniences)
