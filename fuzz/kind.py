@@ -49,7 +49,14 @@ class Kind:
 KINDS = {
     "knowledge": "fuzz.knowledge:KNOWLEDGE",
     "bif": "fuzz.networks:BIF",
+    "xmlbif": "fuzz.networks:XMLBIF",
+    "xdsl": "fuzz.networks:XDSL",
+    "uai": "fuzz.networks:UAI",
+    "net": "fuzz.networks:NET",
+    "dsl": "fuzz.networks:DSL",
     "csv": "fuzz.tables:CSV",
+    "parquet": "fuzz.frames:PARQUET",
+    "frames": "fuzz.frames:FRAMES",
     "fits": "fuzz.fits:FITS",
 }
 

@@ -18,6 +18,8 @@ STATES = (("no", "yes"), ("low", "medium", "high"), ("0", "1"), ("0", "1", "2"),
           ("<5", "5-12", "12+"),
           ("s0", "s1", "s2"), ("absent", "present"), ("only",), ("1.0", "2.0"), ("a", "b", "c", "d"))  # fmt: skip
 
+IDENTIFIERS = tuple(states for states in STATES if all(state.isidentifier() for state in states))
+
 
 def random_names(choose: Random, count: int, odd: float = 0.2) -> list[str]:
     """Distinct names, some of them odd."""
@@ -29,14 +31,24 @@ def random_names(choose: Random, count: int, odd: float = 0.2) -> list[str]:
 
 
 def network_from(
-    choose: Random, variables: tuple[int, int] = (1, 5), odd: float = 0.2, most_parents: int = 3, complete: float = 0.9
+    choose: Random,
+    variables: tuple[int, int] = (1, 5),
+    odd: float = 0.2,
+    most_parents: int = 3,
+    complete: float = 0.9,
+    plain: bool = False,
 ) -> Network:
-    """A small network with a random structure; its CPTs hold zeros, ones and numbers of many digits."""
+    """A small network with a random structure; its CPTs hold zeros, ones and numbers of many digits.
+
+    `odd` is the share of odd names, `complete` that of variables with a CPT; with `plain` all names are identifiers.
+    """
     names = random_names(choose, choose.randint(*variables), odd)
+    if plain:
+        names = [f"v{place}" for place in range(len(names))]
     numbers = np.random.default_rng(choose.getrandbits(64))
     states = {}
     for name in names:
-        states[name] = list(choose.choice(STATES))
+        states[name] = list(choose.choice(IDENTIFIERS if plain else STATES))
         if choose.random() < odd:
             states[name] = random_names(choose, choose.randint(1, 4), 0.6)
         choose.shuffle(states[name])

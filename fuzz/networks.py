@@ -49,7 +49,9 @@ def make(ending: str, choose: Random) -> Input:
     """A written network with a few changes; plain names where the format has no others."""
     content = None
     while content is None:
-        network = network_from(choose, odd=choose.choice((0.0, 0.3)))
+        is_strict = ending in (".xdsl", ".net", ".dsl")  # identifiers only, and every CPT
+        odd, complete = (0.0, 1.0) if is_strict else (choose.choice((0.0, 0.3)), 0.9)
+        network = network_from(choose, odd=odd, complete=complete, plain=is_strict)
         if ending == ".xdsl" and choose.random() < 0.3:
             network = with_noisy_family(choose, network)
         content = written(network, ending)
