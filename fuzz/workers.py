@@ -27,6 +27,7 @@ from fuzz.kind import Kind, kind_named, make_input, to_bytes
 
 REDUCING_SECONDS = 20.0
 INPUTS_PER_WORKER = 5_000  # then a new one starts, so that what libraries leak does not add up
+WAITING = 5.0  # times the limit of computing time
 GRACE = 20.0  # seconds beyond the limit after which the parent ends a worker that its own watchdog did not
 
 
@@ -59,6 +60,7 @@ def serve(connection: Connection, trace: str, folder: str) -> None:
         while (chunk := connection.recv()) is not None:
             kind = kind_named(chunk.kind)
             _limit_memory(kind.megabytes)
+            _print_where_on_limit(watchdog)
             seen: set[str] = set()
             for number in range(chunk.start, chunk.stop):
                 connection.send(_checked(kind, chunk.seed, number, Path(folder), watchdog, seen))
@@ -81,12 +83,32 @@ def _checked(kind: Kind, seed: int, number: int, folder: Path, watchdog: Any, se
 
 @contextmanager
 def limited(seconds: float, watchdog: Any) -> Iterator[None]:
-    """A time limit that also holds in compiled code: beyond it the process prints where it is, and ends."""
-    faulthandler.dump_traceback_later(seconds, exit=True, file=watchdog)
+    """A time limit that also holds in compiled code: beyond it the process prints where it is, and ends.
+
+    It is one of computing time, so that a busy machine changes nothing; who waits for something gets `WAITING` times as
+    long.
+    """
+    faulthandler.dump_traceback_later(WAITING * seconds, exit=True, file=watchdog)
+    _limit_computing(seconds)
     try:
         yield
     finally:
         faulthandler.cancel_dump_traceback_later()
+        _limit_computing(None)
+
+
+def _limit_computing(seconds: float | None) -> None:
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+        limit = resource.RLIM_INFINITY if seconds is None else int(used + seconds + 1)
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+
+
+def _print_where_on_limit(watchdog: Any) -> None:
+    if hasattr(signal, "SIGXCPU"):
+        faulthandler.register(signal.SIGXCPU, file=watchdog, chain=True)
 
 
 @contextmanager
@@ -190,7 +212,7 @@ def run_chunks(chunks: Iterator[Chunk], count: int) -> Iterator[tuple[Chunk, Don
 
 def _is_stuck(worker: Worker) -> bool:
     assert worker.chunk is not None
-    limit = kind_named(worker.chunk.kind).seconds + REDUCING_SECONDS + GRACE
+    limit = WAITING * (kind_named(worker.chunk.kind).seconds + REDUCING_SECONDS) + GRACE
     return time.monotonic() - worker.since > limit + 60.0 * (worker.served == 0)
 
 
@@ -230,7 +252,7 @@ def _death(worker: Worker, chunk: Chunk) -> Failure:
     worker.process.join(5)
     kind, number = kind_named(chunk.kind), worker.next
     trace = worker.trace.read_text(errors="replace") if worker.trace.exists() else ""
-    if trace.startswith("Timeout"):
+    if trace.startswith("Timeout") or worker.process.exitcode == -getattr(signal, "SIGXCPU", 0):
         files = [line.strip() for line in trace.splitlines() if "/credo/" in line]
         place = files[0].partition("/credo/")[2] if files else "a library"
         signature = f"took more than {kind.seconds:g} s: {place}"
