@@ -154,8 +154,8 @@ def _water_levels(problem: Problem) -> Numbers:
     theta = problem.vector(with_prior=False)
     hidden = problem.options.entropy.hidden_draws
     for name in problem.layout.names:
-        rows = problem.layout.view(theta, name)
-        rows[:] = water_level(rows, hidden)
+        distributions = problem.layout.view(theta, name)
+        distributions[:] = water_level(distributions, hidden)
     return theta
 
 
@@ -170,14 +170,14 @@ def _share_task(block: Block, lower: Numbers) -> Task:
         distribution_of=np.concatenate((block.distribution_of, count + np.repeat(np.arange(count), 2))),
         linear=block.linear.take(block.linear.hard),
         constraint_numbers=block.constraint_numbers[block.linear.hard],
-        products=tuple(row for row in block.products if row.confidence is None),
+        products=tuple(each for each in block.products if each.confidence is None),
     )
     own = np.flatnonzero(lower > 0)
     entries = np.stack((block.size + 2 * block.distribution_of[own], own), axis=1)
     coefficients = np.stack((lower[own], np.full(len(own), -1.0)), axis=1)
     weights = np.concatenate((np.zeros(block.size), np.tile([1.0, 0.0], count)))
-    rows = np.repeat(np.arange(len(own)), 2)
-    return Task(with_constraints(hard, rows, entries.ravel(), coefficients.ravel(), np.zeros(len(own))), weights)
+    numbers = np.repeat(np.arange(len(own)), 2)
+    return Task(with_constraints(hard, numbers, entries.ravel(), coefficients.ravel(), np.zeros(len(own))), weights)
 
 
 ME = Method(

@@ -139,6 +139,16 @@ def _add_5(  # pragma: no cover
 
 
 @jit
+def _width(left: int) -> Any:  # pragma: no cover
+    """How many of the states that are left to take at a time: 4 are 2 and 2, 6 are 3 and 3, not 5 and 1."""
+    if left == 4:
+        return np.uint64(2)
+    if left == 6:
+        return np.uint64(3)
+    return np.uint64(5) if left > 5 else np.uint64(left)
+
+
+@jit
 def sum_single(  # pragma: no cover
     size: int, families: int, steps: Any, cells: Any, c0: int, theta: Any, table: Any
 ) -> Any:
@@ -150,22 +160,16 @@ def sum_single(  # pragma: no cover
         last = min(first + BATCH, families)
         k = np.uint64(0)
         while k < size:
-            left = size - k
-            if left == 1:
-                _multiply_1(k, first, last, steps, cells, c0, theta, table)
-                k += np.uint64(1)
-            elif left == 2:
-                _multiply_2(k, first, last, steps, cells, c0, theta, table)
-                k += np.uint64(2)
-            elif left == 3 or left == 6:
-                _multiply_3(k, first, last, steps, cells, c0, theta, table)
-                k += np.uint64(3)
-            elif left == 4:
-                _multiply_2(k, first, last, steps, cells, c0, theta, table)
-                k += np.uint64(2)
-            else:
+            width = _width(size - k)
+            if width == 5:
                 _multiply_5(k, first, last, steps, cells, c0, theta, table)
-                k += np.uint64(5)
+            elif width == 3:
+                _multiply_3(k, first, last, steps, cells, c0, theta, table)
+            elif width == 2:
+                _multiply_2(k, first, last, steps, cells, c0, theta, table)
+            else:
+                _multiply_1(k, first, last, steps, cells, c0, theta, table)
+            k += width
         if last < families:
             largest = 0.0
             for k in range(size):
@@ -191,19 +195,13 @@ def add_single(  # pragma: no cover
         table[k] *= ratio
     k = np.uint64(0)
     while k < size:
-        left = size - k
-        if left == 1:
-            _add_1(k, families, steps, cells, c0, table, counts)
-            k += np.uint64(1)
-        elif left == 2:
-            _add_2(k, families, steps, cells, c0, table, counts)
-            k += np.uint64(2)
-        elif left == 3 or left == 6:
-            _add_3(k, families, steps, cells, c0, table, counts)
-            k += np.uint64(3)
-        elif left == 4:
-            _add_2(k, families, steps, cells, c0, table, counts)
-            k += np.uint64(2)
-        else:
+        width = _width(size - k)
+        if width == 5:
             _add_5(k, families, steps, cells, c0, table, counts)
-            k += np.uint64(5)
+        elif width == 3:
+            _add_3(k, families, steps, cells, c0, table, counts)
+        elif width == 2:
+            _add_2(k, families, steps, cells, c0, table, counts)
+        else:
+            _add_1(k, families, steps, cells, c0, table, counts)
+        k += width

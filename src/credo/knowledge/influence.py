@@ -88,7 +88,7 @@ def raises(parent: str, child: str, by_at_least: float = 0.0, confidence: float 
     Raises
     ------
     KnowledgeError
-        If a name is no text, or a number is not finite.
+        If a name is not a text, or a number is not finite.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def lowers(parent: str, child: str, by_at_least: float = 0.0, confidence: float 
     Raises
     ------
     KnowledgeError
-        If a name is no text, or a number is not finite.
+        If a name is not a text, or a number is not finite.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def synergize(*parents: str, on: str, by_at_least: float = 0.0, confidence: floa
     Raises
     ------
     KnowledgeError
-        If no parent is given, a name is no text, or a number is not finite.
+        If no parent is given, a name is not a text, or a number is not finite.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def sub_synergize(*parents: str, on: str, by_at_least: float = 0.0, confidence: 
     Raises
     ------
     KnowledgeError
-        If no parent is given, a name is no text, or a number is not finite.
+        If no parent is given, a name is not a text, or a number is not finite.
 
     Examples
     --------

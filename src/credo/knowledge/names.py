@@ -191,7 +191,7 @@ def checked_names(values: Any) -> tuple[str, ...]:
 
 
 def checked_items(values: Any) -> Iterable[Any]:
-    """Something to iterate over that is no text, or an error."""
+    """Something to iterate over that is not a text, or an error."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise python_error("not-a-list", repr(values))
     return values

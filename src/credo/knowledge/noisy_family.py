@@ -63,7 +63,7 @@ def noisy_or(child: str, sets: Iterable[str | Iterable[str]], leak: bool = False
     Raises
     ------
     KnowledgeError
-        If `sets` is empty or no list, or a name is no text.
+        If `sets` is empty or not a list, or a name is not a text.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def noisy_and(child: str, sets: Iterable[str | Iterable[str]], leak: bool = Fals
     Raises
     ------
     KnowledgeError
-        If `sets` is empty or no list, or a name is no text.
+        If `sets` is empty or not a list, or a name is not a text.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def noisy_max(child: str, sets: Iterable[str | Iterable[str]], leak: bool = Fals
     Raises
     ------
     KnowledgeError
-        If `sets` is empty or no list, or a name is no text.
+        If `sets` is empty or not a list, or a name is not a text.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def noisy_min(child: str, sets: Iterable[str | Iterable[str]], leak: bool = Fals
     Raises
     ------
     KnowledgeError
-        If `sets` is empty or no list, or a name is no text.
+        If `sets` is empty or not a list, or a name is not a text.
 
     Examples
     --------

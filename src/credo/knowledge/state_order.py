@@ -59,7 +59,7 @@ def order(variable: str, states: Iterable[str]) -> Order:
     Raises
     ------
     KnowledgeError
-        If a name is no text, or `states` is no list.
+        If a name is not a text, or `states` is not a list.
 
     Examples
     --------

@@ -77,7 +77,7 @@ def same(*variables: str, by: str | None = None, rows: Iterable[int] = ()) -> Ti
     Raises
     ------
     KnowledgeError
-        If no variable is given, both or none of `by` and `rows` are, or a row number is no integer.
+        If no variable is given, both or none of `by` and `rows` are, or a row number is not an integer.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def different(*variables: str, by: str | None = None, rows: Iterable[int] = ()) 
     Raises
     ------
     KnowledgeError
-        If no variable is given, both or none of `by` and `rows` are, or a row number is no integer.
+        If no variable is given, both or none of `by` and `rows` are, or a row number is not an integer.
 
     Examples
     --------

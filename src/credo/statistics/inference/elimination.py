@@ -82,8 +82,8 @@ def cut_pieces(layout: Layout, groups: Groups, plans: Plans | None) -> Indices |
     cost = (plans.input_cells + 2 * plans.clique_cells)[groups.component].astype(np.float64)
     total = float(cost.sum())
     fitting = MOST_COUNTS // max(1, layout.size)
-    worth = total // (SMALL_PIECE + 2 * layout.size)  # each piece has counts of its own, cleared and added up
-    pieces = int(max(1, min(MOST_PIECES, fitting, worth)))
+    useful = total // (SMALL_PIECE + 2 * layout.size)  # each piece has counts of its own, cleared and added up
+    pieces = int(max(1, min(MOST_PIECES, fitting, useful)))
     cuts = np.searchsorted(np.cumsum(cost), total * np.arange(1, pieces) / pieces)
     return np.concatenate([[0], cuts, [len(cost)]]).astype(np.int64)
 
