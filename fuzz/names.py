@@ -56,7 +56,7 @@ def network_from(
         name: choose.sample(names[:place], min(place, choose.randint(0, most_parents)))
         for place, name in enumerate(names)
     }
-    structure = Network(states, parents, name=choose.choice(("", "net", "a b", "größe", 'x"y')))
+    structure = Network(states, parents, name="net" if plain else choose.choice(("net", "a b", "größe", 'x"y')))
     cpts = {}
     for name in names:
         if choose.random() < complete:
