@@ -1,8 +1,8 @@
 """Coverage-guided fuzzing of one reader with Atheris: `python -m fuzz.coverage bif -max_total_time=60`.
 
-Atheris is optional and not a dependency (`pip install atheris`). It changes bytes on its own and keeps those inputs that
-reach new code, from a corpus in `fuzz/state/corpus-KIND` that starts with a few inputs of the kind. What must hold is what
-the kind checks. Options after the kind are those of libFuzzer.
+Atheris is optional and not a dependency (`pip install atheris`). It changes bytes on its own and keeps those inputs
+that reach new code, from a corpus in `fuzz/state/corpus-KIND` that starts with a few inputs of the kind. What must hold
+is what the kind checks. Options after the kind are those of libFuzzer.
 """
 
 from __future__ import annotations
