@@ -73,7 +73,7 @@ def make(choose: Random) -> Input:
 def _statements(choose: Random, truth: Network, most: int) -> list[str]:
     """Lines without mistakes; most of them hold in the truth, so that most inputs can be learned."""
     lines: list[str] = []
-    wrong = choose.choice((0.0, 0.0, 0.3))
+    wrong = choose.choice((0.0, 0.0, 0.6))
     for _ in range(choose.randint(0, most)):
         line = random_statement(choose, truth)
         if " * P(" in line and choose.random() > EXPENSIVE:

@@ -58,6 +58,7 @@ KINDS = {
     "parquet": "fuzz.frames:PARQUET",
     "frames": "fuzz.frames:FRAMES",
     "fits": "fuzz.fits:FITS",
+    "checks": "fuzz.checks:CHECKS",
     "faults": "fuzz.faults:FAULT",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from random import Random
 
@@ -56,19 +57,22 @@ class Polytope:
         return np.inf if found.x is None else float(found.fun)
 
 
-def polytope_of(constraints: Constraints, equal_within: float = 0.0) -> Polytope:
-    """The hard linear constraints; equalities become two inequalities, so that they can be missed a little."""
+def polytope_of(constraints: Constraints, statements: Collection[int] | None = None) -> Polytope:
+    """The hard linear constraints of some statements, or of all; equalities become two inequalities each."""
     layout = constraints.layout
     starts = layout.distribution_starts()
     sums = csr_array(
         (np.ones(layout.size), np.arange(layout.size), np.append(starts, layout.size)),
         shape=(len(starts), layout.size),
     )
-    hard = constraints.linear.take(constraints.linear.hard)
+    chosen = constraints.linear.hard
+    if statements is not None:
+        chosen = chosen & np.isin(constraints.linear.statements, list(statements))
+    hard = constraints.linear.take(chosen)
     matrix = hard.matrix(layout.size).toarray()
     both = hard.equality
     above = np.concatenate((matrix, -matrix[both]))
-    bounds = np.concatenate((hard.bounds, -hard.bounds[both])) + equal_within
+    bounds = np.concatenate((hard.bounds, -hard.bounds[both]))
     return Polytope(csr_array(above), bounds, sums, np.ones(len(starts)))
 
 
