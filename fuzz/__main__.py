@@ -11,7 +11,7 @@ from pathlib import Path
 from fuzz.failures import run_input
 from fuzz.kind import KINDS, from_bytes, kind_named, make_input, to_bytes
 from fuzz.running import run_kind, summary
-from fuzz.state import FOUND, code_version
+from fuzz.state import FOLDER, code_version
 from fuzz.workers import strict_warnings
 
 INTERRUPTED = 130
@@ -24,17 +24,15 @@ def main() -> int:
         return _replay(given)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     records, ended = [], 0
-    print(f"credo {code_version()}; failures are kept in {FOUND}", file=sys.stderr)
+    print(f"credo {code_version()}; failures are kept in {given.folder / 'found'}", file=sys.stderr)
     for name in given.kinds or KINDS:
-        try:
-            records.append(
-                run_kind(
-                    name, inputs=given.inputs, seed=given.seed, seconds=given.seconds, resume=given.resume,
-                    workers=given.workers,
-                )
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            print(f"\n{name}: interrupted; --resume goes on from here.", file=sys.stderr)
+        record = run_kind(
+            name, inputs=given.inputs, seed=given.seed, seconds=given.seconds, resume=given.resume,
+            workers=given.workers, found=given.folder / "found", kept=given.folder / "state",
+        )  # fmt: skip
+        records.append(record)
+        if record.interrupted:
+            print(f"{name}: interrupted; --resume goes on from here.", file=sys.stderr)
             ended = INTERRUPTED
             break
     print(summary(records))
@@ -64,6 +62,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="another seed makes other inputs")
     parser.add_argument("--resume", action="store_true", help="go on where the last run of this version ended")
     parser.add_argument("--workers", type=int, default=2, help="how many processes (default: 2)")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where failures and state are kept (default: fuzz)")
     parser.add_argument("--only", type=int, metavar="NUMBER", help="check the input with this number, in this process")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="check an input that was kept, in this process")
     given = parser.parse_args()

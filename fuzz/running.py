@@ -15,7 +15,7 @@ from fuzz.kind import kind_named
 from fuzz.state import Record
 from fuzz.workers import Chunk, Done, run_chunks
 
-CHUNK = 25  # inputs that a worker gets at once
+CHUNK_SECONDS = 250.0  # what the inputs that a worker gets at once may take at most
 SAVED_FOR_EACH = 3  # inputs that are kept of failures with one signature
 SHOW_EVERY = 2.0  # seconds
 
@@ -54,13 +54,13 @@ def run_kind(
     deadline = None if seconds is None else started + seconds
     tallies: dict[int, Tally] = {}
     sizes: dict[int, int] = {}
-    frontier = record.done
+    frontier, chunk_size = record.done, max(1, int(CHUNK_SECONDS / kind.seconds))
 
     def chunks() -> Iterator[Chunk]:
-        for start in range(frontier, inputs, CHUNK):
+        for start in range(frontier, inputs, chunk_size):
             if deadline is not None and time.monotonic() > deadline:
                 return
-            stop = min(start + CHUNK, inputs)
+            stop = min(start + chunk_size, inputs)
             tallies[start], sizes[start] = Tally(), stop - start
             yield Chunk(name, seed, start, stop)
 
@@ -87,6 +87,8 @@ def run_kind(
             if time.monotonic() - kept_at > 5.0:
                 kept_at = time.monotonic()
                 state.store(record, kept)
+    except KeyboardInterrupt:
+        record.interrupted = True
     finally:
         record.seconds = before + time.monotonic() - started
         state.store(record, kept)

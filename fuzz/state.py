@@ -28,6 +28,7 @@ class Record:
     outcomes: dict[str, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)  # signature → how often
     seconds: float = 0.0
+    interrupted: bool = False  # by Ctrl-C, in the last run
 
     @property
     def clean(self) -> int:
@@ -58,7 +59,7 @@ def load(kind: str, seed: int, version: str, folder: Path = STATE) -> Record:
     """What was recorded for this kind, seed and version; nothing yet, if there is no record."""
     path = _path(kind, seed, version, folder)
     try:
-        return Record(**json.loads(path.read_text(encoding="utf-8")))
+        return Record(**{**json.loads(path.read_text(encoding="utf-8")), "interrupted": False})
     except (OSError, ValueError, TypeError):
         return Record(kind, seed, version)
 

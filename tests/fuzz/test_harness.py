@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -59,3 +63,18 @@ def test_recipes_become_smaller_list_by_list() -> None:
     assert {"rows": [], "names": {"a": ["x"]}} in found
     assert {"rows": [2], "names": {"a": ["x"]}} in found
     assert {"rows": [1, 2], "names": {"a": []}} in found
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_an_interrupt_keeps_what_was_checked(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "fuzz", "knowledge", "--inputs", "1000000", "--workers", "1", "--folder", tmp_path]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("state/*.json")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted; --resume" in errors
+    assert "Traceback" not in errors
+    assert "knowledge" in out  # the summary
