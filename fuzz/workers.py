@@ -26,6 +26,7 @@ from fuzz.failures import Failure, failure_of, reduced, run_input, signature_of
 from fuzz.kind import Kind, kind_named, make_input, to_bytes
 
 REDUCING_SECONDS = 20.0
+COMPILING = 120.0  # seconds that the first input may take longer, where kernels have to be compiled first
 INPUTS_PER_WORKER = 5_000  # then a new one starts, so that what libraries leak does not add up
 WAITING = 5.0  # times the limit of computing time
 GRACE = 20.0  # seconds beyond the limit after which the parent ends a worker that its own watchdog did not
@@ -57,19 +58,24 @@ def serve(connection: Connection, trace: str, folder: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
     _silence()
     with open(trace, "w") as watchdog:
+        started: set[str] = set()
         while (chunk := connection.recv()) is not None:
             kind = kind_named(chunk.kind)
             _limit_memory(kind.megabytes)
             _print_where_on_limit(watchdog)
             seen: set[str] = set()
             for number in range(chunk.start, chunk.stop):
-                connection.send(_checked(kind, chunk.seed, number, Path(folder), watchdog, seen))
+                seconds = kind.seconds if kind.name in started else kind.seconds + COMPILING
+                started.add(kind.name)
+                connection.send(_checked(kind, chunk.seed, number, Path(folder), watchdog, seen, seconds))
 
 
-def _checked(kind: Kind, seed: int, number: int, folder: Path, watchdog: Any, seen: set[str]) -> Done | Failure:
+def _checked(
+    kind: Kind, seed: int, number: int, folder: Path, watchdog: Any, seen: set[str], seconds: float
+) -> Done | Failure:
     given = make_input(kind, seed, number)
     try:
-        with limited(kind.seconds, watchdog), strict_warnings():
+        with limited(seconds, watchdog), strict_warnings():
             return Done(number, run_input(kind, given, folder))
     except BaseException as error:
         failure = failure_of(error, number, given)
@@ -212,8 +218,8 @@ def run_chunks(chunks: Iterator[Chunk], count: int) -> Iterator[tuple[Chunk, Don
 
 def _is_stuck(worker: Worker) -> bool:
     assert worker.chunk is not None
-    limit = WAITING * (kind_named(worker.chunk.kind).seconds + REDUCING_SECONDS) + GRACE
-    return time.monotonic() - worker.since > limit + 60.0 * (worker.served == 0)
+    limit = WAITING * (kind_named(worker.chunk.kind).seconds + REDUCING_SECONDS + COMPILING) + GRACE
+    return time.monotonic() - worker.since > limit
 
 
 def _received(workers: list[Worker], place: int, chunks: Iterator[Chunk]) -> Iterator[tuple[Chunk, Done | Failure]]:

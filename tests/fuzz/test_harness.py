@@ -14,7 +14,7 @@ from fuzz.failures import reduced, run_input, signature_of
 from fuzz.kind import kind_named, make_input, smaller, to_bytes
 from fuzz.running import run_kind, summary
 
-from fuzz import state
+from fuzz import state, workers
 
 BAD = "tests.fuzz.bad_kinds:BAD"
 
@@ -24,9 +24,10 @@ def expected(inputs: int, seed: int) -> Counter[bytes]:
     return Counter(to_bytes(make_input(kind, seed, number)) for number in range(inputs))
 
 
-def test_hangs_crashes_and_errors_are_recorded(tmp_path: Path) -> None:
+def test_hangs_crashes_and_errors_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = expected(12, 5)
     assert min(made[each] for each in (b"good", b"xx fail xx", b"hang", b"crash", b"memory")) >= 1
+    monkeypatch.setattr(workers, "COMPILING", 0.0)
     record = run_kind(BAD, inputs=12, seed=5, workers=2, found=tmp_path / "found", kept=tmp_path / "state")
     assert record.done == 12
     assert record.outcomes == {"good": made[b"good"]}
