@@ -14,9 +14,7 @@ import credo
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
 from credo.estimation.methods import METHODS
-from credo.explain.violations import violation_amounts
 from credo.knowledge import Knowledge
-from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.results import violated_statements
 
@@ -157,4 +155,13 @@ def holds_in(knowledge: Knowledge, truth: Network) -> bool:
     constraints = lower(knowledge)
     if constraints.forms:
         return False
-    return max(violation_amounts(constraints, expand(truth).network).values(), default=0.0) <= 0.0
+    theta = constraints.layout.pack(truth.cpts)
+    linear = constraints.linear
+    excess = linear.values(theta) - linear.bounds
+    excess = np.where(linear.equality, np.abs(excess), excess)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        products = [
+            float(np.array(each.exponents) @ np.log(theta[list(each.indices)])) - each.log_bound
+            for each in constraints.products
+        ]
+    return all(value <= 0.0 for value in (*excess.tolist(), *products))  # False for what is not a number
