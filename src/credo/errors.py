@@ -10,6 +10,8 @@ import difflib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
+from itertools import islice
+from math import log10
 from typing import Any
 
 
@@ -86,6 +88,10 @@ class FormatError(CredoError, ValueError):
 
 class LossyFormatWarning(UserWarning):
     """A network was written in a format that cannot hold all of it; the message names what is lost."""
+
+
+class RoundedNumbersWarning(UserWarning):
+    """Distributions of a network that was read do not sum to one, because their digits are rounded; now they do."""
 
 
 class FileError(CredoError, OSError):
@@ -219,10 +225,19 @@ class Status(Enum):
 # Words for messages ---------------------------------------------------------------------------------------------------
 
 
+# Comparing takes time with the square of the length; longer names, and more of them, are not compared.
+LONGEST_COMPARED = 100
+MOST_COMPARED = 2000
+
+
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` is most likely a misspelling of, if one is close enough."""
-    by_folded = {candidate.casefold(): candidate for candidate in known}
-    found = difflib.get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
+    name = str(name)
+    if len(name) > LONGEST_COMPARED:
+        return None
+    comparable = (candidate for candidate in known if len(candidate) <= LONGEST_COMPARED)
+    by_folded = {candidate.casefold(): candidate for candidate in islice(comparable, MOST_COMPARED)}
+    found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None
 
 
@@ -247,6 +262,11 @@ def first_duplicate(names: Iterable[str]) -> str | None:
             return name
         seen.add(name)
     return None
+
+
+def readable_count(count: int) -> str:
+    """A number of things for people: `1,024`, and `2**100` or more as a power of ten."""
+    return f"{count:,}" if count.bit_length() <= 60 else f"about 10^{int(count.bit_length() * log10(2))}"
 
 
 def readable_bytes(count: float) -> str:

@@ -92,6 +92,8 @@ MISTAKES = [
     ("0.2, 0.8;", ";", 17, "has 0 numbers; it needs 2"),
     ("0.2, 0.8;", "0.2, 0.8e;", 17, "Expected a number in the block of c, not `0.8e`"),
     ("0.2, 0.8;", "0.2, nan;", 17, "Expected a number in the block of c, not `nan`"),
+    ("0.2, 0.8;", '0.2, "0.8";', 17, 'Expected a number in the block of c, not `"0.8"`'),
+    ("table 0.25, 0.75;", 'table 0.25, "0.75";', 13, 'Expected a number in the block of a, not `"0.75"`'),
     ("0.2, 0.8;", "0.2, 0_8;", 17, "Expected a number in the block of c, not `0_8`"),
     ("0.2, 0.8;", "0.2, ٣;", 17, "Expected a number in the block of c, not `٣`"),
     ("0.2, 0.8;", "0.2, 0.8", 18, "Expected a number or `;`"),
@@ -152,7 +154,7 @@ def test_a_file_that_is_cut_off_is_an_error_or_less_of_a_network(cut: int) -> No
     [
         (b"", "no variable"),
         (bytes(range(256)), "not UTF-8"),
-        (b"\x00\x01\x02", "Expected `network`"),
+        (b"\x00\x01\x02", "null character"),
         (TWO.replace("low", "größe").encode("latin-1"), "not UTF-8"),
         (TWO.encode("utf-16"), "not UTF-8"),
     ],

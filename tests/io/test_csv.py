@@ -79,6 +79,51 @@ def test_quoted_labels_may_hold_separators_quotes_and_line_ends(file: Path) -> N
     assert dataset.codes[:, 0].tolist() == [0, 1, 2, 3]
 
 
+def test_blanks_may_follow_a_closing_quote(file: Path) -> None:
+    dataset = read(write(file, '"smoke" ,lung,"grade" \n"no" ,"yes"\t,"1"  \r\n"no","yes","1"\n'))
+    assert dataset.codes.tolist() == [[0, 1, 0], [0, 1, 0]]
+
+
+def test_two_quotes_are_one_only_within_quotes(file: Path) -> None:
+    network = Network({"x": ('a"b', 'a""b')})
+    assert read(write(file, 'x\n"a""b"\na"b\n'), network).codes[:, 0].tolist() == [0, 0]
+    assert read(write(file, 'x\na""b\n"a""""b"\n'), network).codes[:, 0].tolist() == [1, 1]
+    dataset = read(write(file, 'x,id\na"b,"a""b"\na"b,a""b\n'), network, ("id",))
+    assert dataset.others["id"].to_list() == ['a"b', 'a""b']
+
+
+def test_a_name_in_the_header_may_hold_a_line_end(file: Path) -> None:
+    network = Network({"x\ny": ("0", "1")})
+    assert read(write(file, '"x\ny",id\r\n1,5\r\n'), network).codes[:, 0].tolist() == [1]
+
+
+def test_thousands_of_columns(file: Path) -> None:
+    names = [f"gene number {i}" for i in range(12_000)]
+    network = Network({names[7]: ("0", "1"), names[-1]: ("0", "1")})
+    row = ["0"] * len(names)
+    row[7] = "1"
+    for separator in ",;\t":
+        text = "\n".join([separator.join(names), separator.join(row)])
+        assert read(write(file, text), network).codes.tolist() == [[1, 0]]
+
+
+def test_one_endless_line_ends_soon(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_module, "LONGEST_HEADER", 1000)
+    monkeypatch.setattr(csv_module, "LONGEST_RECORD", 2000)
+    monkeypatch.setattr(csv_module, "CHUNK_BYTES", 1000)
+    with pytest.raises(DataError, match="the first line"):
+        read(write(file, "a" * 5000))
+    with pytest.raises(DataError, match=r"row 2: longer than 2.0 kB"):
+        read(write(file, "smoke,lung,grade\nno,yes,1\n" + "x" * 10_000))
+    with pytest.raises(DataError, match="row 1: a double quote is opened"):
+        read(write(file, 'smoke,lung,grade\n"' + "no,yes,1\n" * 1000))
+
+
+def test_a_text_that_is_not_utf8_is_an_error_too(file: Path) -> None:
+    with pytest.raises(DataError, match="row 2: the value of id is not UTF-8"):
+        read(write(file, "smoke,id\nno,a\nno,\xf6\n".encode("latin-1")), others=("id",))
+
+
 def test_packed_files(tmp_path: Path) -> None:
     path = write(tmp_path / "table.csv.gz", gzip.compress(b"smoke,lung,grade\nno,yes,1\n"))
     assert read(path).codes.tolist() == [[0, 1, 0]]
@@ -100,6 +145,14 @@ def test_packed_files(tmp_path: Path) -> None:
         ('smoke,lung,grade\nno,"yes,1\n', DataError, ["row 1", "not closed"]),
         ("", DataError, ["empty"]),
         ("\n\n", DataError, ["empty"]),
+        ('smoke,lung,grade\nno,yes,1\nno,yes,"1"0\n', DataError, ["row 2", "closing double quote", '"1"0']),
+        ('smoke,lung,grade\n"no"x,yes,1\n', DataError, ["row 1", "closing double quote"]),
+        ('smoke,lung,grade\n"no""x" y,yes,1\n', DataError, ["row 1", "closing double quote"]),
+        ('smoke;lung;grade\nno;yes;"1",0\n', DataError, ["row 1", "closing double quote"]),
+        ('smoke,"lung"s,grade\nno,yes,1\n', DataError, ["header", "closing double quote"]),
+        ('smoke,"lung,grade\nno,yes,1\n', DataError, ["header", "not closed"]),
+        ("smoke,lung,grade\nno,yes,1\nno,y\0es,1\n", DataError, ["row 2", "null character"]),
+        ("smoke,lung,grade\nno,yes,1\0\n", DataError, ["row 1", "null character"]),
         (b"\xff\xfes\0m\0", DataError, ["UTF-8"]),
         (b"sm\xf6ke\nno\n", DataError, ["UTF-8"]),
     ],
@@ -133,6 +186,17 @@ def test_chunks_and_threads_change_nothing(file: Path, monkeypatch: pytest.Monke
     parts = list(stream_csv(file, NET))
     assert len(parts) > 1
     assert concatenate(parts).codes.tolist() == codes.tolist()
+
+
+@pytest.mark.parametrize("length", [10, 60, 130, 700])
+def test_a_record_longer_than_a_piece_is_not_lost(file: Path, monkeypatch: pytest.MonkeyPatch, length: int) -> None:
+    monkeypatch.setattr(csv_module, "CHUNK_BYTES", 100)
+    monkeypatch.setattr(csv_module, "SMALL_PIECE", 16)
+    monkeypatch.setattr(csv_module, "cpu_count", lambda: 4)
+    write(file, "smoke,id\nno,a\n" + f"yes,{'x' * length}\n" * 3 + "no,b\n")
+    dataset = read(file, others=("id",))
+    assert dataset.codes[:, 0].tolist() == [0, 1, 1, 1, 0]
+    assert dataset.others["id"].to_list() == ["a", *["x" * length] * 3, "b"]
 
 
 def test_rows_are_counted_over_chunks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from credo.errors import FormatError, LossyFormatWarning
+from credo.errors import FormatError, LossyFormatWarning, RoundedNumbersWarning
 from credo.io.network_files import read_network, write_network
 from credo.io.noisy_formats import as_full_cpts, as_noisymax
 from credo.model.network import Network
@@ -205,3 +205,22 @@ def test_names_of_effects_are_free_ones() -> None:
     taken = Network(names, network.parents, network.cpts, forms=network.forms)
     assert "y_by_x0_x1_x2_x3_" in as_full_cpts(taken)[0]
     assert "y_by_x0_x1_x2_x3_" in as_noisymax(taken)[0]
+
+
+ROUNDED = """<smile id="x"><nodes>
+<cpt id="a"><state id="x"/><state id="y"/><probabilities>0.5 0.5</probabilities></cpt>
+<noisymax id="c"><state id="s0"/><state id="s1"/><state id="s2"/><state id="s3"/><state id="s4"/><state id="s5"/>
+<parents>a</parents><parameters>0.166667 0.166667 0.166667 0.166667 0.166667 {last} 0 0 0 0 0 1 0 0 0 0 0 1</parameters>
+</noisymax></nodes></smile>"""
+
+
+def test_a_noisy_family_with_rounded_digits_is_read_and_sampled(tmp_path: Path) -> None:
+    path = tmp_path / "net.xdsl"
+    path.write_text(ROUNDED.format(last="0.166667"))
+    with pytest.warns(RoundedNumbersWarning, match="One distribution .* of c, sums to 1.000002"):
+        network = read_network(path)
+    assert abs(network.forms["c"].cpts[0][0].sum() - 1) < 1e-15
+    assert len(network.sample(10)) == 10
+    path.write_text(ROUNDED.format(last="0.166671"))
+    with pytest.raises(FormatError, match="line 3: The noisy-MAX of c: .* sum to one"):
+        read_network(path)

@@ -2,7 +2,7 @@
 
 Reading goes in two steps. The blocks of a text are scanned first, with names and numbers as text, so that blocks may
 come in any order. Then names are resolved and numbers converted: all numbers of a CPT at once where they are plain,
-otherwise entry by entry, which finds the line of a mistake. Nothing is normalised. Properties and comments have no
+otherwise entry by entry, which finds the line of a mistake. Properties and comments have no
 place in a `Network` and are skipped.
 """
 
@@ -11,23 +11,20 @@ from __future__ import annotations
 import gzip
 import itertools
 import re
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from credo.errors import FormatError, NetworkError, first_duplicate, suggestion
-from credo.io.files import replacing, unreadable
-from credo.io.scanner import NUMBER, QUOTED, Scanner, quoted, words
+from credo.errors import FormatError, NetworkError, first_duplicate, readable_count, suggestion
+from credo.io.assembly import assemble, check_implied
+from credo.io.files import read_text, replacing
+from credo.io.printed_numbers import NUMBER
+from credo.io.scanner import QUOTED, Scanner, quoted, words
 from credo.model.network import Network, Variable
 from credo.types import Numbers, PathLike
-
-# A `default` entry lets a short file ask for any size; beyond this (2 GB) it is taken for a mistake.
-LARGEST_CPT = 2**28
 
 # Large CPTs are mostly entries of plain numbers: one expression matches such an entry. Whatever it does not match is
 # read word by word, which finds the line of the mistake.
@@ -38,21 +35,7 @@ _EMPTY_PLACE = re.compile(r",\s*(?:,|$)|^\s*,")
 
 def read_bif(path: PathLike) -> Network:
     """The network in a BIF file; a file whose name ends in `.gz` is decompressed."""
-    try:
-        content = Path(path).read_bytes()
-        if str(path).lower().endswith(".gz"):
-            content = gzip.decompress(content)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FormatError(f"This is not a complete gzip file: {error}.".replace("..", "."), str(path)) from None
-    except OSError as error:
-        raise unreadable(path, error) from None
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        message = f"Byte {error.start} is not UTF-8 text. Save the file as UTF-8."
-        raise FormatError(message, str(path), line) from None
-    return parse_bif(text, str(path))
+    return parse_bif(read_text(path), str(path))
 
 
 def write_bif(network: Network, path: PathLike) -> None:
@@ -111,17 +94,14 @@ def _network(scanner: Scanner, name: str, variables: dict[str, Variable], blocks
         structure = Network(tuple(variables.values()), parents, name=name)
     except NetworkError as error:
         raise FormatError(str(error), scanner.path) from None
+
+    def fail(child: str, message: str) -> NoReturn:
+        scanner.fail(message, blocks[child].position)
+
+    check_implied(structure, {child: "a default" for child, block in blocks.items() if block.default}, fail)
     found = {child: _cpt(scanner, structure, block) for child, block in blocks.items()}
     cpts = {child: cpt for child, cpt in found.items() if cpt is not None}
-    try:
-        return structure.with_cpts(cpts)
-    except NetworkError:
-        for child, cpt in cpts.items():  # find the block with the mistake
-            try:
-                structure.with_cpts({child: cpt})
-            except NetworkError as error:
-                scanner.fail(str(error), blocks[child].position)
-        raise
+    return assemble(structure, cpts, scanner.path, fail)
 
 
 # Blocks as text -------------------------------------------------------------------------------------------------------
@@ -268,7 +248,8 @@ def _explain_numbers(scanner: Scanner, child: str) -> NoReturn:
     """Raise the error for numbers that do not follow the format."""
     while not scanner.take(";"):
         start = scanner.skip_blanks()
-        word = scanner.word(f"a number or `;` in the block of {child}")
+        scanner.word(f"a number or `;` in the block of {child}")
+        word = scanner.text[start : scanner.position]  # with its quotes: a number has none
         if not NUMBER.fullmatch(word):
             scanner.fail(f"Expected a number in the block of {child}, not `{word[:40]}`.", start)
         scanner.take(",")
@@ -288,24 +269,19 @@ def _cpt(scanner: Scanner, structure: Network, block: _Block) -> Numbers | None:
     configurations, states = prod(shape[:-1]), shape[-1]
     numbers = _configuration_numbers(scanner, structure, block)
     _check_configurations(scanner, structure, block, numbers, configurations)
-    if configurations * states > LARGEST_CPT:
-        scanner.fail(f"The CPT of {block.child} would have {configurations * states:,} numbers.", block.position)
     cpt = np.empty(shape, dtype=np.float64)
     distributions = cpt.reshape(configurations, states)
     if block.default is not None:
         distributions[:] = _values(scanner, block.child, [block.default], states)
     if numbers:
         distributions[numbers] = _values(scanner, block.child, block.entries, states)
-    cpt.setflags(write=False)
     return cpt
 
 
 def _cpt_of_table(scanner: Scanner, shape: tuple[int, ...], block: _Block, entry: _Entry) -> Numbers:
     """A `table` entry: axes (child, parents…), the last one running fastest, as the specification and JavaBayes do."""
     values = _values(scanner, block.child, [entry], prod(shape))
-    cpt = np.array(np.moveaxis(values.reshape(shape[-1], *shape[:-1]), 0, -1), order="C")
-    cpt.setflags(write=False)
-    return cpt
+    return np.array(np.moveaxis(values.reshape(shape[-1], *shape[:-1]), 0, -1), order="C")
 
 
 def _values(scanner: Scanner, child: str, entries: Sequence[_Entry], count: int) -> Numbers:
@@ -331,7 +307,9 @@ def _entry_values(scanner: Scanner, child: str, entry: _Entry, count: int) -> li
         numbers.append(float(match.group()))
     if len(numbers) != count:
         place = f"Configuration ({entry.labels.strip()})" if entry.labels.strip() else "The entry"
-        scanner.fail(f"{place} of {child} has {len(numbers)} numbers; it needs {count}.", entry.position)
+        scanner.fail(
+            f"{place} of {child} has {len(numbers)} numbers; it needs {readable_count(count)}.", entry.position
+        )
     return numbers
 
 
@@ -387,7 +365,7 @@ def _check_configurations(
     if block.default is None and len(seen) < configurations:
         first = next(number for number in range(configurations) if number not in seen)
         left = configurations - len(seen) - 1
-        more = f", and {left:,} more configurations" if left else ""
+        more = f", and {readable_count(left)} more configurations" if left else ""
         scanner.fail(f"{structure.describe(block.child, first)} is missing{more}.", block.position)
 
 

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from gzip import BadGzipFile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from credo.errors import DataError, MissingColumnError
+from credo.errors import DataError, FileError, MissingColumnError
 from credo.io.columns import MISSING_TEXTS, no_rows, number_of, require_distinct, text_of
-from credo.io.csv import read_header, unpacked
+from credo.io.csv import read_csv_texts
 from credo.io.files import require_file, unreadable
-from credo.io.tables import (
-    CSV_ENDINGS,
-    PARQUET_ENDINGS,
-    as_polars,
-    header_of,
-    narwhals_frame,
-    parquet_files,
-    unknown_ending,
-)
+from credo.io.parquet import PARQUET_ENDINGS, parquet_errors, scan_parquet
+from credo.io.tables import CSV_ENDINGS, as_polars, header_of, narwhals_frame, unknown_ending
 from credo.model.network import Variable
 from credo.types import TableLike
 
@@ -83,21 +75,16 @@ def _states(column: pl.Series) -> tuple[str, ...]:
 
 
 def _frame_of_path(path: Path) -> pl.DataFrame:
-    import polars as pl
-
     require_file(path, "table", folder_allowed=True)
     name = path.name.lower()
     try:
         if path.is_dir() or name.endswith(PARQUET_ENDINGS):
-            return pl.read_parquet(parquet_files(path))
+            with parquet_errors(path):
+                return scan_parquet(path).collect()
         if name.endswith(CSV_ENDINGS):
-            with path.open("rb") as raw, unpacked(raw, path) as file:
-                header, separator = read_header(file.readline(), path, ())
-            require_distinct(header)
-            frame = pl.read_csv(path, separator=separator, infer_schema=False, encoding="utf8-lossy")
-            return frame.rename(dict(zip(frame.columns, header, strict=True)))
-    except (pl.exceptions.PolarsError, BadGzipFile, EOFError) as error:
-        raise DataError(f"{path} cannot be read: {error}") from None
+            return read_csv_texts(path)
     except OSError as error:
+        if isinstance(error, FileError):
+            raise
         raise unreadable(path, error) from None
     raise unknown_ending(path)

@@ -6,15 +6,12 @@ Here a cell is compared with the states of its variable in place, and what does 
 
 from __future__ import annotations
 
-import csv
 import gzip
 import re
-import zlib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
-from io import StringIO
 from itertools import pairwise
 from os import cpu_count
 from pathlib import Path
@@ -24,10 +21,20 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.errors import DataError
-from credo.io.columns import MISSING, MISSING_TEXTS, Columns, Lexicon, match_columns, unknown_states
+from credo.errors import DataError, readable_bytes
+from credo.io.columns import (
+    MISSING,
+    MISSING_TEXTS,
+    Columns,
+    Lexicon,
+    match_columns,
+    no_rows,
+    require_distinct,
+    unknown_states,
+)
 from credo.io.dataset import Dataset, code_type
-from credo.kernels.csv import DONE, EMPTY, FULL, IGNORE, PADDING, RAGGED, STATE, TEXT, insert, scan
+from credo.io.files import BROKEN_GZIP
+from credo.kernels.csv import DONE, EMPTY, FULL, IGNORE, PADDING, QUOTE, RAGGED, STATE, TEXT, TRAILING, insert, scan
 from credo.model.network import Network, Variable
 from credo.types import Codes
 
@@ -62,7 +69,9 @@ def scan_plain(
         while not last:
             match = field_of.match(raw, at)
             if match is None:
-                return row, record, misses, DONE  # the record goes on behind this piece
+                # The record goes on behind this piece, or a field goes on behind its quotes.
+                ending = TRAILING if _TRAILING.match(raw, at) else DONE
+                return row, record, misses, ending
             is_quoted = match.start(1) >= 0
             begin, end = match.span(1 if is_quoted else 2)
             last, at = match[3] == b"\n", match.end()
@@ -90,12 +99,17 @@ def scan_plain(
     return row, at, misses, DONE
 
 
+_QUOTED = rb'"([^"]*+(?:""[^"]*+)*+)"[ \t\r]*+'
+_TRAILING = re.compile(_QUOTED + rb"[^ \t\r]")
+
+
 @cache
 def _field_pattern(separator: int) -> re.Pattern[bytes]:
-    """Group 1 is what stands in quotes, group 2 what stands without; group 3 is what ends the field."""
+    """Group 1 is what is in quotes, group 2 what is without; group 3 is what ends the field."""
     mark = re.escape(bytes([separator]))
-    quoted = rb'"((?:[^"]|"")*+)"[^%s\n]*+' % mark
     plain = rb'((?:[^"%s\n][^%s\n]*+)?)' % (mark, mark)
+    # Blanks behind a quote may end before a separator that is a tab.
+    quoted = _QUOTED.replace(rb" \t\r", rb" \r") if separator == ord("\t") else _QUOTED
     return re.compile(rb"(?:%s|%s)([%s\n])" % (quoted, plain, mark))
 
 
@@ -104,6 +118,10 @@ def _field_pattern(separator: int) -> re.Pattern[bytes]:
 
 CHUNK_BYTES = 16 * 2**20
 PLAIN_BYTES = 2**20  # of a file that plain Python reads, in at most 0.4 s; loading the compiled loop takes longer
+LONGEST_SHOWN = 100_000  # bytes of a wrong record that its message is made of
+LONGEST_HEADER = 4 * 2**20  # bytes
+LONGEST_RECORD = 16 * 2**20  # bytes; in a longer one, a quote is not closed
+MOST_HEADER_LINES = 50  # that names in quotes may take
 UNKNOWN_AT_ONCE = 256  # texts that one scan may leave open before it is repeated
 SMALL_PIECE = 2**16  # bytes that are not worth a thread of their own
 
@@ -115,36 +133,59 @@ def stream_csv(
     path: Path, network: Network, others: Sequence[str] = (), progress: Progress | None = None
 ) -> Iterator[Dataset]:
     """The rows of a CSV file as datasets, chunk by chunk; `progress` receives the share of the file that was read."""
+    yield from _stream(path, network.variables, lambda header: match_columns(header, network, others), progress)
+
+
+def read_csv_texts(path: Path) -> pl.DataFrame:
+    """All columns of a CSV file as texts; missing values are null."""
+    import polars as pl
+
+    def all_columns(header: Sequence[str]) -> Columns:
+        require_distinct(header)
+        return Columns((), (), tuple(header), ())
+
+    parts = [pl.DataFrame(part.others) for part in _stream(path, (), all_columns, None)]
+    if not parts:
+        raise no_rows()
+    return pl.concat(parts)
+
+
+def _stream(
+    path: Path, variables: tuple[Variable, ...], match: Callable[[Sequence[str]], Columns], progress: Progress | None
+) -> Iterator[Dataset]:
     try:
-        yield from _stream(path, network, others, progress)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        with path.open("rb") as raw, _unpacked(raw, path) as file, ThreadPoolExecutor(cpu_count() or 1) as pool:
+            header, separator = _read_header(file, path, {variable.name for variable in variables})
+            table = _CsvTable(str(path), variables, match(header), header, separator)
+            size = max(1, path.stat().st_size)
+            yield from _datasets(table, file, pool, lambda: progress and progress(raw.tell() / size))
+    except BROKEN_GZIP as error:
         what = "is cut off" if isinstance(error, EOFError) else "is not a gzip file, though its name says so"
         raise DataError(f"{path} {what}: {error}.".replace("..", ".")) from None
 
 
-def _stream(path: Path, network: Network, others: Sequence[str], progress: Progress | None) -> Iterator[Dataset]:
-    with path.open("rb") as raw, unpacked(raw, path) as file, ThreadPoolExecutor(cpu_count() or 1) as pool:
-        header, separator = read_header(file.readline(CHUNK_BYTES), path, network)
-        table = _CsvTable(str(path), network, match_columns(header, network, others), header, separator)
-        rest, rows, at_end = b"", 0, False
-        while not at_end:
-            buffer, filled = _fill(file, rest)
-            at_end = filled == len(rest)
-            if at_end and rest and not rest.endswith(b"\n"):
-                buffer[filled], filled = ord("\n"), filled + 1  # the last line of a file need not be ended
-            table.is_small &= filled <= PLAIN_BYTES
-            dataset, consumed = table.read(buffer, filled, rows, pool)
-            if at_end and consumed < filled:
-                raise table.ragged(buffer[consumed:filled], rows + len(dataset))
-            if progress is not None:
-                progress(raw.tell() / max(1, path.stat().st_size))
-            if len(dataset):
-                rows += len(dataset)
-                yield dataset
-            rest = buffer[consumed:filled].tobytes()
+def _datasets(table: _CsvTable, file: BinaryIO, pool: Executor, report: Callable[[], object]) -> Iterator[Dataset]:
+    rest, rows, at_end = b"", 0, False
+    while not at_end:
+        buffer, filled = _fill(file, rest)
+        at_end = filled == len(rest)
+        if at_end and rest and not rest.endswith(b"\n"):
+            buffer[filled], filled = ord("\n"), filled + 1  # the last line of a file need not be ended
+        table.is_small &= filled <= PLAIN_BYTES
+        if filled and buffer[:filled].min() == 0:
+            row = rows + 1 + int((buffer[: buffer.argmin()] == ord("\n")).sum())
+            raise DataError(f"{table.path}, about row {row}: a null character, which no text has. Is the file damaged?")
+        dataset, consumed = table.read(buffer, filled, rows, pool)
+        if consumed < filled and (at_end or (consumed == 0 and filled > LONGEST_RECORD)):
+            raise table.ragged(buffer[consumed:filled], rows + len(dataset))
+        report()
+        if len(dataset):
+            rows += len(dataset)
+            yield dataset
+        rest = buffer[consumed:filled].tobytes()
 
 
-def unpacked(file: BinaryIO, path: Path) -> BinaryIO:
+def _unpacked(file: BinaryIO, path: Path) -> BinaryIO:
     """The file itself, or what is packed in it."""
     return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if path.suffix.lower() == ".gz" else file
 
@@ -153,14 +194,40 @@ def _fill(file: BinaryIO, rest: bytes) -> tuple[Bytes, int]:
     """A buffer that starts with what the last one left over, how many bytes of it count, and room behind them."""
     buffer = np.empty(len(rest) + CHUNK_BYTES + PADDING, dtype=np.uint8)
     buffer[: len(rest)] = np.frombuffer(rest, dtype=np.uint8)
-    count = cast(Any, file).readinto(buffer.data[len(rest) : -PADDING])
-    filled = len(rest) + count
+    filled = len(rest)
+    # An archive gives a few kilobytes at a time; a buffer with little that is new would be scanned again and again.
+    while count := cast(Any, file).readinto(buffer.data[filled:-PADDING]):
+        filled += count
     buffer[filled : filled + PADDING] = 0
     return buffer, filled
 
 
-def read_header(line: bytes, path: Path, known: Container[str]) -> tuple[list[str], str]:
-    """The column names and the separator, from the first line; `known` are names that may stand there."""
+def _read_header(file: BinaryIO, path: Path, known: Container[str]) -> tuple[list[str], str]:
+    """The column names and the separator; `known` are names that may be among them."""
+    line = file.readline(LONGEST_HEADER)
+    for lines in range(MOST_HEADER_LINES):
+        if len(line) >= LONGEST_HEADER and not line.endswith(b"\n"):
+            raise DataError(
+                f"{path}: the first line, which must hold the names of the columns, is longer than "
+                f"{readable_bytes(LONGEST_HEADER)}. Is this a CSV file?"
+            )
+        text = _header_text(line, path)
+        # The separator is the one that finds most known names in the header, and a comma where none finds any.
+        split = {separator: split_record(text, separator) for separator in ",;\t"}
+        names = {separator: [name.strip() for name in record.fields] for separator, record in split.items()}
+        separator = max(names, key=lambda s: (sum(name in known for name in names[s]), len(names[s]) > 1, s == ","))
+        if not split[separator].is_open:
+            break
+        more = file.readline(LONGEST_HEADER) if lines + 1 < MOST_HEADER_LINES else b""
+        if not more:
+            raise DataError(f"{path}: a double quote is opened in the header and not closed: {text[:80]}")
+        line += more  # a name in quotes may hold a line end
+    if (trailing := split[separator].trailing) is not None:
+        raise DataError(f"{path}: in the header, text follows a closing double quote: {trailing[:80]}")
+    return names[separator], separator
+
+
+def _header_text(line: bytes, path: Path) -> str:
     if line[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in line:
         raise DataError(
             f"{path}: this is not a CSV file in UTF-8. If it comes from a spreadsheet, save it as “CSV UTF-8”."
@@ -169,18 +236,43 @@ def read_header(line: bytes, path: Path, known: Container[str]) -> tuple[list[st
         text = line.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
         raise DataError(f"{path}: the header is not UTF-8. Save the file as “CSV UTF-8”.") from None
-    if "\r" in text:
+    if re.search(r"\r(?!\n)", text):
         raise DataError(
             f"{path}: the lines end with a carriage return alone, as on old Macintoshes. Save the file as “CSV UTF-8” "
             "in a spreadsheet, or with modern line endings."
         )
     if not text.strip():
         raise DataError(f"{path}: the table is empty. Its first line must hold the names of the columns.")
-    split = {separator: next(csv.reader(StringIO(text), delimiter=separator)) for separator in ",;\t"}
-    names = {separator: [name.strip() for name in header] for separator, header in split.items()}
-    # The separator is the one that finds most known names in the header, and a comma where none finds any.
-    separator = max(names, key=lambda s: (sum(name in known for name in names[s]), len(names[s]) > 1, s == ","))
-    return names[separator], separator
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The fields of one record, and what is wrong with its quotes."""
+
+    fields: list[str]
+    is_open: bool = False  # whether a quote is not closed
+    trailing: str | None = None  # text behind a closing quote, with what comes before it
+
+
+def split_record(text: str, separator: str) -> Record:
+    """The fields of a record without its line end, by the rules of `scan`."""
+    if '"' not in text:
+        return Record(text.split(separator))
+    raw, field_of, at, fields = text.encode("utf-8", "surrogatepass"), _field_pattern(ord(separator)), 0, list[str]()
+    raw += b"\n"
+    while at < len(raw):
+        match = field_of.match(raw, at)
+        if match is None:
+            rest = raw[at:-1].decode("utf-8", "replace")
+            trails = _TRAILING.match(raw, at) is not None
+            return Record([*fields, rest.lstrip('"')], not trails, rest if trails else None)
+        quoted = match.start(1) >= 0
+        fields.append(_text(match[1 if quoted else 2], quoted))
+        at = match.end()
+        if match[3] == b"\n":
+            break
+    return Record(fields)
 
 
 @dataclass(slots=True)
@@ -188,7 +280,7 @@ class _CsvTable:
     """One file, and what was learned about its texts so far: that `1.0` means `1`, say."""
 
     path: str
-    network: Network
+    variables: tuple[Variable, ...]
     columns: Columns
     header: list[str]
     separator: str
@@ -202,7 +294,7 @@ class _CsvTable:
     learning: Lock = field(init=False, default_factory=Lock)  # threads share what they learn
 
     def __post_init__(self) -> None:
-        position = {name: i for i, name in enumerate(self.network.names)}
+        position = {variable.name: i for i, variable in enumerate(self.variables)}
         self.roles = np.full(len(self.header), IGNORE)
         self.targets = np.zeros(len(self.header), dtype=np.int64)
         self.lexicons, self.known = {}, {}
@@ -211,10 +303,12 @@ class _CsvTable:
                 self.roles[at], self.targets[at] = TEXT, self.columns.others.index(name)
             elif name in position:
                 self.roles[at], self.targets[at] = STATE, position[name]
-                self.lexicons[at] = Lexicon.of(self.network.variable(name))
+                self.lexicons[at] = Lexicon.of(self.variables[position[name]])
                 states = self.lexicons[at].by_text
                 missing = {text.encode(): MISSING for text in sorted(MISSING_TEXTS) if text not in states}
-                self.known[at] = {state.encode(): code for state, code in states.items()} | missing
+                # With quotes in it, a text means one thing in quotes and another without: `_learn` looks.
+                plain = {state.encode(): code for state, code in states.items() if '"' not in state}
+                self.known[at] = plain | missing
         self.record_bytes = 3.0 * len(self.header)
 
     def read(self, buffer: Bytes, filled: int, rows_before: int, pool: Executor) -> tuple[Dataset, int]:
@@ -229,27 +323,35 @@ class _CsvTable:
                 raise unknown_states(
                     [(variable, text, rows + row + 1) for variable, text, row in found[-1].unknown_texts]
                 )
-            if found[-1].ending == RAGGED:
+            if found[-1].ending in (RAGGED, TRAILING):
                 raise self.ragged(buffer[found[-1].stop : filled], rows + sum(len(part.codes) for part in found))
         codes = parts[0].codes if len(parts) == 1 else np.concatenate([part.codes for part in parts])
         consumed = parts[-1].stop
         self.record_bytes = max(len(self.header), consumed / max(1, len(codes)))
-        others = self._texts(buffer, np.concatenate([part.spans for part in parts]))
-        names, columns = self.network.names, self.columns
-        return Dataset(names, codes, None, columns.hidden, others, columns.ignored, self.network.variables), consumed
+        others = self._texts(buffer, np.concatenate([part.spans for part in parts]), rows_before)
+        names, columns = tuple(variable.name for variable in self.variables), self.columns
+        return Dataset(names, codes, None, columns.hidden, others, columns.ignored, self.variables), consumed
 
     def ragged(self, rest: Bytes, rows_before: int) -> DataError:
-        """The error for a record that does not have as many fields as the header."""
-        record = _text(rest[:2000].tobytes()).split("\n")[0].rstrip("\r")
-        alone = record.replace("\r", " ")  # a carriage return within a line, which Python's own reader refuses
-        count = len(next(csv.reader([alone], delimiter=self.separator), []))
-        if record.count('"') % 2:
+        """The error for a record that does not have as many fields as the header, or has its quotes wrong."""
+        where = f"{self.path}, row {rows_before + 1}"
+        start = rest[:LONGEST_SHOWN].tobytes().decode("utf-8", "replace")
+        record = split_record(start.split("\n")[0].rstrip("\r"), self.separator)
+        if record.is_open:  # a field in quotes may hold line ends
+            record = split_record(start.rstrip("\r\n"), self.separator)
+        shown = start.split("\n")[0].rstrip("\r")[:80]
+        if record.trailing is not None:
             return DataError(
-                f"{self.path}, row {rows_before + 1}: a double quote is opened and not closed: {record[:80]}"
+                f"{where}: text follows a closing double quote: {record.trailing[:80]}\n"
+                "Write a double quote within a value twice."
             )
+        if record.is_open:
+            return DataError(f"{where}: a double quote is opened and not closed: {shown}")
+        if len(rest) > LONGEST_RECORD:
+            return DataError(f"{where}: longer than {readable_bytes(LONGEST_RECORD)}. Is this a CSV file? {shown}")
         return DataError(
-            f"{self.path}, row {rows_before + 1}: {count} fields, but the header has {len(self.header)}. "
-            f"A value that holds the separator itself must stand in double quotes.\n{record[:80]}"
+            f"{where}: {len(record.fields)} fields, but the header has {len(self.header)}. "
+            f"A value that holds the separator itself must stand in double quotes.\n{shown}"
         )
 
     def _read_piece(self, buffer: Bytes, start: int, stop: int) -> list[_Part]:
@@ -258,13 +360,13 @@ class _CsvTable:
         while True:
             part = self._read_part(buffer, start, stop)
             parts.append(part)
-            if part.unknown_texts or part.ending == RAGGED or part.stop == start or part.stop >= stop:
+            if part.unknown_texts or part.ending in (RAGGED, TRAILING) or part.stop == start or part.stop >= stop:
                 return parts
             start = part.stop
 
     def _read_part(self, buffer: Bytes, start: int, stop: int) -> _Part:
         rows = int(1.05 * (stop - start) / self.record_bytes) + 16
-        codes = np.full((rows, len(self.network)), MISSING, dtype=code_type(self.network))
+        codes = np.full((rows, len(self.variables)), MISSING, dtype=code_type(self.variables))
         spans = np.zeros((rows, len(self.columns.others), 2), dtype=np.int64)
         unknown = np.zeros((UNKNOWN_AT_ONCE, 4), dtype=np.int64)
         fixed = buffer, start, stop, ord(self.separator), self.roles, self.targets
@@ -283,7 +385,7 @@ class _CsvTable:
         unknown_texts: dict[tuple[str, str], UnknownText] = {}
         for at, start, end, row in unknown.tolist():
             raw = buffer[start:end].tobytes()
-            text, lexicon = _text(raw), self.lexicons[at]
+            text, lexicon = _text(raw, is_quoted(buffer, start)), self.lexicons[at]
             code = lexicon.code(text)
             if code is None:
                 unknown_texts.setdefault((lexicon.variable.name, text), (lexicon.variable, text, row))
@@ -299,7 +401,7 @@ class _CsvTable:
                 self.lookup = _hash_tables(len(self.header), self.known)
             return self.lookup
 
-    def _texts(self, buffer: Bytes, spans: NDArray[np.int64]) -> dict[str, pl.Series]:
+    def _texts(self, buffer: Bytes, spans: NDArray[np.int64], rows_before: int) -> dict[str, pl.Series]:
         """The fields that are kept as text."""
         if not self.columns.others:
             return {}
@@ -308,10 +410,21 @@ class _CsvTable:
         raw = buffer.tobytes()
         columns = {}
         for i, name in enumerate(self.columns.others):
-            texts = [_text(raw[start:end]) for start, end in spans[:, i].tolist()]
-            columns[name] = pl.Series(
-                name, [None if text in MISSING_TEXTS else text for text in texts], dtype=pl.String
-            )
+            # Most texts of a column are repeated: each is decoded once.
+            fields = [raw[start:end] for start, end in spans[:, i].tolist()]
+            quoted = buffer[np.maximum(spans[:, i, 0] - 1, 0)] == QUOTE
+            texts: dict[tuple[bytes, bool], str | None] = {}
+            keys = list(zip(fields, quoted.tolist(), strict=True))
+            for key in dict.fromkeys(keys):
+                try:
+                    text = _text(*key, errors="strict")
+                except UnicodeDecodeError:
+                    row = rows_before + keys.index(key) + 1
+                    raise DataError(
+                        f"{self.path}, row {row}: the value of {name} is not UTF-8: save the file as “CSV UTF-8”."
+                    ) from None
+                texts[key] = None if text in MISSING_TEXTS else text
+            columns[name] = pl.Series(name, [texts[key] for key in keys], dtype=pl.String)
         return columns
 
 
@@ -329,8 +442,14 @@ class _Part:
     unknown_texts: list[UnknownText]
 
 
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", errors="replace").replace('""', '"')
+def is_quoted(buffer: Bytes, start: int) -> bool:
+    """Whether the field that starts here is in quotes."""
+    return start > 0 and bool(buffer[start - 1] == QUOTE)
+
+
+def _text(raw: bytes, quoted: bool, errors: str = "replace") -> str:
+    text = raw.decode("utf-8", errors=errors)
+    return text.replace('""', '"') if quoted else text
 
 
 def _pieces(buffer: Bytes) -> list[tuple[int, int]]:
@@ -338,14 +457,9 @@ def _pieces(buffer: Bytes) -> list[tuple[int, int]]:
     count = min(cpu_count() or 1, max(1, len(buffer) // SMALL_PIECE))
     if count > 1 and (buffer == ord('"')).any():
         count = 1
-    cuts = [0]
-    for i in range(1, count):
-        cut = max(cuts[-1], len(buffer) * i // count)
-        while cut < len(buffer) and buffer[cut - 1] != ord("\n"):
-            cut += 1
-        cuts.append(cut)
-    cuts.append(len(buffer))
-    return list(pairwise(cuts))
+    raw = buffer.tobytes() if count > 1 else b""
+    ends = {raw.find(b"\n", len(raw) * i // count) + 1 for i in range(1, count)}  # 0 where no line ends any more
+    return list(pairwise(sorted({0, *ends, len(buffer)}))) or [(0, 0)]
 
 
 def _hash_tables(fields: int, known: dict[int, dict[bytes, int]]) -> tuple[NDArray[Any], ...]:

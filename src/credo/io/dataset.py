@@ -115,9 +115,10 @@ class Dataset:
         return {name: int(count) for name, count in zip(self.names, counts, strict=True) if count}
 
 
-def code_type(network: Network) -> type[np.signedinteger]:
-    """The smallest integer that holds every state number of the network, and -1."""
-    largest = max(len(variable.states) for variable in network.variables)
+def code_type(variables: Network | Sequence[Variable]) -> type[np.signedinteger]:
+    """The smallest integer that holds every state number of the variables, and -1."""
+    own = variables.variables if isinstance(variables, Network) else variables
+    largest = max((len(variable.states) for variable in own), default=0)
     return next(kind for kind in (np.int8, np.int16, np.int32) if largest - 1 <= np.iinfo(kind).max)
 
 

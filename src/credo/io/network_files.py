@@ -14,10 +14,12 @@ from typing import Any
 
 from credo.errors import FormatError, NetworkError
 from credo.io.bif import read_bif, write_bif
+from credo.io.dsl import read_dsl, write_dsl
 from credo.io.files import require_file, require_target, warn_of_loss
+from credo.io.net import read_net, write_net
 from credo.io.noisy_formats import as_full_cpts
 from credo.io.pgmpy import from_pgmpy
-from credo.io.pyagrum import from_pyagrum, read_with_pyagrum, write_with_pyagrum
+from credo.io.pyagrum import from_pyagrum
 from credo.io.uai import read_uai, write_uai
 from credo.io.xdsl import read_xdsl, write_xdsl
 from credo.io.xmlbif import read_xmlbif, write_xmlbif
@@ -47,7 +49,8 @@ FORMATS = (
     NetworkFormat((".xmlbif", ".bifxml"), read_xmlbif, write_xmlbif),
     NetworkFormat((".xdsl",), read_xdsl, write_xdsl, keeps_noisy=True),
     NetworkFormat((".uai",), read_uai, write_uai),
-    NetworkFormat((".net", ".dsl"), read_with_pyagrum, write_with_pyagrum),
+    NetworkFormat((".net",), read_net, write_net),
+    NetworkFormat((".dsl",), read_dsl, write_dsl),
 )
 ENDINGS = tuple(ending for known in FORMATS for ending in known.endings)
 
@@ -58,10 +61,10 @@ OBJECT_READERS: dict[str, Callable[[Any], Network]] = {"pgmpy": from_pgmpy, "pya
 def read_network(source: NetworkLike) -> Network:
     """Read a network from a file or from an object of another library.
 
-    The ending of a file determines its format: `.bif`, `.bif.gz`, `.xmlbif`, `.bifxml`, `.xdsl`, `.uai`, and with
-    pyAgrum installed `.net` and `.dsl`. Numbers are read exactly as they are written, except from `.net` and `.dsl`,
-    which pyAgrum reads in single precision (errors up to 3e-8). UAI has no names: its variables are called `x0`, `x1`,
-    … and their states `0`, `1`, ….
+    The ending of a file determines its format: `.bif`, `.bif.gz`, `.xmlbif`, `.bifxml`, `.xdsl`, `.uai`, `.net` or
+    `.dsl`. Numbers are read exactly as they are written; distributions that do not sum to one because their digits are
+    rounded are divided by their sums. UAI has no names: its variables are called `x0`, `x1`, … and their states `0`,
+    `1`, ….
 
     Parameters
     ----------
@@ -81,8 +84,15 @@ def read_network(source: NetworkLike) -> Network:
         If there is no such file. It is a `FileNotFoundError` too.
     FileError
         If the file cannot be read.
+    TooLargeError
+        If reading the file would take more memory than allowed.
     NetworkError
         If the source is neither a path nor a network.
+
+    Warns
+    -----
+    RoundedNumbersWarning
+        If distributions were divided by their sums.
 
     Examples
     --------
@@ -117,9 +127,10 @@ def write_network(network: Network, path: PathLike) -> None:
     - `.xdsl`: every bit, the order of states and parents, noisy families; variables are reordered so that parents come
       first. Names that are not identifiers, and variables without a CPT, are an error.
     - `.uai`: every bit and every order, but no names at all. Variables without a CPT are an error.
-    - `.net` (pyAgrum): every digit, but reading it gives single precision. `.dsl` (pyAgrum): six digits, which is an
-      error where distributions then no longer sum to one. The order of variables and parents may change; whatever else
-      these two cannot hold is an error.
+    - `.net`: every bit and every order. Names that are not identifiers, states with control characters, and variables
+      without a CPT are an error.
+    - `.dsl`: every bit, the order of states and parents; variables are reordered so that parents come first. Names and
+      states that are not identifiers, and variables without a CPT, are an error.
 
     Noisy families are kept by `.xdsl` alone, as GeNIe's noisy-MAX, in which sets of several parents become variables.
     The other formats hold their full CPTs, and where these would be too large, a variable for each effect.
@@ -137,8 +148,6 @@ def write_network(network: Network, path: PathLike) -> None:
         If the ending is unknown, or the format cannot hold this network.
     FileError
         If the file cannot be written.
-    MissingExtraError
-        If pyAgrum is needed and not installed.
 
     Warns
     -----
@@ -166,7 +175,7 @@ def write_network(network: Network, path: PathLike) -> None:
     except NetworkError as error:
         raise FormatError(str(error), str(path)) from None
     if lost:
-        warn_of_loss(path, lost, "XDSL keeps noisy families, and a pickle keeps everything.", callers=3)
+        warn_of_loss(path, lost, "XDSL keeps noisy families, and a pickle keeps everything.")
 
 
 def check_target(path: PathLike) -> None:

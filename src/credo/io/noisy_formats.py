@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from credo.errors import listing
+from credo.errors import NetworkError, listing
+from credo.io.printed_numbers import RoundedSums
 from credo.model.expansion import expand
 from credo.model.network import Network, Variable
 from credo.model.noisy import FULL_CELLS, NoisyForm
@@ -65,6 +66,46 @@ def as_noisymax(network: Network) -> tuple[Network, list[str]]:
         if added:
             found.append(f"The sets of causes of {child} come back as variables: {listing(added)}.")
     return network, found
+
+
+def noisymax_form(
+    structure: Network, name: str, distributions: Numbers, strengths: Sequence[str], rounded: RoundedSums
+) -> NoisyForm:
+    """A noisy-MAX of GeNIe: each parent a cause of its own, and a leak unless it has no effect.
+
+    `distributions` has a row for each state of each parent, in the order of `strengths`, and one for the leak.
+    """
+    states, parents = structure.states(name), structure.parents[name]
+    distributions = rounded.normalised(name, distributions)
+    sizes = structure.shape(name)[:-1]
+    order = _strengths(strengths, name, sizes)
+    small, first = [], 0
+    for size in sizes:
+        cpt = np.empty((size, len(states)))
+        cpt[[place - first for place in order[first : first + size]]] = distributions[first : first + size]
+        small.append(cpt)
+        first += size
+    if leak := bool(distributions[-1, -1] != 1.0):
+        small.append(distributions[-1])
+    kind = "noisy-or" if len(states) == 2 else "noisy-max"
+    try:
+        return NoisyForm(kind, tuple((parent,) for parent in parents), states[::-1], leak, tuple(small))
+    except NetworkError as error:
+        raise NetworkError(f"The noisy-MAX of {name}: {error}") from None
+
+
+def _strengths(words: Sequence[str], name: str, sizes: tuple[int, ...]) -> list[int]:
+    """For each distribution of the parameters, its place in the order of states; those of a parent stay together."""
+    found, first = list[int](), 0
+    for size in sizes:
+        own = words[first : first + size] if words else [str(state) for state in range(size)]
+        if sorted(own) != sorted(map(str, range(size))):
+            raise NetworkError(f"The strengths of {name} are the numbers of each parent's states, each once.")
+        found += [first + int(word) for word in own]
+        first += size
+    if words and len(words) != first:
+        raise NetworkError(f"Node {name} has {len(words)} strengths; it needs {first}.")
+    return found
 
 
 def _with_direct_causes(network: Network, child: str) -> tuple[Network, list[str]]:

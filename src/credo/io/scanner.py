@@ -1,31 +1,51 @@
-"""Words and numbers of text formats: names, symbols and comments, and the line on which each is."""
+"""Words of text formats: names, symbols and comments, and the line on which each is."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import prod
 from typing import NoReturn
 
-import numpy as np
-
-from credo.errors import FormatError, NetworkError
-from credo.types import Numbers
-
-NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+from credo.errors import FormatError
+from credo.io.printed_numbers import NUMBER
 
 # Quantifiers are possessive (`*+`) so that no text, however broken, makes a match slow.
 QUOTED = r'"(?:[^"\\\r\n]|\\[^\r\n])*+"'
 BARE = r'(?:[^\s,;|(){}\[\]"/]|/(?![/*]))++'
 
-_WORD = re.compile(rf"{QUOTED}|{BARE}")
-_NEXT_WORD = re.compile(rf"\s*+({_WORD.pattern})")
+_OPEN = r'"(?:[^"\\\r\n]|\\[^\r\n])*+"?+'  # the same, perhaps not closed
+_PROPERTY = r'(?:"[^"\r\n]*+"|[^;])*+'
 _BLANKS = re.compile(r"\s++")
-_PROPERTY_END = re.compile(r'(?:"[^"\r\n]*+"|[^;])*+;')
+_PROPERTY_END = re.compile(rf"{_PROPERTY};")
+_PIECE = re.compile(r'(?:"(?:[^"\\]++|\\.)*+"|[^"(){};]++)*+', re.DOTALL)
+_SLASHES = r"(//[^\r\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?+)"
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """What a name and a comment are in a format.
+
+    `comment` matches text that may hold the sign of a comment too, a quoted name say, whether it is closed or not: it
+    never looks at a character twice. Its group 1 is a comment.
+    """
+
+    word: re.Pattern[str]
+    comment: re.Pattern[str]
+    comment_signs: tuple[str, ...]
+
+
 # A comment sign inside a quoted name or a property is text; both come first, so that they are skipped.
-_COMMENT = re.compile(
-    rf"{QUOTED}|(?<![^\s;{{}}])property\s{_PROPERTY_END.pattern}|(//[^\r\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?+)"
+BIF = Syntax(
+    re.compile(rf"{QUOTED}|{BARE}"),
+    re.compile(rf"{_OPEN}|(?<![^\s;{{}}])property\s{_PROPERTY};?+|{_SLASHES}"),
+    ("//", "/*"),
 )
+NET = Syntax(re.compile(rf'{QUOTED}|[^\s(){{}}=;|"%,]++'), re.compile(rf"{_OPEN}|(%[^\r\n]*+)"), ("%",))
+UAI = Syntax(re.compile(r"\S++"), re.compile(r"(?!)"), ())
+DSL = Syntax(
+    re.compile(rf'{QUOTED}|(?:[^\s(){{}}=;,"/]|/(?![/*]))++'), re.compile(rf"{_OPEN}|{_SLASHES}"), ("//", "/*")
+)
+
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\nrt]))')
 # This reader recognises them by their place, but others fail on `network network {`.
 _KEYWORDS = {"network", "variable", "probability", "property", "type", "discrete", "table", "default"}
@@ -38,11 +58,12 @@ class Scanner:
 
     text: str
     path: str | None = None
+    syntax: Syntax = BIF
     position: int = 0
 
     def __post_init__(self) -> None:
-        if "//" in self.text or "/*" in self.text:
-            self.text = _COMMENT.sub(self._blank_out, self.text)
+        if any(sign in self.text for sign in self.syntax.comment_signs):
+            self.text = self.syntax.comment.sub(self._blank_out, self.text)
 
     def fail(self, message: str, position: int | None = None) -> NoReturn:
         """Raise a `FormatError` about this position, or about another one."""
@@ -75,13 +96,13 @@ class Scanner:
 
     def word(self, what: str) -> str:
         """The next name, without its quotes; `what` describes it for a message."""
-        match = _NEXT_WORD.match(self.text, self.position)
+        match = self.syntax.word.match(self.text, self.skip_blanks())
         if match is None:
             if self.next_symbol() == '"':
                 self.fail(f"Expected {what}; this quoted name is not closed on its line.")
             self.fail(f"Expected {what}, not {self.found()}.")
         self.position = match.end()
-        return unquoted(match[1])
+        return unquoted(match.group())
 
     def skip_property(self) -> None:
         """Skip the rest of a property, which ends with `;`."""
@@ -90,12 +111,33 @@ class Scanner:
             self.fail("This property has no `;` at its end.")
         self.position = match.end()
 
+    def skip_value(self, what: str) -> str:
+        """Skip a value with all that is in its brackets, and the `;` behind it; what was skipped."""
+        start, depth = self.skip_blanks(), 0
+        while True:
+            match = _PIECE.match(self.text, self.position)
+            assert match is not None
+            self.position = match.end()
+            match self.text[self.position : self.position + 1]:
+                case "(" | "{":
+                    depth += 1
+                case ")" | "}" if depth:
+                    depth -= 1
+                case ";" if not depth:
+                    self.position += 1
+                    return self.text[start : self.position - 1]
+                case ";":
+                    pass
+                case _:
+                    self.fail(f"The value of {what} has no `;` at its end.", start)
+            self.position += 1
+
     def found(self) -> str:
         """What is at this position, for a message."""
         self.skip_blanks()
         if self.position >= len(self.text):
             return "the end of the file (is it cut off?)"
-        match = _WORD.match(self.text, self.position)
+        match = self.syntax.word.match(self.text, self.position)
         return f"`{match.group()[:40]}`" if match else f"`{self.text[self.position]}`"
 
     def _blank_out(self, match: re.Match[str]) -> str:
@@ -107,9 +149,19 @@ class Scanner:
         return re.sub(r"[^\n]", " ", comment)  # the length stays, so that positions still give the line
 
 
+def explain_numbers(scanner: Scanner, what: str) -> NoReturn:
+    """Raise the error for a value that is not a list of numbers in brackets."""
+    start = scanner.skip_blanks()
+    value = scanner.skip_value(what)
+    for word in re.finditer(r"[^\s(),]+", value):
+        if not NUMBER.fullmatch(word.group()):
+            scanner.fail(f"Expected a number in {what}, not `{word.group()[:40]}`.", start + word.start())
+    scanner.fail(f"Expected a list of numbers in brackets for {what}.", start)
+
+
 def words(text: str) -> list[str]:
     """All names in a piece of text."""
-    return [unquoted(word) for word in _WORD.findall(text)]
+    return [unquoted(word) for word in BIF.word.findall(text)]
 
 
 def unquoted(word: str) -> str:
@@ -140,19 +192,3 @@ def _escaped(character: str) -> str:
     if not character.isprintable() and ord(character) <= 0xFFFF and character != " ":
         return f"\\u{ord(character):04x}"
     return character
-
-
-def numbers_of(text: str, shape: tuple[int, ...], what: str) -> Numbers:
-    """Numbers separated by blanks, as an array of this shape."""
-    found = text.split()
-    if len(found) != prod(shape):
-        raise NetworkError(f"{what} has {len(found)} numbers; it needs {prod(shape)}.")
-    for word in found:
-        if not NUMBER.fullmatch(word):
-            raise NetworkError(f"{what} has `{word[:40]}` where a number is expected.")
-    return np.array([float(word) for word in found]).reshape(shape)
-
-
-def number_text(values: Numbers) -> str:
-    """The numbers of an array, each as the shortest text that reads back as the same float."""
-    return " ".join(map(repr, values.ravel().tolist()))

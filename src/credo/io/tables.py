@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.errors import DataError, NetworkError
+from credo.errors import DataError, FileError, NetworkError
 from credo.io.columns import match_columns, no_rows, text_of
 from credo.io.dataset import Dataset, checked_weights, concatenate, fitting
 from credo.io.files import require_file, unreadable
 from credo.io.frames import encode, encode_looked_up, looked_up
+from credo.io.parquet import PARQUET_ENDINGS, parquet_errors, scan_parquet
 from credo.model.network import Network
 from credo.types import FrameLike, Numbers, Progress, TableLike, Weights
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 250_000
 CSV_ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
-PARQUET_ENDINGS = (".parquet", ".pq")
 
 
 def read_table(
@@ -147,6 +147,8 @@ def _parts_of_path(network: Network, path: Path, others: Sequence[str], progress
         else:
             raise unknown_ending(path)
     except OSError as error:
+        if isinstance(error, FileError):
+            raise
         raise unreadable(path, error) from None
 
 
@@ -156,32 +158,24 @@ def unknown_ending(path: Path) -> DataError:
     return DataError(f"{path}: unknown kind of table. Known endings: {known}; or a folder of Parquet files.")
 
 
-def parquet_files(path: Path) -> Path | list[Path]:
-    """The file itself, or all Parquet files in a folder."""
-    if not path.is_dir():
-        return path
-    files = sorted(file for ending in PARQUET_ENDINGS for file in path.rglob(f"*{ending}"))
-    if not files:
-        raise DataError(f"The folder {path} holds no Parquet files.")
-    return files
-
-
 def _parts_of_parquet(
     network: Network, path: Path, others: Sequence[str], progress: Progress | None
 ) -> Iterator[Dataset]:
     import polars as pl
 
-    files = parquet_files(path)
-    try:
-        frame, done = pl.scan_parquet(files), 0
+    with parquet_errors(path):
+        frame, done = scan_parquet(path), 0
         total = frame.select(pl.len()).collect().item()
-        for part in _parts_of_lazy(network, frame, others, total):
-            yield part
-            done += len(part)
-            if progress is not None:
-                progress(done / max(1, total))
-    except pl.exceptions.PolarsError as error:
-        raise DataError(f"{path} cannot be read as Parquet: {error}") from None
+    parts = _parts_of_lazy(network, frame, others, total)
+    while True:
+        with parquet_errors(path):
+            part = next(parts, None)
+        if part is None:
+            return
+        yield part
+        done += len(part)
+        if progress is not None:
+            progress(done / max(1, total))
 
 
 def _parts_of_lazy(

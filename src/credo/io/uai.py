@@ -1,58 +1,132 @@
 """UAI, the format of the inference competitions: exact numbers, but no names.
 
 Variables come back as `x0`, `x1`, … and states as `0`, `1`, …. A function lists the child last, and its last variable
-runs fastest: the axes are (parents…, child). (pyAgrum 3.3 has the first parent run fastest, in single precision.)
+runs fastest: the axes are (parents…, child). Files of pyAgrum, which are recognised by their comments, have the first
+parent run fastest.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Sequence
 from math import prod
-from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
-from credo.errors import FormatError, NetworkError
-from credo.io.files import replacing, unreadable, warn_of_loss
-from credo.io.scanner import NUMBER, Scanner, number_text
+from credo.errors import FormatError, NetworkError, readable_count
+from credo.io.assembly import assemble
+from credo.io.files import read_text, replacing, warn_of_loss
+from credo.io.printed_numbers import NUMBER, number_text, parse_numbers
+from credo.io.scanner import UAI, Scanner
 from credo.model.network import Network
 from credo.types import Numbers, PathLike
+
+_COMMENT = re.compile(r"#[^\n]*|^c[^\S\n][^\n]*", re.MULTILINE)
 
 
 def read_uai(path: PathLike) -> Network:
     """The network in a UAI file of type BAYES."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except UnicodeDecodeError as error:
-        raise FormatError(f"Byte {error.start} is not UTF-8 text. Save the file as UTF-8.", str(path)) from None
-    scanner = Scanner(re.sub(r"#[^\n]*|^c\s[^\n]*", "", text, flags=re.MULTILINE), str(path))
+    return parse_uai(read_text(path), str(path))
+
+
+def parse_uai(text: str, path: str | None = None) -> Network:
+    """The network that a UAI text describes; `path` is for messages only."""
+    scanner = Scanner(_COMMENT.sub("", text), path, UAI)
     if (kind := scanner.word("the type of the network")) != "BAYES":
         scanner.fail(f"Expected a network of type BAYES, not `{kind[:40]}`.")
-    sizes = [_whole(scanner, "a number of states", 2**31) for _ in range(_whole(scanner, "the number of variables"))]
+    sizes = [_whole(scanner, "a number of states") for _ in range(_whole(scanner, "the number of variables"))]
+    if 0 in sizes:
+        scanner.fail(f"Variable x{sizes.index(0)} has no states.")
     if (functions := _whole(scanner, "the number of functions")) != len(sizes):
         scanner.fail(f"{functions} functions for {len(sizes)} variables: a Bayesian network has one for each.")
-    scopes = [
-        [_whole(scanner, "a variable", len(sizes) - 1) for _ in range(_whole(scanner, "a number of variables"))]
-        for _ in range(functions)
-    ]
-    parents: dict[str, list[str]] = {}
-    cpts: dict[str, Numbers] = {}
-    for scope in scopes:
-        if not scope or f"x{scope[-1]}" in parents:
+    scopes: list[list[int]] = []
+    children: set[int] = set()
+    for _ in range(functions):
+        count = _whole(scanner, "a number of variables")
+        scopes.append([_whole(scanner, "a variable", len(sizes) - 1) for _ in range(count)])
+        if not scopes[-1] or scopes[-1][-1] in children:
             scanner.fail("Each function needs a child of its own as its last variable.")
-        shape = tuple(sizes[index] for index in scope)
-        if (count := _whole(scanner, "the size of a CPT", 2**63)) != prod(shape):
-            scanner.fail(f"A CPT of size {count} for a function that needs {prod(shape)} numbers.")
-        child = f"x{scope[-1]}"
-        parents[child] = [f"x{index}" for index in scope[:-1]]
-        cpts[child] = np.array([_number(scanner) for _ in range(count)]).reshape(shape)
+        children.add(scopes[-1][-1])
+    cpts = _cpts(scanner, [tuple(sizes[index] for index in scope) for scope in scopes])
+    if _has_reversed_parents(text, scopes, scanner):
+        cpts = [
+            np.ascontiguousarray(
+                cpt.reshape(*cpt.shape[-2::-1], cpt.shape[-1]).transpose([*range(cpt.ndim - 2, -1, -1), -1])
+            )
+            for cpt in cpts
+        ]
+    # Only now that a CPT was found for every state: names of states take memory.
+    variables = {f"x{index}": [str(state) for state in range(size)] for index, size in enumerate(sizes)}
+    parents = {f"x{scope[-1]}": [f"x{index}" for index in scope[:-1]] for scope in scopes}
     try:
-        variables = {f"x{index}": [str(state) for state in range(size)] for index, size in enumerate(sizes)}
-        return Network(variables, parents, cpts)
+        structure = Network(variables, parents)
     except NetworkError as error:
-        raise FormatError(str(error), str(path)) from None
+        raise FormatError(str(error), path) from None
+
+    def fail(name: str, message: str) -> NoReturn:
+        raise FormatError(message, path) from None
+
+    named = {f"x{scope[-1]}": cpt for scope, cpt in zip(scopes, cpts, strict=True)}
+    return assemble(structure, named, path, fail)
+
+
+def _cpts(scanner: Scanner, shapes: Sequence[tuple[int, ...]]) -> list[Numbers]:
+    """The CPTs: everything behind the functions is a number, first of each CPT how many follow."""
+    start = scanner.skip_blanks()
+    values = parse_numbers(scanner.text[start:])
+    if values is None:
+        wrong = next(
+            match for match in re.finditer(r"\S+", scanner.text[start:]) if not NUMBER.fullmatch(match.group())
+        )
+        scanner.fail(f"Expected a number, not `{wrong.group()[:40]}`.", start + wrong.start())
+    found, at = list[Numbers](), 0
+    for shape in shapes:
+        if at >= len(values):
+            scanner.fail("Expected the size of a CPT, not the end of the file (is it cut off?).", len(scanner.text))
+        if values[at] != prod(shape):
+            _fail_at(
+                scanner, start, at, f"A CPT of size {values[at]:g} for a function that needs {_count(shape)} numbers."
+            )
+        if at + 1 + prod(shape) > len(values):
+            scanner.fail(
+                f"Expected {_count(shape)} numbers of a CPT, not the end of the file (is it cut off?).",
+                len(scanner.text),
+            )
+        found.append(values[at + 1 : at + 1 + prod(shape)].reshape(shape).copy())
+        at += 1 + prod(shape)
+    if at < len(values):
+        _fail_at(scanner, start, at, "Expected the end of the file after the last CPT, not another number.")
+    return found
+
+
+def _fail_at(scanner: Scanner, start: int, number: int, message: str) -> NoReturn:
+    """Raise an error about the line of a number."""
+    place = next(itertools.islice(re.finditer(r"\S+", scanner.text[start:]), number, None))
+    scanner.fail(message, start + place.start())
+
+
+def _count(shape: tuple[int, ...]) -> str:
+    return readable_count(prod(shape))
+
+
+def _has_reversed_parents(text: str, scopes: Sequence[Sequence[int]], scanner: Scanner) -> bool:
+    """Whether pyAgrum wrote this file: it has the first parent run fastest, where the format has the last.
+
+    pyAgrum puts three blanks, `#` and a name behind every function, and lists variables in their order. A file with a
+    comment behind every function that differs in this may have been one: with several parents it is refused.
+    """
+    behind = re.findall(r"^[ \t]*\d+(?: +\d+)*([ \t]*)#", text, re.MULTILINE)
+    if len(behind) < len(scopes) or all(len(scope) < 3 for scope in scopes):
+        return False
+    in_order = all(scope[-1] == place for place, scope in enumerate(scopes))
+    if not in_order or behind != ["   "] * len(scopes):
+        scanner.fail(
+            "It is not clear which parent runs fastest: the comments behind the functions are those of pyAgrum, but "
+            "changed. If the last parent runs fastest, as the format wants it, remove the comments."
+        )
+    return True
 
 
 def write_uai(network: Network, path: PathLike) -> None:
@@ -79,11 +153,3 @@ def _whole(scanner: Scanner, what: str, largest: int = 2**31) -> int:
     if not re.fullmatch("[0-9]{1,18}", word) or int(word) > largest:
         scanner.fail(f"Expected {what}, a whole number, not `{word[:40]}`.", start)
     return int(word)
-
-
-def _number(scanner: Scanner) -> float:
-    start = scanner.skip_blanks()
-    word = scanner.word("a number")
-    if not NUMBER.fullmatch(word):
-        scanner.fail(f"Expected a number, not `{word[:40]}`.", start)
-    return float(word)

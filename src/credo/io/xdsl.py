@@ -1,7 +1,7 @@
 """XDSL, the format of GeNIe, read and written exactly.
 
-`<probabilities>` has axes (parents…, child), the child running fastest and the first parent slowest. pyAgrum 3.3 takes
-the first parent for the fastest, writes six digits and needs the `<extensions>` part, so it is not used here.
+`<probabilities>` has axes (parents…, child), the child running fastest and the first parent slowest. Files of pyAgrum,
+which say so, have the first parent run fastest.
 
 A `<noisymax>` lists its states from winning to losing. `<parameters>` has a distribution of the child for each state of
 each parent, and one for the leak; within a parent they stand in the order of `<strengths>`, which lists the numbers of
@@ -11,15 +11,17 @@ the parent's states, and the last one has no effect: all its probability is on t
 from __future__ import annotations
 
 import re
+from typing import NoReturn
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from credo.errors import FormatError, NetworkError, listing, suggestion
+from credo.errors import NetworkError, listing, suggestion
+from credo.io.assembly import assemble, check_implied, implied_by_noise
 from credo.io.files import warn_of_loss
-from credo.io.noisy_formats import as_noisymax
-from credo.io.scanner import number_text, numbers_of
-from credo.io.xml_tree import read_tree, text_of, write_tree
+from credo.io.noisy_formats import as_noisymax, noisymax_form
+from credo.io.printed_numbers import RoundedSums, number_text, numbers_of
+from credo.io.xml_tree import XmlDocument, XmlElement, read_tree, write_tree
 from credo.model.network import Network, Variable
 from credo.model.noisy import NoisyForm
 from credo.types import Numbers, PathLike
@@ -27,11 +29,7 @@ from credo.types import Numbers, PathLike
 
 def read_xdsl(path: PathLike) -> Network:
     """The network in an XDSL file; nodes are chance nodes with a CPT (`cpt`), `noisymax` or `deterministic`."""
-    root = read_tree(path)
-    try:
-        return _network(root)
-    except NetworkError as error:
-        raise FormatError(str(error), str(path)) from None
+    return _network(read_tree(path))
 
 
 def write_xdsl(network: Network, path: PathLike) -> None:
@@ -79,72 +77,94 @@ def _identifier(name: str) -> str:
     return name
 
 
-def _network(root: Element) -> Network:
-    nodes = root.find("nodes")
+def _network(document: XmlDocument) -> Network:
+    root = document.root
+    nodes = root.only("nodes")
     if root.tag != "smile" or nodes is None:
-        raise NetworkError(f"Expected <smile> with <nodes> in it, not <{root.tag}>.")
-    variables, parents = [], {}
+        root.fail(f"Expected <smile> with <nodes> in it, not <{root.tag}>.")
+    variables, parents, elements = list[Variable](), dict[str, list[str]](), dict[str, XmlElement]()
     for element in nodes:
-        name = element.get("id", "")
+        name = element.get("id")
         if element.tag not in ("cpt", "deterministic", "noisymax"):
-            raise NetworkError(
-                f"Node {name} is a <{element.tag}>; only <cpt>, <noisymax> and <deterministic> can be read."
-            )
-        variables.append(Variable(name, tuple(state.get("id", "") for state in element.findall("state"))))
-        parents[name] = text_of(element.find("parents")).split()
-    structure = Network(variables, parents, name=root.get("id") or "network")
-    noisy = [element for element in nodes if element.tag == "noisymax" and structure.parents[element.get("id", "")]]
-    cpts = {element.get("id", ""): _cpt(structure, element) for element in nodes if element not in noisy}
-    forms = {element.get("id", ""): _form(structure, element) for element in noisy}
-    return structure.with_cpts(cpts).with_forms(forms)
+            element.fail(f"Node {name} is a <{element.tag}>; only <cpt>, <noisymax> and <deterministic> can be read.")
+        if name in elements:
+            element.fail(f"A second node {name}.")
+        with element.located():
+            variables.append(Variable(name, tuple(state.get("id") for state in element.all("state"))))
+        parents[name] = element.text_of("parents").split()
+        elements[name] = element
+    with nodes.located():
+        structure = Network(variables, parents, name=root.get("id") or "network")
+
+    def fail(name: str, message: str) -> NoReturn:
+        elements[name].fail(message)
+
+    noisy = [name for name, element in elements.items() if element.tag == "noisymax" and structure.parents[name]]
+    results = {name: "results" for name, element in elements.items() if element.tag == "deterministic"}
+    check_implied(structure, results | implied_by_noise(structure, noisy), fail)
+    reversed_parents = _has_reversed_parents(document)
+    rounded, cpts, forms = RoundedSums(), dict[str, Numbers](), dict[str, NoisyForm]()
+    for name, element in elements.items():
+        with element.located():
+            if name in noisy:
+                forms[name] = _form(structure, element, rounded)
+            else:
+                cpts[name] = _cpt(structure, element, reversed_parents)
+    return assemble(structure, cpts, root.path, fail, forms, rounded)
 
 
-def _form(structure: Network, element: Element) -> NoisyForm:
-    """A noisy-MAX: each parent a cause of its own, and a leak unless it has no effect."""
-    name = element.get("id", "")
-    states, parents = structure.states(name), structure.parents[name]
-    sizes = structure.shape(name)[:-1]
-    text = text_of(element.find("parameters"))
-    distributions = numbers_of(text, (sum(sizes) + 1, len(states)), f"The noisy-MAX of {name}")
-    strengths = _strengths(element, name, sizes)
-    small, first = [], 0
-    for size in sizes:
-        cpt = np.empty((size, len(states)))
-        cpt[[place - first for place in strengths[first : first + size]]] = distributions[first : first + size]
-        small.append(cpt)
-        first += size
-    if leak := bool(distributions[-1, -1] != 1.0):
-        small.append(distributions[-1])
-    kind = "noisy-or" if len(states) == 2 else "noisy-max"
-    return NoisyForm(kind, tuple((parent,) for parent in parents), states[::-1], leak, tuple(small))
+def _has_reversed_parents(document: XmlDocument) -> bool:
+    """Whether pyAgrum wrote this file: it has the first parent run fastest, where GeNIe has the last.
+
+    It says so twice, in a comment and in the extensions. A file that says it once was changed since, perhaps by a
+    program that turned the numbers: with several parents it is refused.
+    """
+    root = document.root
+    signs = (
+        any("created by pyAgrum" in comment for comment in document.comments),
+        any(
+            genie.get("app").startswith("aGrUM")
+            for extensions in root.all("extensions")
+            for genie in extensions.all("genie")
+        ),
+    )
+    if all(signs) or not any(signs):
+        return all(signs)
+    for nodes in root.all("nodes"):
+        for element in nodes:
+            if len(element.text_of("parents").split()) > 1:
+                element.fail(
+                    "It is not clear which parent runs fastest: one part of this file says that pyAgrum wrote it, "
+                    "another part does not. Save the network again with pyAgrum, as BIF."
+                )
+    return False
 
 
-def _strengths(element: Element, name: str, sizes: tuple[int, ...]) -> list[int]:
-    """For each distribution of the parameters, its place in the order of states; those of a parent stay together."""
-    words = text_of(element.find("strengths")).split()
-    found, first = list[int](), 0
-    for size in sizes:
-        own = words[first : first + size] if words else [str(state) for state in range(size)]
-        if sorted(own) != sorted(map(str, range(size))):
-            raise NetworkError(f"The strengths of {name} are the numbers of each parent's states, each once.")
-        found += [first + int(word) for word in own]
-        first += size
-    if words and len(words) != first:
-        raise NetworkError(f"Node {name} has {len(words)} strengths; it needs {first}.")
-    return found
+def _form(structure: Network, element: XmlElement, rounded: RoundedSums) -> NoisyForm:
+    name = element.get("id")
+    rows = sum(structure.shape(name)[:-1]) + 1
+    shape = (rows, len(structure.states(name)))
+    distributions = numbers_of(element.text_of("parameters"), shape, f"The noisy-MAX of {name}")
+    return noisymax_form(structure, name, distributions, element.text_of("strengths").split(), rounded)
 
 
-def _cpt(structure: Network, element: Element) -> Numbers:
-    name = element.get("id", "")
+def _cpt(structure: Network, element: XmlElement, reversed_parents: bool) -> Numbers:
+    name = element.get("id")
+    shape = structure.shape(name)
     if element.tag in ("cpt", "noisymax"):
-        text = text_of(element.find("probabilities" if element.tag == "cpt" else "parameters"))
-        return numbers_of(text, structure.shape(name), f"The CPT of {name}")
+        text = element.text_of("probabilities" if element.tag == "cpt" else "parameters")
+        if not reversed_parents:
+            return numbers_of(text, shape, f"The CPT of {name}")
+        turned = numbers_of(text, (*shape[-2::-1], shape[-1]), f"The CPT of {name}")
+        return np.ascontiguousarray(turned.transpose([*range(turned.ndim - 2, -1, -1), turned.ndim - 1]))
     states = structure.states(name)
-    results = text_of(element.find("resultingstates")).split()
+    codes = {state: code for code, state in enumerate(states)}
+    results = element.text_of("resultingstates").split()
     if len(results) != structure.configurations(name):
         raise NetworkError(f"Node {name} has {len(results)} resulting states; it needs one for each configuration.")
     for result in results:
-        if result not in states:
+        if result not in codes:
             raise NetworkError(f'Node {name} results in "{result}", which is not a state.{suggestion(result, states)}')
-    cpt: Numbers = np.eye(len(states))[[states.index(result) for result in results]]
-    return cpt.reshape(structure.shape(name))
+    cpt: Numbers = np.zeros((len(results), len(states)))
+    cpt[np.arange(len(results)), [codes[result] for result in results]] = 1.0
+    return cpt.reshape(shape)

@@ -1,27 +1,23 @@
 """XMLBIF 0.3, read and written exactly.
 
 A `TABLE` has axes (givens…, child), the child running fastest. A `DEFINITION` without a `TABLE` is structure.
-pyAgrum 3.3 writes six digits, escapes nothing and sorts states that look like numbers, so it is not used here.
+A second `TABLE`, `FOR` or `NETWORK` is an error: nothing says which one counts.
 """
 
 from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement
 
-from credo.errors import FormatError, NetworkError
-from credo.io.scanner import number_text, numbers_of
-from credo.io.xml_tree import checked_text, read_tree, text_of, write_tree
+from credo.io.assembly import assemble
+from credo.io.printed_numbers import number_text, numbers_of
+from credo.io.xml_tree import XmlElement, checked_text, read_tree, write_tree
 from credo.model.network import Network, Variable
-from credo.types import PathLike
+from credo.types import Numbers, PathLike
 
 
 def read_xmlbif(path: PathLike) -> Network:
     """The network in an XMLBIF file."""
-    root = read_tree(path)
-    try:
-        return _network(root)
-    except NetworkError as error:
-        raise FormatError(str(error), str(path)) from None
+    return _network(read_tree(path).root)
 
 
 def write_xmlbif(network: Network, path: PathLike) -> None:
@@ -44,32 +40,33 @@ def write_xmlbif(network: Network, path: PathLike) -> None:
     write_tree(root, path)
 
 
-def _network(root: Element) -> Network:
-    body = root.find("NETWORK")
+def _network(root: XmlElement) -> Network:
+    body = root.only("NETWORK")
     if root.tag != "BIF" or body is None:
-        raise NetworkError(f"Expected <BIF> with a <NETWORK> in it, not <{root.tag}>.")
-    variables = [_variable(element) for element in body.findall("VARIABLE")]
+        root.fail(f"Expected <BIF> with a <NETWORK> in it, not <{root.tag}>.")
+    variables = [_variable(element) for element in body.all("VARIABLE")]
     # Version 0.2 has PROBABILITY for DEFINITION and VALUE for OUTCOME.
-    definitions: dict[str, Element] = {}
-    for element in (*body.findall("DEFINITION"), *body.findall("PROBABILITY")):
-        child = text_of(element.find("FOR"))
-        if child in definitions or len(element.findall("FOR")) != 1:
-            raise NetworkError(f"Expected one definition for one variable; see that of {child or 'a variable'}.")
+    definitions: dict[str, XmlElement] = {}
+    for element in body.all("DEFINITION", "PROBABILITY"):
+        child = element.text_of("FOR")
+        if child in definitions or not child:
+            element.fail(f"Expected one definition for one variable; see that of {child or 'a variable'}.")
         definitions[child] = element
-    parents = {child: [text_of(given) for given in element.findall("GIVEN")] for child, element in definitions.items()}
-    structure = Network(variables, parents, name=text_of(body.find("NAME")) or "network")
-    cpts = {
-        child: numbers_of(text_of(table), structure.shape(child), f"The CPT of {child}")
-        for child, element in definitions.items()
-        if (table := element.find("TABLE")) is not None
-    }
-    return structure.with_cpts(cpts)
+    parents = {child: [given.text() for given in element.all("GIVEN")] for child, element in definitions.items()}
+    with body.located():
+        structure = Network(variables, parents, name=body.text_of("NAME") or "network")
+    cpts: dict[str, Numbers] = {}
+    for child, element in definitions.items():
+        if (table := element.only("TABLE")) is not None:
+            with table.located():
+                cpts[child] = numbers_of(table.text(), structure.shape(child), f"The CPT of {child}")
+    return assemble(structure, cpts, root.path, lambda child, message: definitions[child].fail(message))
 
 
-def _variable(element: Element) -> Variable:
-    name = text_of(element.find("NAME"))
+def _variable(element: XmlElement) -> Variable:
+    name = element.text_of("NAME")
     kind = element.get("TYPE", "nature")
     if kind != "nature":
-        raise NetworkError(f"Variable {name} is of type {kind}; only `nature` can be read.")
-    states = [text_of(state) for state in (*element.findall("OUTCOME"), *element.findall("VALUE"))]
-    return Variable(name, tuple(states))
+        element.fail(f"Variable {name} is of type {kind}; only `nature` can be read.")
+    with element.located():
+        return Variable(name, tuple(state.text() for state in element.all("OUTCOME", "VALUE")))

@@ -14,13 +14,14 @@ import numpy as np
 from credo.kernels.compiler import compiled
 
 PADDING = 16  # bytes that must be readable behind the end of a buffer
-QUOTE, NEWLINE, RETURN = 34, 10, 13
+QUOTE, NEWLINE, RETURN, SPACE, TAB = 34, 10, 13, 32, 9
 
 # What a field is for.
 IGNORE, STATE, TEXT = 0, 1, 2
 
-# How a scan ended: at the end, at a record with the wrong number of fields, or at the end of the output.
-DONE, RAGGED, FULL = 0, 1, 2
+# How a scan ended: at the end, at a record with the wrong number of fields, at the end of the output, or at a record
+# with text behind a closing quote.
+DONE, RAGGED, FULL, TRAILING = 0, 1, 2, 3
 
 EMPTY = -2  # the code of a free slot
 
@@ -108,7 +109,10 @@ def scan(  # pragma: no cover
                 while at < stop and (buffer[at] != QUOTE or buffer[at + 1] == QUOTE):
                     at += 2 if buffer[at] == QUOTE else 1
                 length = at - begin
+                at += 1
                 while at < stop and buffer[at] != separator and buffer[at] != NEWLINE:
+                    if buffer[at] != SPACE and buffer[at] != TAB and buffer[at] != RETURN:
+                        return row, record, misses, TRAILING
                     at += 1
                 key = key_of(buffer, begin, length)
             else:

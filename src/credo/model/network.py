@@ -282,7 +282,7 @@ class Network(NetworkConveniences):
             Such as `P(lung=yes | smoke=no)`, or `P(lung | smoke=no)`.
         """
         head = name if state is None else f"{name}={self.states(name)[state]}"
-        given = ", ".join(f"{parent}={label}" for parent, label in self.configuration(name, configuration).items())
+        given = listing([f"{parent}={label}" for parent, label in self.configuration(name, configuration).items()])
         return f"P({head} | {given})" if given else f"P({head})"
 
     def cpt_array(self, name: str) -> Numbers:

@@ -9,11 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from credo.errors import NetworkError, first_duplicate, suggestion
-from credo.model.noisy import NoisyForm
+from credo.model.noisy import SUM_TOLERANCE, NoisyForm
 from credo.types import Numbers
-
-# Published networks carry rounded decimals: the worst distribution of the bnlearn repository is off by 3e-7.
-SUM_TOLERANCE = 1e-6
 
 
 def is_list(value: object) -> bool:

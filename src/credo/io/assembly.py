@@ -1,0 +1,82 @@
+"""From what a file says to a network: sizes that a short file could ask for, rounded digits, and lines of mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import NoReturn
+
+from credo.errors import FormatError, NetworkError, readable_bytes, readable_count
+from credo.io.printed_numbers import RoundedSums
+from credo.memory import memory_limit_or_default
+from credo.model.network import Network
+from credo.model.noisy import FULL_CELLS, NoisyForm
+from credo.types import Numbers, PathLike
+
+# Numbers that a file may ask for without holding them, all CPTs together (256 MB): by a default, by results instead of
+# probabilities, or by a noisy family, whose full CPT is computed.
+MOST_IMPLIED = 2**25
+BYTES_A_NUMBER = 24  # while a CPT is checked
+
+Fail = Callable[[str, str], NoReturn]  # raises an error about a variable
+
+
+def check_implied(structure: Network, names: Mapping[str, str], fail: Fail) -> None:
+    """Refuse CPTs that are far larger than their description, before memory is taken.
+
+    `names` are the variables whose CPTs the file does not hold number by number, each with what it has instead.
+    """
+    most = min(MOST_IMPLIED, memory_limit_or_default(None) // BYTES_A_NUMBER)
+    total = 0
+    for name, instead in names.items():
+        total += (numbers := prod(structure.shape(name)))
+        if numbers > most:
+            fail(
+                name,
+                f"The CPT of {name} would have {readable_count(numbers)} numbers, from {instead} alone; at most "
+                f"{most:,} are allowed. Give {name} fewer parents.",
+            )
+        if total > most:
+            fail(
+                name,
+                f"Up to here, CPTs would have {total:,} numbers ({readable_bytes(8 * total)}) that the file does not "
+                f"hold, the last from {instead} of {name}; at most {most:,} are allowed.",
+            )
+
+
+def implied_by_noise(structure: Network, names: list[str]) -> dict[str, str]:
+    """The noisy families whose full CPTs are computed, for `check_implied`."""
+    return {name: "a noisy family" for name in names if prod(structure.shape(name)) <= FULL_CELLS}
+
+
+def assemble(
+    structure: Network,
+    cpts: Mapping[str, Numbers],
+    path: PathLike | None,
+    fail: Fail,
+    forms: Mapping[str, NoisyForm] | None = None,
+    rounded: RoundedSums | None = None,
+) -> Network:
+    """The network with these CPTs; those that rounding explains are normalised, with a warning.
+
+    `fail` gets the variable whose CPT is wrong, and the message. `rounded` already knows about the noisy families.
+    """
+    rounded = RoundedSums() if rounded is None else rounded
+    cpts = {name: rounded.normalised(name, cpt) for name, cpt in cpts.items()}
+    for cpt in cpts.values():
+        cpt.setflags(write=False)  # so that networks share it
+    try:
+        network = structure.with_cpts(cpts)
+    except NetworkError:
+        for name, cpt in cpts.items():  # find the one with the mistake
+            try:
+                structure.with_cpts({name: cpt})
+            except NetworkError as error:
+                fail(name, str(error))
+        raise
+    try:
+        network = network.with_forms(forms) if forms else network
+    except NetworkError as error:
+        raise FormatError(str(error), None if path is None else str(path)) from None
+    rounded.warn("The network" if path is None else path)
+    return network

@@ -1,0 +1,247 @@
+"""DSL, the old format of GeNIe: names and every bit of every number.
+
+A node has a `TYPE`, its `PARENTS`, and a `DEFINITION` with `NAMESTATES` and `PROBABILITIES`, whose axes are (parents…,
+child), the child running fastest and the first parent slowest. A node of the type `NOISY_MAX` has `PROBABILITIES` and
+`STRENGTHS` as in XDSL (see `xdsl.py`). Everything else is skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import NoReturn
+
+from credo.errors import FormatError, NetworkError, listing, readable_count
+from credo.io.assembly import assemble, check_implied, implied_by_noise
+from credo.io.files import read_text, replacing, warn_of_loss
+from credo.io.noisy_formats import noisymax_form
+from credo.io.printed_numbers import NUMBER, RoundedSums, parse_numbers
+from credo.io.scanner import DSL, Scanner, explain_numbers
+from credo.model.network import Network, Variable
+from credo.model.noisy import NoisyForm
+from credo.types import Numbers, PathLike
+
+_NUMBERS = re.compile(r"\s*+\(([-+.,\s0-9eE]*+)\)\s*+;")
+_EMPTY_PLACE = re.compile(r",\s*(?:,|$)|^\s*,")
+
+
+def read_dsl(path: PathLike) -> Network:
+    """The network in a DSL file; its nodes have the type CPT or NOISY_MAX."""
+    return parse_dsl(read_text(path), str(path))
+
+
+def parse_dsl(text: str, path: str | None = None) -> Network:
+    """The network that a DSL text describes; `path` is for messages only."""
+    scanner = Scanner(text, path, DSL)
+    if scanner.next_symbol() and scanner.word("`net`") != "net":
+        scanner.fail("Expected `net` at the start of the file: is it DSL?", 0)
+    name = scanner.word("the name of the network")
+    scanner.expect("{", "after the name of the network")
+    nodes: dict[str, _Node] = {}
+    while not scanner.take("}"):
+        start = scanner.skip_blanks()
+        word = scanner.word("`node`, an attribute or `}`")
+        if scanner.take("="):
+            scanner.skip_value(word)
+        elif word == "node":
+            node = _node(scanner, start)
+            if node.variable.name in nodes:
+                scanner.fail(f"A second node {node.variable.name}.", start)
+            nodes[node.variable.name] = node
+        else:
+            scanner.fail(f"Expected `node` or an attribute, not `{word[:40]}`.", start)
+    scanner.take(";")
+    if scanner.next_symbol():
+        scanner.fail(f"Expected the end of the file after the network, not {scanner.found()}.")
+    return _network(scanner, name, nodes)
+
+
+def _network(scanner: Scanner, name: str, nodes: dict[str, _Node]) -> Network:
+    try:
+        variables = tuple(node.variable for node in nodes.values())
+        structure = Network(variables, {child: node.parents for child, node in nodes.items()}, name=name)
+    except NetworkError as error:
+        raise FormatError(str(error), scanner.path) from None
+
+    def fail(child: str, message: str) -> NoReturn:
+        scanner.fail(message, nodes[child].position)
+
+    noisy = [child for child, node in nodes.items() if node.is_noisy and structure.parents[child]]
+    check_implied(structure, implied_by_noise(structure, noisy), fail)
+    rounded, cpts, forms = RoundedSums(), dict[str, Numbers](), dict[str, NoisyForm]()
+    for child, node in nodes.items():
+        shape = structure.shape(child)
+        if child not in noisy:
+            cpts[child] = _values(scanner, node, shape)
+            continue
+        distributions = _values(scanner, node, (sum(shape[:-1]) + 1, shape[-1]))
+        try:
+            forms[child] = noisymax_form(structure, child, distributions, node.strengths, rounded)
+        except NetworkError as error:
+            fail(child, str(error))
+    return assemble(structure, cpts, scanner.path, fail, forms, rounded)
+
+
+# Nodes as text --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A node: the variable, its parents, and its numbers as text."""
+
+    variable: Variable
+    parents: tuple[str, ...]
+    is_noisy: bool
+    strengths: tuple[str, ...]
+    numbers: str
+    numbers_position: int
+    position: int
+
+
+def _node(scanner: Scanner, start: int) -> _Node:
+    name = scanner.word("the name of a node")
+    kind, parents, definition = "", list[str](), _Definition()
+    seen: set[str] = set()
+    for attribute in _attributes(scanner, name, seen, ("TYPE", "PARENTS", "DEFINITION")):
+        match attribute:
+            case "TYPE":
+                position = scanner.skip_blanks()
+                kind = scanner.word(f"the type of {name}")
+                if kind not in ("CPT", "NOISY_MAX"):
+                    message = f"Node {name} is of type {kind[:40]}; only CPT and NOISY_MAX can be read."
+                    scanner.fail(message, position)
+            case "PARENTS":
+                parents = _list(scanner, f"a parent of {name}")
+            case "DEFINITION":
+                definition = _definition(scanner, name)
+            case _:
+                scanner.skip_value(attribute)
+                continue
+        scanner.expect(";", f"after the {attribute} of {name}")
+    scanner.take(";")
+    for needed in ("TYPE", "DEFINITION"):
+        if needed not in seen:
+            scanner.fail(f"Node {name} has no {needed}.", start)
+    try:
+        variable = Variable(name, definition.states)
+    except NetworkError as error:
+        scanner.fail(str(error), start)
+    return _Node(
+        variable,
+        tuple(parents),
+        kind == "NOISY_MAX",
+        definition.strengths,
+        definition.numbers,
+        definition.position,
+        start,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    states: tuple[str, ...] = ()
+    strengths: tuple[str, ...] = ()
+    numbers: str = ""
+    position: int = 0
+
+
+def _definition(scanner: Scanner, name: str) -> _Definition:
+    states, strengths, numbers, position = list[str](), list[str](), "", scanner.skip_blanks()
+    for attribute in _attributes(scanner, name, set(), ("NAMESTATES", "PROBABILITIES", "STRENGTHS")):
+        match attribute:
+            case "NAMESTATES":
+                states = _list(scanner, f"a state of {name}")
+                scanner.expect(";", f"after the states of {name}")
+            case "STRENGTHS":
+                strengths = _list(scanner, f"a strength of {name}")
+                scanner.expect(";", f"after the strengths of {name}")
+            case "PROBABILITIES":
+                position = scanner.skip_blanks()
+                numbers = _numbers(scanner, name)
+            case _:
+                scanner.skip_value(attribute)
+    return _Definition(tuple(states), tuple(strengths), numbers, position)
+
+
+def _attributes(scanner: Scanner, what: str, seen: set[str], once: tuple[str, ...]) -> Iterator[str]:
+    """The names of the attributes in a block, those of `once` at most once; after each the scanner is at its value."""
+    scanner.expect("{", f"before the attributes of {what}")
+    while not scanner.take("}"):
+        start = scanner.skip_blanks()
+        attribute = scanner.word(f"an attribute of {what} or `}}`")
+        scanner.expect("=", f"after the attribute {attribute[:40]}")
+        if attribute in seen and attribute in once:
+            scanner.fail(f"A second {attribute} of {what}.", start)
+        seen.add(attribute)
+        yield attribute
+
+
+def _list(scanner: Scanner, what: str) -> list[str]:
+    scanner.expect("(", f"before {what}")
+    found: list[str] = []
+    while not scanner.take(")"):
+        found.append(scanner.word(f"{what} or `)`"))
+        scanner.take(",")
+    return found
+
+
+def _numbers(scanner: Scanner, name: str) -> str:
+    match = _NUMBERS.match(scanner.text, scanner.position)
+    if match is None:
+        explain_numbers(scanner, f"the probabilities of {name}")
+    scanner.position = match.end()
+    return match[1]
+
+
+def _values(scanner: Scanner, node: _Node, shape: tuple[int, ...]) -> Numbers:
+    name, at = node.variable.name, node.numbers_position
+    if empty := _EMPTY_PLACE.search(node.numbers):
+        scanner.fail(f"A number is missing in the probabilities of {name}.", at + empty.start())
+    values = parse_numbers(node.numbers.replace(",", " "))
+    if values is None:
+        wrong = next(word for word in re.findall(r"[^\s,]+", node.numbers) if not NUMBER.fullmatch(word))
+        scanner.fail(f"Expected a number in the probabilities of {name}, not `{wrong[:40]}`.", at)
+    if len(values) != prod(shape):
+        scanner.fail(f"Node {name} has {len(values):,} numbers; it needs {readable_count(prod(shape))}.", at)
+    return values.reshape(shape)
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def write_dsl(network: Network, path: PathLike) -> None:
+    """Write the network as DSL. Names and states that are not identifiers, and variables without a CPT, are errors."""
+    content = "".join(_lines(network)).encode("ascii")
+    with replacing(path) as draft:
+        draft.write_bytes(content)
+    if network.order != network.names:
+        warn_of_loss(path, f"DSL has parents before children: variables come back as {listing(network.order)}.")
+
+
+def _lines(network: Network) -> Iterator[str]:
+    # The name of the network is not important enough to fail.
+    yield f"net {re.sub(r'[^A-Za-z0-9_]', '_', network.name) or 'network'}\n{{\n"
+    for name in network.order:
+        parents, states = ", ".join(network.parents[name]), ", ".join(map(_word, network.states(name)))
+        numbers = ", ".join(map(repr, network.cpt_array(name).ravel().tolist()))
+        yield f" node {_identifier(name)}\n  {{\n   TYPE = CPT;\n"
+        yield f'   HEADER =\n    {{\n     ID = {name};\n     NAME = "{name}";\n    }};\n   PARENTS = ({parents});\n'
+        yield f"   DEFINITION =\n    {{\n     NAMESTATES = ({states});\n"
+        yield f"     PROBABILITIES = ({numbers});\n    }};\n  }};\n"
+    yield "};\n"
+
+
+def _identifier(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise NetworkError(
+            f'DSL cannot hold the name "{name}": letters, digits and underscores only, and no digit first. BIF can.'
+        )
+    return name
+
+
+def _word(state: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_]+", state):
+        raise NetworkError(f'DSL cannot hold the state "{state}": letters, digits and underscores only. BIF can.')
+    return state
