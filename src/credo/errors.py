@@ -145,14 +145,28 @@ class ImpossibleRowError(DataError):
         The row, counted from 1.
     values : tuple of str
         The values that are impossible together, as `variable=state`.
+    statements : tuple of int
+        The statements that make them impossible, counted from 1; empty where CPTs of the network do.
     """
 
-    def __init__(self, row: int, values: Sequence[str]) -> None:
-        super().__init__(
-            f"Row {row} is impossible: the network gives probability zero to {listing(values)}. "
-            "Correct the row, or use CPTs without zeros there."
-        )
+    def __init__(
+        self, row: int, values: Sequence[str], statements: Sequence[int] = (), words: Sequence[str] = ()
+    ) -> None:
+        if statements:
+            named = words or [f"statement {number}" for number in statements]
+            verb, them = ("leaves", "the statement") if len(named) == 1 else ("leave", "one of the statements")
+            message = (
+                f"Row {row} is impossible: {listing(named)} {verb} no probability to {listing(values)}. "
+                f"Correct the row, or give {them} a confidence."
+            )
+        else:
+            message = (
+                f"Row {row} is impossible: the network gives probability zero to {listing(values)}. "
+                "Correct the row, or use CPTs without zeros there."
+            )
+        super().__init__(message)
         self.row, self.values = row, tuple(values)
+        self.statements, self.words = tuple(statements), tuple(words)
 
     def later(self, rows: int) -> ImpossibleRowError:
         """The same error in a table of which this many rows came before.
@@ -167,7 +181,7 @@ class ImpossibleRowError(DataError):
         ImpossibleRowError
             The error with the number of the row in the whole table.
         """
-        return ImpossibleRowError(self.row + rows, self.values)
+        return ImpossibleRowError(self.row + rows, self.values, self.statements, self.words)
 
 
 class PriorError(CredoError, ValueError):

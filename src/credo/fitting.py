@@ -9,11 +9,12 @@ from time import perf_counter
 from credo.checking import check, require_consistent
 from credo.constraints.feasibility import InfeasibleError
 from credo.constraints.noisy_families import collapsed
-from credo.errors import OptionError
+from credo.errors import ImpossibleRowError, OptionError
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings
+from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
 from credo.io.network_files import NetworkLike, read_network
 from credo.kernels.compiler import compile_seconds
@@ -161,6 +162,10 @@ def _estimate(problem: Problem, knowledge: Knowledge) -> Solution:
         if problem.dataset is None:
             return problem.method.estimate(problem)
         return estimate_incomplete(problem)
+    except ImpossibleRowError as error:
+        references = references_to(knowledge.statements)
+        words = [references[number - 1].quoted for number in error.statements]
+        raise ImpossibleRowError(error.row, error.values, error.statements, words) from None
     except InfeasibleError:
         require_consistent(check(knowledge.network, knowledge))
         raise OptionError("The knowledge contradicts the fixed CPTs. Fix fewer, or correct the statements.") from None

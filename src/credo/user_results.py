@@ -1,4 +1,7 @@
-"""What users get from `fit` and `check`: the results, with short ways to explanations, reports and text."""
+"""What users get from `fit` and `check`: the results, with short ways to explanations, reports and text.
+
+Reports are imported when they are asked for: learning takes a second, and should not wait for what draws pictures.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,6 @@ from credo.check_results import CheckResult
 from credo.explain.explanation import Explanation
 from credo.options import checked_page
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
-from credo.report.check_page import check_page
-from credo.report.check_text import check_plain_text
-from credo.report.fit_page import fit_page
-from credo.report.fit_text import fit_plain_text
-from credo.report.notebook import check_html, fit_html
 from credo.results import FitResult, explain_fit
 
 
@@ -67,6 +65,8 @@ class Fit(FitResult):
         Path
             Where the page is.
         """
+        from credo.report.fit_page import fit_page
+
         target = checked_page(path)
         with reporting(verbose, progress) as notify:
             explained = explain_fit(self, verbose=False, progress=notify) if explanation is None else explanation
@@ -75,9 +75,13 @@ class Fit(FitResult):
         return target
 
     def __str__(self) -> str:
+        from credo.report.fit_text import fit_plain_text
+
         return fit_plain_text(self)
 
     def _repr_html_(self) -> str:
+        from credo.report.notebook import fit_html
+
         return fit_html(self)
 
 
@@ -102,12 +106,18 @@ class Check(CheckResult):
         Path
             Where the page is.
         """
+        from credo.report.check_page import check_page
+
         target = checked_page(path)
         target.write_text(check_page(self), encoding="utf-8")
         return target
 
     def __str__(self) -> str:
+        from credo.report.check_text import check_plain_text
+
         return check_plain_text(self)
 
     def _repr_html_(self) -> str:
+        from credo.report.notebook import check_html
+
         return check_html(self)

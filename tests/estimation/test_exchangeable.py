@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.estimation.exchangeable import exchangeable_states
+from credo.estimation.exchangeable import exchangeable_states, order_findings
 from credo.model.network import Network
 from credo.options import EMOptions
 from credo.statistics.prior import NetworkPrior
@@ -71,9 +72,9 @@ def test_priors_and_kept_tables_tell_states_apart() -> None:
 @pytest.mark.parametrize(
     ("method", "text", "named"),
     [
-        ("ml", "", "distinguishes its states"),
-        ("ml", "P(sign=yes | cause=high) >= 0.6", "distinguishes its states"),  # ml does not hear it
-        ("cmap", "P(sign=yes | cause=high) >= 0.6", "distinguishes low, mid"),
+        ("ml", "", "distinguish its states"),
+        ("ml", "P(sign=yes | cause=high) >= 0.6", "distinguish its states"),  # ml does not hear it
+        ("cmap", "P(sign=yes | cause=high) >= 0.6", "distinguish low, mid"),
         ("cem", "cause raises sign", None),
     ],
 )
@@ -82,3 +83,80 @@ def test_a_fit_says_which_order_means_nothing(method: str, text: str, named: str
     fit = credo.fit(CAUSE, ROWS, orders + text, method=method, em=EMOptions(starts=1))
     found = [each.message for each in fit.findings if each.kind == "exchangeable"]
     assert [named in message for message in found] == [True] if named else not found
+
+
+# Several hidden variables ---------------------------------------------------------------------------------------------
+
+YES = ("no", "yes")
+
+
+def several(parents: dict[str, list[str]], text: str, hidden: str, **more: Any) -> list[str]:
+    names = sorted({*parents, *(each for own in parents.values() for each in own)})
+    network = Network(dict.fromkeys(names, YES), parents)
+    frame = pl.DataFrame({name: ["no", "yes"] for name in names if name not in hidden})
+    problem = problem_of(network, frame, credo.Knowledge(network, text), **more)
+    return [each.message for each in order_findings(problem, tuple(hidden))]
+
+
+AGREE = "P({1}=yes | {0}=yes) >= 0.6\nP({1}=no | {0}=no) >= 0.6\n"
+
+
+def test_states_of_two_variables_that_must_agree_are_exchanged_together() -> None:
+    (found,) = several({"b": ["a"], "x": ["a"], "y": ["b"]}, AGREE.format("a", "b"), "ab")
+    assert "a, b are hidden, and can be exchanged together" in found
+    assert "no and yes of a; no and yes of b" in found
+
+
+def test_states_of_three_variables_are_exchanged_together() -> None:
+    text = AGREE.format("a", "b") + AGREE.format("b", "c")
+    (found,) = several({"b": ["a"], "c": ["b"], "x": ["a"], "y": ["c"]}, text, "abc")
+    assert "a, b, c are hidden, and can be exchanged together" in found
+
+
+@pytest.mark.parametrize("more", ["a raises x", "P(b=yes) <= 1\nP(a=yes) >= 0.6", "P(y=yes | b=yes) >= 0.7"])
+def test_a_statement_about_one_of_them_distinguishes_both(more: str) -> None:
+    assert not several({"b": ["a"], "x": ["a"], "y": ["b"]}, AGREE.format("a", "b") + more.split("\n")[-1], "ab")
+
+
+def test_variables_with_the_same_neighbours_can_change_places() -> None:
+    parents = {"x": ["a", "b"], "y": ["a", "b"]}
+    found = several(parents, "", "ab")
+    assert len(found) == 3
+    assert "a and b are hidden, and the knowledge does not distinguish them" in found[-1]
+    text = "a raises x\nb raises x"
+    (both,) = several(parents, text, "ab")
+    assert "a and b are hidden" in both
+    assert not several(parents, text + "\nP(a=yes) >= 0.6", "ab")
+    assert len(several({"x": ["a", "b"], "y": ["b"]}, "a raises x\nb raises x", "ab")) == 0
+
+
+def test_pairs_of_variables_can_change_places() -> None:
+    parents = {"b": ["a"], "d": ["c"], "x": ["b", "d"]}
+    text = "a raises b\nc raises d\nb raises x\nd raises x"
+    (found,) = several(parents, text, "abcd")
+    assert "a, b, c, d are hidden, and can be exchanged together" in found
+
+
+def test_ties_and_fixed_numbers_of_states_keep_variables_apart() -> None:
+    parents = {"x": ["a", "b"]}
+    text = "a raises x\nb raises x"
+    assert several(parents, text, "ab")
+    assert not several(parents, text + "\nrows 1, 2 share a", "ab")
+    assert several(parents, text + "\nrows 1, 2 share a and b", "ab")
+
+
+def test_hundreds_of_hidden_variables_are_examined_quickly() -> None:
+    count = 600
+    parents = {f"h{i}": [f"h{i // 2}"] for i in range(1, count)} | {
+        f"x{i}": [f"h{i}"] for i in range(count // 2, count)
+    }
+    names = [f"h{i}" for i in range(count)] + [f"x{i}" for i in range(count // 2, count)]
+    parents["h1"] = []
+    network = Network(dict.fromkeys(names, YES), parents)
+    frame = pl.DataFrame({name: ["no", "yes"] for name in names if name.startswith("x")})
+    text = "\n".join(f"h{i} raises x{i}" for i in range(count // 2, count))
+    problem = problem_of(network, frame, credo.Knowledge(network, text))
+    started = perf_counter()
+    found = list(order_findings(problem, names[:count]))
+    assert perf_counter() - started < 10
+    assert len(found) >= count // 2

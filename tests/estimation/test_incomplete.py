@@ -55,13 +55,11 @@ def test_a_kept_cpt_that_makes_a_row_impossible_names_the_row() -> None:
         credo.fit(start, ROWS, method="ml", fixed=["one"])
 
 
-def test_knowledge_that_makes_a_row_impossible_is_not_certified() -> None:
-    """EM stands still there, but no solver proves what it ends with."""
+def test_knowledge_that_makes_a_row_impossible_names_row_and_statements() -> None:
     text = "P(one=yes | cause=no) = 0\nP(one=yes | cause=yes) = 0"
-    fit = credo.fit(HIDDEN, ROWS, text, method="cml", em=EMOptions(starts=1))
-    assert fit.status is credo.Status.NOT_CERTIFIED
-    assert any("could not be proved to fit the data best" in each.message for each in fit.findings)
-    assert_finite(fit)
+    with pytest.raises(ImpossibleRowError, match=r"Row 3 is impossible: .*line 1.*line 2.* leave no") as error:
+        credo.fit(HIDDEN, ROWS, text, method="cml", em=EMOptions(starts=1))
+    assert error.value.statements == (1, 2)
 
 
 def test_too_many_hidden_variables_at_once_name_bytes_and_variables() -> None:
@@ -77,3 +75,41 @@ def test_too_many_hidden_variables_at_once_name_bytes_and_variables() -> None:
 def assert_finite(fit: credo.Fit) -> None:
     assert all(np.isfinite(fit.network.cpt_array(name)).all() for name in fit.network.names)
     assert np.isfinite(fit.history).all()
+
+
+# What the network's file has in its CPTs ------------------------------------------------------------------------------
+
+ZEROS = {"cause": [1.0, 0.0], "one": [[1.0, 0.0], [0.0, 1.0]], "two": [[0.0, 1.0], [1.0, 0.0]]}
+
+
+def with_zeros() -> Network:
+    return HIDDEN.with_cpts({name: np.array(table) for name, table in ZEROS.items()})
+
+
+@pytest.mark.parametrize("method", ["ml", "map", "cml", "cmap", "cem", "posterior"])
+def test_one_missing_cell_does_not_make_old_zeros_binding(method: str) -> None:
+    complete = ROWS.with_columns(cause=pl.Series(["no", "yes", "yes", "no"]))
+    missing = complete.with_columns(two=pl.Series(["no", None, "no", "yes"]))
+    fit = credo.fit(with_zeros(), missing, STATEMENTS.get(method, ""), method=method, em=EMOptions(starts=1))
+    without = credo.fit(HIDDEN, missing, STATEMENTS.get(method, ""), method=method, em=EMOptions(starts=1))
+    assert_finite(fit)
+    for name in HIDDEN.names:
+        assert fit.network.cpt_array(name) == pytest.approx(without.network.cpt_array(name), abs=1e-2)
+
+
+def test_zeros_of_a_noisy_family_are_a_start_too() -> None:
+    network = Network({"a": BINARY, "b": BINARY, "x": BINARY}, {"x": ["a", "b"]})
+    text = "x is noisy-or of {a}, {b} with leak"
+    rows = [("no", "no", "yes"), ("yes", None, "no"), ("no", "yes", "no"), ("yes", "yes", "yes"), (None, "no", "no")]
+    frame = pl.DataFrame(rows, schema=["a", "b", "x"], orient="row")
+    first = credo.fit(network, frame.head(1).with_columns(x=pl.lit("no")), text, method="ml")
+    assert (first.network.cpt_array("x") == 0).any()
+    fit = credo.fit(first.network, frame, text, method="cmap", em=EMOptions(starts=1))
+    without = credo.fit(network, frame, text, method="cmap", em=EMOptions(starts=1))
+    assert fit.history[-1] == pytest.approx(without.history[-1], abs=1e-3)
+
+
+def test_a_fixed_cpt_stays_as_it_is_to_the_last_bit() -> None:
+    start = with_zeros().with_cpts({"one": np.array([[0.9, 0.1], [1 / 3, 2 / 3]])})
+    fit = credo.fit(start, ROWS, method="map", fixed=["one"], em=EMOptions(starts=3))
+    assert fit.network.cpt_array("one").tolist() == start.cpt_array("one").tolist()

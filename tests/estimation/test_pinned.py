@@ -7,7 +7,7 @@ import pytest
 
 import credo
 from credo.errors import Status
-from credo.estimation.constrained import statements_that_pin
+from credo.estimation.pinned import statements_that_pin
 from credo.options import EMOptions
 from tests.helpers.blocks import at_most, block_of
 

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.optimize import minimize
 
 import credo
 from credo.constraints.constraint_set import RowTie
 from credo.estimation.counting import counting_step
 from credo.estimation.em.driver import EMResult, Iteration, run_em
 from credo.estimation.em.steps import ROUNDING
-from credo.estimation.tied import TiedEStep, countable, tied_e_step
+from credo.estimation.solution import TiedLikelihood
+from credo.estimation.tied import TiedEStep, countable, is_far_off, tied_e_step
 from credo.io.dataset import Dataset
 from credo.model.network import Network
 from credo.options import EMOptions, TieReading
@@ -315,3 +317,62 @@ def test_tied_values_that_differ_are_an_error_with_the_rows() -> None:
     rows = twins(5).with_columns(pl.Series("variant", ["no", "yes", *[None] * 8]))
     with pytest.raises(credo.CredoError, match="Rows 1 and 2 are tied to share variant"):
         credo.fit(NETWORK, rows, TWINS)
+
+
+# Several variables of the same rows -----------------------------------------------------------------------------------
+
+STATES = ["0", "1"]
+CORRELATED = Network(dict.fromkeys("abxy", STATES), {"b": ["a"], "x": ["a"], "y": ["b"]})
+GROUPS = [["00", "00", "01"], ["11", "11"], ["00", "00"], ["10", "00"]]
+
+
+def test_two_variables_of_the_same_rows_end_at_the_exact_optimum() -> None:
+    """The exact likelihood by enumeration, and a general solver that starts where learning ended."""
+    rows = [(str(g), x, y) for g, members in enumerate(GROUPS) for x, y in members]
+    frame = pl.DataFrame(rows, schema=["g", "x", "y"], orient="row")
+    fit = credo.fit(CORRELATED, frame, "rows with equal g share a and b", method="cmap", em=EMOptions(starts=2))
+    assert fit.status is credo.Status.CONVERGED
+    assert fit.tied is not None
+    assert fit.tied.is_exact
+    codes = np.array([(-1, -1, int(x), int(y)) for _, x, y in rows], dtype=np.int8)
+    numbers = np.array([int(g) for g, _, _ in rows])
+    ties = [RowTie(("a", "b"), None, tuple((np.flatnonzero(numbers == g) + 1).tolist()), 0) for g in range(len(GROUPS))]
+    assert fit.cll == pytest.approx(constrained(fit.network, codes, ties), abs=1e-8)
+
+    def network_of(point: np.ndarray) -> Network:
+        p = 1 / (1 + np.exp(-point))
+        tables = {"a": p[0], "b": p[1:3], "x": p[3:5], "y": p[5:7]}
+        return CORRELATED.with_cpts({name: np.stack([1 - one, one], axis=-1) for name, one in tables.items()})
+
+    def cost(point: np.ndarray) -> float:
+        network = network_of(point)
+        prior = sum(float(np.log(network.cpt_array(name)).sum()) for name in network.names)
+        return -constrained(network, codes, ties) - prior
+
+    ones = np.concatenate([np.atleast_1d(fit.network.cpt_array(name)[..., 1]) for name in CORRELATED.names])
+    start = np.log(ones / (1 - ones))
+    assert minimize(cost, start, method="BFGS", options={"maxiter": 20}).fun >= cost(start) - 1e-4
+
+
+def test_cycles_that_remain_are_measured() -> None:
+    frame = pl.DataFrame(
+        {"g": [*"1122"], "h": [*"1212"], "x": [*"0011"], "y": [*"0101"]}, schema=dict.fromkeys("ghxy", pl.String)
+    )
+    text = "rows with equal g share a\nrows with equal h share b"
+    fit = credo.fit(CORRELATED, frame, text, method="cmap", em=EMOptions(starts=1))
+    assert fit.tied is not None
+    assert not fit.tied.is_exact
+    assert fit.tied.correction is not None
+    codes = np.array([(-1, -1, int(x), int(y)) for x, y in zip(frame["x"], frame["y"], strict=True)], dtype=np.int8)
+    ties = [RowTie(("a",), None, (1, 2), 0), RowTie(("a",), None, (3, 4), 0)]
+    ties += [RowTie(("b",), None, (1, 3), 1), RowTie(("b",), None, (2, 4), 1)]
+    exact = constrained(fit.network, codes, ties)
+    assert fit.tied.value + fit.tied.correction == pytest.approx(exact, abs=1e-5)
+    assert any("cycles" in f.message and "the exact one" in f.message for f in fit.findings if f.kind == "ties")
+
+
+@pytest.mark.parametrize(
+    ("correction", "error", "far"), [(None, 0.0, True), (0.5, 0.0, False), (-3.0, 0.1, True), (-3.0, 2.0, False)]
+)
+def test_an_error_that_matters_is_no_convergence(correction: float | None, error: float, far: bool) -> None:
+    assert is_far_off(TiedLikelihood(-10.0, False, True, correction, error)) is far

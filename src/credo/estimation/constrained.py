@@ -14,18 +14,17 @@ how often it was observed, and the statements.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.constraints.feasibility import NO_SLACK, NONE, interior_of
-from credo.constraints.program import Program
 from credo.errors import Status
 from credo.estimation.counting import counting_m_step, relative_frequencies
 from credo.estimation.em.steps import MStep
 from credo.estimation.method import Method
+from credo.estimation.pinned import contradictions, pinned_at_zero
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
 from credo.estimation.solution import Solution, no_data_findings, where
@@ -37,12 +36,10 @@ from credo.estimation.solvers.products import with_products
 from credo.findings import Finding
 from credo.model.network import Network
 from credo.statistics.counts import Counts
-from credo.types import Indices, Numbers
+from credo.types import Numbers
 
 MAX_ENTROPY = "the point of maximum entropy that the knowledge allows"
-CONTRADICTED = "impossible data"
 EM_REPETITIONS = 10  # of an M-step; there are hundreds, but each is quicker than loading compiled code
-NEGLIGIBLE = 1e-6  # expected counts shrink towards zero; from here on they are no data
 
 
 def estimate(problem: Problem, repetitions: int = 1) -> Solution:
@@ -53,6 +50,7 @@ def estimate(problem: Problem, repetitions: int = 1) -> Solution:
     theta, unseen = relative_frequencies(problem, weights)
     for each in estimates:
         theta[each.block.parameters] = each.theta
+    theta = _with_zeros(problem, theta)
     by_entropy: dict[str, list[int]] = {}
     for each in estimates:
         for d in each.without_data.tolist():
@@ -95,6 +93,17 @@ def without_pinned_prior(
     for k, other in zip(again, estimate_blocks(blocks, weights, soft_weight), strict=True):
         solved[k] = other
     return solved
+
+
+def _with_zeros(problem: Problem, theta: Numbers) -> Numbers:
+    """θ with the numbers that are known to be pinned at exactly zero: solvers leave some of their rounding there."""
+    if not len(problem.pinned):
+        return theta
+    theta[problem.pinned] = 0.0
+    for name in {problem.layout.locate(int(index))[0] for index in problem.pinned}:
+        distributions = problem.layout.view(theta, name)
+        distributions /= distributions.sum(axis=1, keepdims=True)
+    return theta
 
 
 def multipliers_of(problem: Problem) -> Mapping[int, float]:
@@ -190,55 +199,6 @@ def statement_multipliers(estimates: Sequence[BlockEstimate]) -> dict[int, float
         for statement, multiplier in each.product_multipliers:
             found[statement] = found.get(statement, 0.0) + multiplier
     return found
-
-
-# Numbers that statements pin at zero ----------------------------------------------------------------------------------
-
-
-def contradictions(problem: Problem, pinned: Iterable[tuple[Block, Indices]]) -> Iterator[Finding]:
-    """What the data contain although the knowledge leaves it no probability, block by block."""
-    data = problem.vector(with_prior=False)
-    for block, zeros in pinned:
-        for index in zeros[data[zeros] > NEGLIGIBLE].tolist():
-            name = problem.layout.locate(index)[0]
-            statements = statements_that_pin(block, index)
-            numbers = ", ".join(str(statement + 1) for statement in statements)
-            yield Finding(
-                CONTRADICTED,
-                f"{name}: {problem.layout.describe(index)} can only be zero by "
-                f"{'statement' if len(statements) == 1 else 'statements'} {numbers}, but the data contain it "
-                f"{data[index]:g} times. Correct the statements or the data, or add a confidence to a statement.",
-                name,
-            )
-
-
-def pinned_at_zero(estimate: BlockEstimate) -> Indices:
-    """The parameters of a block without a certificate that can only be zero, as indices into all parameters."""
-    interior = None if estimate.certificate.holds else interior_of(estimate.block)
-    return estimate.block.parameters[NONE if interior is None else interior.zero_parameters]
-
-
-def statements_that_pin(block: Block, index: int) -> tuple[int, ...]:
-    """A minimal set of hard statements that together force a parameter to zero."""
-    program, objective = Program(block), (block.parameters == index).astype(np.float64)
-
-    def active(statements: Sequence[int]) -> list[int]:
-        """Those with a multiplier where the parameter is largest; none where it can be above zero."""
-        program.switch_statements(statements)
-        found = program.maximise(objective)
-        if found is None or found.value > NO_SLACK:
-            return []
-        with_multiplier = set(block.linear.statements[found.multipliers > NO_SLACK].tolist())
-        return [statement for statement in statements if statement in with_multiplier] or list(statements)
-
-    members = sorted(set(block.linear.statements[block.linear.hard].tolist()))
-    fewer = active(members)
-    members = fewer if active(fewer) else members
-    for candidate in reversed(members):  # later lines are dropped first, so that earlier ones are reported
-        rest = [member for member in members if member != candidate]
-        if rest and active(rest):
-            members = rest
-    return tuple(members)
 
 
 CML = Method(

@@ -1,13 +1,17 @@
-"""Which states of a hidden variable are exchangeable: neither knowledge nor prior nor kept CPTs distinguish them.
+"""What data cannot tell apart about hidden variables: their states, states of several at once, and the variables.
 
-Exchanging two states permutes parameters of the variable's CPT and of its children's. Where that leaves constraints,
-prior and kept CPTs unchanged, every estimate has a counterpart with both states exchanged and the
-same objective: data cannot distinguish the two (label switching).
+A move exchanges states of hidden variables, or hidden variables for each other, and so permutes parameters. Where that
+leaves the network, constraints, prior and kept CPTs unchanged, every estimate has a counterpart with the same objective
+(label switching). Exchanging two states of one variable is tried first. Where a statement about another hidden variable
+forbids that, an exchange of the other one's states may repair it, and so on: a search that follows what was broken. It
+gives up after `MOST_TRIES`, and says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -15,120 +19,344 @@ from credo.constraints.constraint_set import LinearConstraints, ProductConstrain
 from credo.estimation.problem import Problem
 from credo.findings import Finding
 from credo.statistics.prior import pseudo_counts
-from credo.types import Flags, Indices, Numbers
+from credo.types import Indices, Numbers
 
 DIGITS, TOLERANCE = 9, 1e-8  # to which constraints are distinguished
 HARD, PRODUCT = 2.0, 2.0  # no confidence is as large, no other kind of constraint has this mark
+MOST_TRIES = 2_000  # moves of several variables that are examined
+MOST_ROUNDS = 100  # of refining colours: how far neighbourhoods reach
 
 
 def order_findings(problem: Problem, hidden: Iterable[str]) -> Iterator[Finding]:
-    """For each hidden variable, which of its states are exchangeable, so that their order means nothing."""
+    """Which states of hidden variables, and which hidden variables, can be exchanged without any difference."""
+    hidden = tuple(hidden)
+    symmetry = Symmetry.of(problem, hidden)
+    groups = {name: _state_groups(symmetry, name) for name in hidden}
     for name in hidden:
-        groups = [group for group in exchangeable_states(problem, name) if len(group) > 1]
-        for group in groups:
-            which = "its states" if len(group) == len(problem.network.states(name)) else ", ".join(group)
-            message = f"{name} is hidden, and the knowledge does not distinguish {which}: their order is arbitrary."
-            yield Finding("exchangeable", message, name)
+        states = problem.network.states(name)
+        for group in groups[name]:
+            if len(group) > 1:
+                which = "its states" if len(group) == len(states) else ", ".join(states[state] for state in group)
+                message = f"{name} is hidden, and the knowledge does not distinguish {which}: their order is arbitrary."
+                yield Finding("exchangeable", message, name)
+    tries = Tries(MOST_TRIES)
+    for move in _moves_of_several(symmetry, groups, tries):
+        yield Finding("exchangeable", _message(problem, move), next(iter((*move.states, *move.variables))))
+    if not tries.left:
+        message = (
+            "There are many hidden variables that knowledge connects: not all ways to exchange their states were "
+            "examined, and the order of more states may be arbitrary."
+        )
+        yield Finding("exchangeable", message)
 
 
 def exchangeable_states(problem: Problem, name: str) -> list[tuple[str, ...]]:
     """The states in groups: those of one group can be exchanged for each other in any way."""
-    network = problem.network
-    states = network.states(name)
-    families = [name, *(child for child in network.names if name in network.parents[child])]
-    linear, products = _constraints_on(problem, families)
+    states = problem.network.states(name)
+    return [tuple(states[k] for k in group) for group in _state_groups(Symmetry.of(problem, (name,)), name)]
+
+
+def _state_groups(symmetry: Symmetry, name: str) -> list[list[int]]:
     groups: list[list[int]] = []
-    for state in range(len(states)):
-        group = next(
-            (group for group in groups if _exchangeable(problem, name, families, linear, products, group[0], state)),
-            None,
-        )
+    for state in range(len(symmetry.problem.network.states(name))):
+        group = next((g for g in groups if symmetry.holds(_transposition(symmetry, name, g[0], state))), None)
         if group is None:
             groups.append([state])
         else:
             group.append(state)
-    return [tuple(states[state] for state in group) for group in groups]
+    return groups
 
 
-def _constraints_on(
-    problem: Problem, families: Iterable[str]
-) -> tuple[LinearConstraints, tuple[ProductConstraint, ...]]:
-    """The constraints that refer to the CPTs of these variables."""
-    layout, linear = problem.layout, problem.constraints.linear
-    slices = [layout.slice_of(name) for name in families if name in layout]
-
-    def inside(indices: Indices) -> Flags:
-        within = [(own.start <= indices) & (indices < own.stop) for own in slices]
-        return np.asarray(np.logical_or.reduce(within), dtype=np.bool_)
-
-    touched = np.zeros(len(linear), dtype=np.bool_)
-    if slices and len(linear):
-        touched[linear.entry_constraints[inside(linear.indices)]] = True
-    products = tuple(each for each in problem.constraints.products if slices and inside(np.array(each.indices)).any())
-    return linear.take(touched), products
+# Moves ----------------------------------------------------------------------------------------------------------------
 
 
-def _exchangeable(
-    problem: Problem,
-    name: str,
-    families: Iterable[str],
-    linear: LinearConstraints,
-    products: tuple[ProductConstraint, ...],
-    one: int,
-    two: int,
-) -> bool:
-    network, layout = problem.network, problem.layout
-    order = np.arange(len(network.states(name)))
-    order[[one, two]] = two, one
-    constrained = bool(len(linear) or products)
-    permuted = np.arange(layout.size) if constrained else np.zeros(0, dtype=np.int64)
-    for family in families:
-        shape, axis = network.shape(family), (*network.parents[family], family).index(name)
-        if family in problem.names:
-            given = np.broadcast_to(
-                pseudo_counts(problem.prior, network, family), (network.configurations(family), shape[-1])
-            ).reshape(shape)
-            if constrained:
-                cells = layout.offsets[family] + np.arange(given.size).reshape(shape)
-                permuted[cells] = cells.take(order, axis)
-        else:
-            given = network.cpt_array(family)
-        if not np.array_equal(given, given.take(order, axis)):
-            return False
-    if not constrained:
-        return True
-    before, after = (_fingerprints(problem, linear, products, where) for where in (np.arange(layout.size), permuted))
-    return np.allclose(before, after, atol=TOLERANCE)
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Hidden variables that take each other's place, and a permutation of the states of others."""
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    states: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def moved(self) -> frozenset[str]:
+        """The variables that are not left as they are."""
+        return frozenset((*self.variables, *self.states))
 
 
-def _fingerprints(
-    problem: Problem, linear: LinearConstraints, products: tuple[ProductConstraint, ...], where: Indices
-) -> Numbers:
-    """The constraints with each parameter moved to its place in `where`: a line for each, in a canonical order.
+@dataclass(slots=True)
+class Tries:
+    """How many moves may still be examined."""
 
-    A constraint is identified by Σ coefficients · r for random r. Within each distribution, which sums to one, r has
-    mean zero: P(x=a) ≥ 0.3 and P(x=b) ≤ 0.7 are the same constraint where x is a or b. An equality is the same with its
-    sign turned.
-    """
-    layout = problem.layout
-    random = np.random.default_rng(0).standard_normal(layout.size)
-    centred, shares = random.copy(), np.empty_like(random)
-    for name in layout.names:
-        distributions = layout.view(centred, name)
-        distributions -= distributions.mean(axis=1, keepdims=True)
-        shares[layout.slice_of(name)] = 1 / distributions.shape[1]
-    values, bounds = linear.values(centred[where]), linear.bounds - linear.values(shares)
-    sign = np.where(linear.equality & (values < 0), -1.0, 1.0)
-    confidences = np.where(linear.hard, HARD, linear.confidences)
-    lines = np.column_stack((sign * values, sign * bounds, linear.equality, confidences))
-    more = [
-        (
-            np.dot(product.exponents, random[where[list(product.indices)]]),
-            product.log_bound,
-            PRODUCT,
-            HARD if product.confidence is None else product.confidence,
+    left: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Symmetry:
+    """What moves are compared with, prepared once."""
+
+    problem: Problem
+    hidden: frozenset[str]
+    learned: frozenset[str]
+    children: Mapping[str, Sequence[str]]
+    random: Numbers  # (parameters,) that identify constraints
+    centred: Numbers  # the same with mean zero in each distribution
+    linear_of: Mapping[str, Indices]  # variable → linear constraints on its CPT
+    products_of: Mapping[str, Sequence[int]]
+
+    @classmethod
+    def of(cls, problem: Problem, hidden: Iterable[str]) -> Symmetry:
+        """The constraints on each CPT, and the children of each variable."""
+        network, layout, linear = problem.network, problem.layout, problem.constraints.linear
+        children: dict[str, list[str]] = {name: [] for name in network.names}
+        for child in network.names:
+            for parent in network.parents[child]:
+                children[parent].append(child)
+        products_of: dict[str, list[int]] = {}
+        for number, product in enumerate(problem.constraints.products):
+            for name in {layout.locate(index)[0] for index in product.indices}:
+                products_of.setdefault(name, []).append(number)
+        linear_of: dict[str, Indices] = {}
+        random = centred = np.zeros(0)
+        if len(linear) or products_of:
+            random = np.random.default_rng(0).standard_normal(layout.size)
+            centred = random.copy()
+            for name in layout.names:
+                distributions = layout.view(centred, name)
+                distributions -= distributions.mean(axis=1, keepdims=True)
+            family = np.searchsorted(layout.cell_starts, linear.indices, side="right") - 1
+            pairs = np.unique(np.column_stack([family, linear.entry_constraints]), axis=0)
+            numbers, first = np.unique(pairs[:, 0], return_index=True)
+            for number, own in zip(numbers.tolist(), np.split(pairs[:, 1], first[1:]), strict=False):
+                linear_of[layout.names[number]] = own
+        return cls(
+            problem, frozenset(hidden), frozenset(problem.names), children, random, centred, linear_of, products_of
         )
-        for product in products
-    ]
-    lines = np.concatenate((lines, np.array(more).reshape(-1, 4)))
-    return lines[np.lexsort(lines.round(DIGITS).T)]
+
+    def holds(self, move: Move) -> bool:
+        """Whether a move leaves everything unchanged."""
+        return self.broken(move) is None
+
+    def broken(self, move: Move) -> frozenset[str] | None:
+        """None where a move leaves everything unchanged; else the variables that something it changes is about."""
+        network = self.problem.network
+        families = dict.fromkeys(move.moved)
+        for name in move.moved:
+            families |= dict.fromkeys(self.children[name])
+        where: list[tuple[Indices, Indices]] = []
+        for family in families:
+            target = move.variables.get(family, family)
+            members = (*network.parents[family], family)
+            images = [move.variables.get(member, member) for member in members]
+            own = (*network.parents[target], target)
+            if set(images) != set(own):
+                # Another child of the images may take the place of this one.
+                others = {child for image in images for child in self.children[image]} & self.hidden
+                return frozenset((*members, *own, *images, *others))
+            if (family in self.learned) != (target in self.learned):
+                return frozenset((family, target))
+            image = self._image(move, family, target, members, images)
+            if not np.array_equal(self._given(family).ravel(), self._given(target).ravel()[image]):
+                return frozenset((*members, *own))
+            if family in self.problem.layout:
+                start = self.problem.layout.offsets[family]
+                where.append((start + np.arange(len(image)), self.problem.layout.offsets[target] + image))
+        if move.variables and not self._ties_are_equal(move):
+            return frozenset(move.variables)
+        return self._broken_constraint(families, where)
+
+    def _image(self, move: Move, family: str, target: str, members: Sequence[str], images: Sequence[str]) -> Indices:
+        """Where each cell of a family is in the CPT of its image."""
+        network = self.problem.network
+        shape = [len(network.states(member)) for member in members]
+        places = np.indices(shape)
+        strides: dict[str, int] = {}
+        stride = 1
+        for member in (target, *reversed(network.parents[target])):
+            strides[member] = stride
+            stride *= len(network.states(member))
+        cells = np.zeros(shape, dtype=np.int64)
+        for axis, (member, image) in enumerate(zip(members, images, strict=True)):
+            state = places[axis]
+            if member in move.states:
+                state = np.array(move.states[member])[state]
+            cells += strides[image] * state
+        return cells.ravel()
+
+    def _given(self, family: str) -> Numbers:
+        """What says something about a family beside constraints: its kept CPT, or its prior's pseudo-counts."""
+        problem, network = self.problem, self.problem.network
+        if family not in self.learned:
+            return network.cpt_array(family)
+        shape = (network.configurations(family), len(network.states(family)))
+        return np.broadcast_to(pseudo_counts(problem.prior, network, family), shape)
+
+    def _ties_are_equal(self, move: Move) -> bool:
+        def key(tie_variables: Iterable[str]) -> tuple[str, ...]:
+            return tuple(sorted(tie_variables))
+
+        ties = [(key(t.variables), t.by, t.rows, t.differ) for t in self.problem.constraints.ties]
+        moved = [
+            (key(move.variables.get(v, v) for v in t.variables), t.by, t.rows, t.differ)
+            for t in self.problem.constraints.ties
+        ]
+        return sorted(map(repr, ties)) == sorted(map(repr, moved))
+
+    def _broken_constraint(
+        self, families: Iterable[str], where: Sequence[tuple[Indices, Indices]]
+    ) -> frozenset[str] | None:
+        """The variables of the constraints that a move does not turn into constraints; None where there are none."""
+        if not len(self.random):
+            return None
+        constraints, layout = self.problem.constraints, self.problem.layout
+        nothing = np.zeros(0, dtype=np.int64)
+        touched = np.unique(np.concatenate([nothing, *(self.linear_of.get(name, nothing) for name in families)]))
+        numbers = sorted({number for name in families for number in self.products_of.get(name, ())})
+        if not len(touched) and not numbers:
+            return None
+        linear, products = constraints.linear.take(touched), [constraints.products[number] for number in numbers]
+        used = np.unique(np.concatenate([linear.indices, *(np.array(each.indices) for each in products)]))
+        image = used.copy()
+        for cells, images in where:
+            inside = (used >= cells[0]) & (used <= cells[-1])
+            image[inside] = images[used[inside] - cells[0]]
+        before = self._fingerprints(linear, products, used, used)
+        after = self._fingerprints(linear, products, used, image)
+        order, moved_order = (np.lexsort(lines.round(DIGITS).T) for lines in (before, after))
+        different = ~np.isclose(before[order], after[moved_order], atol=TOLERANCE).all(axis=1)
+        if not different.any():
+            return None
+        found: set[str] = set()
+        for line in {*order[different].tolist(), *moved_order[different].tolist()}:
+            indices = (
+                linear.indices[linear.starts[line] : linear.starts[line + 1]].tolist()
+                if line < len(linear)
+                else products[line - len(linear)].indices
+            )
+            for name in {layout.locate(int(index))[0] for index in indices}:
+                found |= {name, *self.problem.network.parents[name]}
+        return frozenset(found)
+
+    def _fingerprints(
+        self, linear: LinearConstraints, products: Sequence[ProductConstraint], used: Indices, image: Indices
+    ) -> Numbers:
+        """The constraints with each parameter of `used` moved to its place in `image`: a line for each.
+
+        A constraint is identified by Σ coefficients · r for random r. Within each distribution, which sums to one, r
+        has mean zero: P(x=a) ≥ 0.3 and P(x=b) ≤ 0.7 are the same constraint where x is a or b. An equality is the same
+        with its sign turned.
+        """
+        layout = self.problem.layout
+        place = image[np.searchsorted(used, linear.indices)]
+        rows, count = linear.entry_constraints, len(linear)
+        values = np.bincount(rows, linear.coefficients * self.centred[place], count)
+        family = np.searchsorted(layout.cell_starts, linear.indices, side="right") - 1
+        sizes = layout.sizes[layout.members[layout.member_starts[family + 1] - 1]]
+        bounds = linear.bounds - np.bincount(rows, linear.coefficients / sizes, count)
+        sign = np.where(linear.equality & (values < 0), -1.0, 1.0)
+        confidences = np.where(linear.hard, HARD, linear.confidences)
+        lines = np.column_stack((sign * values, sign * bounds, linear.equality, confidences))
+        more = [
+            (
+                np.dot(product.exponents, self.random[image[np.searchsorted(used, product.indices)]]),
+                product.log_bound,
+                PRODUCT,
+                HARD if product.confidence is None else product.confidence,
+            )
+            for product in products
+        ]
+        return np.concatenate((lines, np.array(more).reshape(-1, 4)))
+
+
+def _transposition(symmetry: Symmetry, name: str, one: int, two: int) -> Move:
+    order = list(range(len(symmetry.problem.network.states(name))))
+    order[one], order[two] = two, one
+    return Move(states={name: tuple(order)})
+
+
+# Moves of several variables -------------------------------------------------------------------------------------------
+
+
+def _moves_of_several(symmetry: Symmetry, groups: Mapping[str, list[list[int]]], tries: Tries) -> Iterator[Move]:
+    """Moves that leave everything unchanged, while none of their parts does."""
+    seen: set[frozenset[str]] = set()
+    for name, own in groups.items():
+        for one, two in combinations([group[0] for group in own], 2):
+            found = _repaired(symmetry, _transposition(symmetry, name, one, two), groups, tries)
+            if found is not None and found.moved not in seen:
+                seen.add(found.moved)
+                yield found
+    for left, right in _alike(symmetry, groups):
+        found = _repaired(symmetry, Move(variables={left: right, right: left}), groups, tries)
+        if found is not None and found.moved not in seen:
+            seen.add(found.moved)
+            yield found
+
+
+def _repaired(symmetry: Symmetry, move: Move, groups: Mapping[str, list[list[int]]], tries: Tries) -> Move | None:
+    """The move, with others that repair what it breaks; None where nothing does."""
+    if not tries.left:
+        return None
+    tries.left -= 1
+    broken = symmetry.broken(move)
+    if broken is None:
+        return move
+    for name in sorted((broken & symmetry.hidden) - move.moved):
+        for one, two in combinations([group[0] for group in groups.get(name, ())], 2):
+            states = {**move.states, **_transposition(symmetry, name, one, two).states}
+            if (found := _repaired(symmetry, replace(move, states=states), groups, tries)) is not None:
+                return found
+    if move.variables:
+        network = symmetry.problem.network
+        free = sorted((broken & symmetry.hidden) - move.moved)
+        for left, right in combinations(free, 2):
+            if len(network.states(left)) == len(network.states(right)):
+                pairs = {**move.variables, left: right, right: left}
+                if (found := _repaired(symmetry, replace(move, variables=pairs), groups, tries)) is not None:
+                    return found
+    return None
+
+
+def _alike(symmetry: Symmetry, groups: Mapping[str, list[list[int]]]) -> Iterator[tuple[str, str]]:
+    """Pairs of hidden variables whose neighbourhoods look the same, by refining colours [weisfeiler & leman 1968]."""
+    network = symmetry.problem.network
+    colours = {
+        name: len(network.states(name)) if name in symmetry.hidden else -1 - i for i, name in enumerate(network.names)
+    }
+    count = 0
+    for _ in range(MOST_ROUNDS):
+        keys = {
+            name: (
+                colours[name],
+                tuple(sorted(colours[parent] for parent in network.parents[name])),
+                tuple(sorted(colours[child] for child in symmetry.children[name])),
+            )
+            for name in groups
+        }
+        numbers = {key: number for number, key in enumerate(dict.fromkeys(keys.values()))}
+        colours |= {name: numbers[key] for name, key in keys.items()}
+        if len(numbers) == count:
+            break
+        count = len(numbers)
+    classes: dict[int, list[str]] = {}
+    for name in groups:
+        classes.setdefault(colours[name], []).append(name)
+    for members in classes.values():
+        for other in members[1:]:  # all of a class can be exchanged where each can be for the first
+            yield members[0], other
+
+
+def _message(problem: Problem, move: Move) -> str:
+    """What can be exchanged at once."""
+    parts = []
+    for left, right in move.variables.items():
+        if left < right:
+            parts.append(f"{left} and {right}")
+    for name, order in move.states.items():
+        states = problem.network.states(name)
+        one = next(k for k, image in enumerate(order) if k != image)
+        parts.append(f"{states[one]} and {states[order[one]]} of {name}")
+    what = "; ".join(parts)
+    if len(move.moved) == 2 and move.variables:
+        return f"{what} are hidden, and the knowledge does not distinguish them: they can change places in any result."
+    names = ", ".join(sorted(move.moved))
+    return f"{names} are hidden, and can be exchanged together without any difference: {what} change places at once."

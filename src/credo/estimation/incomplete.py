@@ -13,18 +13,21 @@ from dataclasses import replace
 import numpy as np
 
 from credo.constraints.constraint_set import Constraints
-from credo.errors import OptionError, Status
+from credo.constraints.feasibility import NONE
+from credo.errors import ImpossibleRowError, OptionError, Status
 from credo.estimation.constrained import CMAP
 from credo.estimation.counting import MAP
 from credo.estimation.em.driver import EMResult, Iteration, found_by_em, run_em
+from credo.estimation.em.starts import with_zeros
 from credo.estimation.em.steps import Ended, Independent
 from credo.estimation.exchangeable import order_findings
 from credo.estimation.gradient_trainer import estimate_by_gradient
 from credo.estimation.method import Method
+from credo.estimation.pinned import contradiction_of, pinned_cells, pinned_parameters
 from credo.estimation.problem import Fold, Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
 from credo.estimation.solution import Solution
-from credo.estimation.tied import TiedEStep, tie_finding, tied_e_step, tied_likelihood
+from credo.estimation.tied import TiedEStep, is_far_off, tie_finding, tied_e_step, tied_likelihood
 from credo.findings import Finding
 from credo.io.dataset import Dataset
 from credo.options import EMOptions, TieReading
@@ -59,16 +62,21 @@ def estimate_incomplete(problem: Problem) -> Solution:
         else Independent(prepared)
     )
     em_method = method if method.m_step is not None else CMAP if method.uses_knowledge else MAP
-    inner, weight_findings = _with_soft_weight(method, em_method, problem, prepared)
-    result = _run(em_method, inner, e_step, bool(ties), problem.options.em)
+    if em_method.keeps_hard_statements:
+        problem = replace(problem, pinned=pinned_parameters(problem.blocks))
+    try:
+        inner, weight_findings = _with_soft_weight(method, em_method, problem, prepared)
+        result = _run(em_method, inner, e_step, bool(ties), problem.options.em)
+    except ImpossibleRowError as error:
+        raise contradiction_of(problem, error) from None
     cells, _, _ = e_step(prepared.layout.pack(result.cpts), e_step.start())
     expected = as_counts(e_step.prepared, cells)
     folds: tuple[Fold, ...] = ()
     fold_findings: list[Finding] = []
     if method.cross_validates:
         folds, fold_findings = _folds(em_method, inner, prepared, result, bool(ties))
-    last = method.estimate(replace(inner, counts=expected, folds=folds))
     is_em = em_method is method
+    last = method.estimate(replace(inner, counts=expected, folds=folds, pinned=inner.pinned if is_em else NONE))
     cpts = {name: result.cpts[name] for name in problem.names} if is_em else last.cpts
     theta = prepared.layout.pack({**result.cpts, **cpts})
     findings, likelihood = [_em_finding(result), *weight_findings, *fold_findings], None
@@ -76,16 +84,19 @@ def estimate_incomplete(problem: Problem) -> Solution:
         conditioned = e_step.rows
         if problem.reading is not TieReading.CLL:
             conditioned = tie_rows(problem.counts.layout, ties, dataset, memory_limit=problem.memory_limit)
-        likelihood = tied_likelihood(conditioned, theta)
+        likelihood = tied_likelihood(conditioned, theta, problem.seed)
         findings.append(tie_finding(conditioned, likelihood))
     used = inner if em_method.uses_knowledge else replace(inner, constraints=Constraints(inner.layout))
     findings += [*result.findings, *order_findings(used, found_by_em(e_step.prepared))]
-    # EM also stops where its M-step only came close to the optimum.
+    # EM also stops where its M-step only came close to the optimum, or its likelihood to the exact one.
     uncertified = result.converged and last.status is Status.NOT_CERTIFIED
+    status = last.status if uncertified or not is_em else STATUS[result.ended]
+    if status is Status.CONVERGED and likelihood is not None and not likelihood.is_exact and is_far_off(likelihood):
+        status = Status.NOT_CERTIFIED
     return replace(
         last,
         cpts=cpts,
-        status=last.status if uncertified or not is_em else STATUS[result.ended],
+        status=status,
         findings=(*findings, *last.findings),
         log_likelihood=log_likelihood_of(prepared, theta),
         history=result.history,
@@ -111,6 +122,7 @@ def _run(
         options,
         e_step=e_step if tied else None,
         free=problem.names,
+        zeros=pinned_cells(problem),
         seed=problem.seed,
         identity=() if options.checkpoint is None else (method, shaping),
         progress=reporter(problem),
@@ -157,6 +169,7 @@ def _folds(
         theta = training.layout.pack(own.cpts)
         held_out = prepare(layout, dataset.rows(number == fold), problem.memory_limit)
         smoothed = held_out.layout.pack(_without_zeros(own, problem.names) | _others(own, problem.names))
+        smoothed = with_zeros(held_out, smoothed, pinned_cells(problem))
         found.append(
             Fold(
                 as_counts(training, expected_cells(training, theta)[0]),
@@ -172,7 +185,7 @@ def _folds(
 
 
 def _without_zeros(result: EMResult, names: tuple[str, ...]) -> dict[str, Numbers]:
-    """CPTs under which no held-out row is impossible."""
+    """CPTs under which no held-out row is impossible, but for numbers that are pinned at zero."""
     found = {}
     for name in names:
         cpt = np.maximum(result.cpts[name], 1e-9)

@@ -53,3 +53,8 @@ class Method:
     cross_validates: bool = False
     maximises_likelihood: bool = False
     weighs_all_statements: bool = False
+
+    @property
+    def keeps_hard_statements(self) -> bool:
+        """Whether statements without a confidence hold in every estimate."""
+        return self.uses_knowledge and not self.weighs_all_statements

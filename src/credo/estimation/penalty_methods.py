@@ -1,8 +1,9 @@
 """The methods co and cem: published baselines that train with penalties instead of constraints.
 
 co [altendorf 2005; yang, section 3] raises the penalty ω until no violation is above 1e-6, each time from the last
-optimum, the first from the uniform distribution. It approaches the feasible set from outside, so that small violations
-remain. It proves no optimum, but 2ω·violation are multipliers, and their dual value bounds the distance to it.
+optimum; the first time from the uniform distribution, or from near the optimum of a large block. It approaches the
+feasible set from outside, so that small violations remain. It proves no optimum, but 2ω·violation are multipliers, and
+their dual value bounds the distance to it.
 
 cem [liao, eq. 5] makes every statement a penalty with a weight by its confidence,
 
@@ -32,6 +33,7 @@ from credo.estimation.penalised import (
     PenalisedObjective,
     PenaltyWeights,
     TrainedBlock,
+    is_small,
     soft_block,
     train,
 )
@@ -56,17 +58,29 @@ def estimate_co(problem: Problem) -> Solution:
     weights = problem.vector()
     soft_weight, findings = choose_soft_weight(problem, weights)
     theta, unseen = relative_frequencies(problem, weights)
-    trained = [train(Task(block, weights[block.parameters], None, soft_weight)) for block in problem.blocks]
+    plain = is_small(problem.blocks)
+    trained = [train(Task(block, weights[block.parameters], None, soft_weight), plain) for block in problem.blocks]
     for each in trained:
         theta[each.block.parameters] = each.theta
-    violated = list(_violated_findings(problem.network, trained))
-    findings = [*findings, *_no_data_findings(problem, unseen), *violated, *_training_findings(trained)]
+    findings = [
+        *findings,
+        *_no_data_findings(problem, unseen),
+        *_violated_findings(problem.network, trained),
+        *_training_findings(problem.network, trained),
+    ]
     certificate = Certificate(
         max((each.certificate.violation for each in trained), default=0.0),
         max((each.certificate.gap for each in trained), default=0.0),
     )
-    status = Status.VIOLATED if violated else Status.NOT_CERTIFIED if trained else Status.EXACT
-    return Solution(problem.cpts(theta), status, tuple(findings), certificate, soft_weight=soft_weight)
+    return Solution(problem.cpts(theta), _co_status(trained), tuple(findings), certificate, soft_weight=soft_weight)
+
+
+def _co_status(trained: Sequence[TrainedBlock]) -> Status:
+    if any(each.certificate.violation > FEASIBLE for each in trained):
+        return Status.VIOLATED
+    if not all(each.converged for each in trained):
+        return Status.NOT_CONVERGED
+    return Status.NOT_CERTIFIED if trained else Status.EXACT
 
 
 def _violated_findings(network: Network, trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
@@ -79,7 +93,11 @@ def _violated_findings(network: Network, trained: Sequence[TrainedBlock]) -> Ite
             yield Finding("violated", message, each.block.configurations[0][0])
 
 
-def _training_findings(trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
+def _training_findings(network: Network, trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
+    for each in trained:
+        if not each.converged:
+            message = f"{where(network, each.block)}: the training ended before its optimum. cml solves this exactly."
+            yield Finding("not converged", message, each.block.configurations[0][0])
     if trained:
         worst = max(each.certificate.gap for each in trained)
         evaluations = sum(each.evaluations for each in trained)
@@ -96,6 +114,7 @@ def _training_findings(trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
 LBFGS_STEPS, LBFGS_ROUNDS = 100, 20  # in a round, and rounds at most
 # Training ends where no coordinate promises more: J can then rise by about GRADIENT²/2 for each, in nats.
 GRADIENT = 1e-5
+M_STEP_GRADIENT = 1e-8  # of the steps of EM: an M-step that stops early lowers the objective near the end
 STATIONARY = 1e-2  # above this the training was cut short
 LEAST_CURVATURE = 1e-4
 NOTABLE = 1e-3  # a violation worth mentioning
@@ -130,7 +149,7 @@ def cem_m_step(problem: Problem) -> MStep:
     def m_step(counts: Counts) -> tuple[Mapping[str, Numbers], float]:
         vector = problem.vector(counts)
         theta, _ = relative_frequencies(problem, vector)
-        optimum = objective.maximise(vector)
+        optimum = objective.maximise(vector, M_STEP_GRADIENT)
         theta[inside] = optimum.theta
         expected = problem.vector(counts, with_prior=False)[inside]
         term = optimum.value - float(expected @ np.log(optimum.theta))
@@ -168,7 +187,7 @@ class SoftObjective:
         weights = vector[self.block.parameters]
         return replace(self.penalised, task=replace(self.penalised.task, weights=weights))
 
-    def maximise(self, vector: Numbers) -> SoftOptimum:
+    def maximise(self, vector: Numbers, tolerance: float = GRADIENT) -> SoftOptimum:
         """The maximum of J, starting from relative frequencies.
 
         Coordinates are scaled by the curvature of J, so that distributions with three data and with three thousand
@@ -177,7 +196,7 @@ class SoftObjective:
         if not self.block.size:
             return SoftOptimum(np.zeros(0), 0.0, 0.0, 0)
         penalised, evaluations = self.with_weights(vector), 0
-        beta = np.log(self._start(penalised.task.weights))
+        beta, least = np.log(self._start(penalised.task.weights)), np.inf
         for _ in range(LBFGS_ROUNDS):
             scale = self._scale(penalised, penalised.distributions(beta))
 
@@ -185,11 +204,12 @@ class SoftObjective:
                 value, gradient = penalised.cost(scale * point, 0.0)
                 return value, scale * gradient
 
-            found = minimise(cost, beta / scale, LBFGS_STEPS, GRADIENT)
+            found = minimise(cost, beta / scale, LBFGS_STEPS, tolerance)
             beta, evaluations = scale * found.point, evaluations + found.evaluations
             gradient = float(np.abs(found.gradient).max())
-            if gradient <= GRADIENT:
+            if gradient <= tolerance or not found.value < least:
                 break
+            least = found.value
         # A probability that underflows is no zero: its logarithm is needed.
         theta = np.maximum(penalised.distributions(beta), np.finfo(np.float64).tiny)
         return SoftOptimum(theta, -found.value, gradient, evaluations)

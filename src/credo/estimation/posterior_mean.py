@@ -9,8 +9,8 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.errors import Status
-from credo.estimation.constrained import contradictions
 from credo.estimation.method import Method
+from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution

@@ -10,6 +10,7 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import Constraints
+from credo.constraints.feasibility import NONE
 from credo.io.dataset import Dataset
 from credo.model.layout import Layout
 from credo.model.network import Network
@@ -17,7 +18,7 @@ from credo.options import Options, TieReading
 from credo.progress import ESTIMATING, ProgressEvent, ProgressListener
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors, prior_vector, pseudo_counts
-from credo.types import Numbers
+from credo.types import Indices, Numbers
 
 if TYPE_CHECKING:
     from credo.estimation.method import Method
@@ -54,6 +55,7 @@ class Problem:
     dataset: Dataset | None = None  # the rows themselves, where some are incomplete or tied
     reading: TieReading = TieReading.CLL  # how tied rows came about
     memory_limit: int | None = None
+    pinned: Indices = field(default_factory=lambda: NONE)  # parameters that can only be zero, where they were sought
     progress: ProgressListener | None = field(default=None, repr=False)  # receives an event now and then
 
     @property
@@ -79,13 +81,19 @@ class Problem:
         for name in self.layout.names:
             weights = self.layout.view(vector, name)
             weights += counts.of(name)
-            if with_prior:
+        if with_prior:
+            pinned = vector[self.pinned]
+            for name in self.layout.names:
+                weights = self.layout.view(vector, name)
                 weights += pseudo_counts(self.prior, self.network, name)
+            vector[self.pinned] = pinned
         return vector
 
     def pseudo_counts(self) -> Numbers:
         """The prior's pseudo-counts of the learned CPTs in one vector, zero elsewhere."""
-        return prior_vector(self.prior, self.layout, self.names)
+        prior = prior_vector(self.prior, self.layout, self.names)
+        prior[self.pinned] = 0.0
+        return prior
 
     def cpts(self, vector: Numbers) -> Mapping[str, Numbers]:
         """The learned CPTs out of a vector of parameters."""

@@ -6,7 +6,8 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.estimation.problem import Problem
-from credo.estimation.solvers.block_estimates import estimate_blocks
+from credo.estimation.solvers.block_estimates import solve_certified
+from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
 from credo.options import check_weight
 from credo.types import Numbers
@@ -31,8 +32,7 @@ def choose_soft_weight(problem: Problem, weights: Numbers) -> tuple[float, list[
     if len(problem.folds) < 2:
         message = f"Statements with a confidence have the default weight, W = {DEFAULT_WEIGHT:g}: no data to choose by."
         return DEFAULT_WEIGHT, [Finding("soft weight", message)]
-    prior = weights - problem.vector(with_prior=False)
-    scores = {weight: _held_out_log_likelihood(problem, blocks, prior, weight) for weight in CANDIDATES}
+    scores = _held_out_log_likelihoods(problem, blocks, weights - problem.vector(with_prior=False))
     best = max(scores, key=lambda weight: scores[weight])
     message = (
         f"Statements with a confidence have the weight W = {best:g}, which predicted held-out data best in "
@@ -41,17 +41,18 @@ def choose_soft_weight(problem: Problem, weights: Numbers) -> tuple[float, list[
     return best, [Finding("soft weight", message)]
 
 
-def _held_out_log_likelihood(problem: Problem, blocks: tuple[Block, ...], prior: Numbers, weight: float) -> float:
-    """The log-likelihood of each fold under the estimate from the others, in the blocks with soft constraints."""
-    total = 0.0
-    for fold in problem.folds:
-        held_out = problem.vector(fold.held_out, with_prior=False)
-        # Half a pseudo-count a state: without it, one unseen state in a fold would decide everything.
-        training = problem.vector(fold.training, with_prior=False) + prior + 0.5
-        for estimate in estimate_blocks(blocks, training, weight):
-            seen = held_out[estimate.block.parameters]
-            total += float(seen @ np.log(np.maximum(estimate.theta, 1e-12)))
-    return total
+def _held_out_log_likelihoods(problem: Problem, blocks: tuple[Block, ...], prior: Numbers) -> dict[float, float]:
+    """For each weight, the log-likelihood of each fold under the estimate from the others, in these blocks."""
+    # Half a pseudo-count a state: without it, one unseen state in a fold would decide everything.
+    training = [problem.vector(fold.training, with_prior=False) + prior + 0.5 for fold in problem.folds]
+    held_out = [problem.vector(fold.held_out, with_prior=False) for fold in problem.folds]
+    cases = [(weight, fold) for weight in CANDIDATES for fold in range(len(problem.folds))]
+    tasks = [Task(each, training[fold][each.parameters], None, weight) for weight, fold in cases for each in blocks]
+    scores = dict.fromkeys(CANDIDATES, 0.0)
+    for (weight, fold), estimate in zip((case for case in cases for _ in blocks), solve_certified(tasks), strict=True):
+        seen = held_out[fold][estimate.block.parameters]
+        scores[weight] += float(seen @ np.log(np.maximum(estimate.theta, 1e-12)))
+    return scores
 
 
 def soft_statements_ignored(problem: Problem) -> list[Finding]:

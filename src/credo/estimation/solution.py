@@ -38,6 +38,8 @@ class TiedLikelihood:
     value: float  # log P(data | ties), also where ties were merged to learn
     is_exact: bool  # rows and ties form no cycle, and the messages between them settled
     settled: bool
+    correction: float | None = None  # what the exact logarithm has beyond `value`; None where it is not known
+    correction_error: float = 0.0  # the standard error of this estimate
 
 
 @dataclass(frozen=True, slots=True)

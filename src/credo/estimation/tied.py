@@ -34,6 +34,9 @@ from credo.statistics.ties.likelihood import TiedData, tie_rows
 from credo.statistics.ties.relaxation import TOLERANCE
 from credo.types import Indices, Numbers
 
+# An error of the logarithm that is as large as the effect of a row or two moves the optimum about as far as they do.
+FAR_OFF = 1.0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TiedEStep:
@@ -72,10 +75,21 @@ def tied_e_step(
     return TiedEStep(rows, rows.prepared.layout.distribution_starts())
 
 
-def tied_likelihood(rows: TiedData, theta: Numbers) -> TiedLikelihood:
-    """log P(data | ties) under CPTs, and whether it is exact."""
+def tied_likelihood(rows: TiedData, theta: Numbers, seed: int = 0) -> TiedLikelihood:
+    """log P(data | ties) under CPTs, whether it is exact, and about how far it is from the exact one."""
     found = rows.expected(theta, rows.start())
-    return TiedLikelihood(found.log_likelihood, rows.is_exact and found.converged, found.converged)
+    exact = rows.is_exact and found.converged
+    correction = rows.correction(theta, seed) if found.converged else None
+    if correction is None:
+        return TiedLikelihood(found.log_likelihood, exact, found.converged)
+    return TiedLikelihood(found.log_likelihood, exact, found.converged, correction.value, correction.error)
+
+
+def is_far_off(likelihood: TiedLikelihood) -> bool:
+    """Whether the likelihood is, or may be, so far from the exact one that its optimum is another."""
+    if likelihood.correction is None:
+        return True
+    return abs(likelihood.correction) > FAR_OFF + 2 * likelihood.correction_error
 
 
 def tie_finding(rows: TiedData, likelihood: TiedLikelihood) -> Finding:
@@ -89,16 +103,25 @@ def tie_finding(rows: TiedData, likelihood: TiedLikelihood) -> Finding:
         parts.append(f"{values:,} values are tied into {shared:,} shared {'value' if shared == 1 else 'values'}")
     if pairs:
         parts.append(f"{pairs:,} {'pair differs' if pairs == 1 else 'pairs differ'}")
+    return Finding("ties", f"{' and '.join(parts) or 'No two rows are tied'}. {_quality(likelihood)}")
+
+
+def _quality(likelihood: TiedLikelihood) -> str:
     if likelihood.is_exact:
-        quality = "The likelihood of the tied rows is exact."
-    elif likelihood.settled:
-        quality = "Some ties form cycles: the likelihood of the tied rows is an approximation (its messages converged)."
-    else:
-        quality = (
+        return "The likelihood of the tied rows is exact."
+    if not likelihood.settled:
+        return (
             "Some ties form cycles, and the messages between them did not converge: the likelihood of the tied rows is "
             "a rough approximation. Tie fewer variables of a row."
         )
-    return Finding("ties", f"{' and '.join(parts) or 'No two rows are tied'}. {quality}")
+    start = "Some ties form cycles: the likelihood of the tied rows is an approximation (its messages converged)."
+    if likelihood.correction is None:
+        return f"{start} There are too many cycles to estimate how far it is off. Tie fewer variables of a row."
+    size, error = abs(likelihood.correction), likelihood.correction_error
+    side = "below" if likelihood.correction > 0 else "above"
+    by = f"{size:.2g}" if error == 0 else f"{size:.2g} ± {error:.2g}"
+    advice = " Do not trust the estimate: tie fewer variables of a row." if is_far_off(likelihood) else ""
+    return f"{start} Its logarithm is about {by} {side} the exact one.{advice}"
 
 
 def countable(seen: Numbers, chance: Numbers, theta: Numbers, starts: Indices) -> Numbers:

@@ -25,7 +25,6 @@ import numpy as np
 from credo.kernels.compiler import compiled
 from credo.kernels.newton_systems import (
     REGULARISATION,
-    SMALL,
     choose_dependent,
     factorise_reduced,
     factorise_sparse,
@@ -33,15 +32,14 @@ from credo.kernels.newton_systems import (
     residual_of,
     solve_reduced,
     solve_sparse,
-    sparse_space,
 )
 
-SOLVED, STALLED = 0, 1
+SOLVED, STALLED, OPEN = 0, 1, 2
 
 ITERATIONS = 100
 REFINEMENTS = 2
 ENOUGH = 1e-7  # of the gap: what an equation may be off by; what has no weight would drift with more
-TO_BOUNDARY = 0.995
+TO_BOUNDARY, CAUTIOUS_TO_BOUNDARY = 0.995, 0.9
 CENTRALITY = 0.1
 SHORT_STEP = 0.1
 RESIDUAL = 1e-13  # of the linear equations
@@ -61,7 +59,8 @@ def solve_block(  # pragma: no cover
     bounds: Any,  # (m,)
     equality: Any,  # (m,)
     softness: Any,  # (m,) c, 0 where hard
-    order: Any,  # (n + m + distributions,) elimination order, or empty: then it is found here
+    dense: Any,  # True for a small block, whose systems are reduced to dense ones; None for a large one
+    sparse: Any,  # None for a small block; for a large one what `sparse_space` makes of it
     cautious: bool,  # start in the middle of everything, and keep further away from the boundary
     tolerance: float,
     theta: Any,  # (n,) in: where to start; out: the optimum
@@ -71,9 +70,9 @@ def solve_block(  # pragma: no cover
     n, m = len(weights), len(bounds)
     size = n + m + distributions
 
-    small = n - distributions <= SMALL
-    free = n - distributions if small else 0
-    sparse = sparse_space(distribution_of, distributions, starts, indices, coefficients, order, not small)
+    free = 0
+    if dense is not None:  # compiled only where this is known to hold, as with all conditions of this form
+        free = n - distributions
     dependent, place = np.full(distributions, -1, dtype=np.int64), np.empty(n, dtype=np.int64)
     lengths, unknowns, values = np.empty(m, dtype=np.int64), np.empty((m, free), dtype=np.int64), np.empty((m, free))
     matrix, inverse, unknown, gradient = np.empty((free, free)), np.empty(free), np.empty(free), np.empty(n)
@@ -85,7 +84,7 @@ def solve_block(  # pragma: no cover
     y, v, s, z = start_inside(
         weights, distribution_of, distributions, starts, indices, coefficients, bounds, equality, cautious, theta
     )
-    to_boundary = 0.9 if cautious else TO_BOUNDARY
+    to_boundary = CAUTIOUS_TO_BOUNDARY if cautious else TO_BOUNDARY
     constraint_values, sums = np.empty(m), np.empty(distributions)
 
     dtheta, dv, ds, dz = np.zeros(n), np.zeros(n), np.zeros(m), np.zeros(m)
@@ -147,7 +146,7 @@ def solve_block(  # pragma: no cover
             constraint_weights[j] = -1.0 / regular[n + j]
         for d in range(n + m, size):
             diagonal[d], regular[d] = 0.0, -REGULARISATION
-        if small:
+        if dense is not None:
             if choose_dependent(distribution_of, theta, dependent, place):
                 reduce_constraints(distribution_of, starts, indices, coefficients, place, lengths, unknowns, values)
             factorise_reduced(
@@ -162,7 +161,7 @@ def solve_block(  # pragma: no cover
                 matrix,
                 inverse,
             )
-        else:
+        if sparse is not None:
             factorise_sparse(sparse, regular)
 
         sigma, step, curvature = 0.0, 0.0, 0.0
@@ -186,7 +185,7 @@ def solve_block(  # pragma: no cover
             # Solve, and refine with the matrix itself; the predictor only says how far things could go.
             for refinement in range(1 + REFINEMENTS if phase > 0 else 1):
                 asked, answer = (right, solution) if refinement == 0 else (residual, correction)
-                if small:
+                if dense is not None:
                     solve_reduced(
                         distribution_of,
                         starts,
@@ -203,7 +202,7 @@ def solve_block(  # pragma: no cover
                         unknown,
                         gradient,
                     )
-                else:
+                if sparse is not None:
                     solve_sparse(sparse, asked, answer)
                 if refinement > 0:
                     for k in range(size):

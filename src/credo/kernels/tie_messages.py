@@ -3,7 +3,8 @@
 Each member of a tie has a column of soft evidence λ. From the marginal of its value, P ∝ λ·μ, the column is taken out
 again: μ = P/λ is what the row itself says, and sums to one. A tie of n members has Z = Σ_x Π μ_j(x) and the belief
 b(x) = Π μ_j(x) / Z, so that the next evidence of member i is Π_{j≠i} μ_j = b/μ_i up to a factor; a pair that differs
-has Z = Σ_x μ_i(x)·(1 − μ_j(x)) and the evidence 1 − μ_j. Evidence is scaled to Σ λ·μ = 1.
+has Z = Σ_x μ_i(x)·(1 − μ_j(x)) and the evidence 1 − μ_j. A pair over a tuple of variables sums μ_j over the states that
+go with x instead. Evidence is scaled to Σ λ·μ = 1.
 """
 
 from __future__ import annotations
@@ -83,10 +84,39 @@ def difference_message(own: Any, offsets: Any, column: int, x: int, k: int) -> f
 
 
 @jit
+def _allows(starts: Any, sizes: Any, differs: Any, g: int, x: int, y: int) -> bool:  # pragma: no cover
+    """Whether a pair may hold the states x and y of a tuple: each variable is shared, or differs."""
+    for d in range(starts[g + 1] - 1, starts[g] - 1, -1):
+        same = x % sizes[d] == y % sizes[d]
+        if same == differs[d]:
+            return False
+        x //= sizes[d]
+        y //= sizes[d]
+    return True
+
+
+@jit
+def _compatible(  # pragma: no cover
+    own: Any, offsets: Any, column: int, digit_starts: Any, digits: Any, differs: Any, g: int, x: int, k: int
+) -> float:
+    """What a member of a pair says of all states that go with the state x of the other one."""
+    if digit_starts[g + 1] - digit_starts[g] == 1:
+        return difference_message(own, offsets, column, x, k)
+    total = 0.0
+    for y in range(k):
+        if _allows(digit_starts, digits, differs, g, x, y):
+            total += equality_message(own, offsets, column, y)
+    return total
+
+
+@jit
 def compensate(  # pragma: no cover
     starts: Any,  # (factors + 1,)
     differ: Any,  # (factors,)
     states: Any,  # (factors,)
+    digit_starts: Any,  # (factors + 1,) where the variables of each begin
+    digits: Any,  # their numbers of states
+    differs: Any,  # whether the rows of a pair differ in them
     columns: Any,  # (members,) of each member; −1 − x where its value x is observed
     copies: Any,  # (members,)
     share: Any,  # (members,) of the weight of its column
@@ -106,7 +136,9 @@ def compensate(  # pragma: no cover
             left, right = columns[first], columns[first + 1]
             z = 0.0
             for x in range(k):
-                z += equality_message(own, offsets, left, x) * difference_message(own, offsets, right, x, k)
+                z += equality_message(own, offsets, left, x) * _compatible(
+                    own, offsets, right, digit_starts, digits, differs, g, x, k
+                )
             if not z > LEAST:
                 if left < 0 or right < 0:
                     return total, g
@@ -114,9 +146,13 @@ def compensate(  # pragma: no cover
             total += np.log(z)
             for x in range(k):
                 if left >= 0:
-                    evidence[offsets[left] + x] += share[first] * difference_message(own, offsets, right, x, k) / z
+                    evidence[offsets[left] + x] += (
+                        share[first] * _compatible(own, offsets, right, digit_starts, digits, differs, g, x, k) / z
+                    )
                 if right >= 0:
-                    evidence[offsets[right] + x] += share[first + 1] * difference_message(own, offsets, left, x, k) / z
+                    evidence[offsets[right] + x] += (
+                        share[first + 1] * _compatible(own, offsets, left, digit_starts, digits, differs, g, x, k) / z
+                    )
             continue
         for x in range(k):
             belief[x] = tilt[g, x] if len(tilt) else 1.0

@@ -137,9 +137,7 @@ def _variances(parts: Numbers) -> tuple[Numbers, Numbers]:
 
 def _autocovariances(parts: Numbers) -> Numbers:
     """The covariance of each chain with itself at every lag, by the fast Fourier transform; (chains, lags, …)."""
-    from scipy.fft import irfft, next_fast_len, rfft
-
     length = parts.shape[1]
-    padded = next_fast_len(2 * length)
-    power = np.abs(rfft(parts - parts.mean(axis=1, keepdims=True), padded, axis=1)) ** 2
-    return np.asarray(irfft(power, padded, axis=1)[:, :length] / length, dtype=np.float64)
+    padded = 1 << (2 * length - 1).bit_length()
+    power = np.abs(np.fft.rfft(parts - parts.mean(axis=1, keepdims=True), padded, axis=1)) ** 2
+    return np.asarray(np.fft.irfft(power, padded, axis=1)[:, :length] / length, dtype=np.float64)

@@ -119,10 +119,8 @@ def polished(part: Directions, point: Numbers) -> Numbers:
     """The nearest point that keeps the equalities to the last digit: linear programs keep them to 1e-9 only."""
     if not part.equalities.shape[0]:
         return point
-    from scipy.linalg import lstsq
-
     missing = part.targets - part.equalities @ point
-    return np.asarray(point + lstsq(part.equalities.toarray(), missing)[0], dtype=np.float64)
+    return np.asarray(point + np.linalg.lstsq(part.equalities.toarray(), missing)[0], dtype=np.float64)
 
 
 # Constraints ----------------------------------------------------------------------------------------------------------

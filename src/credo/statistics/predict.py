@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,22 +56,27 @@ def predict(
 def posterior(
     count_layout: Layout,
     dataset: Dataset,
-    name: str,
-    soft: Mapping[str, Numbers],
+    name: str | tuple[str, ...],
+    soft: Mapping[str, Numbers] | Mapping[str | tuple[str, ...], Numbers],
     memory_limit: int | None = None,
     rows_before: int = 0,
 ) -> Numbers:
-    """The same for rows of state numbers, as an array (rows, states); `soft` has likelihoods (rows, states)."""
+    """The same for rows of state numbers, as an array (rows, states).
+
+    `soft` has likelihoods (rows, states) of a variable, or of a tuple of variables, the last one running fastest. A
+    tuple can be asked for too, where all its variables are missing in all rows.
+    """
     network = count_layout.network
-    target = network.names.index(name)
+    names = (name,) if isinstance(name, str) else name
     sensors, readings, likelihood_columns = [], [], []
     for key, likelihoods in soft.items():
         distinct, which = np.unique(likelihoods, axis=0, return_inverse=True)
-        sensors.append(Sensor((key,), len(distinct)))
+        sensors.append(Sensor((key,) if isinstance(key, str) else key, len(distinct)))
         readings.append(which.ravel())
         likelihood_columns.append(np.ascontiguousarray(distinct.T))
-        _check_observed(network, dataset, key, likelihoods, rows_before)
-    sensors.append(Sensor((name,)))
+        if isinstance(key, str):
+            _check_observed(network, dataset, key, likelihoods, rows_before)
+    sensors.append(Sensor(names))
     readings.append(np.zeros(len(dataset), dtype=np.int64))
     most = max(sensor.states for sensor in sensors)
     fits = most - 1 <= np.iinfo(dataset.codes.dtype).max
@@ -84,11 +90,11 @@ def posterior(
         counts, _ = expected_cells(prepared, theta)
     except ImpossibleRowError as error:
         raise error.later(rows_before) from None
-    states = len(network.states(name))
+    states = prod(len(network.states(each)) for each in names)
     found = counts[answers].reshape(-1, states)[: len(asked)] / prepared.groups.weights[asked, None]
 
     probabilities = np.zeros((len(dataset), states))
-    column = dataset.codes[:, target]
+    column = dataset.codes[:, network.names.index(names[0])]
     observed, missing = np.flatnonzero(column >= 0), np.flatnonzero(column < 0)
     probabilities[observed, column[observed]] = 1.0
     probabilities[missing] = found[np.searchsorted(asked, prepared.groups.answers[missing])]

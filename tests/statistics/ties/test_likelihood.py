@@ -195,3 +195,74 @@ def test_more_rows_than_states_cannot_all_differ() -> None:
     network = Network({"a": [*"xy"]})
     with pytest.raises(TieError, match="3 rows must all differ in a, which has 2 states"):
         tied(network, np.full((3, 1), -1, dtype=np.int8), [RowTie(("a",), None, (1, 2, 3), 0, differ=True)])
+
+
+# Several variables of the same rows -----------------------------------------------------------------------------------
+
+
+def same_rows(seed: int, differ: bool = False) -> tuple[Network, np.ndarray, list[RowTie]]:
+    """Two or three variables that the same rows share, and in pairs also differ in, some of them seen in one row."""
+    generator = np.random.default_rng([7, seed])
+    while True:
+        network = random_network(generator, most=4)
+        names = [name for name in network.names if len(network.states(name)) > 1]
+        if len(names) > 1:
+            break
+    codes = random_rows(generator, network, 5, 0.5)
+    chosen = generator.permutation(names)[: generator.integers(2, 4)].tolist()
+    rows = tuple(sorted((generator.permutation(5)[: 2 if differ else generator.integers(2, 4)] + 1).tolist()))
+    at = np.array(rows) - 1
+    for name in chosen:
+        codes[at, network.names.index(name)] = -1
+    other = [name for name in chosen if differ and generator.random() < 0.6] or chosen[: int(differ)]
+    shared = [name for name in chosen if name not in other]
+    ties = [RowTie(tuple(other), None, rows, 0, differ=True)] if other else []
+    ties += [RowTie((name,), None, rows, 1 + i) for i, name in enumerate(shared)]
+    if differ:  # one value of a pair that differs may be seen
+        codes[at[0], network.names.index(other[0])] = generator.integers(-1, len(network.states(other[0])))
+    return network, codes, ties
+
+
+@pytest.mark.parametrize("differ", [False, True])
+@pytest.mark.parametrize("seed", range(100))
+def test_ties_of_several_variables_over_the_same_rows_are_one_tie(seed: int, differ: bool) -> None:
+    network, codes, ties = same_rows(seed, differ)
+    rows = tied(network, codes, ties)
+    assert rows.is_exact
+    found = evaluate(network, rows)
+    assert found.converged
+    assert found.log_likelihood == pytest.approx(constrained(network, codes, ties), abs=1e-8)
+    joint_rows = tied(network, codes, ties, reading=TieReading.JOINT)
+    assert evaluate(network, joint_rows).log_likelihood == pytest.approx(log_joint(network, codes, ties), abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_derivative_of_ties_over_the_same_rows(seed: int) -> None:
+    network, codes, ties = same_rows(seed, differ=seed % 2 == 0)
+    rows = tied(network, codes, ties)
+    theta = rows.prepared.layout.pack(network.cpts)
+    found = rows.expected(theta, rows.start())
+    for cell in np.random.default_rng(seed).integers(0, len(theta), 5):
+        up, down = theta.copy(), theta.copy()
+        up[cell] *= 1 + 1e-5
+        down[cell] *= 1 - 1e-5
+        rise = rows.expected(up, found.evidence).log_likelihood - rows.expected(down, found.evidence).log_likelihood
+        assert rise / 2e-5 == pytest.approx(found.seen[cell] - found.chance[cell], abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_merged_ties_of_several_roots_are_one_draw_of_each(seed: int) -> None:
+    generator = np.random.default_rng([8, seed])
+    network = Network({"a": [*"xyz"], "b": [*"uv"], "c": [*"mn"]}, {"c": ["a", "b"]}).with_cpts(
+        {"a": generator.dirichlet(np.ones(3)), "b": generator.dirichlet(np.ones(2)),
+         "c": generator.dirichlet(np.ones(2), (3, 2))}
+    )  # fmt: skip
+    codes = random_rows(generator, network, 5, 0.3)
+    codes[:, :2] = -1
+    revealed = codes.copy()
+    if seed % 2:
+        codes[1, 0], revealed[:3, 0] = 1, 1
+    ties = [RowTie(("a", "b"), None, (1, 2, 3), 0), RowTie(("a", "b"), None, (4, 5), 0)]
+    found = evaluate(network, tied(network, codes, ties, reading=TieReading.MERGED))
+    assert found.log_likelihood == pytest.approx(log_joint(network, revealed, ties, merged=True), abs=1e-9)
+    assert (found.seen >= -1e-12).all()

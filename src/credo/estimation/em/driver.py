@@ -14,7 +14,7 @@ from credo.findings import Finding
 from credo.model.network import Network
 from credo.options import EMOptions
 from credo.statistics.inference.expected_counts import Prepared, require_data
-from credo.types import Numbers
+from credo.types import Flags, Numbers
 
 PARAMETER_TOLERANCE = 1e-4  # the last step of a start changes no probability by more
 
@@ -66,6 +66,7 @@ def run_em(
     *,
     e_step: EStep | None = None,
     free: Sequence[str] | None = None,
+    zeros: Mapping[str, Flags] | None = None,
     own_start: bool = True,
     parameter_tolerance: float = PARAMETER_TOLERANCE,
     seed: int = 0,
@@ -75,10 +76,10 @@ def run_em(
     """Run EM from several starts and keep the best.
 
     `e_step` gives expected counts; without one, those of independent rows. `free` are the variables whose CPTs the
-    M-step gives; the others keep the network's. The first start is the network's own CPTs where it has them (unless
-    `own_start` is false) or what complete families say; the others are random. With a checkpoint, a run that was
-    killed continues from that file to the same result; `identity` is what determines the M-step, so that no other run
-    continues from it.
+    M-step gives; the others keep the network's. `zeros` are cells of these CPTs that can only be zero. The first start
+    is the network's own CPTs where it has them (unless `own_start` is false) or what complete families say; the others
+    are random. With a checkpoint, a run that was killed continues from that file to the same result; `identity` is
+    what determines the M-step, so that no other run continues from it.
     """
     options = EMOptions() if options is None else options
     free = network.names if free is None else tuple(free)
@@ -96,7 +97,7 @@ def run_em(
     around = first_start(network, prepared, free, own_start)
     for number in range(len(done), starts):
         if current is None:
-            state = init(steps, nth_start(network, prepared, around, free, seed, number))
+            state = init(steps, nth_start(network, prepared, around, free, seed, number, zeros))
             history = [state.objective]
         else:
             state, history = current

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from credo.model.network import Network
 from credo.statistics.inference.expected_counts import Prepared
-from credo.types import Numbers
+from credo.types import Flags, Numbers
 
 # A start gives every state some probability: EM cannot leave zero.
 LEAST = 1e-3
@@ -39,15 +39,32 @@ def first_start(network: Network, prepared: Prepared, free: Iterable[str], own: 
 
 
 def nth_start(
-    network: Network, prepared: Prepared, around: Numbers, free: Sequence[str], seed: int, number: int
+    network: Network,
+    prepared: Prepared,
+    around: Numbers,
+    free: Sequence[str],
+    seed: int,
+    number: int,
+    zeros: Mapping[str, Flags] | None = None,
 ) -> Numbers:
     """The start of that number: `around` itself, then random ones; a generator for each.
 
-    So a run that goes on from a checkpoint draws what the first would have drawn.
+    So a run that goes on from a checkpoint draws what the first would have drawn. `zeros` are cells of learned CPTs
+    that the knowledge pins at zero: nothing may be expected of them.
     """
     generator = np.random.default_rng([seed, number])
     theta = around if number == 0 else random_start(prepared, around, free, generator)
-    return break_symmetry(network, prepared, theta, free, generator)
+    return with_zeros(prepared, break_symmetry(network, prepared, theta, free, generator), zeros or {})
+
+
+def with_zeros(prepared: Prepared, theta: Numbers, zeros: Mapping[str, Flags]) -> Numbers:
+    """The same CPTs with these cells at zero, and every distribution summing to one."""
+    theta = theta.copy()
+    for name, cells in zeros.items():
+        states = len(prepared.layout.network.states(name))
+        kept = np.where(cells, 0.0, theta[prepared.layout.slice_of(name)]).reshape(-1, states)
+        theta[prepared.layout.slice_of(name)] = (kept / kept.sum(axis=1, keepdims=True)).ravel()
+    return theta
 
 
 def random_start(prepared: Prepared, around: Numbers, free: Iterable[str], generator: np.random.Generator) -> Numbers:

@@ -72,6 +72,7 @@ MStep = Callable[[Counts], tuple[Mapping[str, Any], float]]
 # Sums over many rows are exact to about this share; less is no fall.
 ROUNDING = 1e-10
 DAMPING = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)  # k, as a share of a distribution's own count
+LARGEST_RATE = 0.9999  # at which steps may shrink, for how much is still to come
 NO_MEMORY: Numbers = np.zeros(0)
 FIRST_CHECK = 32  # E-steps after which memory is checked; then after 64, 128, …
 SAME = 1e-5  # an objective that moves by no more than this share of itself without memory was right
@@ -140,6 +141,14 @@ class Info:
     rise: float  # of the objective
     change: float  # of the most changed probability; less where its distribution has less than one observation
     extrapolation: float  # the step length that was taken; 1 where none was
+    rate: float = 0.0  # by which steps shrink from one to the next, where a second one was made
+
+    def is_small(self, slack: float, rounding: float, change: float) -> bool:
+        """Whether neither the objective nor the CPTs change any more, in this step and in all that would follow.
+
+        Where steps shrink by a rate r, rises shrink by r², and those that follow add up to rise · r²/(1 − r²).
+        """
+        return self.rise <= max(slack * (1.0 - self.rate**2), rounding) and self.change <= change
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,6 +194,7 @@ def step(steps: Steps, state: State, accelerate: bool = True) -> tuple[State, In
         return first, info
 
     theta, penalty = _maximise(steps, first.theta, first.counts)
+    info = replace(info, rate=_rate((state.theta, first.theta, theta), totals))
     point, length = extrapolate((state.theta, first.theta, theta), totals, steps.distributions, state.limit)
     used = 0
     if point is not None:
@@ -229,7 +239,9 @@ def iterate(
         else:
             state = new
             history.append(state.objective)
-            if info.rise <= slack and info.change <= parameter_tolerance:
+            if not accelerate and len(history) > 2:
+                info = replace(info, rate=_rate_of_rises(history))
+            if info.is_small(slack, ROUNDING * (1 + abs(state.objective)), parameter_tolerance):
                 ended = Ended.CONVERGED
         anew = _without_memory(steps, state) if due or ended else None
         if anew is not None:
@@ -242,6 +254,19 @@ def iterate(
     if anew is not None:
         state, history[:] = anew, [anew.objective]
     return state, Ended.LIMIT
+
+
+def _rate(points: tuple[Numbers, Numbers, Numbers], totals: Numbers) -> float:
+    """How much shorter the second of two steps is than the first, below one."""
+    first, second, third = points
+    weights = totals / np.maximum(third, SMALLEST)
+    before, after = float(weights @ (second - first) ** 2), float(weights @ (third - second) ** 2)
+    return min((after / before) ** 0.5, LARGEST_RATE) if before > 0 else 0.0
+
+
+def _rate_of_rises(history: list[float]) -> float:
+    before, after = history[-2] - history[-3], history[-1] - history[-2]
+    return min(max(after, 0.0) / before, LARGEST_RATE**2) ** 0.5 if before > 0 else 0.0
 
 
 def _maximise(steps: Steps, theta: Numbers, counts: Numbers) -> tuple[Numbers, float]:

@@ -44,7 +44,7 @@ class Certificate:
 def certify(task: Task, theta: Numbers, multipliers: Numbers) -> Certificate:
     """The certificate of a point for a task."""
     value = objective(task, theta)
-    gap = max(0.0, value - lower_bound(task, multipliers)) / max(1.0, abs(value))
+    gap = max(0.0, value - lower_bound(task, multipliers, theta)) / max(1.0, abs(value))
     return Certificate(hard_violation(task, theta), float(gap))
 
 
@@ -82,8 +82,11 @@ def soft_cost(task: Task, theta: Numbers) -> float:
     return float(0.5 * task.soft_weight * (task.block.linear.confidences[soft] @ excess**2))
 
 
-def lower_bound(task: Task, multipliers: Numbers) -> float:
-    """The dual value of multipliers; those of inequalities are cut off at zero first."""
+def lower_bound(task: Task, multipliers: Numbers, near: Numbers | None = None) -> float:
+    """The dual value of multipliers; those of inequalities are cut off at zero first.
+
+    It is computed quicker with a θ `near` the one that belongs to them.
+    """
     block, linear = task.block, task.block.linear
     z = np.where(linear.equality, multipliers, np.maximum(multipliers, 0.0))
     gradient = np.zeros(block.size)
@@ -91,12 +94,14 @@ def lower_bound(task: Task, multipliers: Numbers) -> float:
     entropies = np.zeros(block.size) if task.entropies is None else task.entropies
     soft = ~linear.hard
     cost = float((z[soft] ** 2 / (2 * task.soft_weight * linear.confidences[soft])).sum()) if soft.any() else 0.0
-    least = _least_on_simplices(task.weights, entropies, gradient, block.distributions[:-1], block.distribution_of)
+    least = _least_on_simplices(
+        task.weights, entropies, gradient, block.distributions[:-1], block.distribution_of, near
+    )
     return float(least.sum() - linear.bounds @ z - cost)
 
 
 def _least_on_simplices(
-    weights: Numbers, entropies: Numbers, gradient: Numbers, starts: Indices, of: Indices
+    weights: Numbers, entropies: Numbers, gradient: Numbers, starts: Indices, of: Indices, near: Numbers | None
 ) -> Numbers:
     """min over each simplex of Σ −w log θ + e θ log θ + g θ; weights and entropies are not mixed in one of them.
 
@@ -113,7 +118,7 @@ def _least_on_simplices(
     weighted = (totals > 0) & ~(entropic > 0)
     if weighted.any():
         seen = (weights > 0) & weighted[of]
-        level = _levels(weights, gradient, seen, totals, weighted, starts, of)
+        level = _levels(weights, gradient, seen, totals, weighted, starts, of, near)
         unseen = np.minimum.reduceat(np.where(seen, np.inf, gradient), starts)
         level = np.maximum(level, -unseen)  # a state without weight that is cheaper takes the mass that is left
         theta = np.where(seen, weights / np.where(seen, level[of] + gradient, 1.0), 0.0)
@@ -124,18 +129,31 @@ def _least_on_simplices(
 
 
 def _levels(
-    weights: Numbers, gradient: Numbers, seen: Flags, totals: Numbers, weighted: Flags, starts: Indices, of: Indices
+    weights: Numbers,
+    gradient: Numbers,
+    seen: Flags,
+    totals: Numbers,
+    weighted: Flags,
+    starts: Indices,
+    of: Indices,
+    near: Numbers | None,
 ) -> Numbers:
-    """The y of each simplex with Σ w/(y + g) = 1 and y + g > 0, by Newton on 1 − 1/Σ, nearly linear and concave."""
-    level = np.maximum.reduceat(np.where(seen, weights - gradient, -np.inf), starts)  # here Σ ≥ 1: at or below the root
-    level = np.where(weighted, level, 0.0)
+    """The y of each simplex with Σ w/(y + g) = 1 and y + g > 0, by Newton on 1 − 1/Σ, nearly linear and concave.
+
+    It starts where Σ ≥ 1, at or below the root, or at the y that belongs to a θ near by, Σ w − g θ.
+    """
+    lowest = np.maximum.reduceat(np.where(seen, weights - gradient, -np.inf), starts)
+    level = lowest = np.where(weighted, lowest, 0.0)
+    if near is not None:
+        level = np.maximum(level, np.where(weighted, totals - np.add.reduceat(gradient * near, starts), 0.0))
     moving = weighted
     for _ in range(NEWTON_STEPS):
         inverse = np.where(seen, 1.0 / np.where(seen, level[of] + gradient, 1.0), 0.0)
-        value = np.where(moving, np.add.reduceat(weights * inverse, starts), 1.0)
-        slope = np.where(moving, np.add.reduceat(weights * inverse**2, starts), 1.0)
+        share = weights * inverse
+        value = np.where(moving, np.add.reduceat(share, starts), 1.0)
+        slope = np.where(moving, np.add.reduceat(share * inverse, starts), 1.0)
         step = value * (value - 1.0) / slope
-        level = level + step
+        level = np.maximum(level + step, lowest)
         moving = moving & (np.abs(step) > 1e-15 * (np.abs(level) + totals))
         if not moving.any():
             break

@@ -25,7 +25,7 @@ from credo.constraints.blocks import Block, with_constraints
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
 from credo.constraints.product_feasibility import product_finding
 from credo.constraints.program import Program
-from credo.estimation.penalised import train
+from credo.estimation.penalised import is_small, train
 from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified
 from credo.estimation.solvers.certificate import Certificate, certify, lower_bound, objective
 from credo.estimation.solvers.tasks import Task
@@ -56,9 +56,8 @@ def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> Block
         raise InfeasibleError
     task = _filled(relaxed.task)
     bound = lower_bound(relaxed.task, relaxed.multipliers)
-    descents = [
-        descend(task, products, start, at_zero) for start, at_zero in _starts(relaxed, interior, products, seed)
-    ]
+    starts = _starts(relaxed, interior, products, seed, is_small([relaxed.block] * repetitions))
+    descents = [descend(task, products, start, at_zero) for start, at_zero in starts]
     found = [end for end in descend_together(descents, repetitions) if end is not None]
     if not found:
         if product_finding(relaxed.block, interior, Program(relaxed.block)).conflict is not None:
@@ -260,7 +259,7 @@ def _filled(task: Task) -> Task:
 
 
 def _starts(
-    relaxed: BlockEstimate, interior: Interior, products: ProductConstraints, seed: int
+    relaxed: BlockEstimate, interior: Interior, products: ProductConstraints, seed: int, plain: bool
 ) -> Iterator[tuple[Numbers, tuple[int, ...]]]:
     """Where a growing penalty leads to; then points within the linear constraints: the optimum without products, one
     inside, one where products hold, and others.
@@ -270,7 +269,7 @@ def _starts(
     block = relaxed.block
     generator = np.random.default_rng([seed, block.size, int(block.parameters[0])])
     program = Program(block)
-    points = [train(relaxed.task).theta, 0.9 * relaxed.theta + 0.1 * interior.point, interior.point]
+    points = [train(relaxed.task, plain).theta, 0.9 * relaxed.theta + 0.1 * interior.point, interior.point]
     held = product_finding(block, interior, program).point
     if held is not None:
         points.append(held)

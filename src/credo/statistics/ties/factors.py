@@ -1,6 +1,9 @@
 """From statements that tie rows to factors over hidden values: which values must be equal, and which must differ.
 
-Overlapping ties of one variable are one tie. If one value of a tie is observed, all of them are.
+Overlapping ties of one variable are one tie. If one value of a tie is observed, all of them are. Ties of several
+variables over the same rows are one factor over their tuple: as factors of their own they would form a cycle, and
+messages along it count the dependence between the variables twice. A tuple has at most `MOST_STATES` states; variables
+beyond that are left in factors of their own, or in other tuples, and the likelihood is an approximation.
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import prod
 
 import numpy as np
 
@@ -17,6 +21,9 @@ from credo.io.dataset import Dataset
 from credo.model.graphs import connected_components
 from credo.model.network import Network
 from credo.types import Codes, Flags, Indices, Numbers
+
+MOST_STATES = 1024  # of a tuple of variables
+MOST_PAIR_STATES = 128  # of a tuple in which a pair differs: all pairs of its states are compared
 
 
 class TieError(DataError):
@@ -33,18 +40,41 @@ class TieError(DataError):
         self.rows = tuple(rows)
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The variables of a factor, by position; and in which of them its two rows differ, where it is a pair."""
+
+    variables: tuple[int, ...]
+    differs: tuple[bool, ...]
+
+    def states(self, sizes: Indices) -> int:
+        """How many states the tuple of its variables has."""
+        return prod(int(sizes[position]) for position in self.variables)
+
+    def digits(self, sizes: Indices) -> Indices:
+        """(states, variables) the state of each variable in each state of the tuple; the last one runs fastest."""
+        shape = tuple(int(sizes[position]) for position in self.variables)
+        return np.column_stack([part.ravel() for part in np.indices(shape)]).astype(np.int64)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Factors:
-    """Sets of rows that share the value of a variable, and pairs of rows that differ in it."""
+    """Sets of rows that share the value of a variable or of a tuple, and pairs of rows that differ in it."""
 
-    variable: Indices  # (factors,) its position in the network
-    differ: Flags  # (factors,) whether this is a pair that differs; else all members are equal
+    scopes: tuple[Scope, ...]
+    scope: Indices  # (factors,) which of them each is about
+    differ: Flags  # (factors,) whether this is a pair that differs somewhere; else all members are equal
     rows: Indices  # (members,) factor after factor
     starts: Indices  # (factors + 1,)
     weights: Numbers  # (members,) how often each row counts; its copies are tied as well
 
+    @property
+    def variable(self) -> Indices:
+        """(factors,) The position of the only variable of each; factors over tuples have several."""
+        return _integers([scope.variables[0] for scope in self.scopes])[self.scope]
+
     def __len__(self) -> int:
-        return len(self.variable)
+        return len(self.scope)
 
     @property
     def factor(self) -> Indices:
@@ -56,11 +86,13 @@ class Factors:
         members = which[self.factor]
         sizes = np.diff(self.starts)[which]
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return Factors(self.variable[which], self.differ[which], self.rows[members], starts, self.weights[members])
+        return Factors(
+            self.scopes, self.scope[which], self.differ[which], self.rows[members], starts, self.weights[members]
+        )
 
 
 def factors_of(network: Network, ties: Sequence[RowTie], dataset: Dataset) -> tuple[Factors, Dataset]:
-    """The factors of ties in a table, and the table with the values that the ties reveal filled in."""
+    """The factors of ties in a table, each over one variable, and the table with the values that ties reveal."""
     codes = dataset.codes.copy()
     weights = np.ones(len(codes)) if dataset.weights is None else dataset.weights
     counted = weights > 0
@@ -83,8 +115,58 @@ def factors_of(network: Network, ties: Sequence[RowTie], dataset: Dataset) -> tu
             members.append(rows)
     starts = np.cumsum([0, *(len(rows) for rows in members)])
     rows = np.concatenate([np.zeros(0, dtype=np.int64), *members])
-    found = Factors(_integers(variable), np.array(differ, dtype=bool), rows, _integers(starts), weights[rows])
+    pairs = list(zip(variable, differ, strict=True))
+    kinds = {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
+    found = Factors(
+        tuple(Scope((position,), (differs,)) for position, differs in kinds),
+        _integers([kinds[pair] for pair in pairs]),
+        np.array(differ, dtype=bool),
+        rows,
+        _integers(starts),
+        weights[rows],
+    )
     return found, replace(dataset, codes=codes)
+
+
+def joined(factors: Factors, network: Network, most_states: int = MOST_STATES) -> Factors:
+    """Factors over one variable with those of the same rows joined into one, over the tuple of their variables."""
+    sizes = _integers([len(variable.states) for variable in network.variables])
+    by_rows: dict[bytes, list[int]] = {}
+    for number in range(len(factors)):
+        key = factors.rows[factors.starts[number] : factors.starts[number + 1]].tobytes()
+        by_rows.setdefault(key, []).append(number)
+    if len(by_rows) == len(factors):
+        return factors
+    scopes: dict[Scope, int] = {}
+    chosen, scope = [], []
+    for numbers in by_rows.values():
+        for part in _packed([factors.scopes[factors.scope[number]] for number in numbers], sizes, most_states):
+            chosen.append(numbers[0])
+            scope.append(scopes.setdefault(part, len(scopes)))
+    members = [factors.rows[factors.starts[number] : factors.starts[number + 1]] for number in chosen]
+    weights = [factors.weights[factors.starts[number] : factors.starts[number + 1]] for number in chosen]
+    differ = np.array([any(part.differs) for part in scopes], dtype=bool)[scope]
+    starts = np.cumsum([0, *(len(rows) for rows in members)])
+    return Factors(
+        tuple(scopes), _integers(scope), differ, np.concatenate(members), _integers(starts), np.concatenate(weights)
+    )
+
+
+def _packed(singles: Sequence[Scope], sizes: Indices, most_states: int) -> Iterator[Scope]:
+    """As few tuples as the limits allow, filled in the order of the variables."""
+    open_scope: Scope | None = None
+    for single in singles:
+        if open_scope is None:
+            open_scope = single
+            continue
+        both = Scope(open_scope.variables + single.variables, open_scope.differs + single.differs)
+        if both.states(sizes) <= (min(most_states, MOST_PAIR_STATES) if any(both.differs) else most_states):
+            open_scope = both
+        else:
+            yield open_scope
+            open_scope = single
+    if open_scope is not None:
+        yield open_scope
 
 
 def _tied(tie: RowTie, dataset: Dataset, counted: Flags) -> tuple[Indices, Indices]:

@@ -23,7 +23,8 @@ from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.options import TieReading
 from credo.statistics.inference.expected_counts import Prepared, prepare
-from credo.statistics.ties.factors import Factors, factors_of
+from credo.statistics.ties.factors import Factors, factors_of, joined
+from credo.statistics.ties.loop_correction import Correction, loop_correction
 from credo.statistics.ties.relaxation import TIGHT, Members, Relaxation, relax
 from credo.types import Indices, Numbers
 
@@ -45,7 +46,7 @@ class TiedData:
     """Rows and their ties, ready to be evaluated under any CPTs."""
 
     prepared: Prepared  # the rows with the values that ties reveal, without the ties
-    factors: Factors
+    factors: Factors  # each over one variable; relaxations join those of the same rows
     seen: Relaxation
     chance: Relaxation | None  # only where rows are conditioned on their ties
     reading: TieReading = TieReading.CLL
@@ -79,20 +80,35 @@ class TiedData:
             seen.converged and chance.converged,
         )
 
+    def correction(self, theta: Numbers, seed: int = 0) -> Correction | None:
+        """What the exact logarithm has beyond that of converged messages; None where that is not known."""
+        seen = loop_correction(self.seen, theta, self.seen.start(), seed)
+        if seen is None or self.chance is None:
+            return seen
+        chance = loop_correction(self.chance, theta, self.chance.start(), seed)
+        return None if chance is None else seen.less(chance)
+
     def _merged(self, theta: Numbers, evidence: Numbers, tolerance: float) -> Expected:
-        """Each tie counts the CPT of its variable once: P(x) is divided out for all members but one."""
+        """Each tie counts the CPTs of its variables once: P(x) is divided out for all members but one."""
         factors, layout = self.seen.members.factors, self.prepared.layout
         width = int(self.seen.states.max(initial=1))
-        inside = np.arange(width) < self.seen.states[:, None]
-        cells = np.where(inside, layout.cell_starts[factors.variable][:, None] + np.arange(width), 0)
         members = np.add.reduceat(factors.weights, factors.starts[:-1]) if len(factors) else np.zeros(0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            # A value of probability zero stays impossible, though it is divided out more often than multiplied.
-            logs = np.where(inside & (theta[cells] > 0), (1 - members)[:, None] * np.log(theta[cells]), -np.inf)
+        logs, parts = np.full((len(factors), width), -np.inf), []
+        for number, scope in enumerate(factors.scopes):
+            of = np.flatnonzero(factors.scope == number)
+            cells = layout.cell_starts[list(scope.variables)] + scope.digits(layout.sizes)  # (states, variables)
+            own = theta[cells]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                # A value of probability zero stays impossible, though it is divided out more often than multiplied.
+                joint = np.where((own > 0).all(axis=1), (1 - members[of])[:, None] * np.log(own).sum(axis=1), -np.inf)
+            logs[of, : len(cells)] = joint
+            parts.append((of, cells))
         scales = logs.max(axis=1, initial=-np.inf)
         settled, marginals = self.seen.settle(theta, evidence, tolerance, np.exp(logs - scales[:, None]))
         counts = settled.counts.copy()
-        np.add.at(counts, cells[inside], -((members - 1)[:, None] * marginals)[inside])
+        for of, cells in parts:
+            copies = (members[of] - 1) @ marginals[of, : len(cells)]
+            np.add.at(counts, cells, -np.repeat(copies[:, None], cells.shape[1], axis=1))
         revealed = self._revealed_copies(theta, counts)
         nothing = np.zeros_like(counts)
         log_likelihood = settled.log_z + float(scales.sum()) + revealed
@@ -126,31 +142,33 @@ def tie_rows(
         _refuse_to_merge(network, factors)
     weights = np.ones(len(revealed)) if revealed.weights is None else revealed.weights
     prepared = prepare(count_layout, revealed, memory_limit)
-    seen = relax(count_layout, revealed.codes, weights, _own_columns(factors, revealed), memory_limit)
+    seen = relax(count_layout, revealed.codes, weights, _own_columns(network, factors, revealed), memory_limit)
     chance = None
     if reading is TieReading.CLL:
-        members, rows, row_weights = _chance_columns(network, factors)
+        members, rows, row_weights = _chance_columns(network, joined(factors, network))
         nothing = np.full((rows, len(network)), -1, dtype=revealed.codes.dtype)
         chance = relax(count_layout, nothing, row_weights, members, memory_limit)
     return TiedData(prepared, factors, seen, chance, reading)
 
 
-def _own_columns(factors: Factors, dataset: Dataset) -> Members:
-    """A column of evidence for each hidden member; ties whose values are all known need none."""
-    values = dataset.codes[factors.rows, factors.variable[factors.factor]].astype(np.int64)
+def _own_columns(network: Network, factors: Factors, dataset: Dataset) -> Members:
+    """A column of evidence for each member with a hidden value; ties whose values are all known need none."""
+    values = dataset.codes[factors.rows, factors.variable[factors.factor]]
     hidden = np.zeros(len(factors), dtype=bool)
     hidden[factors.factor[values < 0]] = True
-    kept = hidden[factors.factor]
-    open_factors, values = factors.chosen(hidden), values[kept]
-    own = values < 0
-    columns = np.where(own, np.cumsum(own) - 1, -1 - values)
-    return Members(
-        open_factors,
-        columns,
-        open_factors.variable[open_factors.factor[own]],
-        open_factors.rows[own],
-        open_factors.weights[own],
-    )
+    own_factors = joined(factors.chosen(hidden), network)
+    scope = own_factors.scope[own_factors.factor]
+    known = np.empty(len(scope), dtype=np.int64)  # the state of the tuple; −1 where not all of it is
+    for number, each in enumerate(own_factors.scopes):
+        at = np.flatnonzero(scope == number)
+        codes = dataset.codes[own_factors.rows[at]][:, list(each.variables)].astype(np.int64)
+        state = np.zeros(len(at), dtype=np.int64)
+        for k, position in enumerate(each.variables):
+            state = state * len(network.variables[position].states) + codes[:, k]
+        known[at] = np.where((codes >= 0).all(axis=1), state, -1)
+    own = known < 0
+    columns = np.where(own, np.cumsum(own) - 1, -1 - known)
+    return Members(own_factors, columns, scope[own], own_factors.rows[own], own_factors.weights[own])
 
 
 def _chance_columns(network: Network, factors: Factors) -> tuple[Members, int, Numbers]:
@@ -159,14 +177,14 @@ def _chance_columns(network: Network, factors: Factors) -> tuple[Members, int, N
     Tied values of a row that have no ancestor in common are independent, and become rows of their own. A value that is
     alone in its row has the same distribution as any other of its variable, so that all such members share a column.
     """
-    variable, key = factors.variable[factors.factor], _clusters(network, factors)
+    scope, key = _same_variables(factors)[factors.factor], _clusters(network, factors)
     _, cluster, sizes = np.unique(key, return_inverse=True, return_counts=True)
     alone = sizes[cluster] == 1
-    label = np.where(alone, variable, len(network) + cluster)  # of the row
+    label = np.where(alone, scope, len(factors.scopes) + cluster)  # of the row
     labels, row = np.unique(label, return_inverse=True)
     columns = np.empty(len(row), dtype=np.int64)
     columns[~alone] = np.arange(int((~alone).sum()))
-    shared, place = np.unique(variable[alone], return_inverse=True)
+    shared, place = np.unique(scope[alone], return_inverse=True)
     columns[alone] = int((~alone).sum()) + place
     count = int((~alone).sum()) + len(shared)
     weights: Numbers = np.bincount(columns, factors.weights, minlength=count).astype(np.float64)
@@ -175,25 +193,33 @@ def _chance_columns(network: Network, factors: Factors) -> tuple[Members, int, N
     row_weights = np.zeros(len(labels))
     row_weights[row] = factors.weights  # a row keeps its weight,
     row_weights[row[alone]] = weights[columns[alone]]  # and a shared one has that of all members that share it
-    return Members(factors, columns, variable[first], row[first].astype(np.int64), weights), len(labels), row_weights
+    return Members(factors, columns, scope[first], row[first].astype(np.int64), weights), len(labels), row_weights
 
 
 def _clusters(network: Network, factors: Factors) -> Indices:
     """A number for each member, equal for members of one row whose variables have an ancestor in common."""
-    variable = factors.variable[factors.factor]
+    scope = factors.scope[factors.factor]
     roots = _ancestors(network)
     node, at = [], []
-    for position in np.unique(variable).tolist():
-        mine = np.flatnonzero(variable == position)
-        for ancestor in roots[position]:
+    for number, each in enumerate(factors.scopes):
+        mine = np.flatnonzero(scope == number)
+        for ancestor in sorted({ancestor for position in each.variables for ancestor in roots[position]}):
             node.append(factors.rows[mine] * len(network) + ancestor)
             at.append(mine)
     if not node:
         return np.zeros(0, dtype=np.int64)
     _, meeting = np.unique(np.concatenate(node), return_inverse=True)
     member = np.concatenate(at)
-    size = len(variable) + int(meeting.max()) + 1
-    return connected_components(member, len(variable) + meeting, size)[: len(variable)]
+    size = len(scope) + int(meeting.max()) + 1
+    return connected_components(member, len(scope) + meeting, size)[: len(scope)]
+
+
+def _same_variables(factors: Factors) -> Indices:
+    """The first scope with the same variables as that of each factor, whether its rows share them or differ."""
+    first: dict[tuple[int, ...], int] = {}
+    for number, scope in enumerate(factors.scopes):
+        first.setdefault(scope.variables, number)
+    return np.array([first[scope.variables] for scope in factors.scopes], dtype=np.int64)[factors.scope]
 
 
 def _ancestors(network: Network) -> list[list[int]]:

@@ -32,14 +32,19 @@ def tied_posterior(network: Network, tied: TiedData, name: str, memory_limit: in
     has_evidence = np.zeros(len(dataset), dtype=bool)
     has_evidence[members.row] = True
     place = np.cumsum(has_evidence) - 1
-    soft = {}
-    for position in np.unique(members.variable).tolist():
-        states = len(network.variables[position].states)
-        columns = np.flatnonzero(members.variable == position)
+    soft: dict[str | tuple[str, ...], Numbers] = {}
+    for number, scope in enumerate(members.factors.scopes):
+        columns = np.flatnonzero(members.scope == number)
+        if not len(columns):
+            continue
+        names = tuple(network.names[position] for position in scope.variables)
+        states = scope.states(tied.prepared.layout.sizes)
         at = tied.seen.offsets[columns][:, None] + np.arange(states)
         logs = np.zeros((int(has_evidence.sum()), states))
         np.add.at(logs, place[members.row[columns]], np.log(found.evidence[at]))  # a value may be in several ties
-        soft[network.names[position]] = np.exp(logs - logs.max(axis=1, keepdims=True))
+        likelihoods = np.exp(logs - logs.max(axis=1, keepdims=True))
+        key = names[0] if len(names) == 1 else names
+        soft[key] = soft[key] * likelihoods if key in soft else likelihoods
     probabilities = np.empty((len(dataset), len(network.states(name))))
     for chosen, evidence in ((has_evidence, soft), (~has_evidence, {})):
         if not chosen.any():

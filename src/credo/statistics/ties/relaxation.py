@@ -35,9 +35,27 @@ class Members:
 
     factors: Factors
     columns: Indices  # (members,) or −1 − x if the value x is observed
-    variable: Indices  # (columns,) its position in the network
+    scope: Indices  # (columns,) the scope of its factor, or one with the same variables
     row: Indices  # (columns,) the row that each is evidence in
     weights: Numbers  # (columns,) the sum over the members that share it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TupleDigits:
+    """The variables of each factor, for comparing two states of a tuple: their numbers of states, the last fastest."""
+
+    starts: Indices  # (factors + 1,)
+    sizes: Indices
+    differs: Flags  # whether the two rows of a pair differ in it; else they share it
+
+    @classmethod
+    def of(cls, factors: Factors, sizes: Indices) -> TupleDigits:
+        """Of the variables of factors in a network with these numbers of states."""
+        scopes = [factors.scopes[number] for number in factors.scope.tolist()]
+        variables = [position for scope in scopes for position in scope.variables]
+        starts = np.cumsum([0, *(len(scope.variables) for scope in scopes)]).astype(np.int64)
+        differs = np.array([differs for scope in scopes for differs in scope.differs], dtype=bool)
+        return cls(starts, sizes[np.array(variables, dtype=np.int64)], differs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +81,8 @@ class Relaxation:
     evaluation: Indices  # (columns,) the evaluation that each is evidence in
     multiplicity: Indices  # (columns,) how many columns are evidence on the same value
     offsets: Indices  # (columns + 1,) where each begins in arrays of messages
-    states: Indices  # (factors,) the number of states of its variable
+    states: Indices  # (factors,) the number of states of its variables together
+    digits: TupleDigits
     shares: Numbers  # (members,) of the weight of its column
     is_direct: bool  # no evaluation is in two ties: one exchange of messages is enough
     is_exact: bool  # rows and ties form no cycle
@@ -92,12 +111,13 @@ class Relaxation:
         marginals = np.zeros((len(factors) if len(tilt) else 0, width))
         messages, changes = np.empty_like(evidence), np.zeros(len(self.cells))
         repeated = np.zeros(len(self.prepared.groups.component), dtype=bool)  # since all were evaluated
-        totals, totals_evidence = self._evaluate(full, evidence, messages), evidence
+        totals, totals_evidence = self.evaluate(full, evidence, messages), evidence
         damping, change_size, round, converged = 0.0, np.inf, 0, False
         for round in range(1, MOST_ROUNDS + 1):
             following = np.empty_like(evidence)
             log_factors, impossible = compensate(
-                factors.starts, factors.differ, self.states, self.members.columns, factors.weights, self.shares,
+                factors.starts, factors.differ, self.states, self.digits.starts, self.digits.sizes, self.digits.differs,
+                self.members.columns, factors.weights, self.shares,
                 self.offsets, messages, tilt, following, marginals,
             )  # fmt: skip
             if impossible >= 0:
@@ -115,25 +135,25 @@ class Relaxation:
             changed[self.evaluation[changes > enough]] = True
             if self.is_direct or changed.sum() >= PARTIAL_SHARE * len(changed):
                 evidence, repeated[:] = following, False
-                totals, totals_evidence = self._evaluate(full, evidence, messages), evidence
+                totals, totals_evidence = self.evaluate(full, evidence, messages), evidence
                 if self.is_direct:  # the message of a member does not depend on the messages it receives
                     converged = True
                     break
             else:
                 keep_previous(self.offsets, changed[self.evaluation], evidence, following)
                 evidence, repeated = following, repeated | changed
-                self._evaluate(full, evidence, messages, changed)
+                self.evaluate(full, evidence, messages, changed)
         counts, log_rows = totals
         if repeated.sum() >= PARTIAL_SHARE * len(repeated):
-            counts, log_rows = self._evaluate(full, evidence, messages)
+            counts, log_rows = self.evaluate(full, evidence, messages)
         elif repeated.any():
-            counts_then, log_then = self._evaluate(full, totals_evidence, np.empty_like(messages), repeated)
-            counts_now, log_now = self._evaluate(full, evidence, messages, repeated)
+            counts_then, log_then = self.evaluate(full, totals_evidence, np.empty_like(messages), repeated)
+            counts_now, log_now = self.evaluate(full, evidence, messages, repeated)
             counts, log_rows = counts + (counts_now - counts_then), log_rows + (log_now - log_then)
         log_z = log_rest + log_rows + float(log_factors)
         return Settled(rest + counts[: len(theta)], log_z, following, round, converged), marginals
 
-    def _evaluate(
+    def evaluate(
         self, full: Numbers, evidence: Numbers, messages: Numbers, which: Flags | None = None
     ) -> tuple[Numbers, float]:
         """Expected counts and log P of rows under soft evidence, without its scale.
@@ -166,8 +186,9 @@ def relax(
     rest = _chosen(replace(prepared, layout=Layout.of(count_layout.network)), ~tied)
     prepared = _chosen(prepared, tied)
     position = len(count_layout.network) + sensor
-    sizes = layout.sizes[members.variable]
     factors = members.factors
+    states = np.array([scope.states(layout.sizes) for scope in factors.scopes], dtype=np.int64)
+    sizes = states[members.scope]
     shares = np.ones(len(members.columns))
     hidden = members.columns >= 0
     shares[hidden] = factors.weights[hidden] / members.weights[members.columns[hidden]]
@@ -182,7 +203,8 @@ def relax(
         evaluation,
         _multiplicity(members, len(count_layout.network)),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        layout.sizes[factors.variable],
+        states[factors.scope],
+        TupleDigits.of(factors, layout.sizes),
         shares,
         direct,
         exact,
@@ -194,19 +216,23 @@ def _sensors(count_layout: Layout, rows: int, members: Members) -> tuple[Sequenc
 
     A value in several ties has a sensor for each.
     """
-    key = members.row * len(count_layout.network) + members.variable
+    key = members.row * len(members.factors.scopes) + members.scope
     order = np.argsort(key, kind="stable")
     new = np.concatenate([[True], np.diff(key[order]) != 0]) if len(key) else np.zeros(0, dtype=bool)
     first = np.maximum.accumulate(np.where(new, np.arange(len(key)), 0))
     turn = np.empty_like(key)
     turn[order] = np.arange(len(key)) - first
-    kinds, sensor = np.unique(np.column_stack([members.variable, turn]), axis=0, return_inverse=True)
+    kinds, sensor = np.unique(np.column_stack([members.scope, turn]), axis=0, return_inverse=True)
     sensor = sensor.ravel()
     totals = np.bincount(sensor, minlength=len(kinds))
     reading = np.empty(len(key), dtype=np.int64)
     by_sensor = np.argsort(sensor, kind="stable")
     reading[by_sensor] = np.arange(len(key)) - np.repeat(np.cumsum(totals) - totals, totals)
-    sensors = [Sensor((count_layout.network.names[v],), int(n)) for (v, _), n in zip(kinds, totals, strict=True)]
+    names, scopes = count_layout.network.names, members.factors.scopes
+    sensors = [
+        Sensor(tuple(names[v] for v in scopes[number].variables), int(n))
+        for (number, _), n in zip(kinds, totals, strict=True)
+    ]
     readings = np.full((rows, len(kinds)), -1, dtype=np.int32)
     readings[members.row, sensor] = reading
     return sensors, readings, sensor, reading
@@ -237,18 +263,28 @@ def _chosen(prepared: Prepared, kept: Flags) -> Prepared:
 
 def _evaluations(prepared: Prepared, first_cells: Indices) -> Indices:
     """The evaluation of each column, by its first cell."""
-    groups, start = prepared.groups, prepared.layout.cell_starts[len(prepared.layout.network)]
+    layout, groups = prepared.layout, prepared.groups
+    families = len(layout.network)
     evaluation = np.repeat(np.arange(len(groups.component)), np.diff(groups.cell_starts))
-    of_sensor = groups.cells >= start
-    where = np.full(prepared.layout.size, -1, dtype=np.int64)
-    where[groups.cells[of_sensor]] = evaluation[of_sensor]
+    of_sensor = groups.cells >= layout.cell_starts[families]
+    cells = groups.cells[of_sensor]
+    # Where a row holds a part of a tuple, its slice begins later, but at the same state of the sensor.
+    sensor = np.searchsorted(layout.cell_starts, cells, side="right") - 1
+    first = layout.cell_starts[sensor]
+    where = np.full(layout.size, -1, dtype=np.int64)
+    where[first + (cells - first) % layout.sizes[sensor]] = evaluation[of_sensor]
     return where[first_cells]
 
 
 def _multiplicity(members: Members, variables: int) -> Indices:
-    """How many columns are evidence on the same value, for each column."""
-    _, which, counts = np.unique(members.row * variables + members.variable, return_inverse=True, return_counts=True)
-    return np.asarray(counts[which], dtype=np.int64)
+    """How many columns are evidence on the same value, for each column; of a tuple, on the most crowded one."""
+    scopes = [members.factors.scopes[number].variables for number in members.scope.tolist()]
+    column = np.repeat(np.arange(len(scopes)), [len(scope) for scope in scopes])
+    position = np.array([v for scope in scopes for v in scope], dtype=np.int64)
+    _, which, counts = np.unique(members.row[column] * variables + position, return_inverse=True, return_counts=True)
+    crowd = np.ones(len(scopes), dtype=np.int64)
+    np.maximum.at(crowd, column, counts[which.ravel()])
+    return crowd
 
 
 def _topology(prepared: Prepared, members: Members, evaluation: Indices) -> tuple[bool, bool]:
@@ -266,7 +302,8 @@ def _topology(prepared: Prepared, members: Members, evaluation: Indices) -> tupl
 
 
 def _no_value(prepared: Prepared, factors: Factors, factor: int) -> TieError:
-    name = prepared.layout.network.names[factors.variable[factor]]
+    scope = factors.scopes[factors.scope[factor]]
+    name = " and ".join(prepared.layout.network.names[position] for position in scope.variables)
     rows = factors.rows[factors.starts[factor] : factors.starts[factor + 1]]
     relation = "differ in" if factors.differ[factor] else "share"
     return TieError(
