@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from random import Random
 
@@ -28,6 +28,7 @@ WORDS = {
     ".net": 'net node potential data states label ( ) { } | = ; " ( ( 0.5 0.5 ) ) normal utility decision discrete %',
     ".dsl": 'net node NODE TYPE STATES = ; { } ( ) " ID NAME PARENTS DEFINITION PROBABILITIES NAMESTATES CPT 0.5 ,',
 }
+STARTS = 2000  # networks that inputs start from, written once a worker
 
 
 def written(network: Network, ending: str) -> bytes | None:
@@ -45,18 +46,25 @@ def written(network: Network, ending: str) -> bytes | None:
         Path(name).unlink(missing_ok=True)
 
 
-def make(ending: str, choose: Random) -> Input:
-    """A written network with a few changes; plain names where the format has no others."""
+@lru_cache(maxsize=STARTS)
+def start(ending: str, number: int) -> bytes:
+    """The file of a random network; names are plain where the format has no others."""
+    choose = Random(f"{ending} {number}")
+    is_strict = ending in (".xdsl", ".net", ".dsl")  # identifiers only, and every CPT
     content = None
     while content is None:
-        is_strict = ending in (".xdsl", ".net", ".dsl")  # identifiers only, and every CPT
         odd, complete = (0.0, 1.0) if is_strict else (choose.choice((0.0, 0.3)), 0.9)
         network = network_from(choose, odd=odd, complete=complete, plain=is_strict)
         if ending == ".xdsl" and choose.random() < 0.3:
             network = with_noisy_family(choose, network)
         content = written(network, ending)
-    words = tuple(word.encode() for word in WORDS[ending.removesuffix(".gz")].split(" "))
-    return mutated(choose, content, words)
+    return content
+
+
+def make(ending: str, choose: Random) -> Input:
+    """One of many written networks, with a few changes."""
+    words = tuple(word.encode() for word in WORDS[ending].split(" "))
+    return mutated(choose, start(ending, choose.randrange(STARTS)), words)
 
 
 def check(ending: str, exact: bool, given: Input, folder: Path) -> str:

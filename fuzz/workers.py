@@ -27,7 +27,7 @@ from fuzz.kind import Kind, kind_named, make_input, to_bytes
 
 REDUCING_SECONDS = 20.0
 COMPILING = 120.0  # seconds that the first input may take longer, where kernels have to be compiled first
-INPUTS_PER_WORKER = 5_000  # then a new one starts, so that what libraries leak does not add up
+INPUTS_PER_WORKER = 20_000  # then a new one starts, so that what libraries leak does not add up
 WAITING = 5.0  # times the limit of computing time
 GRACE = 20.0  # seconds beyond the limit after which the parent ends a worker that its own watchdog did not
 
