@@ -206,6 +206,10 @@ class TooLargeError(MemoryError, CredoError):  # in this order Python can make o
         self.bytes_needed = bytes_needed
 
 
+class SamplingError(CredoError, ArithmeticError):
+    """Draws from the posterior are not finite numbers."""
+
+
 class MissingExtraError(CredoError, ImportError):
     """An optional package is needed and not installed.
 

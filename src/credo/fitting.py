@@ -77,7 +77,7 @@ def fit(
     em, posterior, penalty, entropy : EMOptions, PosteriorOptions, PenaltyOptions, EntropyOptions, optional
         Options of learning from incomplete rows, of posterior, of cem, and of me and cme.
     memory_limit : int, optional
-        How many bytes CPTs and inference may take; half of the machine's memory if not given.
+        How many bytes CPTs, inference and draws of the posterior may take; half of the machine's memory if not given.
     verbose : bool, optional
         Whether to show progress on stderr; if not given, where that is a terminal or a notebook.
     progress : callable, optional

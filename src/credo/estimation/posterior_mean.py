@@ -14,7 +14,7 @@ from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution
-from credo.sampling.posterior import PosteriorResult, posterior
+from credo.sampling.posterior import PRODUCT_MISSED, PosteriorResult, posterior
 from credo.types import Indices
 
 NOT_MIXED = "not mixed"
@@ -33,9 +33,10 @@ def estimate(problem: Problem) -> Solution:
         soft_weight=soft_weight or None,
         options=problem.options.posterior,
         progress=problem.report,
+        memory_limit=problem.memory_limit,
     )
-    mixed = all(finding.kind != NOT_MIXED for finding in result.findings)
-    status = Status.AVERAGED if mixed else Status.NOT_MIXED
+    kinds = {finding.kind for finding in result.findings}
+    status = Status.NOT_MIXED if NOT_MIXED in kinds else Status.VIOLATED if PRODUCT_MISSED in kinds else Status.AVERAGED
     contradicted = contradictions(problem, _pinned_at_zero(problem, result))
     found = (*findings, *contradicted, *result.findings)
     return Solution(result.means, status, found, posterior=result, soft_weight=soft_weight)

@@ -47,6 +47,7 @@ def normalise(distribution_of: Any, distributions: int, theta: Any) -> None:  # 
 def certify_block(  # pragma: no cover
     weights: Any,  # (n,) scaled, and so on: see `solve_block`
     entropies: Any,
+    costs: Any,
     distribution_of: Any,
     distributions: int,
     starts: Any,
@@ -63,8 +64,9 @@ def certify_block(  # pragma: no cover
     n, m = len(weights), len(bounds)
     violation, value, bound = 0.0, 0.0, 0.0
     sums = np.zeros(distributions)
-    gradient = np.zeros(n)
+    gradient = costs.copy()
     for i in range(n):
+        value += costs[i] * theta[i]
         sums[distribution_of[i]] += theta[i]
         if weights[i] > 0.0:
             value -= weights[i] * np.log(theta[i])
@@ -148,6 +150,7 @@ class Blocks(NamedTuple):
     distribution_counts: Any  # (blocks,)
     weights: Any
     entropies: Any
+    costs: Any
     distribution_of: Any  # counted from 0 in each block
     entry_starts: Any  # (constraints + 1,)
     indices: Any  # counted from 0 in each block
@@ -232,6 +235,7 @@ def iterate(b: int, blocks: Blocks, dense: Any, sparse: Any, tolerance: float, e
         ends.iterations[b], ends.status[b], _, _ = solve_block(
             blocks.weights[p:q],
             blocks.entropies[p:q],
+            blocks.costs[p:q],
             blocks.distribution_of[p:q],
             blocks.distribution_counts[b],
             starts,
@@ -286,6 +290,7 @@ def certify_blocks(first: int, last: int, blocks: Blocks, ends: Ends) -> None:  
         ends.violations[b], value, bound = certify_block(
             blocks.weights[p:q],
             blocks.entropies[p:q],
+            blocks.costs[p:q],
             of,
             count,
             starts,

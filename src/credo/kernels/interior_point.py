@@ -1,16 +1,16 @@
 """The interior point, compiled: the loop that solves one block.
 
-Minimise Σ −w log θ + e θ log θ over distributions θ with constraints Aθ ≤ b, some of them equalities, some soft. With
-multipliers z ≥ 0 of the constraints, y of the sums, and v of θ ≥ 0, the optimum satisfies
+Minimise Σ −w log θ + e θ log θ + c θ over distributions θ with constraints Aθ ≤ b, some of them equalities, some soft.
+With multipliers z ≥ 0 of the constraints, y of the sums, and v of θ ≥ 0, the optimum satisfies
 
-    Aᵀz + y − v + e (log θ + 1) = 0,    Aθ + s − c z = b,    Σ θ = 1,    s z = 0,    θ v = w,
+    Aᵀz + y − v + e (log θ + 1) + c = 0,    Aθ + s − t z = b,    Σ θ = 1,    s z = 0,    θ v = w,
 
-where c = 1 / (W·C) for a soft constraint, whose cost is (W/2)·C·violation² [liao, eq. 5], and 0 for a hard one. The
+where t = 1 / (W·C) for a soft constraint, whose cost is (W/2)·C·violation² [liao, eq. 5], and 0 for a hard one. The
 likelihood has become a complementarity with the counts as its target: weights of zero need no care of their own, and
 each Newton step is linear algebra with a matrix of which only the diagonal changes:
 
     ⎡ (v + e)/θ    Aᵀ      1 ⎤ ⎡ Δθ ⎤
-    ⎢     A    −(s/z + c)    ⎥ ⎢ Δz ⎥ = …
+    ⎢     A    −(s/z + t)    ⎥ ⎢ Δz ⎥ = …
     ⎣     1                  ⎦ ⎣ Δy ⎦
 
 Mehrotra's predictor and corrector choose how far towards the boundary each step aims.
@@ -51,6 +51,7 @@ ACCEPTABLE = 1e-9  # where rounding ends progress, this will do
 def solve_block(  # pragma: no cover
     weights: Any,  # (n,) scaled to a sum of one, or zeros
     entropies: Any,  # (n,)
+    costs: Any,  # (n,) c
     distribution_of: Any,  # (n,)
     distributions: int,
     starts: Any,  # (m + 1,)
@@ -58,7 +59,7 @@ def solve_block(  # pragma: no cover
     coefficients: Any,
     bounds: Any,  # (m,)
     equality: Any,  # (m,)
-    softness: Any,  # (m,) c, 0 where hard
+    softness: Any,  # (m,) t, 0 where hard
     dense: Any,  # True for a small block, whose systems are reduced to dense ones; None for a large one
     sparse: Any,  # None for a small block; for a large one what `sparse_space` makes of it
     cautious: bool,  # start in the middle of everything, and keep further away from the boundary
@@ -97,7 +98,7 @@ def solve_block(  # pragma: no cover
     for iteration in range(ITERATIONS):
         # Residuals.
         for i in range(n):
-            dual[i] = y[distribution_of[i]] - v[i]
+            dual[i] = y[distribution_of[i]] - v[i] + costs[i]
             if entropies[i] > 0.0:
                 dual[i] += entropies[i] * (np.log(theta[i]) + 1.0)
         constraint_values[:] = 0.0

@@ -14,6 +14,7 @@ import numpy as np
 
 from credo.constraints.blocks import Block, shape_of
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
+from credo.constraints.merged_states import merged_states
 from credo.sampling.directions import null_space
 from credo.sampling.polytope import sample_block
 from credo.sampling.region import seeded
@@ -93,7 +94,12 @@ def _centroid(matrix: Numbers, bounds: Numbers, standard_error: float, seed: int
 
 
 def _by_draws(block: Block, seed: int, compiled: bool) -> Numbers:
-    return sample_block(block, np.ones(block.size), chains=2, seed=seed, threads=1, compiled=compiled).mean
+    """The mean of draws; states that no constraint distinguishes share equally what their sum, T^(n − 1), draws."""
+    merged = None if block.products else merged_states(block)
+    if merged is None:
+        return sample_block(block, np.ones(block.size), chains=2, seed=seed, threads=1, compiled=compiled).mean
+    shape = merged.sizes.astype(np.float64)
+    return merged.shared(sample_block(merged.block, shape, chains=2, seed=seed, threads=1, compiled=compiled).mean)
 
 
 def _subspace(block: Block, interior: Interior) -> tuple[Numbers, Numbers]:

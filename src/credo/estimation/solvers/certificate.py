@@ -4,8 +4,8 @@ For any multipliers z ≥ 0 of the constraints, weak duality bounds the optimum 
 
     min Σ_i f_i(θ_i)  ≥  Σ_d min_{θ in simplex d} [Σ f_i(θ_i) + g_i θ_i] − bᵀz − Σ_soft z²/(2·W·C),    g = Aᵀz,
 
-with f_i(θ) = −w_i log θ + e_i θ log θ. The minimum over one simplex is a closed form but for one number, so that the
-bound is exact whatever found θ and z.
+with f_i(θ) = −w_i log θ + e_i θ log θ + c_i θ. The minimum over one simplex is a closed form but for one number, so
+that the bound is exact whatever found θ and z.
 """
 
 from __future__ import annotations
@@ -63,13 +63,15 @@ def _excess(block: Block, theta: Numbers) -> Numbers:
 
 
 def objective(task: Task, theta: Numbers) -> float:
-    """Σ −w log θ + e θ log θ + Σ_soft (W/2)·C·violation²; infinite where a weight meets a zero."""
+    """Σ −w log θ + e θ log θ + c θ + Σ_soft (W/2)·C·violation²; infinite where a weight meets a zero."""
     seen = task.weights > 0
     with np.errstate(divide="ignore"):
         value = -float(task.weights[seen] @ np.log(theta[seen]))
     if task.entropies is not None:
         inside = (task.entropies > 0) & (theta > 0)
         value += float(task.entropies[inside] @ (theta[inside] * np.log(theta[inside])))
+    if task.costs is not None:
+        value += float(task.costs @ theta)
     return value + soft_cost(task, theta)
 
 
@@ -89,7 +91,7 @@ def lower_bound(task: Task, multipliers: Numbers, near: Numbers | None = None) -
     """
     block, linear = task.block, task.block.linear
     z = np.where(linear.equality, multipliers, np.maximum(multipliers, 0.0))
-    gradient = np.zeros(block.size)
+    gradient = np.zeros(block.size) if task.costs is None else task.costs.copy()
     np.add.at(gradient, linear.indices, linear.coefficients * z[linear.entry_constraints])
     entropies = np.zeros(block.size) if task.entropies is None else task.entropies
     soft = ~linear.hard

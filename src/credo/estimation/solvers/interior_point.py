@@ -185,6 +185,8 @@ class _Packed:
             distributions,
             weights / scales[task_of],
             entropies,
+            np.concatenate([np.zeros(task.block.size) if task.costs is None else task.costs for task in tasks])
+            / scales[task_of],
             distribution_of,
             entry_starts,
             np.concatenate([each.indices for each in linear]),

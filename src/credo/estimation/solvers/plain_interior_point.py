@@ -4,7 +4,7 @@ It is Mehrotra's predictor-corrector method for the conditions that `kernels/int
 and slacks are one vector p = (θ, s) ≥ 0, with q = (v, z) beside it and targets t = (w, 0); constraints and sums are the
 rows of one matrix E, with multipliers λ = (z, y):
 
-    E p − c λ = r,    Eᵀλ − q + e (log p + 1) = 0,    p q = t,    E = ⎡ A  1 ⎤
+    E p − c λ = r,    Eᵀλ − q + e (log p + 1) + a = 0,    p q = t,    E = ⎡ A  1 ⎤
                                                                      ⎣ 1  0 ⎦
 
 With D = p/(q + e), a Newton step solves (E D Eᵀ + c) Δλ = E D (missing/p − dual) − primal for the multipliers; all else
@@ -108,6 +108,7 @@ class Systems:
     real: Numbers  # (blocks, pairs) 1; 0 where there is none
     target: Numbers  # (blocks, pairs) t
     entropies: Numbers  # (blocks, parameters) e
+    costs: Numbers  # (blocks, pairs) a
     pairs: Numbers  # (blocks,) how many are real
     totals: Numbers  # (blocks, parameters) the weight of the parameter's distribution
     sizes: Numbers  # (blocks, parameters) the number of states of the parameter's distribution
@@ -122,6 +123,7 @@ class Systems:
         rows, right, softness = np.zeros((count, m + d, n + m)), np.zeros((count, m + d)), np.zeros((count, m + d))
         padding, real, target = np.ones((count, m + d)), np.zeros((count, n + m)), np.ones((count, n + m))
         entropies, totals, sizes = np.zeros((count, n)), np.ones((count, n)), np.ones((count, n))
+        costs = np.zeros((count, n + m))
         scales, norms = np.ones(count), np.ones((count, m))
         for k, task in enumerate(tasks):
             block, linear, of = task.block, task.block.linear, task.block.distribution_of
@@ -144,6 +146,8 @@ class Systems:
             target[k, :own] = task.weights / scales[k]
             if task.entropies is not None:
                 entropies[k, :own] = task.entropies / scales[k]
+            if task.costs is not None:
+                costs[k, :own] = task.costs / scales[k]
             soft = np.flatnonzero(~linear.hard)
             if len(soft):
                 cost = task.soft_weight * linear.confidences[soft] * norms[k, soft] ** 2
@@ -152,7 +156,7 @@ class Systems:
             sizes[k, :own] = np.diff(block.distributions)[of]
         columns = np.ascontiguousarray(rows.swapaxes(1, 2))
         return cls(
-            rows, columns, right, softness, softness + padding, real, target, entropies, real.sum(axis=1), totals,
+            rows, columns, right, softness, softness + padding, real, target, entropies, costs, real.sum(axis=1), totals,
             sizes, scales, norms, bool(entropies.any()),
         )  # fmt: skip
 
@@ -180,7 +184,7 @@ class State:
 class Residuals(NamedTuple):
     """How far a state is from the conditions of an optimum."""
 
-    dual: Numbers  # (blocks, pairs) of Eᵀλ − q + e (log p + 1)
+    dual: Numbers  # (blocks, pairs) of Eᵀλ − q + e (log p + 1) + a
     primal: Numbers  # (blocks, constraints + sums) what is missing in E p − c λ
     excess: Numbers  # (blocks, pairs) p q − t
     equations: Numbers  # (blocks,) the largest of primal and of dual · p
@@ -272,7 +276,7 @@ def _start(systems: Systems, cautious: bool) -> State:
 
 def _residuals(systems: Systems, state: State) -> Residuals:
     p, q = state.p, state.q
-    dual = (_times(systems.columns, state.multipliers) - q) * systems.real
+    dual = (_times(systems.columns, state.multipliers) - q + systems.costs) * systems.real
     if systems.entropic:
         n = systems.entropies.shape[1]
         dual[:, :n] += systems.entropies * (np.log(p[:, :n]) + 1.0)

@@ -15,12 +15,13 @@ from credo.types import Indices, Numbers
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """One block: min Σ −w log θ + e θ log θ under its constraints, plus (W/2)·C·violation² for each soft one."""
+    """One block: min Σ −w log θ + e θ log θ + c θ under its constraints, plus (W/2)·C·violation² for each soft one."""
 
     block: Block
     weights: Numbers  # (parameters,) w ≥ 0
     entropies: Numbers | None = None  # (parameters,) e ≥ 0; None for zeros
     soft_weight: float = 0.0  # W
+    costs: Numbers | None = None  # (parameters,) c; None for zeros
 
 
 @dataclass(frozen=True, slots=True, eq=False)
