@@ -9,7 +9,7 @@ from pathlib import Path
 
 from credo.check_results import CheckResult
 from credo.explain.explanation import Explanation
-from credo.options import checked_page
+from credo.io.files import require_target, write_text
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
 from credo.results import FitResult, explain_fit
 
@@ -67,12 +67,11 @@ class Fit(FitResult):
         """
         from credo.report.fit_page import fit_page
 
-        target = checked_page(path)
+        require_target(path)  # before the work, not after it
         with reporting(verbose, progress) as notify:
             explained = explain_fit(self, verbose=False, progress=notify) if explanation is None else explanation
             notify(ProgressEvent(WRITING_REPORT))
-            target.write_text(fit_page(self, explained), encoding="utf-8")
-        return target
+            return write_text(path, fit_page(self, explained))
 
     def __str__(self) -> str:
         from credo.report.fit_text import fit_plain_text
@@ -108,9 +107,8 @@ class Check(CheckResult):
         """
         from credo.report.check_page import check_page
 
-        target = checked_page(path)
-        target.write_text(check_page(self), encoding="utf-8")
-        return target
+        require_target(path)
+        return write_text(path, check_page(self))
 
     def __str__(self) -> str:
         from credo.report.check_text import check_plain_text

@@ -7,14 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from os import cpu_count
 
 import numpy as np
 
 from credo.constraints.blocks import Block, shape_of
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
 from credo.constraints.merged_states import merged_states
+from credo.kernels.threads import map_in_threads
 from credo.sampling.directions import null_space
 from credo.sampling.polytope import sample_block
 from credo.sampling.region import seeded
@@ -47,8 +46,7 @@ def uniform_means(
         own_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
         return uniform_mean(block, own_seed, standard_error, use_compiled)
 
-    with ThreadPoolExecutor(cpu_count() or 1) as pool:
-        means = dict(zip(distinct, pool.map(mean, enumerate(distinct.values())), strict=True))
+    means = dict(zip(distinct, map_in_threads(mean, enumerate(distinct.values())), strict=True))
     return tuple(means[shape] for shape in shapes)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from os import cpu_count
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 
 from credo.constraints.blocks import Block
 from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras, Geometry, JointUpdates
+from credo.kernels.threads import map_in_threads
 from credo.model.graphs import connected_components
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
@@ -98,13 +97,12 @@ class CompiledChains:
         parts = min(count, PARTS)
         moments = np.zeros((parts, self.chains, 2, free))
         lengths = np.zeros(parts, dtype=np.int64)
-        with ThreadPoolExecutor(cpu_count() or 1) as pool:
-            for start in range(0, count, step):
-                now, part = slice(start, min(start + step, count)), start * parts // count
-                outs = theta[:, now], component[:, now], means[:, now], weights[:, now], moments[part]
-                self._step(pool, geometry, thinning, outs)
-                lengths[part] += now.stop - start
-                step_done(now.stop - start)
+        for start in range(0, count, step):
+            now, part = slice(start, min(start + step, count)), start * parts // count
+            outs = theta[:, now], component[:, now], means[:, now], weights[:, now], moments[part]
+            self._step(geometry, thinning, outs)
+            lengths[part] += now.stop - start
+            step_done(now.stop - start)
         self.updates += self.chains * count * thinning * sweep
         made = lengths > 0
         averages = moments[made][:, :, 0].swapaxes(0, 1) / (lengths[made] * thinning)[:, None]
@@ -113,7 +111,6 @@ class CompiledChains:
 
     def _step(
         self,
-        pool: ThreadPoolExecutor,
         geometry: tuple[Geometry, Extras],
         thinning: int,
         outs: tuple[Any, ...],  # of all chains: θ, z, m, π and moments, to be filled
@@ -127,7 +124,7 @@ class CompiledChains:
             own = (out[chain] for out in outs)
             run_posterior(*where, self.states[chain], *concentrations, thinning, *own, self.generators[chain])
 
-        list(pool.map(run, range(self.chains)))
+        map_in_threads(run, range(self.chains))
 
 
 def _joined(blocks: Sequence[Block], names: Sequence[str]) -> Indices:

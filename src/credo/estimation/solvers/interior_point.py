@@ -6,9 +6,7 @@ The choice depends on the size of the problem alone, and both give the same cert
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from os import cpu_count
 from typing import TYPE_CHECKING, Any
@@ -23,6 +21,7 @@ from credo.estimation.solvers.tasks import Point as Point
 from credo.estimation.solvers.tasks import Task as Task
 from credo.estimation.solvers.tasks import normalised, unknowns
 from credo.kernels.closed_forms import GENERAL
+from credo.kernels.threads import map_in_threads
 from credo.types import Indices, Numbers
 
 if TYPE_CHECKING:
@@ -108,10 +107,7 @@ def solve_compiled(tasks: Sequence[Task], closed_forms: bool = True) -> list[Poi
 
     def run(kernel: Callable[..., None], *arguments: Any) -> None:
         """Each kernel is called only if some block needs it: a call compiles it."""
-        if len(pieces) == 1:
-            kernel(*pieces[0], packed.blocks, *arguments)
-        else:
-            list(_threads().map(lambda piece: kernel(*piece, packed.blocks, *arguments), pieces))
+        map_in_threads(lambda piece: kernel(*piece, packed.blocks, *arguments), pieces)
 
     if closed_forms:
         run(solve_in_closed_form, ends)
@@ -134,11 +130,6 @@ def solve_compiled(tasks: Sequence[Task], closed_forms: bool = True) -> list[Poi
     return [
         Point(theta[first:last], multipliers[begin:end], *numbers) for (first, last), (begin, end), *numbers in parts
     ]
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(cpu_count() or 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -156,8 +156,8 @@ class Systems:
             sizes[k, :own] = np.diff(block.distributions)[of]
         columns = np.ascontiguousarray(rows.swapaxes(1, 2))
         return cls(
-            rows, columns, right, softness, softness + padding, real, target, entropies, costs, real.sum(axis=1), totals,
-            sizes, scales, norms, bool(entropies.any()),
+            rows, columns, right, softness, softness + padding, real, target, entropies, costs, real.sum(axis=1),
+            totals, sizes, scales, norms, bool(entropies.any()),
         )  # fmt: skip
 
     def take(self, kept: Flags) -> Systems:
