@@ -8,13 +8,15 @@ PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --constraint co
 INSTALL = $(BIN)/python $(PIP_INSTALL)
 PYTHONS ?= 3.12 3.13
 
-.PHONY: help setup hooks demo test test-all test-pythons lint browser bench docs clean
+.PHONY: help setup hooks demo test test-all test-pythons test-versions lint browser fuzz fuzz-coverage bench docs clean
 
 help:
 	@echo "make demo          set up, and learn an example"
 	@echo "make test          set up, check style, types and imports, run the tests"
 	@echo "make test-all      the same with the slow tests"
 	@echo "make test-pythons  run the tests on other Pythons, where installed: $(PYTHONS)"
+	@echo "make test-versions run the tests with the lowest versions that are allowed, and with the newest"
+	@echo "make fuzz          random inputs for everything that reads or learns, for some minutes"
 	@echo "make bench         credo against its peers"
 	@echo "make docs          the documentation as a site, in site/"
 	@echo "make setup         only set up: .venv with credo in it"
@@ -79,12 +81,45 @@ test-python-%:
 	.venv-$*/bin/python $(PIP_INSTALL) --editable '.[test]'
 	@touch $@
 
+# Every version that pyproject.toml allows should work: the lowest of each direct dependency and the newest that exists.
+# TESTS=tests/io runs a part of the tests.
+TESTS ?= tests
+
+test-versions: .venv-lowest/.ready .venv-newest/.ready
+	$(ONE_THREAD) .venv-lowest/bin/pytest -n auto $(TESTS)
+	$(ONE_THREAD) .venv-newest/bin/pytest -n auto $(TESTS)
+
+.venv-lowest/.ready: pyproject.toml
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet uv
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest --resolution lowest-direct --editable '.[test]'
+	@touch $@
+
+.venv-newest/.ready: pyproject.toml
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --upgrade --editable '.[test]'
+	@touch $@
+
 # Pages are tested in Chromium. Where it is missing and may be installed, it is; where not, those tests are skipped.
 browser:
 	@for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; \
 	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing Chromium …" \
 	  && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
 	|| echo "There is no Chromium, and it cannot be installed from here: pages are not tested in a browser."
+
+# It goes on where the last run of the same code ended; INPUTS=100000 SECONDS=3600 SEED=1 make it longer, or another one.
+INPUTS ?= 2000
+SECONDS ?= 120
+SEED ?= 0
+
+fuzz: setup
+	$(BIN)/python -m fuzz --inputs $(INPUTS) --seconds $(SECONDS) --seed $(SEED) --resume
+
+# Atheris has wheels for Linux and macOS; it is installed here, and not with the other packages.
+fuzz-coverage: setup
+	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet atheris
+	for kind in $(or $(KIND),knowledge bif xmlbif xdsl uai net dsl csv); do \
+	  $(BIN)/python -m fuzz.coverage $$kind -max_total_time=$(SECONDS) || exit 1; done
 
 bench: setup
 	$(BIN)/python -m benchmarks
@@ -93,4 +128,4 @@ docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) $(PYTHONS:%=.venv-%) demo site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PYTHONS:%=.venv-%) .venv-lowest .venv-newest demo site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -217,7 +217,10 @@ def test_an_interrupted_run_says_so(files: Path) -> None:
         out.write("smoke,lung\n")
         out.writelines(["no,yes\n"] * 3_000_000)
     command = [sys.executable, "-m", "credo", "learn", "net.bif", "big.csv", "--method", "posterior"]
-    process = subprocess.Popen(command, cwd=files, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=files, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background ignores Ctrl-C
+    )  # fmt: skip
     time.sleep(0.7)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)

@@ -90,6 +90,7 @@ _HOMES = {
         "PriorError",
         "QueryError",
         "RoundedNumbersWarning",
+        "SamplingError",
         "Status",
         "TooLargeError",
         "UnknownStateError",
@@ -133,6 +134,7 @@ if TYPE_CHECKING:
         PriorError,
         QueryError,
         RoundedNumbersWarning,
+        SamplingError,
         Status,
         TooLargeError,
         UnknownStateError,
@@ -184,12 +186,20 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     if name == "plot":  # a module: credo.plot.network(fit)
-        return import_module("credo.plot")
+        return _imported("credo.plot")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'credo' has no attribute {name!r}")
-    value = getattr(import_module(_HOME_OF[name]), name)
+    value = getattr(_imported(_HOME_OF[name]), name)
     globals()[name] = value
     return value
+
+
+def _imported(module: str) -> Any:
+    """Import a module; an interrupt waits, since half an import of a large library spoils the next one."""
+    from credo.kernels.interrupts import uninterrupted
+
+    with uninterrupted():
+        return import_module(module)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,15 @@
-"""`python -m credo` is the command `credo`."""
+"""The command `credo`, also as `python -m credo`: signals are watched before anything large is imported."""
 
-from credo.cli import main
+from credo.cli_signals import end_on_signals
 
-main()
+
+def main() -> None:
+    """Run the command line."""
+    end_on_signals()
+    from credo.cli import main as run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import warnings
 from pathlib import Path
@@ -11,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from credo import __version__
+from credo.cli_network import add_commands
+from credo.cli_signals import end_on_signals
 from credo.errors import CredoError
 from credo.progress import reporting
+from credo.terminal import console, drop_output, never_fail_to_print, say
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from credo.results import FitResult
     from credo.statistics.prior import PriorLike
 
@@ -29,38 +29,44 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-INTERRUPTED = 130  # the exit code that shells expect of a program that was stopped with Ctrl-C
+_UsageError: Any = typer.BadParameter.__mro__[2]  # ClickException, of click or of the copy in Typer
 
 
 def main() -> None:
     """Run the command line; a user's mistake ends in one clear paragraph, a traceback only with --debug."""
+    end_on_signals()
+    never_fail_to_print()
     debug = "--debug" in sys.argv
-    warnings.showwarning = lambda message, *_, **__: print(f"credo: {message}", file=sys.stderr)
-    signal.signal(signal.SIGINT, _interrupt)
+    warnings.showwarning = lambda message, *_, **__: say(f"credo: {message}", sys.stderr)
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
-        app(args=arguments)
+        sys.exit(app(args=arguments, prog_name="credo", standalone_mode=False))
     except CredoError as error:
         if debug:
             raise
-        print(f"credo: {error}", file=sys.stderr)
+        say(f"credo: {error}", sys.stderr)
         sys.exit(error.exit_code)
-    except Interrupted:
-        print("\ncredo: interrupted; nothing was written.", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+    except OSError as error:  # of the system itself, such as output that cannot be written
+        if debug:
+            raise
+        drop_output()
+        say(f"credo: {error}", sys.stderr)
+        sys.exit(CredoError.exit_code)
+    except _UsageError as error:
+        if message := error.format_message():  # none where the help was shown instead
+            say(f"credo: {message}{_usage(error)}", sys.stderr)
+        sys.exit(error.exit_code)
 
 
-class Interrupted(BaseException):
-    """Ctrl-C. A type of our own, because Typer ends a KeyboardInterrupt without a message."""
-
-
-def _interrupt(*_: object) -> None:
-    raise Interrupted
+def _usage(error: Any) -> str:
+    """How the command is called, after a mistake in its arguments."""
+    context = getattr(error, "ctx", None)
+    return "" if context is None else f"\n{context.get_usage()}\nHelp: {context.command_path} --help"
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"credo {__version__}")
+        say(f"credo {__version__}")
         raise typer.Exit
 
 
@@ -117,14 +123,16 @@ def learn(
         from credo.checking import check as check_knowledge
         from credo.constraints.conflicts import ConflictError
         from credo.fitting import fit
+        from credo.io.files import require_target
         from credo.io.network_files import check_target, read_network, write_network
         from credo.knowledge import read_knowledge
-        from credo.options import EMOptions, EntropyOptions, checked_page
+        from credo.options import EMOptions, EntropyOptions
 
         if out is not None:
             check_target(out)  # before the work, not after it
         if report is not None:
-            checked_page(report)
+            require_target(report)
+        end_on_signals().expect(out, report, checkpoint=checkpoint)
         given = read_network(network)
         known = None if knowledge is None else read_knowledge(given, knowledge)
         chosen_prior = _prior(prior, prior_network, prior_weight)
@@ -168,12 +176,13 @@ def check(
     """Check whether KNOWLEDGE can hold, what follows from it, and what data say about it. Exit code 3: it cannot."""
     with reporting(_verbose(as_json)) as notify:
         from credo.checking import check as check_knowledge
+        from credo.io.files import require_target
         from credo.io.network_files import read_network
         from credo.knowledge import read_knowledge
-        from credo.options import checked_page
 
         if report is not None:
-            checked_page(report)  # before the work, not after it
+            require_target(report)  # before the work, not after it
+        end_on_signals().expect(report)
         given = read_network(network)
         known = read_knowledge(given, knowledge)
         found = check_knowledge(given, known, data=data, seed=seed, progress=notify)
@@ -184,9 +193,9 @@ def check(
     else:
         from credo.report.check_text import check_summary
 
-        _console().print(check_summary(found))
+        console().print(check_summary(found))
         if report is not None:
-            _console().print(f"\nThe same with pictures is in {report}: open it in a browser.")
+            say(f"\nThe same with pictures is in {report}: open it in a browser.")
     raise typer.Exit(found.exit_code)
 
 
@@ -203,7 +212,7 @@ def methods() -> None:
     for method in METHODS.values():
         name = f"{method.name} (auto)" if method is choose_method("auto") else method.name
         table.add_row(name, method.title, method.when)
-    _console().print(table)
+    console().print(table)
 
 
 @app.command()
@@ -211,28 +220,34 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for what the demo writes.")] = Path("demo"),
 ) -> None:
     """Learn an example that ships with the package: a network of six from thirty patients and an expert's notes."""
+    learned, page = out / "learned.bif", out / "report.html"
     with reporting() as notify:
         from credo.checking import check as check_knowledge
         from credo.fitting import fit
+        from credo.io.files import make_folder
         from credo.io.network_files import read_network, write_network
         from credo.knowledge import read_knowledge
         from credo.report.check_text import check_summary
         from credo.shipped import example
 
+        make_folder(out)  # before the work, not after it
+        end_on_signals().expect(page, learned)
         folder = example("brain-tumour")
         network = read_network(folder / "brain-tumour.bif").without_cpts()
         knowledge = read_knowledge(network, folder / "brain-tumour.credo")
         data = folder / "patients.csv"
         found = check_knowledge(network, knowledge, data=data, progress=notify)
-    print(f"An oncologist's notes ({folder / 'brain-tumour.credo'}), compared with thirty patients:\n")
-    _console().print(check_summary(found))
-    print("\nWhat is learned from both:\n")
+    say(f"An oncologist's notes ({folder / 'brain-tumour.credo'}), compared with thirty patients:\n")
+    console().print(check_summary(found))
+    say("\nWhat is learned from both:\n")
     with reporting() as notify:
         result = fit(network, data, knowledge, progress=notify)
-        out.mkdir(parents=True, exist_ok=True)
-        report = result.report(out / "report.html", progress=notify)
-    write_network(result.network, out / "learned.bif")
-    _show(result, out / "learned.bif", as_json=False, report=report)
+        result.report(page, progress=notify)
+    write_network(result.network, learned)
+    _show(result, learned, as_json=False, report=page)
+
+
+add_commands(app)
 
 
 def _prior(text: str | None, network: Path | None, weight: float | None) -> PriorLike | None:
@@ -256,11 +271,11 @@ def _show(result: FitResult, out: Path | None, as_json: bool, report: Path | Non
         return
     from credo.report.fit_text import fit_summary
 
-    _console().print(fit_summary(result, out))
+    console().print(fit_summary(result, out))
     if report is not None:
-        _console().print(f"The explanation, with what each statement did, is in {report}: open it in a browser.")
+        say(f"The explanation, with what each statement did, is in {report}: open it in a browser.")
     elif len(result.knowledge):
-        _console().print("Add --report report.html to see what each statement did.")
+        say("Add --report report.html to see what each statement did.")
 
 
 def _verbose(as_json: bool) -> bool | None:
@@ -271,10 +286,5 @@ def _verbose(as_json: bool) -> bool | None:
 def _print_json(value: dict[str, Any]) -> None:
     import json
 
-    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(highlight=False)
+    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(f"{json.dumps(value, ensure_ascii=not unicode, allow_nan=False)}\n")

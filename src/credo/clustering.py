@@ -26,6 +26,7 @@ from credo.model.graphs import connected_components
 from credo.model.network import Network, Variable
 from credo.options import EMOptions, TieReading, checked_whole_number, resolve_seed
 from credo.statistics.counts import layout_for_counts
+from credo.statistics.predict import probabilities_of
 from credo.statistics.prior import PriorLike
 from credo.statistics.ties.likelihood import tie_rows
 from credo.statistics.ties.posterior import NoAssignment, assign, tied_posterior
@@ -99,7 +100,7 @@ class Clustering:
         ndarray, (rows, clusters)
             The probabilities.
         """
-        return self.fit.network.predict(data, self.cluster).to_numpy()
+        return probabilities_of(self.fit.network, data, self.cluster)
 
     def profile(self, feature: str) -> pl.DataFrame:
         """The distribution of the values of a column in each cluster.

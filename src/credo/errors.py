@@ -157,12 +157,12 @@ class ImpossibleRowError(DataError):
             verb, them = ("leaves", "the statement") if len(named) == 1 else ("leave", "one of the statements")
             message = (
                 f"Row {row} is impossible: {listing(named)} {verb} no probability to {listing(values)}. "
-                f"Correct the row, or give {them} a confidence."
+                f"Correct the row, or give {them} a confidence. {ROWS_FROM_1}"
             )
         else:
             message = (
                 f"Row {row} is impossible: the network gives probability zero to {listing(values)}. "
-                "Correct the row, or use CPTs without zeros there."
+                f"Correct the row, or use CPTs without zeros there. {ROWS_FROM_1}"
             )
         super().__init__(message)
         self.row, self.values = row, tuple(values)
@@ -210,6 +210,10 @@ class TooLargeError(MemoryError, CredoError):  # in this order Python can make o
         self.bytes_needed = bytes_needed
 
 
+class SamplingError(CredoError, ArithmeticError):
+    """Draws from the posterior are not finite numbers."""
+
+
 class MissingExtraError(CredoError, ImportError):
     """An optional package is needed and not installed.
 
@@ -241,6 +245,18 @@ class Status(Enum):
 
 
 # Words for messages ---------------------------------------------------------------------------------------------------
+
+# The one convention, in statements and in messages. Frames and arrays count from 0, so that messages say it.
+ROWS_FROM_1 = "Rows are counted from 1."
+
+
+def is_text(text: str) -> bool:
+    """Whether a string can be written: one with half a character (a lone surrogate) cannot."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 # Comparing takes time with the square of the length; longer names, and more of them, are not compared.

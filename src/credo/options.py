@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from enum import Enum
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
-from credo.errors import FileError, MissingFileError, OptionError, suggestion
+from credo.errors import OptionError, suggestion
 
 TRAINERS = ("em", "gradient")
 
@@ -74,6 +75,8 @@ class EMOptions:
             raise OptionError(f"At least one iteration is needed; max_iterations is {self.max_iterations}.")
         if not self.tolerance >= 0:
             raise OptionError(f"A tolerance is a number that is not negative; tolerance is {self.tolerance}.")
+        if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
+            raise OptionError(f"checkpoint is the path of a file, not {self.checkpoint!r}.")
         if self.trainer not in TRAINERS:
             raise OptionError(f'There is no trainer "{self.trainer}".{suggestion(self.trainer, TRAINERS)}')
         if self.trainer == "gradient" and self.checkpoint is not None:
@@ -209,13 +212,3 @@ def checked_whole_number(value: object, what: str, least: int = 1) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__") or int(value.__index__()) < least:
         raise OptionError(f"{what} is a whole number, at least {least}; it is {value!r}.")
     return int(value.__index__())
-
-
-def checked_page(path: str | Path) -> Path:
-    """The path of a report, if a file can be written there."""
-    target = Path(path)
-    if target.is_dir():
-        raise FileError("This is a folder, not a file to write the report to.", target)
-    if not target.parent.is_dir():
-        raise MissingFileError(f"There is no folder {target.parent} to write the report to.", target)
-    return target

@@ -11,6 +11,8 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from typing import TextIO
 
+from credo.terminal import say
+
 PREPARING = "Preparing"
 READING_DATA = "Reading the data"
 CHECKING_KNOWLEDGE = "Checking the knowledge"
@@ -160,5 +162,5 @@ class _Line:
             self._closed.wait(REDRAW_EVERY)
 
     def _write(self, text: str) -> None:
-        self._stream.write(f"\r{text[:LINE_WIDTH]:<{LINE_WIDTH}}" if text else f"\r{'':{LINE_WIDTH}}\r")
-        self._stream.flush()
+        # `say` shows what it is given; moving to the start of the line is not part of the text.
+        say(f"{text[:LINE_WIDTH]:<{LINE_WIDTH}}", self._stream, end="\r")

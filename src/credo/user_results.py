@@ -1,4 +1,7 @@
-"""What users get from `fit` and `check`: the results, with short ways to explanations, reports and text."""
+"""What users get from `fit` and `check`: the results, with short ways to explanations, reports and text.
+
+Reports are imported when they are asked for: learning takes a second, and should not wait for what draws pictures.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,9 @@ from credo import answers
 from credo.answers import Answer, Sensitivity
 from credo.check_results import CheckResult
 from credo.explain.explanation import Explanation
+from credo.io.files import require_target, write_text
 from credo.knowledge.query import Query
-from credo.options import checked_page
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
-from credo.report.check_page import check_page
-from credo.report.check_text import check_plain_text
-from credo.report.fit_page import fit_page
-from credo.report.fit_text import fit_plain_text
-from credo.report.notebook import check_html, fit_html
 from credo.results import FitResult, explain_fit
 from credo.types import TableLike
 
@@ -76,12 +74,13 @@ class Fit(FitResult):
         Path
             Where the page is.
         """
-        target = checked_page(path)
+        from credo.report.fit_page import fit_page
+
+        require_target(path)  # before the work, not after it
         with reporting(verbose, progress) as notify:
             explained = explain_fit(self, verbose=False, progress=notify) if explanation is None else explanation
             notify(ProgressEvent(WRITING_REPORT))
-            target.write_text(fit_page(self, explained), encoding="utf-8")
-        return target
+            return write_text(path, fit_page(self, explained))
 
     def query(self, question: str | Query, level: float = 0.95) -> Answer:
         """Answer a question, with a credible interval where the posterior was sampled.
@@ -184,9 +183,13 @@ class Fit(FitResult):
         return answers.sensitivity(self, question)
 
     def __str__(self) -> str:
+        from credo.report.fit_text import fit_plain_text
+
         return fit_plain_text(self)
 
     def _repr_html_(self) -> str:
+        from credo.report.notebook import fit_html
+
         return fit_html(self)
 
 
@@ -211,12 +214,17 @@ class Check(CheckResult):
         Path
             Where the page is.
         """
-        target = checked_page(path)
-        target.write_text(check_page(self), encoding="utf-8")
-        return target
+        from credo.report.check_page import check_page
+
+        require_target(path)
+        return write_text(path, check_page(self))
 
     def __str__(self) -> str:
+        from credo.report.check_text import check_plain_text
+
         return check_plain_text(self)
 
     def _repr_html_(self) -> str:
+        from credo.report.notebook import check_html
+
         return check_html(self)

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credo.errors import DataError, OptionError
+from credo.errors import DataError, FileError, OptionError
 from credo.estimation.counting import counting_step
+from credo.estimation.em import checkpoint as checkpoints
 from credo.estimation.em.driver import Iteration, hidden_variable_findings, run_em
 from credo.estimation.em.steps import Ended, MStep, Steps, extrapolate, init, next_limit, step
 from credo.io.dataset import Dataset
@@ -327,6 +329,59 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
         learn(network, mixture(3, 5, 200, seed=2)[1], starts=1, max_iterations=5, checkpoint=path)
     with pytest.raises(OptionError, match="belongs to another run"):
         learn(network, prepared, starts=1, max_iterations=5, checkpoint=path, identity=("another M-step",))
+
+
+def test_a_checkpoint_that_is_damaged_is_refused(tmp_path: Path) -> None:
+    """Cut off anywhere, or changed anywhere: an error that says what to do, or the same result."""
+    network, prepared = mixture(2, 2, 20)
+    path = tmp_path / "run.npz"
+    result = learn(network, prepared, starts=1, max_iterations=5, checkpoint=path)
+    whole = path.read_bytes()
+    for kept in range(0, len(whole), 97):
+        path.write_bytes(whole[:kept])
+        with pytest.raises(OptionError, match="Remove it to begin anew"):
+            learn(network, prepared, starts=1, max_iterations=5, checkpoint=path)
+    for at in range(0, len(whole), 61):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        with suppress(OptionError):
+            again = learn(network, prepared, starts=1, max_iterations=5, checkpoint=path)
+            assert again.starts == result.starts, at
+
+
+def test_a_checkpoint_that_may_not_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who tests may be allowed to read everything: the system's answer is replaced."""
+    network, prepared = mixture(2, 2, 20)
+    path = tmp_path / "run.npz"
+    learn(network, prepared, starts=1, max_iterations=5, checkpoint=path)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(FileError, match="cannot be read: Permission denied"):
+        learn(network, prepared, starts=1, max_iterations=5, checkpoint=path)
+
+
+def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    network, prepared = mixture(2, 2, 20)
+    path = tmp_path / "run.npz"
+    monkeypatch.setattr(checkpoints, "VERSION", 0)
+    learn(network, prepared, starts=1, max_iterations=5, checkpoint=path)
+    monkeypatch.undo()
+    with pytest.raises(OptionError, match="another version of credo"):
+        learn(network, prepared, starts=1, max_iterations=5, checkpoint=path)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [(".", "This is a folder"), ("none/run.npz", "There is no folder"), ("x" * 300, "too long"), ("\0", "null")],
+)
+def test_a_checkpoint_that_cannot_be_a_file_is_refused(tmp_path: Path, name: str, words: str) -> None:
+    network, prepared = mixture(2, 2, 20)
+    steps: list[Iteration] = []
+    with pytest.raises(FileError, match=words):
+        learn(network, prepared, checkpoint=Path(f"{tmp_path}/{name}"), progress=steps.append)
+    assert steps == []
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense", pickle.dumps({"state": 1})])

@@ -13,6 +13,7 @@ from credo.estimation.solvers import interior_point
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import certify, lower_bound, objective
 from credo.estimation.solvers.interior_point import Point, Task, is_small, solve_compiled, solve_plain
+from credo.kernels import blocks
 from credo.kernels.cholesky import factorise_dense, solve_dense, workspace
 from tests.helpers.block_tasks import at_most, general_task, large_task, make_block, soft_task, with_constraints
 from tests.helpers.cvxpy_oracle import solve
@@ -336,3 +337,13 @@ def test_an_order_and_a_dense_tail_change_nothing(monkeypatch: pytest.MonkeyPatc
     (ordered,) = solve_compiled([task])
     np.testing.assert_allclose(ordered.theta, plain.theta, atol=1e-7)
     assert ordered.gap <= 1e-8
+
+
+@pytest.mark.parametrize("unused", ["solve_sparse_blocks", "solve_dense_blocks"])
+def test_kernels_that_no_block_needs_are_not_called(unused: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call would compile them, which takes many seconds."""
+    generator = np.random.default_rng(3)
+    dense, sparse = general_task(generator), large_task(generator, 40, 3, 30)
+    monkeypatch.setattr(blocks, unused, lambda *_: pytest.fail(f"{unused} was called"))
+    (point,) = interior_point.solve_compiled([dense if unused == "solve_sparse_blocks" else sparse], False)
+    assert point.converged

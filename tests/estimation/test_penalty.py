@@ -11,13 +11,14 @@ import credo
 from credo.constraints.conflicts import ConflictError
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
 from credo.estimation import penalised as penalty
-from credo.estimation.penalised import FEASIBLE, PenalisedObjective, train
+from credo.estimation.penalised import FEASIBLE, PenalisedObjective, is_small, train
+from credo.estimation.solvers import penalty_newton
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective
 from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.lbfgs import minimise
 from credo.model.network import Network
-from tests.helpers.block_tasks import at_most, general_task, make_block
+from tests.helpers.block_tasks import at_most, general_task, large_task, make_block
 from tests.helpers.blocks import block_of
 from tests.helpers.problems import known_network
 
@@ -81,8 +82,36 @@ def test_large_blocks_go_another_way_to_the_same_place(monkeypatch: pytest.Monke
     tasks = [task for task in tasks if task.weights.all()]
     by_newton = [train(task).theta for task in tasks]
     monkeypatch.setattr(penalty, "LARGE", -1)
+    monkeypatch.setattr(penalty_newton, "DENSE", -1)
     for task, theta in zip(tasks, by_newton, strict=True):
-        assert train(task).theta == pytest.approx(theta, abs=1e-5)
+        assert train(task).theta == pytest.approx(theta, abs=1e-8)
+
+
+@pytest.mark.parametrize("filled", [0.0, 1.0])
+def test_large_blocks_reach_the_exact_optimum(filled: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many configurations and constraints, some states without data."""
+    monkeypatch.setattr(penalty_newton, "FILLED", filled)
+    task = large_task(np.random.default_rng(1), 180, 4, 400)
+    (exact,) = solve_certified([task])
+    trained = train(task, plain=False)
+    assert trained.converged
+    assert trained.certificate.violation <= FEASIBLE
+    assert objective(task, trained.theta) == pytest.approx(objective(task, exact.theta), rel=1e-6)
+
+
+def test_plain_and_compiled_training_end_at_the_same_point() -> None:
+    generator = np.random.default_rng(5)
+    for number in range(30):
+        task = everything_task(generator) if number % 3 else general_task(generator)
+        plain, compiled = train(task, plain=True), train(task, plain=False)
+        np.testing.assert_allclose(plain.theta, compiled.theta, atol=1e-8)
+        assert plain.converged == compiled.converged
+
+
+def test_who_trains_depends_on_the_size_of_all_blocks_together() -> None:
+    small = general_task(np.random.default_rng(1)).block
+    assert is_small([small])
+    assert not is_small([small] * 40)
 
 
 def test_by_hand() -> None:
@@ -118,6 +147,14 @@ def test_training_that_is_cut_short_says_what_is_violated(monkeypatch: pytest.Mo
     assert fit.status is credo.Status.VIOLATED
     assert any(each.kind == "violated" for each in fit.findings)
     assert not fit.violations().is_empty()
+
+
+def test_training_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(penalty, "NEWTON_STEPS", 1)
+    frame = pl.DataFrame({"coin": ["heads"] * 9 + ["tails"]})
+    fit = credo.fit(COIN, frame, "P(coin=heads) <= 0.95", method="co")
+    assert fit.status is credo.Status.NOT_CONVERGED
+    assert any(each.kind == "not converged" and "coin" in str(each) for each in fit.findings)
 
 
 def test_knowledge_that_contradicts_itself_is_an_error() -> None:

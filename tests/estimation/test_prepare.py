@@ -17,8 +17,9 @@ from credo.estimation import prepare
 from credo.estimation.em.checkpoint import fingerprint
 from credo.estimation.methods import METHODS
 from credo.estimation.problem import Fold, Problem
-from credo.options import EMOptions
+from credo.options import EMOptions, EntropyOptions, PenaltyOptions
 from credo.statistics.counts import merge_all
+from credo.statistics.prior import NetworkPrior
 
 NO_YES = ["no", "yes"]
 NET = credo.Network({"a": NO_YES, "b": NO_YES, "c": NO_YES}, parents={"b": ["a"], "c": ["b"]})
@@ -145,6 +146,61 @@ def test_a_checkpoint_of_other_knowledge_is_refused(tmp_path: Path) -> None:
             credo.fit(**arguments)
     again = credo.fit(NET, frame, None, method="cml", em=options)
     assert again.network.is_complete
+
+
+PRIOR = NET.with_cpts({"a": [0.5, 0.5], "b": [[0.5, 0.5], [0.1, 0.9]], "c": [[0.5, 0.5], [0.2, 0.8]]})
+SOFT = "P(b=yes | a=yes) <= 0.1 with confidence 0.5"
+# What a run is, and what differs in another run.
+RUNS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "statement": ({"knowledge": "P(b=yes | a=yes) <= 0.1"}, {"knowledge": "P(b=yes | a=yes) <= 0.2"}),
+    "confidence": ({"knowledge": SOFT, "soft_weight": 1.0}, {"knowledge": SOFT.replace("0.5", "0.6")}),
+    "soft weight": ({"knowledge": SOFT, "soft_weight": 1.0}, {"soft_weight": 2.0}),
+    "prior": ({"prior": 1.0}, {"prior": 1.5}),
+    "prior network": (
+        {"prior": NetworkPrior(PRIOR, 5.0)},
+        {"prior": NetworkPrior(PRIOR.with_cpts({"a": [0.4, 0.6]}), 5.0)},
+    ),
+    "prior weight": ({"prior": NetworkPrior(PRIOR, 5.0)}, {"prior": NetworkPrior(PRIOR, 6.0)}),
+    "prior of one": ({"prior": {"a": 1.0, "b": 2.0}}, {"prior": {"a": 1.0, "b": 3.0}}),
+    "range weight": (
+        {"method": "cem", "knowledge": SOFT, "penalty": PenaltyOptions(range_weight=1.0)},
+        {"penalty": PenaltyOptions(range_weight=2.0)},
+    ),
+    "relation weight": (
+        {"method": "cem", "knowledge": SOFT, "penalty": PenaltyOptions(relation_weight=1.0)},
+        {"penalty": PenaltyOptions(relation_weight=2.0)},
+    ),
+    "hidden draws": ({"method": "cme", "knowledge": SOFT, "soft_weight": 1.0}, {"entropy": EntropyOptions(2.0)}),
+    "start": ({"network": PRIOR}, {"network": PRIOR.with_cpts({"a": [0.4, 0.6]})}),
+    "fixed": ({"network": PRIOR, "fixed": ["a"]}, {"fixed": ["b"]}),
+    "weights": ({"weights": [1.0] * 40}, {"weights": [1.0] * 39 + [2.0]}),
+    "tie reading": ({"knowledge": "rows 1, 2 share b", "tie_reading": "cll"}, {"tie_reading": "joint"}),
+    "tied rows": ({"knowledge": "rows 1, 2 share b"}, {"knowledge": "rows 1, 3 share b"}),
+    "seed": ({}, {"seed": 1}),
+    "starts": ({}, {"starts": 2}),
+    "iterations": ({}, {"max_iterations": 9}),
+    "tolerance": ({}, {"tolerance": 1e-3}),
+    "acceleration": ({}, {"accelerate": False}),
+    "method": ({}, {"method": "cml"}),
+}
+
+
+@pytest.mark.parametrize("what", RUNS)
+def test_a_checkpoint_belongs_to_one_run(tmp_path: Path, what: str) -> None:
+    own, other = RUNS[what]
+    tied = "tie" in what
+    frame = rows(40, 0.3).with_columns(b=pl.lit(None, dtype=pl.String)) if tied else rows(40, 0.3)
+
+    def run(given: dict[str, Any]) -> None:
+        steps = {name: given[name] for name in ("starts", "max_iterations", "tolerance", "accelerate") if name in given}
+        rest = {name: value for name, value in given.items() if name not in steps}
+        em = EMOptions(**{"starts": 1, "max_iterations": 5, **steps}, checkpoint=tmp_path / "run.npz")
+        credo.fit(**{"network": NET, "data": frame, "method": "cmap", **rest}, em=em)
+
+    run(own)
+    run(own)  # the same run goes on
+    with pytest.raises(OptionError, match="belongs to another run"):
+        run({**own, **other})
 
 
 def test_a_checkpoint_knows_the_contents_of_the_column_that_ties_rows(tmp_path: Path) -> None:

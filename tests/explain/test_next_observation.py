@@ -7,7 +7,13 @@ import polars as pl
 import pytest
 
 import credo
-from credo.explain.next_observation import _of_dirichlet, _of_matching_dirichlet, _of_moments, next_observations
+from credo.explain.next_observation import (
+    _of_dirichlet,
+    _of_draws,
+    _of_matching_dirichlet,
+    _of_moments,
+    next_observations,
+)
 from tests.helpers.clinic import CLINIC, COIN, counted, patients
 
 
@@ -65,3 +71,8 @@ def test_what_the_knowledge_determines_needs_no_observation() -> None:
         assert all(
             (each.variable, each.index) not in (("lung", 0), ("lung", 1)) for each in explanation.next_observations[:5]
         )
+
+
+def test_more_states_than_draws_need_no_covariance_matrix() -> None:
+    draws = np.random.default_rng(1).dirichlet(np.ones(30), 20)
+    assert _of_draws(draws) == pytest.approx(_of_moments(draws.mean(axis=0), np.cov(draws.T)))

@@ -10,8 +10,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import credo
 from credo.errors import DataError, FileError, MissingFileError, NetworkError, UnknownStateError
 from credo.io import tables
+from credo.io.dataset import Dataset
 from credo.io.tables import read_table, stream_table
 from credo.model.network import Network
 
@@ -211,3 +213,51 @@ def test_a_file_that_may_not_be_read_is_a_file_error(
     monkeypatch.setattr(pl, "scan_parquet", refuse)
     with pytest.raises(FileError, match=f"{name}: This file cannot be read: Permission denied"):
         read_table(NET, tmp_path / name)
+
+
+def test_weights_that_are_all_zero_are_refused() -> None:
+    network = Network({"a": ["no", "yes"]})
+    frame = pl.DataFrame({"a": ["no", "yes"], "w": [0, 0]})
+    for weights in ("w", [0.0, 0.0], np.zeros(2)):
+        with pytest.raises(DataError, match="All weights are zero"):
+            read_table(network, frame, weights=weights)
+    with pytest.raises(DataError, match="All weights are zero"):
+        credo.fit(network, Dataset(("a",), np.zeros((2, 1), dtype=np.int8), np.zeros(2)))
+
+
+def test_messages_say_from_where_rows_are_counted() -> None:
+    """Frames and arrays count from 0, statements and messages from 1: every message about a row says so."""
+    network = Network({"a": ["no", "yes"]})
+    frame = pd.DataFrame({"a": ["no", "x"], "w": ["1", "y"]}, index=[10, 20])
+    for attempt in (
+        lambda: read_table(network, frame),
+        lambda: read_table(network, frame.head(1), weights=[-1.0]),
+        lambda: read_table(network, frame.replace("x", "yes"), weights="w"),
+    ):
+        with pytest.raises(DataError, match=r"(?s)row \d.*Rows are counted from 1\."):
+            attempt()
+
+
+def test_intervals_and_periods_are_read_as_texts() -> None:
+    """As `pandas.cut` makes them; polars keeps such types but cannot compare their values."""
+    cut = pd.DataFrame({"a": pd.cut([1, 2, 3, 4, np.nan], 2)})
+    network = Network({"a": [str(interval) for interval in cut["a"].cat.categories]})
+    assert read_table(network, cut).codes.ravel().tolist() == [0, 0, 1, 1, -1]
+    months = pd.DataFrame({"a": pd.period_range("2020-01", periods=3, freq="M")})
+    assert read_table(Network({"a": ["2020-01", "2020-02", "2020-03"]}), months).codes.ravel().tolist() == [0, 1, 2]
+    with pytest.raises(UnknownStateError, match="is not a state of a"):
+        read_table(Network({"a": ["no", "yes"]}), cut)
+
+
+def test_a_frame_with_levels_of_columns_is_refused() -> None:
+    frame = pd.DataFrame([["no", "yes"]], columns=pd.MultiIndex.from_tuples([("x", "a"), ("x", "b")]))
+    with pytest.raises(DataError, match="No column of the table is a variable"):
+        read_table(Network({"a": ["no", "yes"]}), frame)
+
+
+def test_half_a_character_is_refused() -> None:
+    network = Network({"a": ["no", "yes"]})
+    with pytest.raises(DataError, match="row 2: .*ud800.* half a character"):
+        read_table(network, pd.DataFrame({"a": pd.Series(["no", "\ud800"], dtype=object)}))
+    odd = Network({"a": ["no", "\udfff"]})  # a state that no table can hold
+    assert read_table(odd, pl.DataFrame({"a": ["no", None]})).codes.ravel().tolist() == [0, -1]

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from credo.sampling.convergence import effective_sizes, r_hat, split
+from credo.sampling.convergence import (
+    effective_sizes,
+    effective_sizes_of_short_chains,
+    nested_r_hat,
+    r_hat,
+    split,
+    standard_errors,
+    starts_matter,
+)
 
 QUANTITIES = 10
 SHAPES = [(1, 8), (1, 40), (1, 41), (2, 9), (2, 1001), (3, 64), (4, 100), (4, 101), (8, 250)]  # chains, draws
@@ -186,3 +194,28 @@ def test_units_do_not_matter(scale: float) -> None:
     draws = random_chains("moving average", (4, 100))
     assert r_hat(scale * draws) == pytest.approx(r_hat(draws), rel=1e-10)
     assert effective_sizes(scale * draws) == pytest.approx(effective_sizes(draws), rel=1e-10)
+
+
+def test_nothing_finite_is_no_agreement() -> None:
+    draws = np.random.default_rng(0).standard_normal((4, 100, 3))
+    draws[2, 50, 1] = np.nan
+    for found in (r_hat(draws), effective_sizes(draws), nested_r_hat(draws, 2), effective_sizes_of_short_chains(draws)):
+        assert np.isnan(found).tolist() == [False, True, False]
+    assert starts_matter(draws, 2, 1.02)[1]
+
+
+@pytest.mark.parametrize("count", [1, 4, 7])
+def test_chains_too_short_to_judge(count: int) -> None:
+    """ArviZ answers NaN for fewer than four draws; halves of chains need four each. A constant is what it is."""
+    draws = np.random.default_rng(0).standard_normal((4, count, 2))
+    draws[:, :, 1] = 0.25
+    assert np.isnan([r_hat(draws)[0], effective_sizes(draws)[0]]).all()
+    assert r_hat(draws)[1] == 1.0
+    assert effective_sizes(draws)[1] == 4 * count
+
+
+def test_standard_errors_of_parts() -> None:
+    """√(V/p) by hand; one part shows nothing."""
+    parts = np.array([[1.0, 5.0], [3.0, 5.0]])
+    assert standard_errors(parts) == pytest.approx([1.0, 0.0])
+    assert np.isnan(standard_errors(parts[:1])).all()

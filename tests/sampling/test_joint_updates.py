@@ -147,7 +147,7 @@ def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
 
     block, sampled, theta = exact_draws(name)
     region, hyper = region_of((block,)), Hyperparameters()
-    arrays = arrays_of(sampled, region.blocks, region.start, hyper)
+    arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyper)
     chains = CompiledChains(region, sampled, arrays, hyper, 1, 0)
     state = chains.states[0]
     density = np.empty((1, 2, arrays.strengths.shape[1]))

@@ -14,12 +14,15 @@ from scipy import stats
 
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import ProductConstraint
-from credo.errors import CredoError, OptionError
+from credo.errors import CredoError, OptionError, TooLargeError
 from credo.model.network import Network
 from credo.options import PosteriorOptions
+from credo.sampling import averages
 from credo.sampling.distributions import Hyperparameters, arrays_of, sampled_distributions
+from credo.sampling.plan import draw_bytes, fixed_bytes, sampling_plan
 from credo.sampling.posterior import VECTORISED_PARAMETERS, is_small, posterior
 from credo.sampling.vectorised import CHAINS
+from credo.sampling.vectorised import posterior as vectorised_posterior
 from credo.statistics.prior import Dirichlet, NetworkPrior
 from tests.helpers.blocks import at_most, block_of, random_block, rejected
 from tests.helpers.posterior_runs import Given, both, family, learn
@@ -210,7 +213,7 @@ def test_a_table_that_mixes_badly_is_updated_more_often() -> None:
     counts = Given(dict.fromkeys("abc", np.zeros((1, 2))))
     sampled = sampled_distributions(network, network.names, counts, blocks)  # type: ignore[arg-type]
     region, hyper = region_of(blocks), Hyperparameters()
-    run = CompiledChains(region, sampled, arrays_of(sampled, blocks, region.start, hyper), hyper, 1, 0)
+    run = CompiledChains(region, sampled, arrays_of(sampled, blocks, region.start, region.compared, hyper), hyper, 1, 0)
     run.share_effort(np.array([400.0, 400.0, 30.0, 30.0, 90.0, 90.0]), 100.0)
     assert run.effort.tolist() == [4, 4, 2]
     run.share_effort(np.array([1.0, 1.0, 1.0, 1.0, 900.0, 900.0]), 100.0)
@@ -377,3 +380,94 @@ def test_it_is_calibrated(hyper: Hyperparameters, compiled: bool) -> None:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_it_is_calibrated_to_the_second_digit(seed: int, compiled: bool) -> None:
     assert_calibrated(*ranks(1500, Hyperparameters(), seed, compiled))
+
+
+# Equalities, errors and sizes -----------------------------------------------------------------------------------------
+
+
+@both
+@pytest.mark.parametrize("counts", [[[3.0, 1.0], [2.0, 2.0]], [[1.0, 0.0], [0.0, 0.0]], [[4.0, 0.0], [3.0, 0.0]]])
+def test_equal_distributions_are_one_with_the_data_of_both(counts: list[list[float]], compiled: bool) -> None:
+    """θ₁ = θ₂: Beta(1 + N₁ + N₁', 1 + N₂ + N₂'), also where corners would hold an improper density."""
+    data = np.array(counts)
+    block = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0, equality=True)])
+    found = learn(data, (block,), compiled=compiled, draws=1000)
+    a, b = 1.0 + data.sum(axis=0)
+    assert np.abs(found.draws[:, :, 0] - found.draws[:, :, 2]).max() < 1e-9
+    np.testing.assert_allclose(found.means["x"][:, 0], a / (a + b), atol=0.03)
+    np.testing.assert_allclose(found.deviations["x"][:, 0], np.sqrt(a * b / (a + b + 1)) / (a + b), atol=0.03)
+    assert found.r_hat.max() < 1.05
+    assert found.effective_sizes.min() > 300
+
+
+def test_two_inequalities_that_make_an_equality() -> None:
+    """They mean what the equality means."""
+    block = block_of((2, 2), [at_most({0: 1.0, 2: -1.0}, 0.0), at_most({0: -1.0, 2: 1.0}, 0.0)])
+    found = learn(np.array([[4.0, 0.0], [3.0, 0.0]]), (block,), compiled=False)
+    np.testing.assert_allclose(found.means["x"][:, 0], 8.0 / 9.0, atol=0.03)
+
+
+@both
+def test_every_draw_keeps_the_statements(compiled: bool) -> None:
+    """Inequalities, an equality between two distributions and one in one, and a zero; the mean keeps them too."""
+    rows = [
+        at_most({0: 1.0, 3: -1.0}, 0.0, equality=True),
+        at_most({1: 1.0, 4: -1.0}, 0.05),
+        at_most({6: 1.0, 7: 1.0}, 0.4, equality=True),
+        at_most({11: 1.0}, 0.0),
+        at_most({6: 1.0, 9: -1.0}, -0.05),
+    ]
+    block = block_of((3, 3, 3, 3), rows)
+    counts = np.random.default_rng(4).poisson(2.0, (5, 3)).astype(float)
+    found = learn(counts, (block,), compiled=compiled)
+    for points in (found.draws.reshape(-1, 12), found.means["x"][:4].reshape(1, 12)):
+        excess = block.linear.values(points) - block.linear.bounds
+        assert np.where(block.linear.equality, np.abs(excess), excess).max() < 1e-9
+        assert points.min() >= 0.0
+        np.testing.assert_allclose(points.reshape(-1, 4, 3).sum(axis=2), 1.0, atol=1e-12)
+
+
+@both
+def test_the_error_of_every_mean_is_told(compiled: bool) -> None:
+    """In blocks, elsewhere, and where nothing was observed: seeds differ by about as much as the errors say."""
+    counts = np.array([[2.0, 1.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    block = block_of((3,), [at_most({0: -1.0}, -0.2)])
+    runs = [learn(counts, (block,), compiled=compiled, seed=seed) for seed in range(6)]
+    means, errors = (np.array([getattr(run, what)["x"] for run in runs]) for what in ("means", "errors"))
+    assert np.isfinite(errors).all()
+    assert (errors > 0.0).all()
+    ratio = means.std(axis=0, ddof=1) / np.sqrt((errors**2).mean(axis=0))
+    assert 0.4 < np.sqrt((ratio**2).mean()) < 2.0
+    deviations = np.array([run.deviations["x"] for run in runs])
+    assert (errors < 0.1 * deviations).all()
+
+
+def test_means_that_are_too_uncertain_are_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is in a block here: it is the averages that are watched."""
+    monkeypatch.setattr(averages, "SMALLEST_SIZE", 1e9)
+    monkeypatch.setattr(vectorised_posterior, "MOST_SWEEPS", 1)
+    found = learn(np.array([[2.0, 1.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]]), compiled=False)
+    (finding,) = found.findings
+    assert finding.kind == "not mixed"
+    assert len(finding.configurations) == 3
+
+
+def test_what_does_not_fit_into_memory_is_refused_with_figures() -> None:
+    with pytest.raises(TooLargeError, match=r"needs about .*B, and 1.0 MB are allowed.*memory_limit") as caught:
+        learn(np.ones((400, 50)), memory_limit=1_000_000)
+    assert caught.value.bytes_needed > 1_000_000
+
+
+def test_less_memory_means_fewer_draws() -> None:
+    counts = np.ones((60, 40))
+    rows = [at_most({40 * d: -1.0}, -0.01) for d in range(60)]
+    blocks = (block_of((40,) * 60, rows),)
+    sampled = sampled_distributions(family(60, 40), ("x",), Given({"x": counts}), blocks)  # type: ignore[arg-type]
+    options, hyper = PosteriorOptions(), Hyperparameters()
+    full = sampling_plan(sampled, options, hyper, None)
+    assert (full.draws, full.findings) == (250, ())
+    limit = fixed_bytes(sampled, 4) + 3 * 4 * 100 * draw_bytes(sampled, hyper)
+    fewer = sampling_plan(sampled, options, hyper, limit)
+    assert fewer.draws == fewer.max_draws == 100
+    assert "100 draws instead of 250" in fewer.findings[0].message
+    assert "memory" in fewer.findings[0].message

@@ -343,3 +343,22 @@ def test_values_that_are_no_numbers_and_no_names() -> None:
         KnowledgeClassifier().fit(pl.DataFrame({"age": [[1], [2]]}), [0, 1])
     with pytest.raises(credo.DataError, match="row 1 holds inf"):
         KnowledgeClassifier(bins={"age": [40]}).fit(pd.DataFrame({"age": [np.inf, 2.0]}), [0, 1])
+
+
+@pytest.mark.filterwarnings("ignore:X (does not have|has) .*feature names:UserWarning")
+def test_a_frame_may_be_learned_from_and_an_array_predicted_and_the_reverse() -> None:
+    """As everywhere in scikit-learn, columns then keep their places, with its warning."""
+    frame = pd.DataFrame({"fever": [0, 1, 1, 0] * 5, "rash": ["no", "yes", "no", "no"] * 5})
+    array = frame.astype(object).to_numpy()
+    y = ["well", "ill", "ill", "well"] * 5
+    from_frame, from_array = KnowledgeClassifier().fit(frame, y), KnowledgeClassifier().fit(array, y)
+    expected = from_frame.predict_proba(frame)
+    np.testing.assert_allclose(from_frame.predict_proba(array), expected, atol=1e-12)
+    np.testing.assert_allclose(from_array.predict_proba(frame), from_array.predict_proba(array), atol=1e-12)
+    with pytest.raises(ValueError, match="features"):
+        from_frame.predict_proba(array[:, :1])
+
+
+def test_weights_that_are_all_zero_are_refused() -> None:
+    with pytest.raises(ValueError, match="(?i)weights .*zero"):  # newer versions of scikit-learn refuse them first
+        KnowledgeClassifier().fit([[0], [1]], [0, 1], sample_weight=[0.0, 0.0])

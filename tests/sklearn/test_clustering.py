@@ -104,3 +104,10 @@ def test_credo_does_without_scikit_learn_until_it_is_asked_for() -> None:
     code = "import sys, credo; credo.cluster, credo.topics; print('sklearn' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names:UserWarning")
+def test_a_frame_may_be_learned_from_and_an_array_predicted() -> None:
+    frame = pd.DataFrame({"fever": ["high", "high", "none", "none"] * 5, "rash": ["no", "no", "yes", "yes"] * 5})
+    clustering = TiedClustering(2, random_state=0).fit(frame)
+    assert clustering.predict(frame.to_numpy(dtype=object)).tolist() == clustering.predict(frame).tolist()

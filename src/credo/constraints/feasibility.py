@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
+from credo.constraints.merged_states import merged_states
 from credo.constraints.program import FEASIBILITY_TOLERANCE, SparseMatrix, load, simplex_constraints, stacked
 from credo.errors import CredoError
 from credo.types import Flags, Indices, Numbers
 
 # Slack below this counts as zero: the smallest margin that people write is about 0.001, and HiGHS is exact to 1e-9.
 NO_SLACK = 1e-7
+MERGED_SIZE = 200  # parameters from which equal columns are merged; the simplex method's time grows with their square
 
 
 class InfeasibleError(CredoError, ValueError):
@@ -48,13 +50,33 @@ def interior_of(block: Block) -> Interior | None:
     """max s such that Aθ + |a|·s ≤ b for hard inequalities, θ ≥ s, equalities and distributions as they are.
 
     |a| is the Euclidean length of a constraint's coefficients, so that s is a distance. None where this is infeasible.
+    In large blocks parameters that no constraint distinguishes are one variable of the program: exchanging them changes
+    nothing, so that their mean over all exchanges is an optimum too.
     """
-    linear = block.linear.take(block.linear.hard)
-    lengths = _lengths(linear)
-    free = ~linear.equality
-    extra = np.where(free, lengths, 0.0)  # the coefficient of s
-    size = block.size
-    matrix = stacked(simplex_constraints(block), _with_column(linear, extra, size), _parameter_constraints(size))
+    hard = block.linear.hard
+    block = replace(block, linear=block.linear.take(hard), constraint_numbers=block.constraint_numbers[hard])
+    merged = merged_states(block) if block.size >= MERGED_SIZE else None
+    if merged is None:
+        found = _interior_of(block, np.ones(block.size))
+    else:
+        found = _interior_of(merged.block, merged.sizes.astype(np.float64))
+    if found is None:
+        return None
+    tight = np.flatnonzero(hard)[found.tight_constraints]
+    if merged is None:
+        return replace(found, tight_constraints=tight)
+    zero = np.zeros(merged.block.size, dtype=np.bool_)
+    zero[found.zero_parameters] = True
+    return Interior(found.point[merged.class_of], found.slack, tight, np.flatnonzero(zero[merged.class_of]))
+
+
+def _interior_of(block: Block, members: Numbers) -> Interior | None:
+    """The same for a block with hard constraints alone, where each parameter stands for so many equal ones."""
+    linear, size = block.linear, block.size
+    extra = np.where(linear.equality, 0.0, _lengths(linear, members))  # the coefficient of s
+    linear = replace(linear, coefficients=linear.coefficients * members[linear.indices])
+    simplex = (block.distributions, np.arange(size), members)
+    matrix = stacked(simplex, _with_column(linear, extra, size), _parameter_constraints(size))
     ones, nothing = np.ones(len(block.configurations)), np.zeros(size)
     lower = np.concatenate((ones, np.where(linear.equality, linear.bounds, -np.inf), nothing))
     upper = np.concatenate((ones, linear.bounds, np.full(size, np.inf)))
@@ -66,10 +88,10 @@ def interior_of(block: Block) -> Interior | None:
         return None
     if point[-1] > NO_SLACK:
         return Interior(point[:-1], float(point[-1]), NONE, NONE)
-    return _tight(block, linear, point)
+    return _tight(block, linear, members, point)
 
 
-def _tight(block: Block, linear: LinearConstraints, start: Numbers) -> Interior:
+def _tight(block: Block, linear: LinearConstraints, members: Numbers, start: Numbers) -> Interior:
     """max Σ t such that Aθ + t ≤ b·τ, θ ≥ t, 0 ≤ t ≤ 1, τ ≥ 1, all distributions summing to τ.
 
     At the optimum t is 1 for every constraint that can have slack and 0 for every one that never has: one program finds
@@ -78,8 +100,9 @@ def _tight(block: Block, linear: LinearConstraints, start: Numbers) -> Interior:
     size, count, distributions = block.size, len(linear), len(block.configurations)
     # Columns: θ, τ, then t of the constraints, then t of the parameters.
     columns = size + 1 + count + size
-    starts, indices, values = simplex_constraints(block)
-    simplex = _insert(starts, indices, values, np.full(distributions, size), np.full(distributions, -1.0))
+    simplex = _insert(
+        block.distributions, np.arange(size), members, np.full(distributions, size), np.full(distributions, -1.0)
+    )
     matrix = _insert(linear.starts, linear.indices, linear.coefficients, np.full(count, size), -linear.bounds)
     matrix = _insert(*matrix, size + 1 + np.arange(count), np.where(linear.equality, 0.0, 1.0))
     own = np.arange(size)
@@ -90,7 +113,7 @@ def _tight(block: Block, linear: LinearConstraints, start: Numbers) -> Interior:
     )
     lower = np.concatenate((np.zeros(distributions), np.where(linear.equality, 0.0, -np.inf), np.zeros(size)))
     upper = np.concatenate((np.zeros(distributions), np.zeros(count), np.full(size, np.inf)))
-    cost = np.concatenate((np.zeros(size + 1), -np.ones(count + size)))
+    cost = -np.concatenate((np.zeros(size + 1), np.ones(count), members))
     least = np.concatenate((np.zeros(size), [1.0], np.zeros(count + size)))
     most = np.concatenate((np.full(size + 1, 1.0 / NO_SLACK), np.where(linear.equality, 0.0, 1.0), np.ones(size)))
     assert len(cost) == columns
@@ -103,8 +126,7 @@ def _tight(block: Block, linear: LinearConstraints, start: Numbers) -> Interior:
         theta = point[:size] / point[size]
         tight = (point[size + 1 : size + 1 + count] < 0.5) & ~linear.equality
         zero = point[size + 1 + count :] < 0.5
-    hard = np.flatnonzero(block.linear.hard)
-    return Interior(theta, 0.0, hard[tight], np.flatnonzero(zero))
+    return Interior(theta, 0.0, np.flatnonzero(tight), np.flatnonzero(zero))
 
 
 def least_relaxation(block: Block, constraints: Indices) -> float:
@@ -134,9 +156,9 @@ def _solved(
     return np.asarray(highs.getSolution().col_value, dtype=np.float64)
 
 
-def _lengths(linear: LinearConstraints) -> Numbers:
+def _lengths(linear: LinearConstraints, members: Numbers) -> Numbers:
     squares = np.zeros(len(linear))
-    np.add.at(squares, linear.entry_constraints, linear.coefficients**2)
+    np.add.at(squares, linear.entry_constraints, linear.coefficients**2 * members[linear.indices])
     return np.sqrt(squares)
 
 

@@ -9,10 +9,10 @@ from subprocess import SubprocessError, run
 from textwrap import wrap
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from credo.knowledge.state_order import state_order
 from credo.model.network import Network
+from credo.types import Numbers
 
 # Conflicts ------------------------------------------------------------------------------------------------------------
 
@@ -101,10 +101,21 @@ def positions_by_means(network: Network) -> Positions:
             if not tightly:
                 layer.sort(key=wanted.__getitem__)
             steps = np.arange(len(layer))
-            placed = isotonic_regression(np.array([wanted[name] for name in layer]) - steps).x + steps
+            placed = _ascending(np.array([wanted[name] for name in layer]) - steps) + steps
             x.update(zip(layer, placed.tolist(), strict=True))
     least = min(x.values(), default=0.0)
     return {name: (x[name] - least, float(depth)) for depth, layer in enumerate(layers) for name in layer}
+
+
+def _ascending(wanted: Numbers) -> Numbers:
+    """The nearest numbers, in squares, that do not descend: neighbours in the wrong order share their mean."""
+    pools: list[tuple[float, int]] = []  # sum and length
+    for value in wanted.tolist():
+        pools.append((value, 1))
+        while len(pools) > 1 and pools[-2][0] * pools[-1][1] > pools[-1][0] * pools[-2][1]:
+            total, length = pools.pop()
+            pools[-1] = pools[-1][0] + total, pools[-1][1] + length
+    return np.repeat([total / length for total, length in pools], [length for _, length in pools])
 
 
 def _neighbours(network: Network) -> dict[str, list[str]]:

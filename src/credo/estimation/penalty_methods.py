@@ -1,8 +1,9 @@
 """The methods co and cem: published baselines that train with penalties instead of constraints.
 
 co [altendorf 2005; yang, section 3] raises the penalty ω until no violation is above 1e-6, each time from the last
-optimum, the first from the uniform distribution. It approaches the feasible set from outside, so that small violations
-remain. It proves no optimum, but 2ω·violation are multipliers, and their dual value bounds the distance to it.
+optimum; the first time from the uniform distribution, or from near the optimum of a large block. It approaches the
+feasible set from outside, so that small violations remain. It proves no optimum, but 2ω·violation are multipliers, and
+their dual value bounds the distance to it.
 
 cem [liao, eq. 5] makes every statement a penalty with a weight by its confidence,
 
@@ -22,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from credo.constraints.block_findings import conflicts_behind
 from credo.constraints.blocks import Block
 from credo.errors import Status
 from credo.estimation.counting import relative_frequencies
@@ -32,12 +34,14 @@ from credo.estimation.penalised import (
     PenalisedObjective,
     PenaltyWeights,
     TrainedBlock,
+    is_small,
     soft_block,
     train,
 )
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution, no_data_findings, where
+from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import Certificate, certify
 from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.lbfgs import minimise
@@ -56,17 +60,29 @@ def estimate_co(problem: Problem) -> Solution:
     weights = problem.vector()
     soft_weight, findings = choose_soft_weight(problem, weights)
     theta, unseen = relative_frequencies(problem, weights)
-    trained = [train(Task(block, weights[block.parameters], None, soft_weight)) for block in problem.blocks]
+    plain = is_small(problem.blocks)
+    trained = [train(Task(block, weights[block.parameters], None, soft_weight), plain) for block in problem.blocks]
     for each in trained:
         theta[each.block.parameters] = each.theta
-    violated = list(_violated_findings(problem.network, trained))
-    findings = [*findings, *_no_data_findings(problem, unseen), *violated, *_training_findings(trained)]
+    findings = [
+        *findings,
+        *_no_data_findings(problem, unseen),
+        *_violated_findings(problem.network, trained),
+        *_training_findings(problem.network, trained),
+    ]
     certificate = Certificate(
         max((each.certificate.violation for each in trained), default=0.0),
         max((each.certificate.gap for each in trained), default=0.0),
     )
-    status = Status.VIOLATED if violated else Status.NOT_CERTIFIED if trained else Status.EXACT
-    return Solution(problem.cpts(theta), status, tuple(findings), certificate, soft_weight=soft_weight)
+    return Solution(problem.cpts(theta), _co_status(trained), tuple(findings), certificate, soft_weight=soft_weight)
+
+
+def _co_status(trained: Sequence[TrainedBlock]) -> Status:
+    if any(each.certificate.violation > FEASIBLE for each in trained):
+        return Status.VIOLATED
+    if not all(each.converged for each in trained):
+        return Status.NOT_CONVERGED
+    return Status.NOT_CERTIFIED if trained else Status.EXACT
 
 
 def _violated_findings(network: Network, trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
@@ -79,7 +95,11 @@ def _violated_findings(network: Network, trained: Sequence[TrainedBlock]) -> Ite
             yield Finding("violated", message, each.block.configurations[0][0])
 
 
-def _training_findings(trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
+def _training_findings(network: Network, trained: Sequence[TrainedBlock]) -> Iterable[Finding]:
+    for each in trained:
+        if not each.converged:
+            message = f"{where(network, each.block)}: the training ended before its optimum. cml solves this exactly."
+            yield Finding("not converged", message, each.block.configurations[0][0])
     if trained:
         worst = max(each.certificate.gap for each in trained)
         evaluations = sum(each.evaluations for each in trained)
@@ -114,6 +134,7 @@ def estimate_cem(problem: Problem) -> Solution:
         *_weight_findings(problem, weights),
         *_no_data_findings(problem, unseen),
         *_violation_findings(objective.block, optimum.theta),
+        *_conflict_findings(problem, theta),
         *_evaluation_findings(objective, optimum),
     )
     status = Status.CONVERGED if optimum.gradient <= STATIONARY else Status.NOT_CONVERGED
@@ -194,7 +215,18 @@ class SoftObjective:
             least = found.value
         # A probability that underflows is no zero: its logarithm is needed.
         theta = np.maximum(penalised.distributions(beta), np.finfo(np.float64).tiny)
-        return SoftOptimum(theta, -found.value, gradient, evaluations)
+        optimum = SoftOptimum(theta, -found.value, gradient, evaluations)
+        return optimum if gradient <= STATIONARY else self._exact(penalised, optimum)
+
+    def _exact(self, penalised: PenalisedObjective, ended: SoftOptimum) -> SoftOptimum:
+        """The maximum as cmap finds it, where the gradient was lost among steep penalties; products have none."""
+        if self.block.products:
+            return ended
+        (solved,) = solve_certified([replace(penalised.task, weights=penalised.weights)])
+        theta = np.maximum(solved.theta, np.finfo(np.float64).tiny)
+        value = -penalised.cost(np.log(theta), 0.0)[0]
+        gradient = 0.0 if solved.certificate.holds else ended.gradient
+        return SoftOptimum(theta, value, gradient, ended.evaluations) if value >= ended.value else ended
 
     def _start(self, weights: Numbers) -> Numbers:
         """Relative frequencies with one pseudo-count a distribution, because a softmax cannot leave zero."""
@@ -257,6 +289,16 @@ def _violation_findings(block: Block, theta: Numbers) -> Iterable[Finding]:
         )
     elif amounts:
         yield Finding("missed", f"None of {len(amounts)} statements is violated by more than {NOTABLE:g}.")
+
+
+def _conflict_findings(problem: Problem, theta: Numbers) -> Iterable[Finding]:
+    """Which statements without a confidence contradict each other, so that the result can only weigh them."""
+    for conflicts in conflicts_behind(problem.blocks, theta).values():
+        for conflict in conflicts:
+            *others, last = [str(number + 1) for number in conflict.statements]
+            several = f"Statements {', '.join(others)} and {last} cannot all hold"
+            which = several if others else f"Statement {last} cannot hold"
+            yield Finding("conflict", f"{which}: the result is a compromise.")
 
 
 def _evaluation_findings(objective: SoftObjective, optimum: SoftOptimum) -> Iterable[Finding]:

@@ -13,8 +13,8 @@ from credo.estimation.method import Method
 from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
-from credo.estimation.solution import Solution
-from credo.sampling.posterior import PosteriorResult, posterior
+from credo.estimation.solution import Solution, violated_findings
+from credo.sampling.posterior import PRODUCT_MISSED, PosteriorResult, posterior
 from credo.types import Indices
 
 NOT_MIXED = "not mixed"
@@ -33,11 +33,16 @@ def estimate(problem: Problem) -> Solution:
         soft_weight=soft_weight or None,
         options=problem.options.posterior,
         progress=problem.report,
+        memory_limit=problem.memory_limit,
     )
-    mixed = all(finding.kind != NOT_MIXED for finding in result.findings)
-    status = Status.AVERAGED if mixed else Status.NOT_MIXED
+    kinds = {finding.kind for finding in result.findings}
+    # The mean satisfies what each draw does, but for statements that compare products: what they allow is not convex.
+    theta = problem.layout.pack({**problem.network.cpts, **result.means})
+    violated = [] if PRODUCT_MISSED in kinds else violated_findings(problem.constraints, theta)
+    missed = bool(violated) or PRODUCT_MISSED in kinds
+    status = Status.VIOLATED if missed else Status.NOT_MIXED if NOT_MIXED in kinds else Status.AVERAGED
     contradicted = contradictions(problem, _pinned_at_zero(problem, result))
-    found = (*findings, *contradicted, *result.findings)
+    found = (*findings, *violated, *contradicted, *result.findings)
     return Solution(result.means, status, found, posterior=result, soft_weight=soft_weight)
 
 

@@ -18,6 +18,7 @@ LARGE_BLOCK = 400  # parameters above which linear programs for ranges take too 
 STANDARD_ERROR = 0.08  # of a mean, in standard deviations: less than a picture shows
 SMALL_BLOCK = 8  # parameters up to which sampling inside the polytope is quick, and often exact
 DRAWS = 4_000  # of rejection sampling, which is tried first in other blocks
+MAX_CELLS = 4_000_000  # of draws that are held at a time
 ENOUGH_DRAWS = 400  # of them that must hold: a standard error of 0.05
 TOLERANCE = 1e-12
 
@@ -64,9 +65,14 @@ def _mean_by_rejection(block: Block, seed: int) -> Numbers | None:
     if block.size <= SMALL_BLOCK or is_hopeless:
         return None
     rng = np.random.default_rng([seed, int(block.parameters[0])])
-    draws = dirichlet_draws(rng, block, np.ones(block.size), DRAWS)
-    kept = draws[(hard.matrix(block.size) @ draws.T <= hard.bounds[:, None] + TOLERANCE).all(axis=0)]
-    return kept.mean(axis=0) if len(kept) >= ENOUGH_DRAWS else None
+    matrix, total, count = hard.matrix(block.size), np.zeros(block.size), 0
+    piece = max(1, MAX_CELLS // block.size)
+    for start in range(0, DRAWS, piece):
+        draws = dirichlet_draws(rng, block, np.ones(block.size), min(piece, DRAWS - start))
+        kept = draws[(matrix @ draws.T <= hard.bounds[:, None] + TOLERANCE).all(axis=0)]
+        total += kept.sum(axis=0)
+        count += len(kept)
+    return total / count if count >= ENOUGH_DRAWS else None
 
 
 def _ranges(block: Block) -> tuple[Numbers, Numbers]:

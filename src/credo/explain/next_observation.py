@@ -116,8 +116,22 @@ def _from_draws(problem: Problem, result: PosteriorResult) -> dict[str, dict[int
         start += block.size
         for d, (name, index) in enumerate(block.configurations):
             part = own[:, block.distributions[d] : block.distributions[d + 1]]
-            found.setdefault(name, {})[index] = _of_moments(part.mean(axis=0), np.atleast_2d(np.cov(part.T)))
+            found.setdefault(name, {})[index] = _of_draws(part)
     return found
+
+
+def _of_draws(draws: Numbers) -> tuple[float, float]:
+    """The same from draws of one distribution, (draws, states).
+
+    Of more states than draws the covariance C = XᵀX/(n − 1) is not made: Σ_k C_kx² = x·(XXᵀ)·x/(n − 1)², x a column.
+    """
+    if draws.shape[1] <= len(draws):
+        return _of_moments(draws.mean(axis=0), np.atleast_2d(np.cov(draws.T)))
+    mean, least = draws.mean(axis=0), max(1, len(draws) - 1)
+    centred = draws - mean
+    squares = ((centred @ centred.T @ centred) * centred).sum(axis=0) / least**2
+    parts = np.divide(squares, mean, out=np.zeros_like(mean), where=mean > 0)
+    return float((centred**2).sum() / least), float(parts.sum())
 
 
 def _of_moments(mean: Numbers, covariance: Numbers) -> tuple[float, float]:

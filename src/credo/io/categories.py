@@ -11,6 +11,7 @@ from credo.errors import DataError, FileError, MissingColumnError
 from credo.io.columns import MISSING_TEXTS, no_rows, number_of, require_distinct, text_of
 from credo.io.csv import read_csv_texts
 from credo.io.files import require_file, unreadable
+from credo.io.forks import require_queries
 from credo.io.parquet import PARQUET_ENDINGS, parquet_errors, scan_parquet
 from credo.io.tables import CSV_ENDINGS, as_polars, header_of, narwhals_frame, unknown_ending
 from credo.model.network import Variable
@@ -30,11 +31,14 @@ def read_frame(source: TableLike) -> pl.DataFrame:
     if isinstance(source, str | os.PathLike):
         frame = _frame_of_path(Path(source))
     else:
+        if isinstance(source, pl.LazyFrame):
+            require_queries("A LazyFrame")
         eager = source.collect() if isinstance(source, pl.LazyFrame) else source
         if (header := header_of(eager)) is not None:  # before narwhals, whose message for a duplicate is its own
             require_distinct(header)
         native = narwhals_frame(eager)
-        frame = as_polars(native.collect() if isinstance(native, nw.LazyFrame) else native)
+        collected = native.collect() if isinstance(native, nw.LazyFrame) else native
+        frame = as_polars({name: collected[name] for name in collected.columns})
     if not len(frame):
         raise no_rows()
     return frame
@@ -76,6 +80,7 @@ def _states(column: pl.Series) -> tuple[str, ...]:
 
 def _frame_of_path(path: Path) -> pl.DataFrame:
     require_file(path, "table", folder_allowed=True)
+    require_queries(str(path))
     name = path.name.lower()
     try:
         if path.is_dir() or name.endswith(PARQUET_ENDINGS):

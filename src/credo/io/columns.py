@@ -7,7 +7,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from credo.errors import DataError, MissingColumnError, UnknownStateError, closest, first_duplicate, listing, suggestion
+from credo.errors import (
+    ROWS_FROM_1,
+    DataError,
+    MissingColumnError,
+    UnknownStateError,
+    closest,
+    first_duplicate,
+    listing,
+    suggestion,
+)
 from credo.model.network import Network, Variable
 
 # Cells ----------------------------------------------------------------------------------------------------------------
@@ -127,13 +136,18 @@ def unknown_states(found: Sequence[tuple[Variable, object, int]]) -> UnknownStat
         sentences.append(f'Column {variable.name}, row {row}: "{value}" is not a state of {variable.name}.{hint}')
     if len(found) > 5:
         sentences.append(f"{len(found) - 5} more values of this table are unknown too.")
-    return UnknownStateError("\n".join(sentences))
+    return UnknownStateError("\n".join([*sentences, ROWS_FROM_1]))
 
 
 def require_distinct(header: Sequence[str]) -> None:
     """Raise if two columns have one name."""
     if (duplicate := first_duplicate(header)) is not None:
         raise DataError(f'The table has two columns named "{duplicate}": rename or remove one of them.')
+
+
+def no_weight() -> DataError:
+    """The error for a table in which every row has weight zero."""
+    return DataError("All weights are zero: there is nothing to learn from. Give some row a weight above zero.")
 
 
 def no_rows() -> DataError:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from credo.errors import DataError
+from credo.errors import ROWS_FROM_1, DataError
 from credo.io.columns import MISSING
 from credo.model.network import Network, Variable
 from credo.types import Codes, Flags, Numbers
@@ -155,7 +155,7 @@ def checked_weights(values: object, rows: int, rows_before: int = 0) -> Numbers:
         row = int(np.argmax(wrong))
         raise DataError(
             f"The weight of row {rows_before + row + 1} is {weights[row]}; "
-            f"a weight is a number from 0 to {LARGEST_WEIGHT:g}."
+            f"a weight is a number from 0 to {LARGEST_WEIGHT:g}. {ROWS_FROM_1}"
         )
     return weights
 

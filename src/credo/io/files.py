@@ -12,6 +12,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import gettempdir
+from threading import Lock
 from typing import BinaryIO
 
 from credo.errors import (
@@ -26,6 +28,7 @@ from credo.errors import (
 from credo.memory import memory_limit_or_default
 from credo.types import PathLike
 
+REPLACING = Lock()  # held while a file takes its place, so that whoever ends the process knows what was written
 # Memory that reading a network takes for each byte of a file. Measured: 5 to 9 for large CPTs, 25 for entries of one
 # number, and more for thousands of tiny variables.
 BYTES_A_BYTE = 16
@@ -138,12 +141,35 @@ def unreadable(path: PathLike, error: Exception) -> FileError:
 
 
 def require_target(path: PathLike) -> None:
-    """Raise if no file can be written at this path: it is a folder, or its folder does not exist."""
+    """Raise if no file can be written at this path: it is a folder, or its folder does not exist or is read-only."""
     target = Path(path)
-    if target.is_dir():
-        raise FileError("This is a folder, not a file to write to.", target)
-    if not target.parent.is_dir():
-        raise MissingFileError(f"There is no folder {target.parent} to write to.", target)
+    try:
+        if target.is_dir():
+            raise FileError("This is a folder, not a file to write to.", target)
+        if not target.parent.is_dir():
+            raise MissingFileError(f"There is no folder {target.parent} to write to.", target)
+        with suppress(FileNotFoundError):
+            os.lstat(target)
+        is_writable = os.access(target.parent, os.W_OK) or _is_special(target)
+    except FileError:
+        raise
+    except (OSError, ValueError) as error:  # a name that is too long, a null character
+        raise _unwritable(path, error) from None
+    if not is_writable:
+        raise FileError(f"The folder {target.parent} cannot be written. Choose another folder.", target)
+
+
+def make_folder(path: PathLike) -> Path:
+    """Make a folder, and the folders that it is in, unless they exist; it can be written then."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise FileError("This is a file, not a folder to write to.", folder) from None
+    except (OSError, ValueError) as error:
+        raise FileError(f"This folder cannot be made: {_reason(error)}.", folder) from None
+    require_target(folder / "file")
+    return folder
 
 
 @contextmanager
@@ -151,26 +177,62 @@ def replacing(path: PathLike, ending: str = ".tmp") -> Iterator[Path]:
     """A draft beside `path` to write to; at the end it replaces `path`, or it is removed on an error.
 
     The draft has the given `ending`, for writers that choose their format by it. What the system refuses (no such
-    folder, no permission, disk full) becomes a `FileError` about `path`.
+    folder, no permission, disk full) becomes a `FileError` about `path`. A device or a pipe, such as `/dev/stdout`, is
+    not replaced but written to.
     """
     try:
         target = Path(os.path.realpath(path))  # a link stays a link: its target is replaced
+        is_special = _is_special(target)
     except (OSError, ValueError) as error:  # ValueError: a null character
-        raise FileError(f"This file cannot be written: {_reason(error)}.", path) from None
-    draft = target.with_name(f".{secrets.token_hex(8)}{ending}")
+        raise _unwritable(path, error) from None
+    draft = (Path(gettempdir()) if is_special else target.parent) / f"{_draft_prefix()}{secrets.token_hex(8)}{ending}"
     try:
         yield draft
+        if is_special:
+            with draft.open("rb") as source, target.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
+            return
         if target.exists():
             shutil.copymode(target, draft)
-        os.replace(draft, target)
+        with draft.open("rb+") as written:  # what the disk cannot take is known before the old file goes
+            os.fsync(written.fileno())
+        with REPLACING:
+            os.replace(draft, target)
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
-        raise kind(f"This file cannot be written: {_reason(error)}.", path) from None
+        raise _unwritable(path, error) from None
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def write_text(path: PathLike, text: str) -> Path:
+    """Write a text as UTF-8, completely or not at all; half a character, which UTF-8 does not have, becomes `?`."""
+    with replacing(path) as draft:
+        draft.write_bytes(text.encode("utf-8", "replace"))
+    return Path(path)
+
+
+def remove_drafts(path: PathLike) -> None:
+    """Remove the drafts beside a file that this process began and will not end."""
+    with suppress(OSError, ValueError):
+        for draft in Path(os.path.realpath(path)).parent.glob(f"{_draft_prefix()}*"):
+            draft.unlink(missing_ok=True)
+
+
+def _draft_prefix() -> str:
+    return f".credo-{os.getpid()}-"
+
+
+def _is_special(path: Path) -> bool:
+    """Whether a path is a device or a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _unwritable(path: PathLike, error: Exception) -> FileError:
+    kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
+    return kind(f"This file cannot be written: {_reason(error)}.", path)
 
 
 def _reason(error: Exception) -> str:

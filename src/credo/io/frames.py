@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.errors import DataError
+from credo.errors import DataError, is_text
 from credo.io.columns import MISSING, MISSING_TEXTS, Columns, Lexicon, text_of, unknown_states
 from credo.io.dataset import Dataset, code_type
+from credo.io.forks import has_queries
 from credo.model.network import Network, Variable
 from credo.types import Codes
 
@@ -30,7 +31,9 @@ def looked_up(frame: pl.LazyFrame, columns: Columns, network: Network) -> tuple[
     import polars as pl
 
     schema = frame.collect_schema()
-    texts = frozenset(name for name in columns.variables if schema[name] == pl.String)
+    texts = frozenset(
+        name for name in columns.variables if schema[name] == pl.String and all(map(is_text, network.states(name)))
+    )
 
     def place(name: str) -> pl.Expr:
         states = network.states(name)
@@ -93,6 +96,8 @@ def _encode_column(
         return np.full(len(column), MISSING, dtype=np.int32)
     if column.dtype == pl.Object:  # mixed Python values, as pandas keeps them
         column = pl.Series([None if value is None else text_of(value) for value in column], dtype=pl.String)
+    if not has_queries():
+        return _encode_values(column.to_list(), lexicon, first_row, unknown)
     values = column.unique()
     codes = [lexicon.code(value) for value in values]
     for value, code in zip(values, codes, strict=True):
@@ -103,3 +108,16 @@ def _encode_column(
         return np.full(len(column), MISSING, dtype=np.int32)
     encoded = column.replace_strict(values, pl.Series(codes, dtype=pl.Int32), return_dtype=pl.Int32)
     return encoded.to_numpy()
+
+
+def _encode_values(
+    values: list[object], lexicon: Lexicon, first_row: int, unknown: list[tuple[Variable, object, int]]
+) -> NDArray[np.int32]:
+    """The same in plain Python, which needs no query of polars."""
+    codes = {value: lexicon.code(value) for value in dict.fromkeys(values)}
+    unknown += [
+        (lexicon.variable, text_of(value), first_row + values.index(value) + 1)
+        for value, code in codes.items()
+        if code is None
+    ]
+    return np.array([MISSING if (code := codes[value]) is None else code for value in values], dtype=np.int32)

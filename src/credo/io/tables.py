@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.errors import DataError, FileError, NetworkError
-from credo.io.columns import match_columns, no_rows, text_of
+from credo.errors import ROWS_FROM_1, DataError, FileError, NetworkError, is_text, listing
+from credo.io.columns import match_columns, no_rows, no_weight, text_of
 from credo.io.dataset import Dataset, checked_weights, concatenate, fitting
 from credo.io.files import require_file, unreadable
+from credo.io.forks import has_queries, require_queries
 from credo.io.frames import encode, encode_looked_up, looked_up
 from credo.io.parquet import PARQUET_ENDINGS, parquet_errors, scan_parquet
 from credo.model.network import Network
@@ -38,7 +39,8 @@ def read_table(
 
     Columns are matched with variables, and values with states, by name; `1.0` is read as the state `1`. Empty cells and
     `?`, `*`, `NA`, `NaN`, `null` are missing values, unless the variable has such a state. Variables without a column
-    are hidden. Rows are counted from 1 in messages: row 1 is the first row of data.
+    are hidden. In messages, as in statements, rows are counted from 1: row 1 is the first row of data, whatever index a
+    frame has.
 
     Parameters
     ----------
@@ -101,7 +103,8 @@ def stream_table(
     if weight_column is not None and weight_column in network:
         raise DataError(f"The column {weight_column} cannot hold the weights: it is a variable of the network.")
     wanted = (*others, weight_column) if weight_column is not None else tuple(others)
-    rows = 0
+    rows, weight = 0, 0.0
+    is_weighted = weights is not None
     for part in _parts(network, source, wanted, progress):
         if weight_column is not None:
             part = replace(part, weights=_weights_from(part.others[weight_column], rows))
@@ -109,9 +112,13 @@ def stream_table(
             own = np.asarray(weights)[rows : rows + len(part)] if np.ndim(weights) == 1 else weights
             part = replace(part, weights=checked_weights(own, len(part), rows))
         rows += len(part)
+        if part.weights is not None:
+            is_weighted, weight = True, weight + float(part.weights.sum())
         yield part
     if rows == 0:
         raise no_rows()
+    if is_weighted and weight == 0.0:
+        raise no_weight()
     if weights is not None and weight_column is None and (count := np.size(weights)) != rows:
         raise DataError(f"There are {rows} rows but {count} weights: one weight per row is needed.")
 
@@ -163,6 +170,7 @@ def _parts_of_parquet(
 ) -> Iterator[Dataset]:
     import polars as pl
 
+    require_queries(str(path))
     with parquet_errors(path):
         frame, done = scan_parquet(path), 0
         total = frame.select(pl.len()).collect().item()
@@ -204,15 +212,20 @@ def _parts_of_frame(network: Network, source: FrameLike, others: Sequence[str]) 
     import polars as pl
 
     if isinstance(source, pl.LazyFrame):
+        require_queries("A LazyFrame")
         yield from _parts_of_lazy(network, source, others)
         return
     if (header := header_of(source)) is not None:  # before narwhals, whose message for a duplicate column is its own
         match_columns(header, network, others)
     frame = narwhals_frame(source)
     columns = match_columns(frame.columns, network, others)
+    if not has_queries() and isinstance(frame, nw.DataFrame):
+        yield encode(as_polars({name: frame[name] for name in columns.used}), columns, network)
+        return
     chosen = frame.select(list(columns.used))
     eager = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
-    yield from _parts_of_lazy(network, as_polars(eager).lazy(), others, len(eager))
+    series = {name: eager[name] for name in eager.columns}
+    yield from _parts_of_lazy(network, as_polars(series).lazy(), others, len(eager))
 
 
 def header_of(frame: FrameLike) -> list[str] | None:
@@ -239,20 +252,50 @@ def narwhals_frame(source: FrameLike) -> Any:
         ) from None
 
 
-def as_polars(frame: Any) -> pl.DataFrame:
-    """A narwhals frame as polars; columns of mixed Python values, which Arrow refuses, become texts."""
+def as_polars(columns: Mapping[str, Any]) -> pl.DataFrame:
+    """Narwhals series as a frame of polars.
+
+    Columns of mixed Python values, which Arrow refuses, become texts; so do intervals (`pandas.cut`) and other types
+    that only their own library knows.
+    """
     import polars as pl
 
-    columns = {}
-    for name in frame.columns:
-        series = frame[name]
+    found = {}
+    for name, series in columns.items():
         try:
-            columns[name] = series.to_polars()
+            found[name] = series.to_polars()
+            is_known = not _is_foreign(found[name], series)
         except Exception:  # pyarrow's errors, whose classes need pyarrow to be named
-            values = series.to_list()
-            texts = [None if is_missing(value) else text_of(value) for value in values]
-            columns[name] = pl.Series(name, texts, dtype=pl.String)
-    return pl.DataFrame(columns)
+            is_known = False
+        if not is_known:
+            found[name] = _as_texts(name, series.to_list())
+    try:
+        return pl.DataFrame(found)
+    except UnicodeEncodeError:
+        names = listing([name for name in found if not is_text(name)])
+        raise DataError(f"The name of a column holds half a character, which no text has: {names!r}.") from None
+
+
+def _is_foreign(column: pl.Series, series: Any) -> bool:
+    """Whether a column came from a type that polars keeps but cannot compare."""
+    import polars as pl
+
+    if column.dtype.is_nested() and column.dtype != pl.Object:
+        first = next((value for value in series.to_list() if not is_missing(value)), None)
+        return first is not None and not isinstance(first, list | tuple | dict | np.ndarray | pl.Series)
+    return type(column.dtype).__name__ in ("Extension", "BaseExtension")
+
+
+def _as_texts(name: str, values: Sequence[Any]) -> pl.Series:
+    import polars as pl
+
+    texts = [None if is_missing(value) else text_of(value) for value in values]
+    try:
+        return pl.Series(name, texts, dtype=pl.String)
+    except UnicodeEncodeError:
+        row = next((row for row, text in enumerate(texts) if text is not None and not is_text(text)), None)
+        where = f"Column {name!r}" if row is None else f"Column {name}, row {row + 1}: {texts[row]!r}"
+        raise DataError(f"{where} holds half a character, which no text has. {ROWS_FROM_1}") from None
 
 
 def is_missing(value: Any) -> bool:
@@ -273,5 +316,7 @@ def _weights_from(column: pl.Series, rows_before: int) -> Numbers:
     if wrong.any():
         row = wrong.arg_max() or 0
         what = "there is no value" if column[row] is None else f'"{column[row]}" is not a number'
-        raise DataError(f"Column {column.name}, row {rows_before + row + 1}: {what}; every row needs a weight.")
+        raise DataError(
+            f"Column {column.name}, row {rows_before + row + 1}: {what}; every row needs a weight. {ROWS_FROM_1}"
+        )
     return checked_weights(numbers.to_numpy(), len(column), rows_before)

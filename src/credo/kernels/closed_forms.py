@@ -210,20 +210,16 @@ def boxes(  # pragma: no cover
     for i in range(n):
         theta[i] = min(max(weights[i] / level, lower[i]), upper[i])
     multipliers[:] = 0.0
-    for i in range(n):
-        pull = weights[i] / theta[i] - level
+    carried = np.zeros(n, dtype=np.bool_)
+    for j in range(m):
         # The first constraint that sets the end which θ sits on carries the multiplier.
-        for j in range(m):
-            if indices[starts[j]] != i:
-                continue
-            coefficient = coefficients[starts[j]]
-            bound = bounds[j] / coefficient
-            if pull > 0.0 and coefficient > 0.0 and bound == upper[i]:
-                multipliers[j] = pull / coefficient
-                break
-            if pull < 0.0 and coefficient < 0.0 and bound == lower[i]:
-                multipliers[j] = pull / coefficient
-                break
+        i, coefficient = indices[starts[j]], coefficients[starts[j]]
+        pull, bound = weights[i] / theta[i] - level, bounds[j] / coefficient
+        above = pull > 0.0 and coefficient > 0.0 and bound == upper[i]
+        below = pull < 0.0 and coefficient < 0.0 and bound == lower[i]
+        if not carried[i] and (above or below):
+            multipliers[j] = pull / coefficient
+            carried[i] = True
     return True
 
 

@@ -21,7 +21,10 @@ from hashlib import sha256
 from pathlib import Path
 from threading import RLock
 from time import perf_counter
+from types import FunctionType
 from typing import Any
+
+from credo.kernels.interrupts import uninterrupted
 
 _linking = RLock()
 _warned = False
@@ -39,17 +42,24 @@ class Kernel:
         self._linked = False
 
     def __call__(self, *arguments: Any) -> Any:
-        """Run the compiled function; compile it first where it never was for arguments of these types."""
-        if not self._linked:
-            with _linking:
-                self._link()
-        return self._dispatcher(*arguments)
+        """Run the compiled function; compile it first where it never was for arguments of these types.
+
+        An interrupt waits until it returns.
+        """
+        with uninterrupted():
+            if not self._linked:
+                with _linking:
+                    self._link()
+            return self._dispatcher(*arguments)
 
     def _link(self) -> Any:
-        """Make a dispatcher of this kernel, and of all that its module calls: compilation looks them up by name."""
+        """Make a dispatcher of this kernel, and of all that its module calls: compilation looks them up by name.
+
+        They are found in a copy of the module's names. In the module itself kernels stay kernels.
+        """
         if self._dispatcher is None:
-            self._dispatcher = _dispatcher_of(self.python, self._options)
-            namespace = self.python.__globals__
+            namespace = dict(self.python.__globals__)
+            self._dispatcher = _dispatcher_of(_with_names(self.python, namespace), self._options)
             for name, value in list(namespace.items()):
                 if isinstance(value, Kernel):
                     namespace[name] = value._link()
@@ -67,6 +77,12 @@ def compiled(function: Callable[..., Any] | None = None, /, **options: Any) -> A
 def compile_seconds() -> float:
     """How long this process has compiled kernels, or loaded them from disk, so far."""
     return 0.0 if _timing is None else _timing.seconds
+
+
+def _with_names(function: Callable[..., Any], namespace: dict[str, Any]) -> Callable[..., Any]:
+    """The same function, which looks up global names in `namespace`."""
+    copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
+    return update_wrapper(copy, function)
 
 
 def _dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:

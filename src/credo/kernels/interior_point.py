@@ -1,16 +1,16 @@
 """The interior point, compiled: the loop that solves one block.
 
-Minimise Σ −w log θ + e θ log θ over distributions θ with constraints Aθ ≤ b, some of them equalities, some soft. With
-multipliers z ≥ 0 of the constraints, y of the sums, and v of θ ≥ 0, the optimum satisfies
+Minimise Σ −w log θ + e θ log θ + c θ over distributions θ with constraints Aθ ≤ b, some of them equalities, some soft.
+With multipliers z ≥ 0 of the constraints, y of the sums, and v of θ ≥ 0, the optimum satisfies
 
-    Aᵀz + y − v + e (log θ + 1) = 0,    Aθ + s − c z = b,    Σ θ = 1,    s z = 0,    θ v = w,
+    Aᵀz + y − v + e (log θ + 1) + c = 0,    Aθ + s − t z = b,    Σ θ = 1,    s z = 0,    θ v = w,
 
-where c = 1 / (W·C) for a soft constraint, whose cost is (W/2)·C·violation² [liao, eq. 5], and 0 for a hard one. The
+where t = 1 / (W·C) for a soft constraint, whose cost is (W/2)·C·violation² [liao, eq. 5], and 0 for a hard one. The
 likelihood has become a complementarity with the counts as its target: weights of zero need no care of their own, and
 each Newton step is linear algebra with a matrix of which only the diagonal changes:
 
     ⎡ (v + e)/θ    Aᵀ      1 ⎤ ⎡ Δθ ⎤
-    ⎢     A    −(s/z + c)    ⎥ ⎢ Δz ⎥ = …
+    ⎢     A    −(s/z + t)    ⎥ ⎢ Δz ⎥ = …
     ⎣     1                  ⎦ ⎣ Δy ⎦
 
 Mehrotra's predictor and corrector choose how far towards the boundary each step aims.
@@ -25,7 +25,6 @@ import numpy as np
 from credo.kernels.compiler import compiled
 from credo.kernels.newton_systems import (
     REGULARISATION,
-    SMALL,
     choose_dependent,
     factorise_reduced,
     factorise_sparse,
@@ -33,15 +32,14 @@ from credo.kernels.newton_systems import (
     residual_of,
     solve_reduced,
     solve_sparse,
-    sparse_space,
 )
 
-SOLVED, STALLED = 0, 1
+SOLVED, STALLED, OPEN = 0, 1, 2
 
 ITERATIONS = 100
 REFINEMENTS = 2
 ENOUGH = 1e-7  # of the gap: what an equation may be off by; what has no weight would drift with more
-TO_BOUNDARY = 0.995
+TO_BOUNDARY, CAUTIOUS_TO_BOUNDARY = 0.995, 0.9
 CENTRALITY = 0.1
 SHORT_STEP = 0.1
 RESIDUAL = 1e-13  # of the linear equations
@@ -53,6 +51,7 @@ ACCEPTABLE = 1e-9  # where rounding ends progress, this will do
 def solve_block(  # pragma: no cover
     weights: Any,  # (n,) scaled to a sum of one, or zeros
     entropies: Any,  # (n,)
+    costs: Any,  # (n,) c
     distribution_of: Any,  # (n,)
     distributions: int,
     starts: Any,  # (m + 1,)
@@ -60,8 +59,9 @@ def solve_block(  # pragma: no cover
     coefficients: Any,
     bounds: Any,  # (m,)
     equality: Any,  # (m,)
-    softness: Any,  # (m,) c, 0 where hard
-    order: Any,  # (n + m + distributions,) elimination order, or empty: then it is found here
+    softness: Any,  # (m,) t, 0 where hard
+    dense: Any,  # True for a small block, whose systems are reduced to dense ones; None for a large one
+    sparse: Any,  # None for a small block; for a large one what `sparse_space` makes of it
     cautious: bool,  # start in the middle of everything, and keep further away from the boundary
     tolerance: float,
     theta: Any,  # (n,) in: where to start; out: the optimum
@@ -71,9 +71,9 @@ def solve_block(  # pragma: no cover
     n, m = len(weights), len(bounds)
     size = n + m + distributions
 
-    small = n - distributions <= SMALL
-    free = n - distributions if small else 0
-    sparse = sparse_space(distribution_of, distributions, starts, indices, coefficients, order, not small)
+    free = 0
+    if dense is not None:  # compiled only where this is known to hold, as with all conditions of this form
+        free = n - distributions
     dependent, place = np.full(distributions, -1, dtype=np.int64), np.empty(n, dtype=np.int64)
     lengths, unknowns, values = np.empty(m, dtype=np.int64), np.empty((m, free), dtype=np.int64), np.empty((m, free))
     matrix, inverse, unknown, gradient = np.empty((free, free)), np.empty(free), np.empty(free), np.empty(n)
@@ -85,7 +85,7 @@ def solve_block(  # pragma: no cover
     y, v, s, z = start_inside(
         weights, distribution_of, distributions, starts, indices, coefficients, bounds, equality, cautious, theta
     )
-    to_boundary = 0.9 if cautious else TO_BOUNDARY
+    to_boundary = CAUTIOUS_TO_BOUNDARY if cautious else TO_BOUNDARY
     constraint_values, sums = np.empty(m), np.empty(distributions)
 
     dtheta, dv, ds, dz = np.zeros(n), np.zeros(n), np.zeros(m), np.zeros(m)
@@ -98,7 +98,7 @@ def solve_block(  # pragma: no cover
     for iteration in range(ITERATIONS):
         # Residuals.
         for i in range(n):
-            dual[i] = y[distribution_of[i]] - v[i]
+            dual[i] = y[distribution_of[i]] - v[i] + costs[i]
             if entropies[i] > 0.0:
                 dual[i] += entropies[i] * (np.log(theta[i]) + 1.0)
         constraint_values[:] = 0.0
@@ -147,7 +147,7 @@ def solve_block(  # pragma: no cover
             constraint_weights[j] = -1.0 / regular[n + j]
         for d in range(n + m, size):
             diagonal[d], regular[d] = 0.0, -REGULARISATION
-        if small:
+        if dense is not None:
             if choose_dependent(distribution_of, theta, dependent, place):
                 reduce_constraints(distribution_of, starts, indices, coefficients, place, lengths, unknowns, values)
             factorise_reduced(
@@ -162,7 +162,7 @@ def solve_block(  # pragma: no cover
                 matrix,
                 inverse,
             )
-        else:
+        if sparse is not None:
             factorise_sparse(sparse, regular)
 
         sigma, step, curvature = 0.0, 0.0, 0.0
@@ -186,7 +186,7 @@ def solve_block(  # pragma: no cover
             # Solve, and refine with the matrix itself; the predictor only says how far things could go.
             for refinement in range(1 + REFINEMENTS if phase > 0 else 1):
                 asked, answer = (right, solution) if refinement == 0 else (residual, correction)
-                if small:
+                if dense is not None:
                     solve_reduced(
                         distribution_of,
                         starts,
@@ -203,7 +203,7 @@ def solve_block(  # pragma: no cover
                         unknown,
                         gradient,
                     )
-                else:
+                if sparse is not None:
                     solve_sparse(sparse, asked, answer)
                 if refinement > 0:
                     for k in range(size):

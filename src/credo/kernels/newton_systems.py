@@ -30,11 +30,11 @@ REGULARISATION = 1e-9  # keeps pivots away from zero
 
 @compiled
 def sparse_space(  # pragma: no cover
-    distribution_of: Any, distributions: int, starts: Any, indices: Any, coefficients: Any, order: Any, wanted: bool
+    distribution_of: Any, distributions: int, starts: Any, indices: Any, coefficients: Any, order: Any
 ) -> Any:
-    """The pattern of the matrix in an order that keeps factors sparse; empty where that is not wanted."""
-    n, m = (len(distribution_of), len(starts) - 1) if wanted else (0, 0)
-    size, pairs = (n + m + distributions, starts[m] + n) if wanted else (0, 0)
+    """The pattern of the matrix in an elimination order that keeps factors sparse; an empty one is found here."""
+    n, m = len(distribution_of), len(starts) - 1
+    size, pairs = n + m + distributions, starts[m] + n
     pair_rows, pair_columns = np.empty(pairs, dtype=np.int64), np.empty(pairs, dtype=np.int64)
     pair_values = np.empty(pairs)
     k = 0

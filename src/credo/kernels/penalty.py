@@ -27,7 +27,9 @@ from credo.kernels.compiler import compiled
 SUFFICIENT, HALVINGS = 1e-4, 40
 FARTHEST_DOWN = 4.0  # that log θ may fall in one step
 PASSES = 20  # for finding the constraints that count
+SMALLEST_STEP = 1e-9  # of θ: the one before the last; the last is about its square
 ROUNDING = 1e-13  # the share of F that its differences are right to
+PATIENCE = 20  # steps that lower F by no more than that; with products, steps converge linearly
 
 
 class PenalisedConstraints(NamedTuple):
@@ -320,25 +322,31 @@ def set_step(  # pragma: no cover
 
 @compiled
 def newton(
-    constraints: PenalisedConstraints, weights: Any, omega: float, beta: Any, iterations: int, tolerance: float
-) -> int:  # pragma: no cover
-    """Move β until no component of the slope is above the tolerance, or rounding ends progress; counts values of F.
+    constraints: PenalisedConstraints, weights: Any, omega: float, start: Any, iterations: int, tolerance: float
+) -> Any:  # pragma: no cover
+    """The minimum near β, and how often F was evaluated.
 
-    States that grow do so in proportion to the length of a step, as θ does on a straight line; those that shrink, as
-    log θ does: neither can end below zero, nor grow without bound.
+    It ends where no component of the slope is above the tolerance and θ no longer moves, or where rounding ends
+    progress. States that grow do so in proportion to the length of a step, as θ does on a straight line; those that
+    shrink, as log θ does: neither can end below zero, nor grow without bound.
     """
+    beta = start.copy()
     n, free = len(beta), len(beta) - len(constraints.distributions) + 1
     log_theta, theta, slope, step, tried = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    before = np.empty(n)
     excess, matrix, space = np.empty(len(constraints.bounds)), np.empty((free, free)), workspace(free)
     value, evaluations = value_at(constraints, weights, omega, beta, log_theta, theta, excess), 1
+    moved, idle = np.inf, 0
     for _ in range(iterations):
-        if set_slope(constraints, weights, omega, theta, excess, slope) <= tolerance:
+        steepest = set_slope(constraints, weights, omega, theta, excess, slope)
+        if idle == PATIENCE or (steepest <= tolerance and moved <= SMALLEST_STEP):
             break
         fall = set_step(constraints, weights, omega, theta, excess, slope, step, matrix, space)
         if not fall < 0.0:
             break
         length = 1.0
         for i in range(n):
+            before[i] = theta[i]
             if length * step[i] < -FARTHEST_DOWN:
                 length = -FARTHEST_DOWN / step[i]
         after = np.inf
@@ -353,7 +361,9 @@ def newton(
             length *= 0.5
         else:
             break
-        value = after
+        idle = 0 if after < value - ROUNDING * abs(value) else idle + 1
+        value, moved = after, 0.0
         for i in range(n):
             beta[i] = tried[i]
-    return evaluations
+            moved = max(moved, abs(theta[i] - before[i]))
+    return beta, evaluations

@@ -69,7 +69,7 @@ def set_shapes(arrays: DistributionArrays, state: ChainState, active: Any, shape
         strength = arrays.strengths[arrays.seen[d], component]
         for i in range(start, stop):
             base = 1.0 / (stop - start) if component < arrays.uniform_components[0] else state.means[cell + i - start]
-            shape[i] = strength * base + arrays.counts[i]
+            shape[i] = (1.0 if arrays.flat[d] else strength * base) + arrays.counts[i]
 
 
 @compiled(error_model="numpy")

@@ -68,6 +68,7 @@ class DistributionArrays(NamedTuple):
     families: Any  # (distributions,) whose CPT it belongs to
     counts: Any  # (parameters,)
     informative: Any  # (distributions,) all but those with parameters that can only be zero: another dimension
+    flat: Any  # (distributions,) which have a flat prior, because equalities hold their states together
     constrained: Any  # how many distributions belong to blocks, as an array of one number
     cells: Any  # (families + 1,) into means
     seen: Any  # (distributions,) 1: it has data

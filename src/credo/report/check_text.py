@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from io import StringIO
 from math import floor, isfinite, log10
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -14,6 +14,7 @@ from credo.check_results import CheckResult, Conflict, StatementCheck
 from credo.explain.plausibility import Plausibility, ProbabilityEstimate, Verdict, bayes_factor_error
 from credo.explain.statement_references import StatementReference, capitalised, places_of
 from credo.explain.summary import counted
+from credo.terminal import console
 
 FEW = 12  # entries of one kind that are listed; the rest is counted
 FEW_STATEMENTS = 60
@@ -51,10 +52,8 @@ def check_plain_text(check: CheckResult, width: int = 110) -> str:
 def plain_text(renderable: RenderableType, width: int = 110) -> str:
     """What a terminal of this width would show, without colours."""
     stream = StringIO()
-    console = Console(
-        file=stream, width=width, no_color=True, highlight=False, force_terminal=False, legacy_windows=False
-    )
-    console.print(renderable)
+    shown = console(file=stream, width=width, no_color=True, force_terminal=False, legacy_windows=False)
+    shown.print(renderable)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 

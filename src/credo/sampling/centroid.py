@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from os import cpu_count
 
 import numpy as np
 
 from credo.constraints.blocks import Block, shape_of
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
+from credo.constraints.merged_states import merged_states
+from credo.kernels.threads import map_in_threads
 from credo.sampling.directions import null_space
 from credo.sampling.polytope import sample_block
 from credo.sampling.region import seeded
@@ -46,8 +46,7 @@ def uniform_means(
         own_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
         return uniform_mean(block, own_seed, standard_error, use_compiled)
 
-    with ThreadPoolExecutor(cpu_count() or 1) as pool:
-        means = dict(zip(distinct, pool.map(mean, enumerate(distinct.values())), strict=True))
+    means = dict(zip(distinct, map_in_threads(mean, enumerate(distinct.values())), strict=True))
     return tuple(means[shape] for shape in shapes)
 
 
@@ -93,7 +92,12 @@ def _centroid(matrix: Numbers, bounds: Numbers, standard_error: float, seed: int
 
 
 def _by_draws(block: Block, seed: int, compiled: bool) -> Numbers:
-    return sample_block(block, np.ones(block.size), chains=2, seed=seed, threads=1, compiled=compiled).mean
+    """The mean of draws; states that no constraint distinguishes share equally what their sum, T^(n − 1), draws."""
+    merged = None if block.products else merged_states(block)
+    if merged is None:
+        return sample_block(block, np.ones(block.size), chains=2, seed=seed, threads=1, compiled=compiled).mean
+    shape = merged.sizes.astype(np.float64)
+    return merged.shared(sample_block(merged.block, shape, chains=2, seed=seed, threads=1, compiled=compiled).mean)
 
 
 def _subspace(block: Block, interior: Interior) -> tuple[Numbers, Numbers]:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from os import cpu_count
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credo.constraints.blocks import Block
 from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras, Geometry, JointUpdates
+from credo.kernels.threads import map_in_threads
 from credo.model.graphs import connected_components
-from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions, appended
+from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
 from credo.sampling.region import Region, geometry_of, seeded, with_learned
 from credo.types import Indices, Numbers
 
+PARTS = 8  # of a stage, whose averages are kept apart
 MOST_EFFORT = 8  # updates of a CPT in a round at most
+EFFORT_UPDATES = 30_000_000  # of single parameters in all draws, above which no CPT is updated more often
 STEP_UPDATES = 25_000  # of single parameters, after which compiled code returns: about a twentieth of a second
 
 
@@ -64,17 +66,19 @@ class CompiledChains:
         self.region = with_learned(region, snapshots)
         self.joint_updates = joint_updates_of(self.supports, np.concatenate(snapshots))
 
-    def share_effort(self, sizes: Numbers, wanted: float) -> None:
+    def share_effort(self, sizes: Numbers, wanted: float, draws: int = 1) -> None:
         """Update CPTs more often whose parameters have fewer effective draws than wanted; `sizes` is (parameters,).
 
-        CPTs that a block joins are updated together.
+        CPTs that a block joins are updated together. Where `draws` of a large problem take long enough as it is, no
+        CPT is updated more often than others.
         """
         smallest = np.full(len(self.sampled.names), np.inf)
         constrained = self.sampled.constrained
         owners = np.repeat(self.sampled.families[:constrained], np.diff(self.sampled.starts)[:constrained])
-        np.minimum.at(smallest, self.joined[owners], sizes)
+        np.minimum.at(smallest, self.joined[owners], np.where(np.isnan(sizes), np.inf, sizes))
         needed = self.effort * wanted / smallest[self.joined]
-        self.effort = np.clip(np.ceil(needed), 1, MOST_EFFORT).astype(np.int64)
+        most = min(MOST_EFFORT, max(1, EFFORT_UPDATES // max(1, self.chains * draws * self.sampled.size)))
+        self.effort = np.clip(np.ceil(needed), 1, most).astype(np.int64)
 
     def stage(self, count: int, thinning: int, step_done: Callable[[int], None] = lambda draws: None) -> Draws:
         """`count` draws of each chain; `step_done` hears of draws as they are made.
@@ -85,33 +89,42 @@ class CompiledChains:
         sweep = int(sizes @ self.effort[self.sampled.families])
         step = max(1, STEP_UPDATES // max(1, self.chains * thinning * sweep))
         geometry = geometry_of(self.region.blocks, self.region.parts)
-        found = []
-        with ThreadPoolExecutor(cpu_count() or 1) as pool:
-            for done in range(0, count, step):
-                found.append(self._step(pool, geometry, min(step, count - done), thinning))
-                step_done(found[-1].count)
-        self.updates += self.chains * count * thinning * sweep
-        return appended(found)
-
-    def _step(self, pool: ThreadPoolExecutor, geometry: tuple[Geometry, Extras], count: int, thinning: int) -> Draws:
-        from credo.kernels.posterior_gibbs import run_posterior
-
-        state = self.states[0]
+        state, free = self.states[0], len(self.states[0].theta) - len(self.region.start)
         theta = np.empty((self.chains, count, len(self.region.start)))
         component = np.empty((self.chains, count, len(state.component)), dtype=np.int8)
         means = np.empty((self.chains, count, len(state.means)))
         weights = np.empty((self.chains, count, *state.weights.shape))
-        moments = np.zeros((self.chains, 2, len(state.theta) - len(self.region.start)))
+        parts = min(count, PARTS)
+        moments = np.zeros((parts, self.chains, 2, free))
+        lengths = np.zeros(parts, dtype=np.int64)
+        for start in range(0, count, step):
+            now, part = slice(start, min(start + step, count)), start * parts // count
+            outs = theta[:, now], component[:, now], means[:, now], weights[:, now], moments[part]
+            self._step(geometry, thinning, outs)
+            lengths[part] += now.stop - start
+            step_done(now.stop - start)
+        self.updates += self.chains * count * thinning * sweep
+        made = lengths > 0
+        averages = moments[made][:, :, 0].swapaxes(0, 1) / (lengths[made] * thinning)[:, None]
+        squares = moments[:, :, 1].sum(axis=(0, 1)) / (self.chains * count * thinning)
+        return Draws(theta, component, means, weights, averages, squares, lengths[made])
+
+    def _step(
+        self,
+        geometry: tuple[Geometry, Extras],
+        thinning: int,
+        outs: tuple[Any, ...],  # of all chains: θ, z, m, π and moments, to be filled
+    ) -> None:
+        from credo.kernels.posterior_gibbs import run_posterior
+
         concentrations = self.hyperparameters.mean_concentration, self.hyperparameters.pooling_concentration
 
         def run(chain: int) -> None:
-            outs = theta[chain], component[chain], means[chain], weights[chain], moments[chain]
             where = *geometry, self.joint_updates, self.arrays, self.effort
-            run_posterior(*where, self.states[chain], *concentrations, thinning, *outs, self.generators[chain])
+            own = (out[chain] for out in outs)
+            run_posterior(*where, self.states[chain], *concentrations, thinning, *own, self.generators[chain])
 
-        list(pool.map(run, range(self.chains)))
-        first, second = moments.sum(axis=0) / (self.chains * count * thinning)
-        return Draws(theta, component, means, weights, first, second)
+        map_in_threads(run, range(self.chains))
 
 
 def _joined(blocks: Sequence[Block], names: Sequence[str]) -> Indices:

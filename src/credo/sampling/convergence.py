@@ -4,16 +4,21 @@ A few long chains are split in halves (`r_hat`, `effective_sizes`). Hundreds of 
 too short for its own autocorrelations, and R-hat of single chains is far above one even at stationarity. There the
 chains are *superchains*, groups that start at the same point: what the starting points still explain is what has
 not converged (`nested_r_hat`), and the spread of the chains' means is the error of their mean
-(`effective_sizes_of_short_chains`).
+(`effective_sizes_of_short_chains`). What is averaged and not kept shows its error in the means of parts of the chains
+(`standard_errors`). Numbers that are not finite, and chains too short to judge, give NaN: nobody may take that for
+agreement.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from credo.types import Flags, Numbers
 
 SIGNIFICANT = 3.0  # the ratio of two variances with 15 and 240 degrees of freedom that chance exceeds once in 5000
+LEAST_HALF = 4  # draws of half a chain, fewer of which show no autocorrelation
 _CELLS = 4_000_000  # numbers transformed at a time
 
 
@@ -32,10 +37,15 @@ def r_hat(draws: Numbers) -> Numbers:
 
     `draws` is (chains, draws, quantities); the result (quantities,).
     """
-    within, pooled = _variances(split(draws))
-    ratio = np.ones_like(within)
-    np.divide(pooled, within, out=ratio, where=within > 0)
-    ratio[(within <= 0) & (pooled > 0)] = np.inf
+    if draws.shape[1] < 2 * LEAST_HALF:
+        return np.where(_constant(draws), 1.0, np.nan)
+    ratio = np.empty(draws.shape[2])
+    for piece in _pieces(draws):
+        within, pooled = _variances(split(draws[:, :, piece]))
+        own = np.ones_like(within)
+        np.divide(pooled, within, out=own, where=~(within <= 0))
+        own[(within <= 0) & (pooled > 0)] = np.inf
+        ratio[piece] = own
     return np.sqrt(ratio)
 
 
@@ -44,19 +54,39 @@ def effective_sizes(draws: Numbers) -> Numbers:
 
     ρ_t = 1 − (W − mean autocovariance at t) / var⁺, summed over pairs of lags while the pairs are positive, each pair
     at most the one before [Geyer, 1992; Vehtari and others, 2021, eq. 10–13]. A constant has as many as there are
-    draws. `draws` is (chains, draws, quantities); the result (quantities,).
+    draws; chains of fewer than eight draws show nothing. `draws` is (chains, draws, quantities); the result
+    (quantities,).
     """
-    parts = split(draws)
-    chains, length, quantities = parts.shape
-    total = float(chains * length)
-    if length < 4:
-        return np.full(quantities, total)
-    sizes = np.empty(quantities)
-    step = max(1, _CELLS // (2 * chains * length))
-    for start in range(0, quantities, step):
-        piece = slice(start, start + step)
-        sizes[piece] = _effective_sizes(parts[:, :, piece])
+    if draws.shape[1] < 2 * LEAST_HALF:
+        return np.where(_constant(draws), float(len(draws) * draws.shape[1]), np.nan)
+    sizes = np.empty(draws.shape[2])
+    for piece in _pieces(draws):
+        sizes[piece] = _effective_sizes(split(draws[:, :, piece]))
     return sizes
+
+
+def _constant(draws: Numbers) -> Flags:
+    """Which quantities have one value in all draws; (quantities,)."""
+    if not draws.shape[1]:
+        return np.zeros(draws.shape[2], dtype=np.bool_)
+    return np.asarray((draws == draws[:1, :1]).all(axis=(0, 1)), dtype=np.bool_)
+
+
+def _pieces(draws: Numbers) -> Iterator[slice]:
+    """Quantities in parts, so that what is computed from them takes little memory."""
+    step = max(1, _CELLS // (2 * max(1, draws.shape[0] * draws.shape[1])))
+    return (slice(start, start + step) for start in range(0, draws.shape[2], step))
+
+
+def standard_errors(part_means: Numbers) -> Numbers:
+    """The standard error of the mean over all parts of chains, √(V/p) with V the variance of the p parts' means.
+
+    `part_means` is (parts, quantities); parts of one chain must be long against its autocorrelation, or else differ
+    between chains.
+    """
+    if len(part_means) < 2:
+        return np.full(part_means.shape[1], np.nan)
+    return np.asarray(np.sqrt((part_means - part_means[0]).var(axis=0, ddof=1) / len(part_means)))
 
 
 def nested_r_hat(draws: Numbers, superchains: int) -> Numbers:
@@ -69,7 +99,7 @@ def nested_r_hat(draws: Numbers, superchains: int) -> Numbers:
     between, of_chains, within = _nested_variances(draws, superchains)
     within = within + of_chains
     ratio = np.zeros_like(within)
-    np.divide(between, within, out=ratio, where=within > 0)
+    np.divide(between, within, out=ratio, where=~(within <= 0))
     ratio[(within <= 0) & (between > 0)] = np.inf
     return np.asarray(np.sqrt(1.0 + ratio))
 
@@ -81,8 +111,8 @@ def starts_matter(draws: Numbers, superchains: int, largest: float) -> Flags:
     no accident. It matters where nested R-hat is above `largest`. The result is (quantities,).
     """
     between, of_chains, _ = _nested_variances(draws, superchains)
-    significant = between * (len(draws) // superchains) > SIGNIFICANT * of_chains
-    return np.asarray(significant & (nested_r_hat(draws, superchains) > largest))
+    significant = ~(between * (len(draws) // superchains) <= SIGNIFICANT * of_chains)
+    return np.asarray(significant & ~(nested_r_hat(draws, superchains) <= largest))
 
 
 def _nested_variances(draws: Numbers, superchains: int) -> tuple[Numbers, Numbers, Numbers]:
@@ -104,8 +134,8 @@ def effective_sizes_of_short_chains(draws: Numbers) -> Numbers:
     centred = draws - draws[0, 0]
     spread, of_means = centred.var(axis=(0, 1)), centred.mean(axis=1).var(axis=0, ddof=1)
     sizes = np.full(draws.shape[2], total)
-    np.divide(chains * spread, of_means, out=sizes, where=of_means > 0)
-    return np.asarray(np.minimum(sizes, total * max(1.0, np.log10(total))))
+    np.divide(chains * spread, of_means, out=sizes, where=~(of_means <= 0))
+    return np.asarray(np.minimum(sizes, total * max(1.0, np.log10(total))))  # NaN stays NaN
 
 
 def _effective_sizes(parts: Numbers) -> Numbers:
@@ -113,7 +143,7 @@ def _effective_sizes(parts: Numbers) -> Numbers:
     total = float(chains * length)
     within, pooled = _variances(parts)
     covariance = _autocovariances(parts).mean(axis=0)  # (lags, quantities)
-    moves = pooled > 0
+    moves = ~(pooled <= 0)
     correlation = np.zeros_like(covariance)
     scale = length / (length - 1.0)  # within variances divide by n − 1, autocovariances by n
     correlation[:, moves] = 1.0 - (within[moves] - scale * covariance[:, moves]) / pooled[moves]
@@ -124,7 +154,7 @@ def _effective_sizes(parts: Numbers) -> Numbers:
     time = -1.0 + 2.0 * np.where(positive, pairs, 0.0).sum(axis=0)
     # Antithetic chains can be worth more than independent draws, but how much more is not known well.
     time = np.maximum(time, 1.0 / np.log10(total))
-    return np.where(moves, total / time, total)
+    return np.where(np.isfinite(pooled), np.where(moves, total / time, total), np.nan)
 
 
 def _variances(parts: Numbers) -> tuple[Numbers, Numbers]:
@@ -137,9 +167,7 @@ def _variances(parts: Numbers) -> tuple[Numbers, Numbers]:
 
 def _autocovariances(parts: Numbers) -> Numbers:
     """The covariance of each chain with itself at every lag, by the fast Fourier transform; (chains, lags, …)."""
-    from scipy.fft import irfft, next_fast_len, rfft
-
     length = parts.shape[1]
-    padded = next_fast_len(2 * length)
-    power = np.abs(rfft(parts - parts.mean(axis=1, keepdims=True), padded, axis=1)) ** 2
-    return np.asarray(irfft(power, padded, axis=1)[:, :length] / length, dtype=np.float64)
+    padded = 1 << (2 * length - 1).bit_length()
+    power = np.abs(np.fft.rfft(parts - parts.mean(axis=1, keepdims=True), padded, axis=1)) ** 2
+    return np.asarray(np.fft.irfft(power, padded, axis=1)[:, :length] / length, dtype=np.float64)

@@ -36,6 +36,9 @@ BASES = 4
 _ZERO = 1e-12
 _PIVOT = 1e-9
 _COLUMNS = 256  # of a covariance matrix, held at a time
+_DENSE_CELLS = 4_000_000  # of a matrix of equalities, up to which a dense solver is the quicker one
+MOST_LEARNED = 100  # entries of learned moves for each parameter of a block; a sweep makes two of these hundred
+MOST_LINKED = 50  # parameters of a constraint, above which pairs of them are too many to be moves
 
 Move = tuple[tuple[int, float], ...]  # (parameter, how much it changes) of each entry
 
@@ -54,6 +57,7 @@ class Directions:
     extra_bounds: Numbers
     extra_weights: Numbers  # NaN: a product constraint
     extra_equality: Flags
+    compared: Flags  # (distributions,) which an equality compares with others, or states of which with each other
 
 
 def directions(block: Block, interior: Interior, soft_weight: float | None = None) -> Directions:
@@ -66,7 +70,9 @@ def directions(block: Block, interior: Interior, soft_weight: float | None = Non
     fixed[interior.zero_parameters] = True
     inequalities = _distinct_inequalities(block, linear.take(linear.hard & ~equal))
     moves, chances, rays = _moves(block, inequalities, equalities, fixed)
-    return Directions(inequalities, equalities, targets, moves, chances, rays, *_extras(block, soft_weight))
+    extras = _extras(block, soft_weight)
+    compared = _compared(block, linear.take(equal))
+    return Directions(inequalities, equalities, targets, moves, chances, rays, *extras, compared)
 
 
 def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
@@ -78,6 +84,8 @@ def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
     """
     from scipy.sparse import csr_array, vstack
 
+    if len(block.configurations) < 2 and not part.equalities.shape[0]:
+        return part  # a distribution has nothing to follow but itself
     centred = draws - draws.mean(axis=0)
     deviation = centred.std(axis=0)
     still = deviation < _ZERO
@@ -86,7 +94,12 @@ def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
     # One parameter determines a distribution of two states.
     second = (sizes[block.distribution_of] == 2) & (np.diff(block.distribution_of, prepend=-1) == 0)
     wanted = np.flatnonzero(~still & ~second)
+    entries, most = 0, max(_COLUMNS * block.size, MOST_LEARNED * block.size)
+    # In the order of bits reversed, so that where there are too many those that are made lie everywhere.
+    wanted = wanted[np.argsort(_reversed_bits(len(wanted)), kind="stable")] if len(wanted) > _COLUMNS else wanted
     for piece in np.array_split(wanted, -(-len(wanted) // _COLUMNS) or 1):
+        if entries > most:
+            break
         covariance = centred[:, piece].T @ centred / len(draws)  # (piece, parameters)
         correlation = np.abs(covariance) / np.outer(deviation[piece], np.where(still, np.inf, deviation))
         strong = np.maximum.reduceat(correlation, block.distributions[:-1], axis=1) >= TOGETHER
@@ -96,6 +109,7 @@ def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
         moving = strong[:, block.distribution_of] & ~still
         moves = np.where(moving, covariance, 0.0)[strong.any(axis=1)]
         found.append(csr_array(moves / np.abs(moves).max(axis=1, keepdims=True, initial=_ZERO)))
+        entries += found[-1].nnz
     moves = csr_array(vstack(found, format="csr"))
     fresh = moves.shape[0] - part.moves.shape[0]
     entries = moves.nnz - part.moves.nnz
@@ -109,6 +123,14 @@ def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
     )
 
 
+def _reversed_bits(count: int) -> Indices:
+    """0, 1, … with their bits in reverse order: any first part of the numbers sorted by these is spread evenly."""
+    numbers, reverse = np.arange(count), np.zeros(count, dtype=np.int64)
+    for _ in range(max(count - 1, 0).bit_length()):
+        reverse, numbers = 2 * reverse + numbers % 2, numbers // 2
+    return reverse
+
+
 def without_rays(part: Directions) -> Directions:
     """The same without moves that only corners need."""
     lines = ~part.rays
@@ -119,10 +141,12 @@ def polished(part: Directions, point: Numbers) -> Numbers:
     """The nearest point that keeps the equalities to the last digit: linear programs keep them to 1e-9 only."""
     if not part.equalities.shape[0]:
         return point
-    from scipy.linalg import lstsq
-
     missing = part.targets - part.equalities @ point
-    return np.asarray(point + lstsq(part.equalities.toarray(), missing)[0], dtype=np.float64)
+    if part.equalities.shape[0] * part.equalities.shape[1] <= _DENSE_CELLS:
+        return np.asarray(point + np.linalg.lstsq(part.equalities.toarray(), missing)[0], dtype=np.float64)
+    from scipy.sparse.linalg import lsmr
+
+    return np.asarray(point + lsmr(part.equalities, missing, atol=1e-15, btol=1e-15)[0], dtype=np.float64)
 
 
 # Constraints ----------------------------------------------------------------------------------------------------------
@@ -143,32 +167,47 @@ def _equalities(block: Block, linear: LinearConstraints, zeros: Indices) -> tupl
     return matrix, np.concatenate((linear.bounds, np.zeros(len(zeros)), np.ones(len(touched))))
 
 
+def _compared(block: Block, equalities: LinearConstraints) -> Flags:
+    """The distributions that an equality compares.
+
+    Where θ₁ = θ₂ both priors count, and θ^(2(a − 1)) has no finite integral from a = 1/2 down: all of the posterior
+    would lie in a corner. Given such an equality the prior is flat instead, and the data of both decide.
+    """
+    found = np.zeros(len(block.configurations), dtype=np.bool_)
+    for number in range(len(equalities)):
+        entries = slice(equalities.starts[number], equalities.starts[number + 1])
+        owners, values = block.distribution_of[equalities.indices[entries]], equalities.coefficients[entries]
+        if (owners != owners[0]).any() or values.min() < 0.0 < values.max():
+            found[owners] = True
+    return found
+
+
 def _distinct_inequalities(block: Block, linear: LinearConstraints) -> LinearConstraints:
     """The constraints without those that every distribution keeps, and the tightest of those that mean the same.
 
     On distributions Σ c_k θ_k = c_K + Σ (c_k − c_K) θ_k: constraints are compared in the form in which the last state
     has no coefficient, and the largest coefficient is one. "P(no) ≤ 0.3" and "P(yes) ≥ 0.7" are then the same.
     """
-    last = block.distributions[1:] - 1
+    sizes = np.diff(block.distributions)
     tightest: dict[bytes, tuple[float, int]] = {}
     for constraint in range(len(linear)):
         entries = slice(linear.starts[constraint], linear.starts[constraint + 1])
-        indices, values = linear.indices[entries], linear.coefficients[entries]
-        form: dict[int, float] = {}
-        bound, most = float(linear.bounds[constraint]), 0.0
-        for d in np.unique(block.distribution_of[indices]).tolist():
-            own = dict(zip(range(block.distributions[d], block.distributions[d + 1]), [0.0] * block.size, strict=False))
-            for index, value in zip(indices.tolist(), values.tolist(), strict=True):
-                if index in own:
-                    own[index] += value
-            shift = own[int(last[d])]
-            bound -= shift
-            most += max(own.values()) - shift
-            form.update({index: value - shift for index, value in own.items() if abs(value - shift) > _ZERO})
-        if most <= bound or not form:
+        touched, owners = np.unique(block.distribution_of[linear.indices[entries]], return_inverse=True)
+        ends = np.cumsum(sizes[touched])
+        first = ends - sizes[touched]  # of each distribution, all of whose states stand one after the other
+        form = np.zeros(int(ends[-1]) if len(ends) else 0)
+        states = linear.indices[entries] - block.distributions[touched][owners] + first[owners]
+        np.add.at(form, states, linear.coefficients[entries])
+        shifts = form[ends - 1]
+        form -= np.repeat(shifts, sizes[touched])
+        bound = float(linear.bounds[constraint] - shifts.sum())
+        form[np.abs(form) <= _ZERO] = 0.0
+        scale = float(np.abs(form).max(initial=0.0))
+        if scale == 0.0 or np.maximum.reduceat(form, first).sum() <= bound:
             continue
-        scale = max(abs(value) for value in form.values())
-        key = np.array([(index, round(value / scale, 9)) for index, value in sorted(form.items())]).tobytes()
+        places = np.flatnonzero(form)
+        names = np.repeat(block.distributions[touched] - first, sizes[touched])[places] + places
+        key = names.tobytes() + np.round(form[places] / scale, 9).tobytes()
         if key not in tightest or bound / scale < tightest[key][0]:
             tightest[key] = (bound / scale, constraint)
     return linear.take(np.array(sorted(constraint for _, constraint in tightest.values()), dtype=np.int64))
@@ -216,13 +255,51 @@ def _moves(
         made = csr_array(vstack([pairs, _matrix([*rays, *narrow_lines], block.size)], format="csr"))
         return made, np.repeat(chances, counts), np.repeat([False, True, False], counts)
     broken = abs(csr_array(pairs @ equalities.T)).max(axis=1).toarray().ravel() > _ZERO
-    touched = np.unique(block.distribution_of[equalities.indices])
-    columns = np.flatnonzero(np.isin(block.distribution_of, touched) & ~fixed)
-    basis = csr_array(null_space(equalities[:, columns].toarray()))
-    spread = csr_array((basis.data, columns[basis.indices], basis.indptr), shape=(basis.shape[0], block.size))
-    longer = np.diff(spread.indptr) > 2  # a vector of two entries is one of the pairs
-    made = csr_array(vstack([pairs[~broken], spread[longer]], format="csr"))
+    made = csr_array(vstack([pairs[~broken], _equality_moves(block, equalities, fixed)], format="csr"))
     return made, np.ones(made.shape[0]), np.zeros(made.shape[0], dtype=np.bool_)
+
+
+def _equality_moves(block: Block, equalities: csr_array, fixed: Flags) -> csr_array:
+    """Moves that keep the equalities, and with pairs that do reach every point: a basis of their null space.
+
+    States of one distribution whose columns are equal exchange mass freely, in a ring. One of each class, less the
+    last of its distribution, is a column of what is eliminated: a few, however many states there are.
+    """
+    from scipy.sparse import csr_array, vstack
+
+    free = np.flatnonzero(np.isin(block.distribution_of, np.unique(block.distribution_of[equalities.indices])) & ~fixed)
+    matrix = csr_array(equalities[:, free].T)  # (parameters, equalities)
+    random = np.random.default_rng(matrix.shape[1]).standard_normal((matrix.shape[1], 2))
+    keys = np.column_stack((block.distribution_of[free], matrix @ random))
+    order = np.lexsort(keys.T[::-1])
+    starts = np.flatnonzero(np.concatenate(([True], (np.diff(keys[order], axis=0) != 0.0).any(axis=1))))
+    following = np.roll(order, -1)
+    following[np.append(starts[1:], len(order)) - 1] = order[starts]
+    ring = order != following
+    rings = _differences(free[order[ring]], free[following[ring]], block.size)
+    classes = free[np.minimum.reduceat(order, starts)] if len(order) else free
+    last_of = dict(zip(block.distribution_of[np.sort(classes)].tolist(), np.sort(classes).tolist(), strict=True))
+    last = np.array([last_of[d] for d in block.distribution_of[classes].tolist()], dtype=np.int64)
+    inner = classes != last
+    steps = _differences(classes[inner], last[inner], block.size)
+    changes = csr_array(equalities @ steps.T)
+    changes = changes[np.unique(changes.nonzero()[0])]  # sums and zeros are kept by every step
+    basis = csr_array(sparse_null_space(changes.toarray()) @ steps)
+    basis.data[np.abs(basis.data) < _PIVOT] = 0.0
+    basis.eliminate_zeros()
+    found = csr_array(vstack([rings, basis[np.diff(basis.indptr) > 0]], format="csr"))
+    found.sort_indices()
+    found.data /= np.repeat(found.data[found.indptr[:-1]], np.diff(found.indptr))  # a pair is 1 and −1, in this order
+    return found
+
+
+def _differences(one: Indices, other: Indices, size: int) -> csr_array:
+    """e_i − e_j of each pair."""
+    from scipy.sparse import csr_array
+
+    count = len(one)
+    values, rows = np.repeat([1.0, -1.0], count), np.tile(np.arange(count), 2)
+    return csr_array((values, (rows, np.concatenate((one, other)))), shape=(count, size))
 
 
 def _matrix(moves: Sequence[Sequence[tuple[int, float]]], size: int) -> csr_array:
@@ -256,7 +333,7 @@ def _linked(block: Block, linear: LinearConstraints) -> list[Move]:
     """
     return [
         ((i, 1.0), (j, round(-c_i / c_j, 9)))
-        for constraint in linear
+        for constraint in linear.take(linear.lengths <= MOST_LINKED)
         for i, c_i in zip(constraint.indices, constraint.coefficients, strict=True)
         for j, c_j in zip(constraint.indices, constraint.coefficients, strict=True)
         if block.distribution_of[i] < block.distribution_of[j]
@@ -320,6 +397,13 @@ def null_space(matrix: Numbers) -> Numbers:
 
     A column without a pivot is free: its vector has 1 there, and in the pivots' columns what that makes necessary.
     """
+    return np.asarray(sparse_null_space(matrix).toarray(), dtype=np.float64)
+
+
+def sparse_null_space(matrix: Numbers) -> csr_array:
+    """The same as a sparse matrix: of many columns and few rows the basis has few entries."""
+    from scipy.sparse import csr_array
+
     reduced = matrix.copy()
     pivots: list[int] = []
     for column in range(matrix.shape[1]):
@@ -336,8 +420,15 @@ def null_space(matrix: Numbers) -> Numbers:
         reduced[others] -= np.outer(reduced[others, column], reduced[row])
         pivots.append(column)
     free = np.setdiff1d(np.arange(matrix.shape[1]), pivots)
-    basis = np.zeros((len(free), matrix.shape[1]))
-    basis[np.arange(len(free)), free] = 1.0
-    basis[:, pivots] = -reduced[: len(pivots), free].T
-    basis[np.abs(basis) < _PIVOT] = 0.0
-    return basis
+    necessary = -reduced[: len(pivots), free].T
+    rows, columns = np.nonzero(np.abs(necessary) >= _PIVOT)
+    return csr_array(
+        (
+            np.concatenate((np.ones(len(free)), necessary[rows, columns])),
+            (
+                np.concatenate((np.arange(len(free)), rows)),
+                np.concatenate((free, np.array(pivots, dtype=np.int64)[columns])),
+            ),
+        ),
+        shape=(len(free), matrix.shape[1]),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -132,17 +132,28 @@ def _parameters(layout: Layout, numbers: Indices) -> Indices:
 
 
 def arrays_of(
-    sampled: SampledDistributions, blocks: Sequence[Block], start: Numbers, hyperparameters: Hyperparameters
+    sampled: SampledDistributions,
+    blocks: Sequence[Block],
+    start: Numbers,
+    compared: Flags,
+    hyperparameters: Hyperparameters,
 ) -> DistributionArrays:
-    """The same as flat arrays; `start`, (parameters of blocks,), shows which parameters can be other than zero."""
+    """The same as flat arrays.
+
+    `start`, (parameters of blocks,), shows which parameters can be other than zero; `compared`, (distributions of
+    blocks,), which distributions equalities compare, see `Directions`.
+    """
     possible = np.ones(sampled.size, dtype=np.bool_)
     possible[: len(start)] = start > 0.0
+    flat = np.zeros(len(sampled.numbers), dtype=np.bool_)
+    flat[: sampled.constrained] = compared
     family = {name: number for number, name in enumerate(sampled.names)}
     return DistributionArrays(
         sampled.starts,
         sampled.families,
         sampled.counts,
-        np.logical_and.reduceat(possible, sampled.starts[:-1]) if sampled.size else np.zeros(0, dtype=np.bool_),
+        np.logical_and.reduceat(possible, sampled.starts[:-1]) & ~flat if sampled.size else flat,
+        flat,
         np.array([sampled.constrained]),
         sampled.cells,
         sampled.seen.astype(np.int64),
@@ -163,23 +174,43 @@ class Draws:
     component: NDArray[np.int8]  # (chains, draws, distributions)
     means: Numbers  # (chains, draws, cells)
     weights: Numbers  # (chains, draws, families, components)
-    first: Numbers  # (parameters elsewhere,) E θ given all else, averaged over every sweep
-    second: Numbers  # (parameters elsewhere,) E θ²
+    first: Numbers  # (chains, parts, parameters elsewhere) E θ given all else, averaged over every sweep of a part
+    second: Numbers  # (parameters elsewhere,) E θ², of all
+    lengths: Indices  # (parts,) how many draws each part has
 
     @property
     def count(self) -> int:
         """How many draws each chain made."""
         return int(self.theta.shape[1])
 
+    @property
+    def mean(self) -> Numbers:
+        """E θ of parameters elsewhere, averaged over all parts of all chains."""
+        return np.asarray(np.einsum("cpi,p->i", self.first, self.lengths / self.lengths.sum()) / len(self.first))
+
+    def in_parts(self, count: int) -> Draws:
+        """The same with parts that follow each other put together, so that at most `count` are left."""
+        if len(self.lengths) <= count:
+            return self
+        ends = np.cumsum(self.lengths)
+        owners = np.minimum((ends - 0.5 * self.lengths) * count // ends[-1], count - 1).astype(np.int64)
+        firsts = np.flatnonzero(np.diff(owners, prepend=-1))
+        lengths = np.add.reduceat(self.lengths, firsts)
+        sums = np.add.reduceat(self.first * self.lengths[:, None], firsts, axis=1)
+        return replace(self, first=sums / lengths[:, None], lengths=lengths)
+
 
 def appended(stages: Sequence[Draws]) -> Draws:
     """The draws of stages that follow each other as those of one."""
+    if len(stages) == 1:
+        return stages[0]
     shares = np.array([stage.count for stage in stages]) / sum(stage.count for stage in stages)
     return Draws(
         np.concatenate([stage.theta for stage in stages], axis=1),
         np.concatenate([stage.component for stage in stages], axis=1),
         np.concatenate([stage.means for stage in stages], axis=1),
         np.concatenate([stage.weights for stage in stages], axis=1),
-        np.asarray(shares @ np.stack([stage.first for stage in stages]), dtype=np.float64),
+        np.concatenate([stage.first for stage in stages], axis=1),
         np.asarray(shares @ np.stack([stage.second for stage in stages]), dtype=np.float64),
+        np.concatenate([stage.lengths for stage in stages]),
     )

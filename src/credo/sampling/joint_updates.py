@@ -17,6 +17,7 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
 from credo.kernels.sampler_arrays import JointUpdates
+from credo.model.graphs import connected_components
 from credo.sampling.directions import CLOSE, Directions, close_forms, starts_of
 from credo.types import Flags, Indices, Numbers
 
@@ -26,9 +27,14 @@ ALONE = 0.5  # how likely a sweep updates a parameter on its own
 PASSES = 4  # over all constraints, to find what they leave to each parameter
 ROUNDING = 1e-12
 MOST_TIED = 12  # parameters of an update at most: of more, one is rejected nearly always
+# An update looks at all states of its distributions, and at all of the constraints on them. Where these are more, it is
+# made less often, so that a sweep takes time in proportion to the parameters.
+MOST_ENTRIES = 40
+MOST_CORRELATED = 4_000  # parameters of a block, above which only statements tie them: correlations take too long
+_COLUMNS = 256  # of a correlation matrix, held at a time
 
 Update = tuple[int, ...]  # parameters in the order in which they are proposed, one of a distribution
-Pairs = list[tuple[int, int]]
+Pairs = Indices  # (pairs, 2)
 Share = dict[int, tuple[float, float]]  # of each distribution, the least and the most that it adds to a constraint
 
 
@@ -43,7 +49,9 @@ class Support:
     low: Numbers  # (parameters,)
     high: Numbers  # (parameters,)
     bounds: Numbers  # (constraints,)
+    lengths: Indices  # (constraints,) how many entries each has
     shares: list[Share]  # of each constraint
+    most: list[float]  # of each constraint, what all distributions add at most
     touching: list[list[int]]  # of each distribution, the constraints on its states
     touching_extras: list[list[int]]
     extras: int  # how many there are
@@ -52,8 +60,16 @@ class Support:
 def supports_of(blocks: Sequence[Block], parts: Sequence[Directions], start: Numbers) -> list[Support]:
     """One for each block; `start` says which parameters can be other than zero."""
     ends = np.cumsum([block.size for block in blocks], dtype=np.int64).tolist()
+    known: dict[tuple[int, bytes], Support] = {}  # blocks of one shape share their directions
+
+    def support_once(block: Block, part: Directions, possible: Flags) -> Support:
+        key = id(part), possible.tobytes()
+        if key not in known:
+            known[key] = _support(block, part, possible)
+        return known[key]
+
     return [
-        _support(block, part, start[end - block.size : end] > 0.0)
+        support_once(block, part, start[end - block.size : end] > 0.0)
         for block, part, end in zip(blocks, parts, ends, strict=True)
     ]
 
@@ -66,13 +82,16 @@ def joint_updates_of(supports: Sequence[Support], draws: Numbers | None = None) 
     found: list[Update] = []
     checks: list[list[tuple[int, float]]] = []  # of each step: constraints, and what later steps add at least
     extras: list[list[int]] = []  # of each update
+    costs: list[int] = []  # of each update, the entries that it looks at
     first = first_constraint = first_extra = 0
     for support in supports:
         block = support.block
         for update in _updates(support, None if draws is None else draws[:, first : first + block.size]):
             steps = [int(block.distribution_of[i]) for i in update]
+            costs.append(sum(int(block.distributions[d + 1] - block.distributions[d]) for d in steps))
             for bounding in _checks(support, steps):
                 checks.append([(first_constraint + constraint, least) for constraint, least in bounding])
+                costs[-1] += sum(int(support.lengths[constraint]) for constraint, _ in bounding)
             extras.append(sorted({first_extra + extra for d in steps for extra in support.touching_extras[d]}))
             found.append(tuple(first + i for i in update))
         first += block.size
@@ -88,14 +107,15 @@ def joint_updates_of(supports: Sequence[Support], draws: Numbers | None = None) 
         np.concatenate([np.zeros(0), *(support.high for support in supports)]),
         starts_of([len(touched) for touched in extras]),
         _flat(extras),
-        _chances(np.array([len(update) for update in found], dtype=np.int64)),
+        _chances(np.array([len(update) for update in found], dtype=np.int64), np.array(costs, dtype=np.int64)),
     )
 
 
-def _chances(sizes: Indices) -> Numbers:
+def _chances(sizes: Indices, costs: Indices) -> Numbers:
     """How likely a sweep makes each: those of several parameters propose, together, as many as those of one."""
     alone, steps = int((sizes == 1).sum()), int(sizes[sizes > 1].sum())
-    return np.where(sizes == 1, ALONE, min(1.0, ALONE * alone / max(1, steps)))
+    chances = np.where(sizes == 1, ALONE, min(1.0, ALONE * alone / max(1, steps)))
+    return np.asarray(chances * np.minimum(1.0, MOST_ENTRIES * sizes / np.maximum(1, costs)))
 
 
 def _flat(lists: Sequence[Sequence[int]]) -> Indices:
@@ -148,17 +168,14 @@ def _shares(block: Block, linear: LinearConstraints, low: Numbers, high: Numbers
 
 def _checks(support: Support, steps: Sequence[int]) -> Iterator[list[tuple[int, float]]]:
     """For each step the constraints that can bound it, with the least that distributions drawn later add to them."""
-    order = {d: step for step, d in enumerate(steps)}
     for step, d in enumerate(steps):
         found = []
         for constraint in support.touching[d]:
-            later = most = 0.0
-            for other, (least, greatest) in support.shares[constraint].items():
-                if order.get(other, -1) > step:
-                    later += least
-                else:
-                    most += greatest
-            if later + most > support.bounds[constraint]:
+            share = support.shares[constraint]
+            after = [share[other] for other in steps[step + 1 :] if other in share]
+            later = sum(least for least, _ in after)
+            most = support.most[constraint] - sum(greatest for _, greatest in after)
+            if later + most > support.bounds[constraint] - ROUNDING:
                 found.append((constraint, later))
         yield found
 
@@ -174,32 +191,51 @@ def _support(block: Block, part: Directions, possible: Flags) -> Support:
     ]
     forms = {width: [[i for i, _ in form] for form in close_forms(block, inequalities, width)] for width in WIDTHS}
     low, high = _ends(block, inequalities)
+    shares = _shares(block, inequalities, low, high)
+    # An equality holds its distributions: none of them can be proposed as if it were free.
+    held = set(block.distribution_of[part.equalities.indices].tolist())
     return Support(
         block,
-        () if part.equalities.shape[0] else tuple(singles),
-        tuple([(form[0], form[1]) for form in forms[width] if len(form) == 2] for width in WIDTHS),
-        [pair for form in forms[CLOSE] if len(form) > 2 for pair in combinations(form, 2)],
+        tuple(i for i in singles if block.distribution_of[i] not in held) if held else tuple(singles),
+        tuple(_as_pairs([form for form in forms[width] if len(form) == 2]) for width in WIDTHS),
+        _as_pairs([pair for form in forms[CLOSE] if len(form) > 2 for pair in _pairs_of(form)]),
         low,
         high,
         inequalities.bounds,
-        _shares(block, inequalities, low, high),
+        inequalities.lengths,
+        shares,
+        [sum(greatest for _, greatest in share.values()) for share in shares],
         _touching(block, inequalities.starts, inequalities.indices),
         _touching(block, part.extras.indptr, part.extras.indices),
         part.extras.shape[0],
     )
 
 
+def _as_pairs(pairs: Sequence[Sequence[int]]) -> Pairs:
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _pairs_of(form: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Any two parameters of a short sum; of a long one each with its next and with one far away."""
+    if len(form) <= MOST_TIED:
+        yield from combinations(form, 2)
+        return
+    for step in (1, len(form) // 2):
+        yield from ((form[k], form[(k + step) % len(form)]) for k in range(len(form)))
+
+
 def _updates(support: Support, draws: Numbers | None) -> list[Update]:
     """Every parameter on its own; then what is tied, more and more closely."""
     updates: dict[frozenset[int], Update] = {frozenset((i,)): (i,) for i in support.singles}
-    for pairs in (*support.ties, *(_correlated(draws) if draws is not None else ())):
-        tied: dict[int, list[int]] = {i: [] for i in support.singles}
-        for i, j in pairs:
-            if i in tied and j in tied:
-                tied[i].append(j)
-                tied[j].append(i)
+    if len(support.block.configurations) < 2:
+        return list(updates.values())  # two parameters of one distribution are never updated jointly
+    look = draws is not None and len(support.singles) <= MOST_CORRELATED
+    for pairs in (*support.ties, *(_correlated(support, draws) if look and draws is not None else ())):
+        tied, many = _tied(support, pairs)
         # Where a sum is held, no parameter can move alone, but two of it can, with what each is tied to.
-        for numbers in (*((i,) for i in support.singles), *support.sums):
+        for numbers in (*((i,) for i in support.singles), *support.sums.tolist()):
+            if many.intersection(numbers):
+                continue
             together = [j for i in numbers if i in tied for j in _connected(i, tied)]
             update = _one_each(support.block, together)
             if 1 < len(update) <= MOST_TIED:
@@ -207,13 +243,50 @@ def _updates(support: Support, draws: Numbers | None) -> list[Update]:
     return list(updates.values())
 
 
-def _correlated(draws: Numbers) -> Iterator[Pairs]:
-    """Pairs of correlated parameters: what several statements tie, and modes that chains are caught in."""
+def _tied(support: Support, pairs: Pairs) -> tuple[dict[int, list[int]], set[int]]:
+    """What each parameter is tied to; and those that are tied to too many distributions to be updated with them."""
+    block = support.block
+    single = np.zeros(block.size, dtype=np.bool_)
+    single[list(support.singles)] = True
+    pairs = pairs[single[pairs].all(axis=1)]
+    label = connected_components(pairs[:, 0], pairs[:, 1], block.size)
+    distinct = np.unique(np.column_stack((label, block.distribution_of)), axis=0)[:, 0]
+    large = np.bincount(distinct, minlength=block.size)[label] > MOST_TIED
+    tied: dict[int, list[int]] = {i: [] for i in support.singles}
+    for i, j in pairs[~large[pairs[:, 0]]].tolist():
+        tied[i].append(j)
+        tied[j].append(i)
+    return tied, set(np.flatnonzero(large).tolist())
+
+
+def _correlated(support: Support, draws: Numbers) -> Iterator[Pairs]:
+    """Pairs of correlated parameters: what several statements tie, and modes that chains are caught in.
+
+    Of parameters that hundreds of others are correlated with, fewer pairs that connect the same say as much.
+    """
     centred = draws - draws.mean(axis=0)
     scaled = centred / np.maximum(np.sqrt((centred**2).sum(axis=0)), 1e-12)
-    correlation = np.abs(scaled.T @ scaled)
+    own = np.array(support.singles, dtype=np.int64)
+    found: dict[float, list[Pairs]] = {least: [np.zeros((0, 2), dtype=np.int64)] for least in CORRELATIONS}
+    for first in range(0, len(own), _COLUMNS):
+        piece = own[first : first + _COLUMNS]
+        correlation = np.abs(scaled[:, piece].T @ scaled[:, own])
+        correlation[own[None] <= piece[:, None]] = 0.0
+        for least in CORRELATIONS:
+            one, other = np.nonzero(correlation >= least)
+            pairs = np.column_stack((piece[one], own[other]))
+            found[least].append(pairs if len(pairs) <= _COLUMNS * MOST_TIED else _spanning(pairs, len(scaled[0])))
     for least in CORRELATIONS:
-        yield list(zip(*np.nonzero(np.triu(correlation, 1) >= least), strict=True))
+        yield np.concatenate(found[least])
+
+
+def _spanning(pairs: Pairs, size: int) -> Pairs:
+    """Pairs enough to connect what all of them connect: each parameter with the first of its component."""
+    members = np.unique(pairs)
+    label = connected_components(pairs[:, 0], pairs[:, 1], size)[members]
+    _, first, own = np.unique(label, return_index=True, return_inverse=True)
+    stars = np.column_stack((members[first][own], members))
+    return np.asarray(stars[stars[:, 0] != stars[:, 1]], dtype=np.int64)
 
 
 def _connected(start: int, tied: dict[int, list[int]]) -> list[int]:

@@ -12,14 +12,13 @@ Three kinds of moves, each of which keeps the target:
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from os import cpu_count
 from time import perf_counter
 
 import numpy as np
 
 from credo.constraints.blocks import Block
+from credo.kernels.threads import map_in_threads
 from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains, nested_r_hat, r_hat
 from credo.sampling.directions import without_rays
 from credo.sampling.region import Region, geometry_of, region_of, seeded, with_learned
@@ -112,8 +111,7 @@ def run_chains(
         def run(chain: int) -> None:
             run_chain(geometry, extras, target, points[chain], thin, out[chain], generators[chain])
 
-        with ThreadPoolExecutor(threads or cpu_count() or 1) as pool:
-            list(pool.map(run, range(chains)))
+        map_in_threads(run, range(chains), threads)
         return out
 
     stage(region, np.ones_like(shape), 1, SPREADING)

@@ -26,7 +26,7 @@ long chains in compiled code, whose compilation takes longer than a small proble
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
@@ -34,9 +34,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.constraints.blocks import Block
+from credo.errors import SamplingError
 from credo.findings import Finding
 from credo.model.network import Network
 from credo.options import PosteriorOptions
+from credo.sampling.averages import SMALLEST_SIZE, Averages, averages_of
 from credo.sampling.compiled_chains import CompiledChains
 from credo.sampling.convergence import effective_sizes, r_hat
 from credo.sampling.directions import without_rays
@@ -48,6 +50,7 @@ from credo.sampling.distributions import (
     arrays_of,
     sampled_distributions,
 )
+from credo.sampling.plan import SamplingPlan, sampling_plan
 from credo.sampling.polytope import SNAPSHOTS
 from credo.sampling.region import Region, region_of
 from credo.sampling.vectorised import CHAINS
@@ -57,10 +60,10 @@ from credo.statistics.prior import Priors
 from credo.types import Flags, Numbers
 
 LARGEST_R_HAT = 1.05
-SMALLEST_SIZE = 100.0  # effective draws, below which a standard error is more than a tenth of the deviation
 SAFETY = 1.5  # by so much sizes that are estimated from few draws may be too large
-MOST_UPDATES = 5_000_000  # of single parameters, in all sweeps of all chains; about ten seconds
-KEPT_NUMBERS = 50_000_000  # draws of parameters that are kept at most, 400 MB
+MOST_UPDATES = 5_000_000  # of single parameters, in all sweeps of all chains, after which none are added; ten seconds
+PRODUCT_MISSED = "product"
+MOST_LISTED = 100  # configurations that a finding names
 VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised sampler is used …
 VECTORISED_PARAMETERS = 1200  # … and parameters in all,
 VECTORISED_SWEEPS = 200  # and sweeps of all chains that the draws need
@@ -71,13 +74,15 @@ Progress = Callable[[int, int], None]
 class PosteriorResult:
     """Means and standard deviations of all CPTs, (parents…, child), and the draws behind them.
 
+    `errors` are the Monte-Carlo standard errors of the means: how much another seed would change them.
     `effective_sizes` and `r_hat` are those of the parameters in blocks, in the order of `sampled`; the others are
-    averaged over exact distributions. R-hat is nested where there are many short chains (`convergence.py`). Draws are
-    (chains, draws, …).
+    averaged over exact distributions (`averages.py`). R-hat is nested where there are many short chains
+    (`convergence.py`). Draws are (chains, draws, …).
     """
 
     means: Mapping[str, Numbers]
     deviations: Mapping[str, Numbers]
+    errors: Mapping[str, Numbers]
     effective_sizes: Numbers
     r_hat: Numbers
     findings: tuple[Finding, ...]
@@ -110,32 +115,43 @@ def posterior(
     soft_weight: float | None = None,
     progress: Progress | None = None,
     compiled: bool | None = None,
+    memory_limit: int | None = None,
 ) -> PosteriorResult:
     """The posterior of the CPTs of `names`, which the blocks constrain; the same seed gives the same result.
 
     Pseudo-counts of a `prior` are added to the data's; the hierarchical prior stays on top. `progress(done, total)` is
     called after every short step; an exception that it raises, or an interrupt, ends the sampling there. Which
-    implementation runs depends on the numbers of parameters and draws, unless `compiled` says it.
+    implementation runs depends on the numbers of parameters and draws, unless `compiled` says it. What does not fit
+    into `memory_limit` bytes (half of the machine's memory if not given) is refused before anything is sampled.
     """
     began = perf_counter()
     hyperparameters, options = hyperparameters or Hyperparameters(), options or PosteriorOptions()
     sampled = sampled_distributions(network, names, counts, blocks, prior)
+    plan = sampling_plan(sampled, options, hyperparameters, memory_limit)
     region = region_of(blocks, soft_weight=soft_weight)
     region = replace(region, parts=tuple(without_rays(part) for part in region.parts))  # joint updates reach corners
     report = progress or (lambda done, total: None)
     if compiled is None:
         compiled = not is_small(sampled, options)
     if compiled:
-        found, sizes, mixed = _compiled(region, sampled, hyperparameters, options, seed, report)
+        found, sizes, mixed = _compiled(region, sampled, hyperparameters, options, plan, seed, report)
     else:
         found, sizes, mixed = sample_posterior(region, sampled, hyperparameters, options, seed, report)
-    means, deviations = _moments(network, sampled, hyperparameters, found)
+    averages = averages_of(sampled, hyperparameters, found)
+    _require_finite(sampled, averages)
+    edge, layout = sampled.parameters()[: sampled.constrained_size], sampled.layout
+    averages.errors[edge] = np.sqrt(averages.variances[edge] / sizes)
     return PosteriorResult(
-        means,
-        deviations,
+        layout.unpack(averages.means),
+        layout.unpack(np.sqrt(averages.variances)),
+        layout.unpack(averages.errors),
         sizes,
         mixed,
-        (*_unmixed(network, sampled, sizes, mixed), *_products_missed(blocks, found.theta)),
+        (
+            *(plan.findings if compiled else ()),
+            *_unmixed(network, sampled, _doubtful(sizes, mixed), averages),
+            *_products_missed(blocks, found.theta),
+        ),
         perf_counter() - began,
         sampled,
         hyperparameters,
@@ -152,7 +168,7 @@ def is_small(sampled: SampledDistributions, options: PosteriorOptions) -> bool:
     sweeps = options.chains * options.draws * options.thinning / CHAINS
     return (
         sampled.constrained_size <= VECTORISED_CONSTRAINED
-        and sampled.size <= VECTORISED_PARAMETERS
+        and max(sampled.size, int(sampled.cells[-1])) <= VECTORISED_PARAMETERS
         and sweeps <= VECTORISED_SWEEPS
     )
 
@@ -162,15 +178,17 @@ def _compiled(
     sampled: SampledDistributions,
     hyperparameters: Hyperparameters,
     options: PosteriorOptions,
+    plan: SamplingPlan,
     seed: int,
     progress: Progress,
 ) -> tuple[Draws, Numbers, Numbers]:
     """Few long chains; each goes on to `max_draws` while some parameters have not mixed, within `MOST_UPDATES`."""
-    arrays = arrays_of(sampled, region.blocks, region.start, hyperparameters)
+    arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyperparameters)
     chains = CompiledChains(region, sampled, arrays, hyperparameters, options.chains, seed)
-    most_kept = KEPT_NUMBERS // max(options.chains * (sampled.constrained_size + len(sampled.numbers)), 1)
-    draws = max(50, min(options.draws, most_kept))
+    draws = plan.draws
     kept = -(-SNAPSHOTS // options.chains)
+    if plan.warmup < options.warmup:  # a large problem: two stages of the warm-up that is left
+        kept = min(kept, plan.warmup // 2)
     done, total = 0, 2 * kept + draws
 
     def step_done(count: int) -> None:
@@ -179,22 +197,22 @@ def _compiled(
         progress(done, total)
 
     for share in (0.4, 0.6):
-        snapshots = chains.stage(kept, max(1, round(share * options.warmup / kept)), step_done)
+        snapshots = chains.stage(kept, max(1, round(share * plan.warmup / kept)), step_done)
         chains.learn(region, snapshots.theta)
     # The effective sizes so far show how often each CPT needs to be updated, and whether more draws are needed.
     half = draws // 2
-    chains.share_effort(effective_sizes(snapshots.theta) * (draws / kept), SMALLEST_SIZE)
+    chains.share_effort(effective_sizes(snapshots.theta) * (draws / kept), SMALLEST_SIZE, draws)
     found = chains.stage(half, options.thinning, step_done)
-    chains.share_effort(effective_sizes(found.theta) * 2.0, SAFETY * SMALLEST_SIZE)
+    chains.share_effort(effective_sizes(found.theta) * 2.0, SAFETY * SMALLEST_SIZE, draws)
     found = appended((found, chains.stage(draws - half, options.thinning, step_done)))
     sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
-    while (
-        _doubtful(sizes, mixed).any()
-        and found.count + half <= min(options.max_draws, most_kept)
-        and chains.updates < MOST_UPDATES
-    ):
+
+    def doubtful() -> bool:
+        return bool(_doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any())
+
+    while found.count + half <= plan.max_draws and chains.updates < MOST_UPDATES and doubtful():
         total += half
-        chains.share_effort(sizes, SAFETY * SMALLEST_SIZE)
+        chains.share_effort(sizes, SAFETY * SMALLEST_SIZE, draws)
         found = appended((found, chains.stage(half, options.thinning, step_done)))
         sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
     return found, sizes, mixed
@@ -203,63 +221,42 @@ def _compiled(
 # Results --------------------------------------------------------------------------------------------------------------
 
 
-def unseen_moments(hyperparameters: Hyperparameters, weights: Numbers, means: Numbers) -> tuple[Numbers, Numbers]:
-    """E θ and E θ² of a distribution without data or statements: Σ_g π_g·b_g, and Σ_g π_g·b_g·(s_g·b_g + 1)/(s_g + 1).
-
-    `weights` is (draws, components), `means` (draws, states); the results (states,).
-    """
-    states = means.shape[1]
-    uniform = np.full((len(means), len(hyperparameters.uniform_strengths), states), 1.0 / states)
-    pooled = np.repeat(means[:, None], len(hyperparameters.pooled_strengths), axis=1)
-    bases = np.concatenate((uniform, pooled), axis=1)  # (draws, components, states)
-    strengths = hyperparameters.strengths()[0][None, :, None]
-    first = (weights[:, :, None] * bases).sum(axis=1).mean(axis=0)
-    second = (weights[:, :, None] * bases * (strengths * bases + 1.0) / (strengths + 1.0)).sum(axis=1).mean(axis=0)
-    return first, second
-
-
-def _moments(
-    network: Network, sampled: SampledDistributions, hyperparameters: Hyperparameters, found: Draws
-) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
-    """Means and standard deviations: of draws in blocks, of exact distributions elsewhere."""
-    layout = sampled.layout
-    first, second = np.empty((2, layout.size))
-    for family, name in enumerate(sampled.names):
-        cells = slice(sampled.cells[family], sampled.cells[family + 1])
-        means = found.means[:, :, cells].reshape(-1, sampled.states[family])
-        weights = found.weights[:, :, family].reshape(len(means), -1)
-        moments = unseen_moments(hyperparameters, weights, means)
-        layout.view(first, name)[:], layout.view(second, name)[:] = moments
-    parameters = sampled.parameters()
-    first[parameters] = np.concatenate((found.theta.mean(axis=(0, 1)), found.first))
-    second[parameters] = np.concatenate(((found.theta**2).mean(axis=(0, 1)), found.second))
-    deviations = np.sqrt(np.maximum(second - first**2, 0.0))
-    return layout.unpack(first), layout.unpack(deviations)
-
-
 def _doubtful(sizes: Numbers, mixed: Numbers) -> Flags:
-    return np.asarray((mixed > LARGEST_R_HAT) | (sizes < SMALLEST_SIZE))
+    """Which parameters in blocks cannot be trusted; what is NaN cannot."""
+    return np.asarray(~(mixed <= LARGEST_R_HAT) | ~(sizes >= SMALLEST_SIZE))
 
 
-def _unmixed(network: Network, sampled: SampledDistributions, sizes: Numbers, mixed: Numbers) -> list[Finding]:
-    """The distributions whose chains do not agree, or have a small effective sample size, CPT by CPT."""
-    doubtful: dict[str, list[int]] = {}
-    worst = _doubtful(sizes, mixed)
-    for number in range(sampled.constrained):
-        if worst[sampled.starts[number] : sampled.starts[number + 1]].any():
-            name = sampled.names[sampled.families[number]]
-            doubtful.setdefault(name, []).append(int(sampled.configurations[number]))
-    return [
-        Finding(
+def _require_finite(sampled: SampledDistributions, averages: Averages) -> None:
+    """Refuse averages that are no numbers: a chain has left what it can compute with."""
+    for name in sampled.names:
+        if not np.isfinite(averages.means[sampled.layout.slice_of(name)]).all():
+            raise SamplingError(
+                f"The draws of {name} are not finite numbers: its counts or its prior are too extreme to be sampled. "
+                "Use the method cmap, or smaller weights and priors."
+            )
+
+
+def _unmixed(
+    network: Network, sampled: SampledDistributions, in_blocks: Flags, averages: Averages
+) -> Iterator[Finding]:
+    """The distributions whose chains do not agree, or are worth few draws, CPT by CPT."""
+    layout = sampled.layout
+    doubtful = averages.doubtful
+    doubtful[sampled.parameters()[: sampled.constrained_size]] = in_blocks
+    if not doubtful.any():
+        return
+    starts = layout.distribution_starts()
+    families, configurations = layout.locate_distributions(np.flatnonzero(np.logical_or.reduceat(doubtful, starts)))
+    for family in np.unique(families).tolist():
+        name, places = layout.names[family], configurations[families == family].tolist()
+        yield Finding(
             "not mixed",
             f"{name}: the draws are too few to be relied on in {len(places)} of {network.configurations(name)} "
-            f"configurations; raise draws in PosteriorOptions. The effective sample size is below "
-            f"{SMALLEST_SIZE:.0f}, or R-hat is above {LARGEST_R_HAT}, for:",
+            f"configurations; raise draws in PosteriorOptions. The effective sample size is below {SMALLEST_SIZE:.0f}, "
+            f"or R-hat is above {LARGEST_R_HAT}, for{':' if len(places) <= MOST_LISTED else ', among others:'}",
             name,
-            tuple(network.configuration(name, place) for place in places),
+            tuple(network.configuration(name, place) for place in places[:MOST_LISTED]),
         )
-        for name, places in doubtful.items()
-    ]
 
 
 def _products_missed(blocks: Sequence[Block], draws: Numbers) -> list[Finding]:
@@ -276,7 +273,8 @@ def _products_missed(blocks: Sequence[Block], draws: Numbers) -> list[Finding]:
                 name = block.configurations[int(block.distribution_of[product.indices[0]])][0]
                 message = (
                     f"{name}: the estimate violates statement {product.statement + 1}, about a product: every draw "
-                    "satisfies it, but their mean does not."
+                    f"satisfies it, but their mean is {np.expm1(value - product.log_bound):.2%} beyond its bound. "
+                    "Use the method cmap to satisfy it."
                 )
-                findings.append(Finding("product", message, name))
+                findings.append(Finding(PRODUCT_MISSED, message, name))
     return findings

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from credo.errors import DataError, OptionError, TooLargeError, UnknownStateError, readable_bytes, suggestion
 from credo.fitting import fit as learn
-from credo.io.columns import MISSING, Lexicon, text_of
+from credo.io.columns import MISSING, Lexicon, no_weight, text_of
 from credo.io.dataset import Dataset, code_type
 from credo.io.network_files import NetworkLike, read_network
 from credo.knowledge import Knowledge, KnowledgeSource, knowledge_for
@@ -25,6 +25,7 @@ from credo.knowledge.statements import NoisyFamily
 from credo.model.network import Network, Variable
 from credo.sklearn.columns import Column, declared_categories, learn_column, plain, with_thresholds
 from credo.sklearn.tabular import Features, RandomState, TabularMixin
+from credo.statistics.predict import probabilities_of
 from credo.statistics.prior import PriorLike
 from credo.types import Numbers
 
@@ -144,13 +145,18 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         KnowledgeClassifier
             The estimator itself.
         """
+        import polars as pl
+
         frame = self._frame(X, reset=True)
         labels = self._labels(y, len(frame))
         weights = np.asarray(_check_sample_weight(sample_weight, labels, dtype=np.float64, ensure_non_negative=True))
         self.classes_, which = np.unique(labels, return_inverse=True)
         self.target_ = self._target_name(y, frame.columns)
         if not (kept := weights > 0).all():
-            frame, which, weights = frame.filter(kept), which[kept], weights[kept]
+            if not kept.any():
+                raise no_weight()
+            frame = pl.DataFrame([frame[name].filter(kept) for name in frame.columns])
+            which, weights = which[kept], weights[kept]
 
         if self.network is not None:
             network = read_network(self.network)
@@ -191,7 +197,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             return np.ones((len(frame), 1))
         unknown = np.full(len(frame), MISSING)
         rows = self._rows(self._predictor, frame, unknown, None, strict=False)
-        probabilities = self._predictor.predict(rows, self.target_).to_numpy()[:, self._class_codes]
+        probabilities = probabilities_of(self._predictor, rows, self.target_)[:, self._class_codes]
         totals = probabilities.sum(axis=1, keepdims=True)
         uniform = np.full_like(probabilities, 1 / len(self.classes_))
         return np.asarray(np.divide(probabilities, totals, out=uniform, where=totals > 0))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.errors import DataError, OptionError, UnknownStateError, listing, suggestion
+from credo.errors import ROWS_FROM_1, DataError, OptionError, UnknownStateError, listing, suggestion
 from credo.io.categories import read_frame
 from credo.io.columns import MISSING, MISSING_TEXTS, Lexicon, text_of
 from credo.io.tables import is_missing
@@ -136,7 +136,7 @@ def as_numbers(values: pl.Series) -> Numbers:
     wrong = (numbers.is_null() & ~blank) | numbers.is_infinite().fill_null(False)
     if wrong.any():
         row = wrong.arg_max() or 0
-        raise DataError(f"Column {values.name} is measured, but row {row + 1} holds {values[row]!r}.")
+        raise DataError(f"Column {values.name} is measured, but row {row + 1} holds {values[row]!r}. {ROWS_FROM_1}")
     return numbers.fill_null(math.nan).to_numpy()
 
 

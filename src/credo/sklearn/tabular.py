@@ -26,6 +26,7 @@ class TabularMixin:
     """Input that may be a frame or an array, with texts and missing values."""
 
     random_state: RandomState
+    _names: list[str]  # of the columns that were learned from
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -38,9 +39,14 @@ class TabularMixin:
         """The features as a polars frame with texts as names of columns."""
         if (header := header_of(features)) is not None:
             validate_data(self, features, skip_check_array=True, reset=reset)
-            return as_frame(features, header)
-        checked = validate_data(self, features, dtype=None, ensure_all_finite="allow-nan", reset=reset)
-        return as_frame(checked, [f"x{place}" for place in range(checked.shape[1])])
+            checked, names = features, header
+        else:
+            checked = validate_data(self, features, dtype=None, ensure_all_finite="allow-nan", reset=reset)
+            names = [f"x{place}" for place in range(checked.shape[1])]
+        if reset:
+            self._names = names
+        # Later features may be an array where a frame was learned from, or the reverse: columns keep their places.
+        return as_frame(checked, self._names)
 
     def _seed(self) -> int:
         """The seed that `random_state` means."""

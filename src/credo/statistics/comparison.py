@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from credo.model.alignment import aligned_cpt
 from credo.model.network import Network
-from credo.statistics.likelihood import aligned_cpt, kl_by_family
+from credo.statistics.likelihood import kl_by_family
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,9 +7,9 @@ table can be counted a part at a time, by several threads, on several machines.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import pairwise
 from math import prod
 from os import cpu_count
 from typing import Any
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from credo.errors import NetworkError
 from credo.io.dataset import Dataset
+from credo.kernels.threads import map_in_threads
 from credo.model.layout import MOST_CELLS, Layout, family_strides, too_many_cells
 from credo.model.network import Network
 from credo.types import Numbers
@@ -26,8 +27,9 @@ from credo.types import Numbers
 # A CPT with more cells than this has, with few data, mostly zeros: its counts are kept as (cell, count).
 DENSE_CELLS = 2**20
 SMALL_PIECE = 20_000  # rows that are not worth a thread of their own
-# Rows times families up to which `np.bincount` counts, in at most 0.1 s; loading the compiled loop takes longer.
-PLAIN_WORK = 2**20
+# Rows times families up to which `np.bincount` counts: measured, 17 ns each, 0.07 s in all. Importing Numba for the
+# compiled loop takes longer than that, compiling it seconds.
+PLAIN_WORK = 2**22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,8 +203,7 @@ def _count_compiled(layout: Layout, dataset: Dataset) -> tuple[Numbers, Numbers]
 
     threads = min(cpu_count() or 1, 1 + len(dataset) // SMALL_PIECE)
     cuts = [len(dataset) * i // threads for i in range(threads + 1)]
-    with ThreadPoolExecutor(threads) as pool:
-        parts = list(pool.map(count_piece, (slice(cuts[i], cuts[i + 1]) for i in range(threads))))
+    parts = map_in_threads(count_piece, (slice(*cut) for cut in pairwise(cuts)))
     counts, incomplete = np.zeros(layout.size), np.zeros(len(offsets))
     for part_counts, part_incomplete in parts:
         counts += part_counts

@@ -37,7 +37,16 @@ def predict(
     """
     import polars as pl
 
-    states, soft = network.states(name), soft or {}
+    probabilities = probabilities_of(network, data, name, soft, memory_limit)
+    return pl.DataFrame({f"{name}={state}": probabilities[:, k] for k, state in enumerate(network.states(name))})
+
+
+def probabilities_of(
+    network: Network, data: TableLike, name: str, soft: SoftEvidence | None = None, memory_limit: int | None = None
+) -> Numbers:
+    """The same as an array, (rows, states)."""
+    network.variable(name)
+    soft = soft or {}
     expanded = expand(network).network
     count_layout = layout_for_counts(expanded)
     parts, done = [], 0
@@ -49,8 +58,7 @@ def predict(
     for key, values in soft.items():
         if np.ndim(values) == 2 and (count := len(np.asarray(values))) != done:
             raise DataError(f"There are {done} rows but {count} likelihoods for {key}: one list per row is needed.")
-    probabilities = np.concatenate(parts)
-    return pl.DataFrame({f"{name}={state}": probabilities[:, k] for k, state in enumerate(states)})
+    return np.concatenate(parts)
 
 
 def posterior(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-import zipfile
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
@@ -18,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.errors import OptionError
-from credo.io.files import replacing
+from credo.errors import FileError, OptionError
+from credo.io.files import replacing, require_target, unreadable
 
+VERSION = 1  # of what a checkpoint holds; a change of that, or of the numbers that EM computes, is a new version
 SAVING_SHARE = 0.05  # of the time that saving may take
 
 
@@ -37,7 +37,7 @@ class Checkpoint:
         started = time.monotonic()
         if started < self.due and not force:
             return
-        text = json.dumps({"fingerprint": self.fingerprint, **state})
+        text = json.dumps({"version": VERSION, "fingerprint": self.fingerprint, **state})
         with replacing(self.path, ".npz") as draft:
             np.savez(draft, allow_pickle=False, state=np.array(text), **dict(arrays))
         now = time.monotonic()
@@ -45,18 +45,36 @@ class Checkpoint:
 
     def load(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
         """What was saved last; None where there is no file yet."""
-        if not self.path.exists():
-            return None
         try:
-            with np.load(self.path, allow_pickle=False) as file:
+            if not self.path.exists():
+                require_target(self.path)  # before the work, not after it
+                return None
+            if self.path.is_dir():
+                raise FileError("This is a folder, not a checkpoint. Choose a file.", self.path)
+        except FileError:
+            raise
+        except (OSError, ValueError) as error:  # a name that is too long, a null character
+            raise unreadable(self.path, error) from None
+        try:
+            with self.path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             state = json.loads(str(arrays.pop("state")))
-        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile):
-            raise OptionError(f"{self.path} is no checkpoint. Remove it, or choose another file.") from None
-        if state.pop("fingerprint", None) != self.fingerprint:
+            version, own = state.pop("version", None), state.pop("fingerprint", None)
+        except PermissionError as error:
+            raise unreadable(self.path, error) from None
+        except Exception:  # whatever a damaged archive makes of its readers
+            raise OptionError(
+                f"{self.path} is no checkpoint, or it is damaged. Remove it to begin anew, or choose another file."
+            ) from None
+        if version != VERSION:
+            raise OptionError(
+                f"The checkpoint {self.path} was written by another version of credo. Remove it to begin anew, or "
+                "choose another file."
+            )
+        if own != self.fingerprint:
             raise OptionError(
                 f"The checkpoint {self.path} belongs to another run: the network, the knowledge, the data or an "
-                "option differs. Remove it, or choose another file."
+                "option differs. Remove it to begin anew, or choose another file."
             )
         return state, arrays
 

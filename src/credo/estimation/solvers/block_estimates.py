@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.constraints.feasibility import InfeasibleError, interior_of
+from credo.constraints.feasibility import NONE, InfeasibleError, interior_of
 from credo.estimation.solvers.active_constraints import solve_in_rounds
-from credo.estimation.solvers.certificate import Certificate
+from credo.estimation.solvers.certificate import Certificate, certify
 from credo.estimation.solvers.clarabel import solve_with_clarabel
 from credo.estimation.solvers.interior_point import solve_tasks
 from credo.estimation.solvers.max_entropy import most_entropic, without_weight
-from credo.estimation.solvers.tasks import Point, Task
+from credo.estimation.solvers.merged_tasks import merged_tasks
+from credo.estimation.solvers.tasks import Point, Task, normalised
 from credo.kernels.closed_forms import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_CONSTRAINTS, SUMS_AGAINST_SUMS
 from credo.types import Indices, Numbers
 
@@ -41,6 +42,7 @@ class BlockEstimate:
     certificate: Certificate
     without_data: Indices  # distributions with no weight at all; they take the point of maximum entropy
     local: bool = False  # whether only a local optimum is certain; `certificate.gap` then bounds the distance from all
+    impossible: Indices = field(default_factory=lambda: NONE)  # parameters pinned at zero whose data were left out
     product_violation: float = 0.0  # of a product constraint, in logarithms
     product_multipliers: tuple[tuple[int, float], ...] = ()  # statement, multiplier per unit of log bound
 
@@ -65,8 +67,15 @@ def estimate_blocks(
 def solve_certified(tasks: Sequence[Task], *, repetitions: int = 1) -> list[BlockEstimate]:
     """The optimum of every task under its linear constraints, without soft ones that cost nothing."""
     tasks = [task if task.soft_weight > 0 else _without_soft_constraints(task) for task in tasks]
-    found = zip(tasks, solve_in_rounds(tasks, repetitions), without_weight(tasks), strict=True)
-    return [_certified(task, point, unseen) for task, point, unseen in found]
+    solved, expanded = merged_tasks(tasks)
+    found = zip(solved, solve_in_rounds(solved, repetitions), without_weight(solved), strict=True)
+    estimates = [_certified(task, point, unseen) for task, point, unseen in found]
+    for k, each in enumerate(estimates):
+        if each.task is not tasks[k]:
+            theta = normalised(expanded(k, each.theta), tasks[k].block)
+            certificate = certify(tasks[k], theta, each.multipliers)
+            estimates[k] = replace(each, task=tasks[k], theta=theta, certificate=certificate)
+    return estimates
 
 
 def _likelihood_task(block: Block, weights: Numbers, soft_weight: float) -> Task:

@@ -5,29 +5,31 @@ The choice depends on the size of the problem alone, and both give the same cert
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from os import cpu_count
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from credo.constraints.blocks import Block
 from credo.estimation.solvers.certificate import certify
 from credo.estimation.solvers.plain_closed_forms import closed_form
-from credo.estimation.solvers.plain_interior_point import interior_points, padded_size
+from credo.estimation.solvers.plain_interior_point import Manner, has_one_optimum, interior_points, padded_size
 from credo.estimation.solvers.tasks import Point as Point
 from credo.estimation.solvers.tasks import Task as Task
 from credo.estimation.solvers.tasks import normalised, unknowns
 from credo.kernels.closed_forms import GENERAL
+from credo.kernels.threads import map_in_threads
 from credo.types import Indices, Numbers
 
-# Plain NumPy takes about 10 ms and 0.05 ms an unknown; the compiled loops take 2 µs an unknown, once they are compiled,
-# which takes half a minute. Its dense systems have five halves of a block's padded size: from 100 on, libraries solve
-# them with several threads, which on busy cores wait for each other.
+if TYPE_CHECKING:
+    from credo.kernels.blocks import Blocks
+
+# Plain NumPy takes about 2 ms for each shape of blocks and 0.03 ms an unknown; the compiled loops take 2 µs an unknown,
+# but compiling them takes half a minute. From 100 unknowns of a block on, libraries solve dense systems with several
+# threads, which on busy cores wait for each other.
 PLAIN_UNKNOWNS, PLAIN_PADDING = 1_500, 32
 TOLERANCE = 2e-16  # of the compiled loop, with weights scaled to a sum of one
 LARGE_SYSTEM = 400  # unknowns from which a library orders the elimination
@@ -62,10 +64,11 @@ def solve_plain(tasks: Sequence[Task], closed_forms: bool = True) -> list[Point]
             shapes[number], optimum = closed_form(task)
             if optimum is not None:
                 found[number] = _certified_point(task, *optimum, 0, True, shapes[number])
-    # Where it gets stuck on the way from a start near the counts, it tries once more from the middle.
-    for cautious in (False, True):
+    for manner in Manner:
         left = [k for k in range(len(tasks)) if k not in found or not found[k].converged]
-        for number, end in zip(left, interior_points([tasks[k] for k in left], cautious), strict=True):
+        if manner is Manner.QUICK:
+            left = [k for k in left if has_one_optimum(tasks[k])]
+        for number, end in zip(left, interior_points([tasks[k] for k in left], manner), strict=True):
             found[number] = _certified_point(
                 tasks[number], end.theta, end.multipliers, end.iterations, end.converged, shapes[number]
             )
@@ -84,23 +87,35 @@ def solve_compiled(tasks: Sequence[Task], closed_forms: bool = True) -> list[Poi
     """The optimum of each task by compiled loops; tasks share nothing, so that they run on all cores."""
     if not tasks:
         return []
-    from credo.kernels.blocks import solve_blocks
-    from credo.kernels.interior_point import SOLVED
+    from credo.kernels.blocks import (
+        Ends,
+        certify_blocks,
+        solve_dense_blocks,
+        solve_in_closed_form,
+        solve_sparse_blocks,
+    )
+    from credo.kernels.interior_point import OPEN, SOLVED
+    from credo.kernels.newton_systems import SMALL
 
     packed = _Packed.of(tasks)
     theta, multipliers = packed.start, np.zeros(packed.constraint_count)
     iterations, status, shapes = np.zeros((3, len(tasks)), dtype=np.int64)
     violations, gaps = np.zeros((2, len(tasks)))
-    out = theta, multipliers, iterations, status, shapes, violations, gaps
-
-    def run(piece: tuple[int, int]) -> None:
-        solve_blocks(*piece, *packed.arrays, TOLERANCE, *out, closed_forms)
-
+    status[:], shapes[:] = OPEN, GENERAL
+    ends = Ends(theta, multipliers, iterations, status, shapes, violations, gaps)
     pieces = packed.pieces(cpu_count() or 1)
-    if len(pieces) == 1:
-        run(pieces[0])
-    else:
-        list(_threads().map(run, pieces))
+
+    def run(kernel: Callable[..., None], *arguments: Any) -> None:
+        """Each kernel is called only if some block needs it: a call compiles it."""
+        map_in_threads(lambda piece: kernel(*piece, packed.blocks, *arguments), pieces)
+
+    if closed_forms:
+        run(solve_in_closed_form, ends)
+    free = np.diff(packed.parameter_starts) - packed.blocks.distribution_counts
+    for kernel, own in ((solve_dense_blocks, free <= SMALL), (solve_sparse_blocks, free > SMALL)):
+        if (own & (status == OPEN)).any():
+            run(kernel, TOLERANCE, ends)
+    run(certify_blocks, ends)
     multipliers *= np.repeat(packed.scales, np.diff(packed.constraint_starts)) / packed.constraint_norms
     parts = zip(
         pairwise(packed.parameter_starts.tolist()),
@@ -117,18 +132,13 @@ def solve_compiled(tasks: Sequence[Task], closed_forms: bool = True) -> list[Poi
     ]
 
 
-@cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(cpu_count() or 1)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Packed:
     """All tasks in one set of arrays for the compiled loop; weights and constraints are scaled to about one."""
 
     parameter_starts: Indices
     constraint_starts: Indices
-    arrays: tuple[NDArray[np.generic], ...]
+    blocks: Blocks
     start: Numbers  # (parameters of all,)
     scales: Numbers  # (tasks,) what the weights were divided by
     constraint_norms: Numbers  # (constraints of all,)
@@ -140,6 +150,8 @@ class _Packed:
     @classmethod
     def of(cls, tasks: Sequence[Task]) -> _Packed:
         blocks = [task.block for task in tasks]
+        from credo.kernels.blocks import Blocks
+
         linear = [block.linear for block in blocks]
         parameter_starts = _starts([block.size for block in blocks])
         constraint_starts = _starts([len(each) for each in linear])
@@ -158,12 +170,14 @@ class _Packed:
         confidences = np.concatenate([each.confidences for each in linear])
         soft_weights = np.array([task.soft_weight for task in tasks])[task_of_constraint]
         orders = [_elimination_order(block) for block in blocks]
-        arrays = (
+        arrays = Blocks(
             parameter_starts,
             constraint_starts,
             distributions,
             weights / scales[task_of],
             entropies,
+            np.concatenate([np.zeros(task.block.size) if task.costs is None else task.costs for task in tasks])
+            / scales[task_of],
             distribution_of,
             entry_starts,
             np.concatenate([each.indices for each in linear]),

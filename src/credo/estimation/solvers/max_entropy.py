@@ -9,6 +9,7 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
 from credo.estimation.solvers.active_constraints import solve_in_rounds
+from credo.estimation.solvers.merged_tasks import merged_tasks
 from credo.estimation.solvers.tasks import Task, apart, stacked, starts_of
 from credo.types import Flags, Indices, Numbers
 
@@ -42,8 +43,9 @@ def most_entropic(
     chosen = np.concatenate(free) + np.repeat(firsts[:-1], [len(own) for own in free])
     part = restricted(whole, chosen, theta)
     parts = apart(part, np.searchsorted(chosen, firsts), np.searchsorted(part.constraint_numbers, constraint_firsts))
-    points = solve_in_rounds([Task(each, np.zeros(each.size), np.ones(each.size)) for each in parts], repetitions)
-    theta[_parameters_of(whole, chosen)] = np.concatenate([point.theta for point in points])
+    tasks, expanded = merged_tasks([Task(each, np.zeros(each.size), np.ones(each.size)) for each in parts])
+    points = solve_in_rounds(tasks, repetitions)
+    theta[_parameters_of(whole, chosen)] = np.concatenate([expanded(k, point.theta) for k, point in enumerate(points)])
     violations = _violations(whole, theta, firsts, constraint_firsts).tolist()
     found = np.split(theta, whole.distributions[firsts[1:-1]])
     return [
@@ -85,6 +87,7 @@ def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
         linear.statements[touched],
         linear.equality[touched],
         np.full(int(touched.sum()), np.nan),
+        linear.scales[touched],
     )
     sizes = np.diff(block.distributions)[distributions]
     return Block(

@@ -25,9 +25,9 @@ from credo.constraints.blocks import Block, with_constraints
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
 from credo.constraints.product_feasibility import product_finding
 from credo.constraints.program import Program
-from credo.estimation.penalised import train
+from credo.estimation.penalised import is_small, train
 from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified
-from credo.estimation.solvers.certificate import Certificate, certify, lower_bound, objective
+from credo.estimation.solvers.certificate import Certificate, certify, lower_bound, objective, relative_gap
 from credo.estimation.solvers.tasks import Task
 from credo.types import Numbers
 
@@ -41,10 +41,10 @@ FILL = 1e-5  # entropy of distributions without data: among what is equally like
 LOCAL = "convex steps from several starts, because its statements compare products"
 
 
-def with_products(estimates: Sequence[BlockEstimate], seed: int) -> list[BlockEstimate]:
+def with_products(estimates: Sequence[BlockEstimate], seed: int, repetitions: int = 1) -> list[BlockEstimate]:
     """The same, with the product constraints of the blocks; where these hold already, the estimate stays optimal."""
-    blocks = sum(bool(each.block.products) for each in estimates)
-    return [_with_products(each, seed, blocks) if each.block.products else each for each in estimates]
+    repetitions *= sum(bool(each.block.products) for each in estimates)
+    return [_with_products(each, seed, repetitions) if each.block.products else each for each in estimates]
 
 
 def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> BlockEstimate:
@@ -56,9 +56,8 @@ def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> Block
         raise InfeasibleError
     task = _filled(relaxed.task)
     bound = lower_bound(relaxed.task, relaxed.multipliers)
-    descents = [
-        descend(task, products, start, at_zero) for start, at_zero in _starts(relaxed, interior, products, seed)
-    ]
+    starts = _starts(relaxed, interior, products, seed, is_small([relaxed.block] * repetitions))
+    descents = [descend(task, products, start, at_zero) for start, at_zero in starts]
     found = [end for end in descend_together(descents, repetitions) if end is not None]
     if not found:
         if product_finding(relaxed.block, interior, Program(relaxed.block)).conflict is not None:
@@ -69,7 +68,7 @@ def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> Block
     certificate = certify(relaxed.task, best.theta, best.multipliers)
     missed = float(products.missed(best.theta)[products.hard].max(initial=0.0))
     value = objective(relaxed.task, best.theta) + products.soft_cost(best.theta)
-    gap = max(0.0, value - bound) / max(1.0, abs(value))
+    gap = relative_gap(value, bound, float(relaxed.task.weights.sum()))
     return replace(
         relaxed,
         theta=best.theta,
@@ -260,7 +259,7 @@ def _filled(task: Task) -> Task:
 
 
 def _starts(
-    relaxed: BlockEstimate, interior: Interior, products: ProductConstraints, seed: int
+    relaxed: BlockEstimate, interior: Interior, products: ProductConstraints, seed: int, plain: bool
 ) -> Iterator[tuple[Numbers, tuple[int, ...]]]:
     """Where a growing penalty leads to; then points within the linear constraints: the optimum without products, one
     inside, one where products hold, and others.
@@ -270,7 +269,7 @@ def _starts(
     block = relaxed.block
     generator = np.random.default_rng([seed, block.size, int(block.parameters[0])])
     program = Program(block)
-    points = [train(relaxed.task).theta, 0.9 * relaxed.theta + 0.1 * interior.point, interior.point]
+    points = [train(relaxed.task, plain).theta, 0.9 * relaxed.theta + 0.1 * interior.point, interior.point]
     held = product_finding(block, interior, program).point
     if held is not None:
         points.append(held)

@@ -29,7 +29,7 @@ def excesses(constraints: PenalisedConstraints, log_theta: Numbers, theta: Numbe
     entries, count = constraints.starts[constraints.linear], len(constraints.bounds)
     values = constraints.coefficients * theta[constraints.indices]
     values[entries:] = constraints.coefficients[entries:] * log_theta[constraints.indices[entries:]]
-    sums = np.bincount(_entry_constraints(constraints), values, count)
+    sums = np.bincount(entry_constraints(constraints), values, count)
     return np.asarray(sums - constraints.bounds, dtype=np.float64)
 
 
@@ -56,11 +56,11 @@ def cost_plain(
     entries = constraints.starts[constraints.linear]
     factors = constraints.coefficients.copy()
     factors[:entries] *= theta[constraints.indices[:entries]]
-    slope = np.bincount(constraints.indices, 2.0 * pull[_entry_constraints(constraints)] * factors, len(beta)) - weights
+    slope = np.bincount(constraints.indices, 2.0 * pull[entry_constraints(constraints)] * factors, len(beta)) - weights
     totals = np.add.reduceat(slope, constraints.distributions[:-1])
     return value, np.asarray(slope - theta * totals[constraints.distribution_of])
 
 
-def _entry_constraints(constraints: PenalisedConstraints) -> Indices:
+def entry_constraints(constraints: PenalisedConstraints) -> Indices:
     """The constraint that each entry belongs to."""
     return np.repeat(np.arange(len(constraints.bounds)), np.diff(constraints.starts))

@@ -69,7 +69,7 @@ def model_of(region: Region, sampled: SampledDistributions, hyperparameters: Hyp
     """The arrays that every sweep needs."""
     from scipy.sparse import csr_array
 
-    arrays = arrays_of(sampled, region.blocks, region.start, hyperparameters)
+    arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyperparameters)
     sizes = np.diff(sampled.starts)
     count, families = len(sizes), len(sampled.names)
     owners = np.repeat(np.arange(count), sizes)
@@ -246,7 +246,9 @@ def _set_shapes(model: Model, state: ChainStates, counts: Numbers) -> None:
     strengths = model.arrays.strengths[model.arrays.seen[:, None], state.component]  # (distributions, chains)
     uniform = (state.component < model.uniform_components)[model.owners]
     base = np.where(uniform, model.inverse_states, state.means[model.cell_of[:-1]])
-    state.shape = strengths[model.owners] * base + counts[:, None]
+    prior = strengths[model.owners] * base
+    prior[model.arrays.flat[model.owners]] = 1.0
+    state.shape = prior + counts[:, None]
 
 
 def component_density(model: Model, state: ChainStates) -> Numbers:
@@ -363,12 +365,12 @@ def _update_pool(model: Model, state: ChainStates, members: Numbers, rng: np.ran
 
 
 def free_moments(model: Model, state: ChainStates) -> tuple[Numbers, Numbers]:
-    """E θ and E θ² of parameters of no block, given z and m, averaged over chains."""
+    """E θ of parameters of no block, given z and m, (parameters, chains), and E θ² averaged over chains."""
     shape = state.shape[model.edge :]
     sampled = model.sampled
     starts = sampled.starts[sampled.constrained :] - model.edge
     if not len(shape):
-        return np.zeros(0), np.zeros(0)
+        return np.zeros((0, state.chains)), np.zeros(0)
     owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     total = np.add.reduceat(shape, starts[:-1], axis=0)[owners]
-    return (shape / total).mean(axis=1), (shape * (shape + 1.0) / (total * (total + 1.0))).mean(axis=1)
+    return shape / total, (shape * (shape + 1.0) / (total * (total + 1.0))).mean(axis=1)

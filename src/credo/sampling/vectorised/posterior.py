@@ -3,7 +3,7 @@
 Chains come in superchains that start at the same point: near a random vertex of what the statements allow, and moved on
 by a few sweeps without data, so that starting points are as far apart as the statements let the prior be. How much
 they still matter is then seen directly (`starts_matter`); where they do, all draws so far become warm-up, from which
-directions are learned once more, and twice as many sweeps follow.
+directions are learned once more, and twice as many sweeps follow. The same where an average is not certain enough.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from credo.options import PosteriorOptions
+from credo.sampling.averages import SMALLEST_SIZE, averages_of
 from credo.sampling.convergence import effective_sizes_of_short_chains, nested_r_hat, starts_matter
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.joint_updates import supports_of
@@ -68,7 +69,8 @@ def sample_posterior(
         mixed = nested_r_hat(found.theta, SUPERCHAINS)
         thinning *= 2
         differ = any(starts_matter(draws, SUPERCHAINS, AGREEING).any() for draws in (found.theta, found.means))
-        if not differ or swept + count * thinning > MOST_SWEEPS:
+        few = not (sizes >= SMALLEST_SIZE).all() or averages_of(sampled, hyperparameters, found).doubtful.any()
+        if not (differ or few) or swept + count * thinning > MOST_SWEEPS:
             return found, sizes, mixed
         flat = np.concatenate(found.theta)[-SNAPSHOTS:]
         plan = plan_of(with_learned(region, flat[None]), supports, flat)
@@ -100,15 +102,18 @@ def _draws(
     component = np.empty((chains, count, len(state.component)), dtype=np.int8)
     means = np.empty((chains, count, len(state.means)))
     weights = np.empty((chains, count, *state.weights.shape[:2]))
-    moments = np.zeros((2, model.sampled.size - edge))
+    moments = np.zeros((chains, model.sampled.size - edge))
+    squares = np.zeros(model.sampled.size - edge)
     for draw in range(count):
         for _ in range(thinning):
             sweep(model, plan, state, rng)
-            moments += free_moments(model, state)
+            first, second = free_moments(model, state)
+            moments += first.T
+            squares += second
             run.step()
         theta[:, draw] = state.theta[:-1].T
         component[:, draw] = state.component.T
         means[:, draw] = state.means.T
         weights[:, draw] = state.weights.transpose(2, 0, 1)
-    first, second = moments / (count * thinning)
-    return Draws(theta, component, means, weights, first, second)
+    sweeps = count * thinning
+    return Draws(theta, component, means, weights, moments[:, None] / sweeps, squares / sweeps, np.array([count]))

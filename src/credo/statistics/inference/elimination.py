@@ -6,15 +6,13 @@ component whose cliques do not fit is refused before anything is allocated for i
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import TooLargeError, listing, readable_bytes
+from credo.kernels.threads import map_in_threads
 from credo.memory import memory_limit_or_default
 from credo.model.layout import Layout
 from credo.statistics.inference.components import Groups
@@ -121,21 +119,11 @@ def execute(
         return counts, log_likelihood, impossible
 
     pieces = range(len(cuts) - 1)
-    alone = len(pieces) == 1 or clique_cells > LARGE_CLIQUES
-    results = [run_piece(piece) for piece in pieces] if alone else list(_pool().map(run_piece, pieces))
+    alone = clique_cells > LARGE_CLIQUES
+    results = map_in_threads(run_piece, pieces, threads=1 if alone else None)
     counts, log_likelihood, _ = results[0]
     for more, likelihood, _ in results[1:]:
         counts += more
         log_likelihood += likelihood
     zeros = [impossible for _, _, impossible in results if impossible >= 0]
     return counts, float(log_likelihood), int(min(zeros, key=lambda e: groups.rows[e], default=-1))
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """One for the process: starting threads takes as long as a small E-step."""
-    return ThreadPoolExecutor(os.cpu_count() or 1)
-
-
-if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -16,7 +16,7 @@ from math import prod
 import numpy as np
 
 from credo.constraints.constraint_set import RowTie
-from credo.errors import DataError
+from credo.errors import ROWS_FROM_1, DataError
 from credo.io.dataset import Dataset
 from credo.model.graphs import connected_components
 from credo.model.network import Network
@@ -245,7 +245,8 @@ def _reveal(network: Network, position: int, codes: Codes, rows: Indices) -> Non
         raise TieError(
             f"Rows {first + 1} and {second + 1} are tied to share {variable.name}, but row {first + 1} holds "
             f"{variable.states[codes[first, position]]} and row {second + 1} holds "
-            f"{variable.states[codes[second, position]]}. Correct a value, or take the rows out of the tie.",
+            f"{variable.states[codes[second, position]]}. Correct a value, or take the rows out of the tie. "
+            f"{ROWS_FROM_1}",
             (int(first) + 1, int(second) + 1),
         )
     codes[rows, position] = column[known[0]]

@@ -1,0 +1,167 @@
+"""What must hold of a learned network, decided without credo's solvers: by linear programs, by mixing points."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_array, hstack
+
+import credo
+from credo.constraints.constraint_set import Constraints
+from credo.constraints.lower import lower
+from credo.estimation.methods import METHODS
+from credo.knowledge import Knowledge
+from credo.model.network import Network
+from credo.results import violated_statements
+
+HOLDS = 1e-8
+MAY_VIOLATE = ("qmap", "cem")  # as their papers have it; docs/methods.md
+LOOSER = 1e-6  # of co and of the gradient trainer, which approach the statements by a growing penalty
+CERTIFIED = (credo.Status.OPTIMAL, credo.Status.EXACT)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Polytope:
+    """The parameters that satisfy every hard linear constraint and are distributions."""
+
+    above: csr_array  # above @ θ <= above_bounds
+    above_bounds: np.ndarray
+    equal: csr_array
+    equal_bounds: np.ndarray
+
+    def solve(self, objective: np.ndarray) -> np.ndarray | None:
+        """A vertex that minimises the objective; None if there is no point at all."""
+        found = linprog(
+            objective, A_ub=self.above if self.above.shape[0] else None, b_ub=self.above_bounds, A_eq=self.equal,
+            b_eq=self.equal_bounds, bounds=(0, 1), method="highs",
+        )  # fmt: skip
+        return None if found.x is None else np.clip(found.x, 0, 1)
+
+    def least_violation(self) -> float:
+        """By how much a constraint must be missed: min t such that above @ θ <= bounds + t."""
+        size, count = self.equal.shape[1], self.above.shape[0]
+        if not count:
+            return 0.0 if self.solve(np.zeros(size)) is not None else np.inf
+        column = csr_array(-np.ones((count, 1)))
+        found = linprog(
+            np.append(np.zeros(size), 1.0), A_ub=hstack((self.above, column)), b_ub=self.above_bounds,
+            A_eq=hstack((self.equal, csr_array((self.equal.shape[0], 1)))), b_eq=self.equal_bounds,
+            bounds=[*((0, 1) for _ in range(size)), (0, None)], method="highs",
+        )  # fmt: skip
+        return np.inf if found.x is None else float(found.fun)
+
+
+def polytope_of(constraints: Constraints, statements: Collection[int] | None = None) -> Polytope:
+    """The hard linear constraints of some statements, or of all; equalities become two inequalities each."""
+    layout = constraints.layout
+    starts = layout.distribution_starts()
+    sums = csr_array(
+        (np.ones(layout.size), np.arange(layout.size), np.append(starts, layout.size)),
+        shape=(len(starts), layout.size),
+    )
+    chosen = constraints.linear.hard
+    if statements is not None:
+        chosen = chosen & np.isin(constraints.linear.statements, list(statements))
+    hard = constraints.linear.take(chosen)
+    matrix = hard.matrix(layout.size).toarray()
+    both = hard.equality
+    above = np.concatenate((matrix, -matrix[both]))
+    bounds = np.concatenate((hard.bounds, -hard.bounds[both]))
+    return Polytope(csr_array(above), bounds, sums, np.ones(len(starts)))
+
+
+def check_distributions(fit: credo.Fit) -> None:
+    """Every CPT is finite, not negative and sums to one."""
+    assert set(fit.network.cpts) == set(fit.network.names), "a variable without a CPT"
+    for cpt in fit.network.cpts.values():
+        assert np.isfinite(cpt).all(), "a CPT that is not finite"
+        assert (cpt >= 0).all(), "a CPT with a negative number"
+        assert np.abs(cpt.sum(axis=-1) - 1).max() <= 1e-9, "a distribution that does not sum to one"
+    assert not np.isnan(fit.log_likelihood), "a log-likelihood that is not a number"
+
+
+def check_statements_hold(fit: credo.Fit) -> None:
+    """Statements without a confidence hold, unless the method, or its status, does not promise it."""
+    if not METHODS[fit.method].uses_knowledge or fit.method in MAY_VIOLATE or fit.status is credo.Status.VIOLATED:
+        return
+    if any(finding.kind == "only checked" for finding in fit.findings):  # statements across the sets of a noisy family
+        return
+    hard = [each.amount for each in violated_statements(fit) if each.confidence is None]
+    worst = max(hard, default=0.0)
+    by_penalty = fit.method == "co" or (fit.problem is not None and fit.problem.options.em.trainer == "gradient")
+    assert worst <= (LOOSER if by_penalty else HOLDS), f"a statement does not hold with {fit.method}; by {worst:g}"
+
+
+def check_history(fit: credo.Fit) -> None:
+    """The objective of EM never falls."""
+    history = np.array(fit.history)
+    if len(history) > 1 and np.isfinite(history).all():
+        falls = np.diff(history) / (1.0 + np.abs(history[:-1]))
+        assert falls.min() >= -1e-9, f"the objective of EM falls with {fit.method}; by {-falls.min():g} of itself"
+
+
+def objective(theta: np.ndarray, weights: np.ndarray) -> float:
+    """Σ weights · log θ, where 0 · log 0 = 0."""
+    seen = weights > 0
+    with np.errstate(divide="ignore"):
+        return float(weights[seen] @ np.log(theta[seen]))
+
+
+def check_optimum(fit: credo.Fit, choose: Random, points: int = 6) -> None:
+    """A certified optimum is not beaten by random feasible points, nor by points between them and itself."""
+    problem = fit.problem
+    if fit.status not in CERTIFIED or fit.method not in ("cml", "cmap") or fit.is_incomplete or problem is None:
+        return
+    constraints = problem.constraints
+    if constraints.products or constraints.forms or constraints.ties or not constraints.linear.hard.all():
+        return
+    if problem.kept:
+        return
+    weights = problem.vector()
+    theta = constraints.layout.pack(fit.network.cpts)
+    best = objective(theta, weights)
+    polytope = polytope_of(constraints)
+    for _ in range(points):
+        vertex = polytope.solve(np.array([choose.gauss(0, 1) for _ in range(len(theta))]))
+        assert vertex is not None, "the method found what linprog calls infeasible"
+        for share in (1e-4, 0.01, 0.2, 0.9):
+            other = objective((1 - share) * theta + share * vertex, weights)
+            allowed = 1e-6 * (1.0 + abs(best)) + 1e-6 * float(weights.sum())
+            assert other <= best + allowed, f"a feasible point beats the optimum of {fit.method}; by {other - best:g}"
+
+
+def check_conflict(network: Network, knowledge: Knowledge, fixed: bool) -> None:
+    """Statements that are said to conflict do, and by more than rounding."""
+    constraints = lower(knowledge)
+    if constraints.products or fixed:
+        return
+    least = polytope_of(constraints).least_violation()
+    assert least > 1e-10, "statements that can all hold are said to conflict"
+
+
+def check_no_conflict(knowledge: Knowledge) -> None:
+    """Statements from which something was learned can all hold."""
+    constraints = lower(knowledge)
+    least = polytope_of(constraints).least_violation()
+    assert least <= 1e-6, f"statements that cannot all hold were accepted; by {least:g}"
+
+
+def holds_in(knowledge: Knowledge, truth: Network) -> bool:
+    """Whether every statement that became constraints holds in a network without noisy families."""
+    constraints = lower(knowledge)
+    if constraints.forms:
+        return False
+    theta = constraints.layout.pack(truth.cpts)
+    linear = constraints.linear
+    excess = linear.values(theta) - linear.bounds
+    excess = np.where(linear.equality, np.abs(excess), excess)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        products = [
+            float(np.array(each.exponents) @ np.log(theta[list(each.indices)])) - each.log_bound
+            for each in constraints.products
+        ]
+    return all(value <= 0.0 for value in (*excess.tolist(), *products))  # False for what is not a number

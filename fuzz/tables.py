@@ -1,0 +1,137 @@
+"""CSV and Parquet files: written random tables with changes of cells, tokens and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from credo.errors import CredoError
+from credo.io import csv as csv_reader
+from credo.io.dataset import Dataset
+from credo.io.tables import read_table
+from credo.model.network import Network
+from fuzz.kind import Input, Kind
+from fuzz.mutation import mutated
+
+CELLS = (
+    "no", "yes", "low", "high", "medium", "0", "1", "1.0", "0.5", "+1", "-1", "01", "1e0", "true", "True", "", "?",
+    "*", "NA", "nan", "null", "None", "it's", 'say "hi"', "a,b", "a;b", "two\nlines", " no", "no ", "no\r", "x",
+    "é", "\x00",
+)  # fmt: skip
+WORDS = (
+    b",",
+    b";",
+    b"\t",
+    b'"',
+    b'""',
+    b"\n",
+    b"\r\n",
+    b"\r",
+    b",,",
+    b'",',
+    b"smoke",
+    b"dose",
+    b"NA",
+    b"?",
+    b" ",
+    b"'",
+    b"\xef\xbb\xbf",
+)
+
+
+@cache
+def network() -> Network:
+    """The network that tables are read for."""
+    states = {
+        "smoke": ("no", "yes"),
+        "dose": ("0.5", "1", "2"),
+        "say, it": ("it's", 'say "hi"', "a,b", "two\nlines", "é"),
+        "flag": ("True", "False"),
+        "odd": ("NA", " no", "+1", "01"),
+    }
+    return Network(states, {"dose": ["smoke"], "flag": ["dose"]})
+
+
+def quoted(cell: str, separator: str, always: bool) -> str:
+    """A cell as CSV."""
+    if always or any(mark in cell for mark in (separator, '"', "\n", "\r")):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
+
+
+def make(choose: Random) -> Input:
+    """A table of the network's states, in which some cells are something else."""
+    names = [*network().names, "weight", "group"]
+    header = choose.sample(names, choose.randint(1, len(names)))
+    separator = choose.choice((",", ",", ";", "\t"))
+    wrong, ends = choose.choice((0.0, 0.0, 0.02, 0.3)), choose.choice(("\n", "\n", "\r\n"))
+    always = choose.random() < 0.2
+    rows = [header]
+    for _ in range(choose.choice((0, 1, 3, 10, 40))):
+        rows.append([choose.choice(CELLS) if choose.random() < wrong else _cell(choose, name) for name in header])
+    text = ends.join(separator.join(quoted(cell, separator, always) for cell in row) for row in rows)
+    return mutated(choose, (text + choose.choice(("", ends))).encode(), WORDS, most=3)
+
+
+def _cell(choose: Random, name: str) -> str:
+    if name in network():
+        return choose.choice(network().states(name)) if choose.random() < 0.9 else ""
+    return str(choose.randrange(5))
+
+
+def check_csv(given: Input, folder: Path) -> str:
+    """The plain reader and the compiled one give the same table, or the same error."""
+    assert isinstance(given, bytes)
+    path = folder / "any.csv"
+    path.write_bytes(given)
+    plain = _read(path)
+    with compiled_reader():
+        compiled = _read(path)
+    if isinstance(plain, CredoError):
+        assert isinstance(compiled, CredoError), "the compiled reader takes what the plain one refuses"
+        assert str(compiled) == str(plain), f"the readers have different messages; {plain} and {compiled}"
+        return type(plain).__name__
+    assert not isinstance(compiled, CredoError), f"the compiled reader refuses what the plain one takes; {compiled}"
+    check_dataset(plain, network())
+    assert np.array_equal(plain.codes, compiled.codes), "the readers give different tables"
+    return "valid"
+
+
+def _read(path: Path) -> Dataset | CredoError:
+    try:
+        return read_table(network(), path)
+    except CredoError as error:
+        return error
+
+
+@contextmanager
+def compiled_reader() -> Iterator[None]:
+    """Files of every size are read by the compiled loop."""
+    before = csv_reader.PLAIN_BYTES
+    csv_reader.PLAIN_BYTES = -1
+    try:
+        yield
+    finally:
+        csv_reader.PLAIN_BYTES = before
+
+
+def check_dataset(data: Dataset, network: Network) -> None:
+    """There are rows, and each code is a state of its variable, or missing."""
+    assert len(data) > 0, "a table without rows"
+    assert data.names == network.names, "a table with other variables"
+    sizes = np.array([len(network.states(name)) for name in network.names])
+    assert (data.codes >= -1).all(), "a code below -1"
+    assert (data.codes < sizes).all(), "a code that is no state"
+    for name in data.hidden:
+        assert (data.codes[:, network.names.index(name)] == -1).all(), "a hidden variable with values"
+    if data.weights is not None:
+        assert np.isfinite(data.weights).all(), "a weight that is not finite"
+        assert (data.weights >= 0).all(), "a negative weight"
+
+
+CSV = Kind("csv", make, check_csv, ".csv")

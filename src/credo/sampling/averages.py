@@ -1,0 +1,90 @@
+"""Posterior means and deviations of all parameters, and the Monte-Carlo error of each mean.
+
+Parameters in blocks are averaged over draws. All others have an exact distribution given what the chains draw (z and m,
+or π and m where nothing was observed), and its mean is averaged instead [Rao and Blackwell]. Either way the error of
+the average shows in how much parts of the chains differ, and it is watched for every number of every CPT.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from credo.sampling.convergence import standard_errors
+from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
+from credo.sampling.vectorised import CHAINS, SUPERCHAINS
+from credo.types import Flags, Numbers
+
+SMALLEST_SIZE = 100.0  # effective draws, below which a standard error is more than a tenth of the deviation
+NO_VARIANCE = 1e-14  # what rounding leaves of a constant
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Averages:
+    """Of each number of the layout: the posterior mean, its variance, and the error of the mean."""
+
+    means: Numbers
+    variances: Numbers
+    errors: Numbers  # of parameters in blocks NaN, as their effective sizes are known
+
+    @property
+    def doubtful(self) -> Flags:
+        """Which means outside of blocks are less certain than those of `SMALLEST_SIZE` draws; (parameters,)."""
+        allowed = np.sqrt(np.maximum(self.variances, NO_VARIANCE) / SMALLEST_SIZE)
+        return np.asarray(self.errors > allowed)
+
+
+def averages_of(sampled: SampledDistributions, hyperparameters: Hyperparameters, found: Draws) -> Averages:
+    """The averages of all draws, CPT by CPT where nothing was observed."""
+    layout = sampled.layout
+    first, second, errors = np.empty((3, layout.size))
+    for family, name in enumerate(sampled.names):
+        cells = slice(sampled.cells[family], sampled.cells[family + 1])
+        means, weights = found.means[:, :, cells], found.weights[:, :, family]
+        each, squares = unseen_moments(hyperparameters, weights, means)
+        layout.view(first, name)[:] = each.mean(axis=(0, 1))
+        layout.view(second, name)[:] = squares
+        layout.view(errors, name)[:] = _errors(_part_means(each))
+    parameters, edge = sampled.parameters(), sampled.constrained_size
+    first[parameters] = np.concatenate((found.theta.mean(axis=(0, 1)), found.mean))
+    count = max(1, found.theta.shape[0] * found.theta.shape[1])
+    second[parameters] = np.concatenate((np.einsum("cdi,cdi->i", found.theta, found.theta) / count, found.second))
+    errors[parameters[:edge]] = np.nan
+    parts = found.first if len(found.first) == CHAINS else found.in_parts(2).first
+    errors[parameters[edge:]] = _errors(parts.reshape(parts.shape[0] * parts.shape[1], parts.shape[2]))
+    return Averages(first, np.maximum(second - first**2, 0.0), errors)
+
+
+def unseen_moments(hyperparameters: Hyperparameters, weights: Numbers, means: Numbers) -> tuple[Numbers, Numbers]:
+    """E θ and E θ² of a distribution without data or statements: Σ_g π_g·b_g, and Σ_g π_g·b_g·(s_g·b_g + 1)/(s_g + 1).
+
+    `weights` is (…, components), `means` (…, states); the results are the first for each draw, (…, states), and the
+    second averaged over draws, (states,).
+    """
+    states, uniform = means.shape[-1], len(hyperparameters.uniform_strengths)
+    first, second = np.zeros(means.shape), np.zeros(states)
+    for g, strength in enumerate(hyperparameters.strengths()[0].tolist()):
+        base = np.full(states, 1.0 / states) if g < uniform else means
+        part = weights[..., g, None] * base
+        first += part
+        squares = part * (strength * base + 1.0) / (strength + 1.0)
+        second += squares.reshape(-1, states).mean(axis=0)
+    return first, second
+
+
+def _part_means(draws: Numbers) -> Numbers:
+    """The means of half chains, or of chains where there are hundreds; (parts, quantities)."""
+    if len(draws) == CHAINS:
+        return np.asarray(draws.mean(axis=1))
+    half = max(1, draws.shape[1] // 2)
+    return np.concatenate((draws[:, :half].mean(axis=1), draws[:, -half:].mean(axis=1)))
+
+
+def _errors(part_means: Numbers) -> Numbers:
+    """The standard errors of means; of hundreds of chains also by groups that started at the same point."""
+    errors = standard_errors(part_means)
+    if len(part_means) != CHAINS:
+        return errors
+    groups = part_means.reshape(SUPERCHAINS, CHAINS // SUPERCHAINS, part_means.shape[1]).mean(axis=1)
+    return np.maximum(errors, standard_errors(groups))
