@@ -112,7 +112,7 @@ def test_statements_of_methods_that_weigh_them_make_no_row_impossible() -> None:
 def test_zeros_of_a_noisy_family() -> None:
     """The first cause always has its effect: row 4, without effect, must be without it."""
     network = credo.Network({"a": ["n", "y"], "b": ["n", "y"], "x": ["n", "y"]}, {"x": ["a", "b"]})
-    text = "x is noisy-or of {a}, {b} with leak\nP(x=y | a=y) = 1"
+    text = "x is noisy-or of {a}, {b} with leak\nP(x=y | a=y alone) = 1"
     rows = [("y", "n", "y"), (None, "n", "y"), ("n", "y", "y"), (None, "y", "n"), ("n", "n", None), ("n", "y", "n")]
     frame = pl.DataFrame(rows, schema=["a", "b", "x"], orient="row")
     fit = credo.fit(network, frame, text, method="cmap", em=EMOptions(starts=2))

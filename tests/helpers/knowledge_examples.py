@@ -6,7 +6,16 @@ import re
 from typing import NamedTuple
 
 from credo.knowledge.expressions import Linear, Probability, Product
-from credo.knowledge.statements import Approximation, Comparison, Influence, NoisyFamily, Order, Synergy, TiedRows
+from credo.knowledge.statements import (
+    Approximation,
+    Comparison,
+    Independence,
+    Influence,
+    NoisyFamily,
+    Order,
+    Synergy,
+    TiedRows,
+)
 from credo.model.network import Network
 
 YES_NO = ("yes", "no")
@@ -99,6 +108,7 @@ FORMS = {
     "exercise lowers risk": Influence("exercise", "risk", "lowers"),
     "smoke raises lung by at least 0.05 with confidence 0.8": Influence("smoke", "lung", "raises", 0.05, 0.8),
     "smoke raises lung, with confidence 80%  # sure": Influence("smoke", "lung", "raises", 0.0, 0.8),
+    "shoe_size does not affect lung with confidence 0.9": Independence("shoe_size", "lung", 0.9),
     "chol and bp synergize on attack": Synergy(("chol", "bp"), "attack", "synergize"),
     "sex and age sub-synergize on chd": Synergy(("sex", "age"), "chd", "sub-synergize"),
     "a, b, and c synergise on d by at least 0.1": Synergy(("a", "b", "c"), "d", "synergize", 0.1),

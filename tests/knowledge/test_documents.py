@@ -62,7 +62,7 @@ def test_the_python_of_the_guide_runs():
     (code,) = (text for language, _, text in BLOCKS if language == "python")
     names = {"asia": NETWORKS["asia"]}
     exec(compile(code, "language.md", "exec"), names)
-    assert len(names["know"]) == 17
+    assert len(names["know"]) == 18
 
 
 @pytest.mark.parametrize("name", [*credo.knowledge.__all__, "quantity.Quantity", "statement_base.ComparingStatement"])
