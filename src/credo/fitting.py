@@ -9,7 +9,7 @@ from time import perf_counter
 from credo.checking import check, require_consistent
 from credo.constraints.feasibility import InfeasibleError
 from credo.constraints.noisy_families import collapsed
-from credo.errors import ImpossibleRowError, OptionError
+from credo.errors import CredoError, ImpossibleRowError, OptionError, listing
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
@@ -168,4 +168,12 @@ def _estimate(problem: Problem, knowledge: Knowledge) -> Solution:
         raise ImpossibleRowError(error.row, error.values, error.statements, words) from None
     except InfeasibleError:
         require_consistent(check(knowledge.network, knowledge))
-        raise OptionError("The knowledge contradicts the fixed CPTs. Fix fewer, or correct the statements.") from None
+        if problem.kept:
+            raise OptionError(
+                f"The knowledge contradicts the fixed CPTs ({listing(problem.kept)}). Let one of them be learned, or "
+                "give the statements about them a confidence."
+            ) from None
+        raise CredoError(
+            f"The method {problem.method.name} found no CPTs that satisfy every statement, although the statements do "
+            "not contradict each other. Give one of them a confidence, or use another method."
+        ) from None

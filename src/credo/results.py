@@ -12,7 +12,7 @@ from credo.estimation import constrained
 from credo.estimation.problem import Problem
 from credo.estimation.solution import TiedLikelihood, Uncertainty
 from credo.estimation.solvers.certificate import Certificate
-from credo.explain.build import LEAST_MULTIPLIER, PERCENTAGE_POINT, explain
+from credo.explain.build import PERCENTAGE_POINT, explain
 from credo.explain.explanation import Explanation
 from credo.explain.statement_references import StatementReference, references_to
 from credo.explain.violations import Violation, violations_of
@@ -226,7 +226,8 @@ class FitResult:
         -------
         polars.DataFrame
             `place`, the line of the statement, null for one made in Python; `statement`, its words; `amount`, by how
-            much it is missed; and `confidence`, null for a statement that must hold. Worst first.
+            much it is missed, in the unit in which it is written (for a product the share of its larger side that is
+            too much); and `confidence`, null for a statement that must hold. Worst first.
         """
         import polars as pl
 
@@ -264,7 +265,10 @@ class FitResult:
             "seconds": self.seconds,
             "certificate": None
             if self.certificate is None
-            else {"violation": self.certificate.violation, "gap": self.certificate.gap},
+            else {
+                "violation": self.certificate.violation,
+                "gap": self.certificate.gap if isfinite(self.certificate.gap) else None,
+            },
             "binding": [
                 {**_reference_to_dict(each.statement), "gain_per_point": each.gain_per_point}
                 for each in binding_statements(self)
@@ -367,12 +371,11 @@ def multipliers_of(fit: FitResult) -> Mapping[int, float]:
 
 def binding_statements(fit: FitResult) -> tuple[BindingStatement, ...]:
     """The statements that shaped the result, the one that matters most first."""
-    least = LEAST_MULTIPLIER * max(1.0, fit.rows)
     references = references_to(fit.knowledge.statements)
     found = [
         BindingStatement(references[number], PERCENTAGE_POINT * multiplier)
         for number, multiplier in multipliers_of(fit).items()
-        if multiplier > least
+        if multiplier > 0.0
     ]
     return tuple(sorted(found, key=lambda each: -each.gain_per_point))
 

@@ -100,7 +100,8 @@ def test_equal_terms_add_up_and_false_ones_stay_as_a_constraint_without_entries(
     same = Comparison((one("c", "no"), one("c", "no")), ("<=",))
     apart = Comparison((one("c", "no"), one("c", "no")), (">=",), margin=0.1)
     constraints = lower(HandMade(net, (doubled, same, apart)))
-    assert list(constraints.linear) == [LinearConstraint((3,), (3.0,), 0.5, 0), LinearConstraint((), (), -0.1, 2)]
+    added = LinearConstraint((3,), (1.0,), 0.5 / 3.0, 0, scale=3.0)
+    assert list(constraints.linear) == [added, LinearConstraint((), (), -0.1, 2)]
     assert constraints.always_true == {1: 1}
 
 

@@ -193,3 +193,47 @@ def test_more_hidden_draws_make_more_even_tables(method: str) -> None:
         fit = credo.fit(DIE, frame, "P(die=high) <= 0.9", method=method, entropy=EntropyOptions(hidden_draws=hidden))
         low = 8.0 / (9.0 + hidden)
         assert fit.network.cpt_array("die") == pytest.approx([low, (1.0 - low) / 2.0, (1.0 - low) / 2.0], abs=1e-6)
+
+
+# Data that the knowledge forbids, and expected counts -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["P(x=b) <= 0", "P(x=b) = 0", "P(x=a) + P(x=c) >= 1", "P(x=a) >= 0.4\nP(x=c) >= 0.6"])
+def test_what_can_only_be_zero_has_no_interval(text: str) -> None:
+    network = Network({"x": ("a", "b", "c")})
+    fit = credo.fit(network, pl.DataFrame({"x": ["a", "b", "c", "b"]}), text, method="cme")
+    assert fit.status is credo.Status.OPTIMAL
+    assert fit.network.cpt_array("x")[1] == pytest.approx(0.0, abs=1e-9)
+    assert fit.violations().is_empty()
+    (finding,) = [finding for finding in fit.findings if finding.kind == "impossible data"]
+    assert "P(x=b)" in finding.message
+
+
+def test_knowledge_against_fixed_cpts_is_said_to_be_just_that() -> None:
+    network = Network({"x": ("a", "b"), "y": ("a", "b")}, cpts={"x": [0.5, 0.5]})
+    data = pl.DataFrame({"x": ["a", "b"], "y": ["a", "b"]})
+    text = "P(y=a) >= P(x=a) + 0.3\nP(y=a) <= P(x=a) - 0.1"
+    with pytest.raises(credo.CredoError, match="contradict"):
+        credo.fit(network, data, text, method="cme")
+    text = "P(y=a) >= 0.9\nP(y=a) <= P(x=a)"
+    with pytest.raises(credo.OptionError, match="fixed CPTs"):
+        credo.fit(network, data, text, method="cme", fixed=["x"])
+
+
+@pytest.mark.parametrize("method", ["me", "cme", "cml", "cmap", "co", "qmapc"])
+def test_an_optimum_for_expected_counts_is_not_called_one(method: str) -> None:
+    """The certificate of EM's last step is about complete data that nobody has."""
+    network = Network({"a": ("n", "y"), "b": ("n", "y")}, parents={"b": ["a"]})
+    data = pl.DataFrame({"a": ["n", None, "y", "y", None, "n"] * 3, "b": ["n", "y", "y", "n", "y", "n"] * 3})
+    fit = credo.fit(network, data, "P(b=y | a=y) <= 0.6", method=method, em=credo.EMOptions(starts=1))
+    assert fit.certificate is None
+    assert fit.status not in (credo.Status.OPTIMAL, credo.Status.EXACT)
+
+
+def test_me_with_missing_values_does_not_use_the_knowledge() -> None:
+    network = Network({"a": ("n", "y"), "b": ("n", "y")}, parents={"b": ["a"]})
+    data = pl.DataFrame({"a": ["n", None, "y", "y", None, "n"] * 3, "b": ["n", "y", "y", "n", "y", "n"] * 3})
+    one = credo.fit(network, data, "P(b=y | a=y) <= 0.1", method="me")
+    two = credo.fit(network, data, method="me")
+    assert one.network == two.network
+    assert any(finding.kind == "knowledge not used" for finding in one.findings)

@@ -108,7 +108,7 @@ def test_every_method_is_explained_or_notes_what_is_not_available(method: str) -
         assert all(each.largest_change == 0.0 for each in explanation.statements)
         assert "No statement was used." in explanation.summary[1]
         assert any("The knowledge would " in sentence for sentence in explanation.summary)
-    elif method not in ("cml", "cmap", "posterior"):
+    elif method not in ("cml", "cmap", "cem", "posterior"):
         assert "no such answer of its own" in explanation.notes[0]
 
 

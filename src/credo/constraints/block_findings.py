@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from credo.constraints.blocks import Block, shape_of, with_local_numbers
@@ -18,8 +18,10 @@ from credo.constraints.consequences import (
 )
 from credo.constraints.feasibility import interior_of
 from credo.constraints.product_feasibility import ProductFinding, product_finding
-from credo.constraints.program import Program, constraints_of_statements
+from credo.constraints.program import FEASIBILITY_TOLERANCE, Program, constraints_of_statements
 from credo.constraints.redundancy import redundant_statements
+from credo.constraints.violations import product_excess
+from credo.types import Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +55,35 @@ class BlockFindings:
         if key not in self._known:
             self._known[key] = _found(with_local_numbers(block), without)
         return _renumbered(self._known[key], block, members)
+
+
+def block_conflicts(block: Block) -> tuple[MinimalConflict, ...]:
+    """The conflicts among the hard statements of a block; none where they can all hold, or where that is not known."""
+    interior = interior_of(block)
+    if interior is None:
+        return minimal_conflicts(block)
+    if all(product.confidence is not None for product in block.products):
+        return ()
+    conflict = product_finding(block, interior, Program(block)).conflict
+    return () if conflict is None else (conflict,)
+
+
+def conflicts_behind(blocks: Iterable[Block], theta: Numbers) -> dict[int, tuple[MinimalConflict, ...]]:
+    """The conflicts in those blocks, by position, whose hard statements a point in all parameters does not satisfy.
+
+    Statements that conflict cannot be satisfied, so that no others need to be looked at.
+    """
+    found = {}
+    for k, block in enumerate(blocks):
+        own = theta[block.parameters]
+        violated = (block.linear.excess(own)[block.linear.hard] > FEASIBILITY_TOLERANCE).any() or any(
+            product.confidence is None and product_excess(product, own) > FEASIBILITY_TOLERANCE
+            for product in block.products
+        )
+        conflicts = block_conflicts(block) if violated else ()
+        if conflicts:
+            found[k] = conflicts
+    return found
 
 
 def _found(block: Block, without: Collection[int]) -> BlockFinding:

@@ -209,6 +209,7 @@ def with_constraints(
         np.concatenate((linear.statements, np.full(count, NO_STATEMENT))),
         np.concatenate((linear.equality, np.zeros(count, dtype=np.bool_))),
         np.concatenate((linear.confidences, np.full(count, np.nan) if confidences is None else confidences)),
+        np.concatenate((linear.scales, np.ones(count))),
     )
     return replace(
         block, linear=added, constraint_numbers=np.concatenate((block.constraint_numbers, np.full(count, -1)))

@@ -138,11 +138,15 @@ class ConstraintBuilder:
         *,
         equality: bool = False,
         confidence: float | None = None,
+        unit: float = 1.0,
     ) -> None:
-        """Add Σ coefficients · θ[indices] ≤ bound for every row of `indices`, which is (constraints, entries)."""
+        """Add Σ coefficients · θ[indices] ≤ bound for every row of `indices`, which is (constraints, entries).
+
+        `unit` is the size of the numbers that the bound was computed from.
+        """
         if not indices.size:
             count = indices.shape[0]
-            self.add_constant(bound, statement, count=count, equality=equality, confidence=confidence)
+            self.add_constant(bound, statement, count=count, equality=equality, confidence=confidence, unit=unit)
             return
         self._indices.append(indices.ravel())
         self._coefficients.append(coefficients if len(indices) == 1 else np.tile(coefficients, len(indices)))
@@ -157,9 +161,14 @@ class ConstraintBuilder:
         count: int = 1,
         equality: bool = False,
         confidence: float | None = None,
+        unit: float = 1.0,
     ) -> None:
-        """Add 0 ≤ bound (or 0 = bound): only counted where it is true, a constraint without entries where it is not."""
-        if bound >= -TRUE_TOLERANCE and (not equality or bound <= TRUE_TOLERANCE):
+        """Add 0 ≤ bound (or 0 = bound): only counted where it is true, a constraint without entries where it is not.
+
+        `unit` is the size of the numbers that the bound was computed from, and what its rounding is compared with.
+        """
+        rounding = TRUE_TOLERANCE * unit
+        if bound >= -rounding and (not equality or bound <= rounding):
             self._always_true[statement] = self._always_true.get(statement, 0) + count
             return
         self._indices.append(np.empty(0, dtype=np.int64))
@@ -188,7 +197,7 @@ class ConstraintBuilder:
         )
         return Constraints(
             self.layout,
-            linear,
+            linear.scaled(),
             tuple(self.products),
             tuple(self.ties),
             tuple(self.forms),
@@ -214,12 +223,14 @@ def configuration_offsets(axes: Mapping[str, Indices], family: Family, moving: I
 def coefficients_by_state(terms: Iterable[tuple[float, Probability]]) -> dict[Probability, float]:
     """Σ coefficient · P(…) with one state a term, equal terms added up, and those that cancel left out."""
     total: dict[Probability, float] = {}
+    largest = 0.0
     for coefficient, term in terms:
         given = tuple(sorted(term.given)) if len(term.given) > 1 else term.given
         for state in term.states:
             key = Probability(term.variable, (state,), given)
             total[key] = total.get(key, 0.0) + coefficient
-    return {term: coefficient for term, coefficient in total.items() if abs(coefficient) > TRUE_TOLERANCE}
+            largest = max(largest, abs(coefficient))
+    return {term: coefficient for term, coefficient in total.items() if abs(coefficient) > TRUE_TOLERANCE * largest}
 
 
 def quoted_statement(statement: Statement) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isnan, nan
+from math import exp, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 TRUE_TOLERANCE = 1e-12  # what rounding of decimals such as 0.1 + 0.2 may leave in a bound or a coefficient
+LARGEST_BOUND = 1e9  # in units of the largest coefficient
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class LinearConstraint:
     statement: int  # number of its statement, from 0
     equality: bool = False
     confidence: float | None = None
+    scale: float = 1.0  # what the numbers of the statement were divided by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +41,10 @@ class LinearConstraints(Sequence[LinearConstraint]):
 
     A parent left out can make a hundred thousand constraints of one statement; columns hold them in little space, and
     every later stage computes with them as they are. As a sequence it gives `LinearConstraint` objects.
+
+    Statements may be written in any unit, 1e9·P(…) ≤ 3e8 among them; `scaled` divides each constraint by its largest
+    coefficient, so that every tolerance, solver and sampler means probabilities. `scales` leads back: a violation in
+    the unit of the statement is scale · violation, a multiplier in it multiplier / scale.
     """
 
     starts: Indices  # (constraints + 1,)
@@ -48,6 +54,11 @@ class LinearConstraints(Sequence[LinearConstraint]):
     statements: Indices  # (constraints,)
     equality: Flags  # (constraints,)
     confidences: Numbers  # (constraints,), NaN where the constraint is hard
+    scales: Numbers = field(default_factory=lambda: np.zeros(0))  # (constraints,), all one where not given
+
+    def __post_init__(self) -> None:
+        if len(self.scales) != len(self.bounds):
+            object.__setattr__(self, "scales", np.ones(len(self.bounds)))
 
     @classmethod
     def of(cls, constraints: Iterable[LinearConstraint]) -> LinearConstraints:
@@ -61,6 +72,7 @@ class LinearConstraints(Sequence[LinearConstraint]):
             np.array([each.statement for each in constraints], dtype=np.int64),
             np.array([each.equality for each in constraints], dtype=np.bool_),
             np.array([nan if each.confidence is None else each.confidence for each in constraints], dtype=np.float64),
+            np.array([each.scale for each in constraints], dtype=np.float64),
         )
 
     @property
@@ -92,7 +104,30 @@ class LinearConstraints(Sequence[LinearConstraint]):
             self.statements[numbers],
             self.equality[numbers],
             self.confidences[numbers],
+            self.scales[numbers],
         )
+
+    def scaled(self) -> LinearConstraints:
+        """The same constraints with one as the largest coefficient of each."""
+        if not self.coefficients.size:
+            return self
+        full = self.lengths > 0
+        largest = np.ones(len(self))
+        largest[full] = np.maximum.reduceat(np.abs(self.coefficients), self.starts[:-1][full])
+        if (largest == 1.0).all():
+            return self
+        # Not by 1/largest, which overflows for the smallest numbers that there are.
+        coefficients = self.coefficients / np.repeat(largest, self.lengths)
+        # No sum of probabilities comes near this bound: what exceeds it is as false, or as true, at the bound.
+        most = LARGEST_BOUND * np.maximum(1.0, self.lengths)
+        with np.errstate(over="ignore"):
+            bounds = np.clip(self.bounds / largest, -most, most)
+        return replace(self, coefficients=coefficients, bounds=bounds, scales=self.scales * largest)
+
+    def excess(self, theta: Numbers) -> Numbers:
+        """By how much each constraint is violated at a point; negative where it holds, the room that is left."""
+        excess = self.values(theta) - self.bounds
+        return np.asarray(np.where(self.equality, np.abs(excess), excess), dtype=np.float64)
 
     def matrix(self, columns: int) -> csr_array:
         """The coefficients as a sparse matrix (constraints, columns)."""
@@ -126,10 +161,28 @@ class LinearConstraints(Sequence[LinearConstraint]):
             int(self.statements[number]),
             bool(self.equality[number]),
             None if isnan(confidence) else confidence,
+            float(self.scales[number]),
         )
 
 
 NO_CONSTRAINTS = LinearConstraints.of(())
+
+
+def joined(parts: Sequence[LinearConstraints], firsts: Sequence[int] | None = None) -> LinearConstraints:
+    """The constraints of several sets, one after another; `firsts` is added to the indices of each."""
+    firsts = [0] * len(parts) if firsts is None else firsts
+    none = NO_CONSTRAINTS
+    lengths = np.concatenate([none.lengths, *(part.lengths for part in parts)])
+    return LinearConstraints(
+        np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        np.concatenate([none.indices, *(part.indices + first for part, first in zip(parts, firsts, strict=True))]),
+        np.concatenate([none.coefficients, *(part.coefficients for part in parts)]),
+        np.concatenate([none.bounds, *(part.bounds for part in parts)]),
+        np.concatenate([none.statements, *(part.statements for part in parts)]),
+        np.concatenate([none.equality, *(part.equality for part in parts)]),
+        np.concatenate([none.confidences, *(part.confidences for part in parts)]),
+        np.concatenate([none.scales, *(part.scales for part in parts)]),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +194,21 @@ class ProductConstraint:
     log_bound: float
     statement: int
     confidence: float | None = None
+
+
+def as_linear(product: ProductConstraint) -> LinearConstraint | None:
+    """θ_above^e ≤ bound · θ_below^e, either of which may be missing (one), as a linear constraint; None for others."""
+    above = [index for index, exponent in zip(product.indices, product.exponents, strict=True) if exponent > 0.0]
+    below = [index for index, exponent in zip(product.indices, product.exponents, strict=True) if exponent < 0.0]
+    powers = {abs(exponent) for exponent in product.exponents}
+    if len(above) > 1 or len(below) > 1 or len(powers) > 1:
+        return None
+    log_factor = product.log_bound / powers.pop()
+    # θ_above ≤ factor · θ_below, divided by the factor where that is large: it may be too large for a number.
+    ours, theirs = (1.0, exp(log_factor)) if log_factor <= 0.0 else (exp(-log_factor), 1.0)
+    coefficients = (*(ours for _ in above), *(-theirs for _ in below))
+    bound = theirs if not below else (0.0 if above else -ours)
+    return LinearConstraint((*above, *below), coefficients, bound, product.statement, confidence=product.confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,14 +275,25 @@ def with_fixed(constraints: Constraints, cpts: Mapping[str, Numbers]) -> Constra
         return constraints
     known = constraints.layout.pack(cpts, missing=np.nan)
     linear = _substitute_linear(constraints.linear, known)
-    products = tuple(
-        rest for product in constraints.products if (rest := _substitute_product(product, known)) is not None
-    )
-    return replace(constraints, linear=linear, products=products)
+    products, single = [], []
+    for product in constraints.products:
+        rest = _substitute_product(product, known)
+        alone = None if rest is None or rest is product else as_linear(rest)
+        if alone is not None:
+            single.append(alone)
+        elif rest is not None:
+            products.append(rest)
+    if single:
+        linear = joined((linear, LinearConstraints.of(single).scaled()))
+    return replace(constraints, linear=linear, products=tuple(products))
 
 
 def _substitute_linear(linear: LinearConstraints, known: Numbers) -> LinearConstraints:
     values = known[linear.indices]
+    # What is left of a constraint is scaled again. A coefficient too small to matter would only magnify rounding.
+    negligible = np.isnan(values) & (np.abs(linear.coefficients) <= HOLDS_WITHIN)
+    negligible &= np.bincount(linear.entry_constraints, ~np.isnan(values), len(linear))[linear.entry_constraints] > 0
+    values = np.where(negligible, 0.0, values)
     fixed = ~np.isnan(values)
     moved = np.zeros(len(linear))
     np.add.at(moved, linear.entry_constraints[fixed], (linear.coefficients * values)[fixed])
@@ -227,13 +306,14 @@ def _substitute_linear(linear: LinearConstraints, known: Numbers) -> LinearConst
         linear.statements,
         linear.equality,
         linear.confidences,
+        linear.scales,
     )
     emptied = (lengths == 0) & (linear.lengths > 0)
     excess = np.where(left.equality, np.abs(left.bounds), -left.bounds)
     violated: Indices = np.flatnonzero(emptied & left.hard & (excess > HOLDS_WITHIN))
     if violated.size:
         raise _contradiction(int(left.statements[violated[0]]))
-    return left.take(~emptied)
+    return left.take(~emptied).scaled()
 
 
 def _substitute_product(product: ProductConstraint, known: Numbers) -> ProductConstraint | None:
@@ -243,12 +323,20 @@ def _substitute_product(product: ProductConstraint, known: Numbers) -> ProductCo
         return product
     gone = np.flatnonzero(~np.isnan(values))
     exponents = np.array(product.exponents)
+    if (values[gone][exponents[gone] > 0.0] == 0.0).any():
+        return None  # the left side is zero
     with np.errstate(divide="ignore"):
         bound = product.log_bound - float(exponents[gone] @ np.log(values[gone]))
     if free.size == 0:
         if product.confidence is None and bound < -HOLDS_WITHIN:
             raise _contradiction(product.statement)
         return None
+    if bound == -np.inf:  # the right side is zero: a factor of the left side is, too
+        free = free[exponents[free] > 0.0]
+        if not free.size:
+            if product.confidence is None:
+                raise _contradiction(product.statement)
+            return None
     indices = tuple(product.indices[i] for i in free)
     return replace(product, indices=indices, exponents=tuple(exponents[free].tolist()), log_bound=bound)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import exp, inf, log, prod
+from math import inf, log, prod
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from credo.constraints.constraint_set import (
     NoisyFamilyForm,
     ProductConstraint,
     RowTie,
+    as_linear,
 )
 from credo.constraints.noisy_families import rewrite_for_expansion
 from credo.errors import CredoError
@@ -98,18 +99,19 @@ def _add_difference(
     """left − right ≤ slack (or = slack), one constraint for each configuration of the parents left out."""
     terms = coefficients_by_state([*left.terms, *((-coefficient, term) for coefficient, term in right.terms)])
     bound = right.constant - left.constant + slack
+    unit = max(abs(right.constant), abs(left.constant), abs(slack))
     indices, may_coincide = builder.parameters_of(list(terms), statement)
     coefficients = np.array(list(terms.values()), dtype=np.float64)
     if not may_coincide:
-        _add(builder, number, statement, indices, coefficients, bound, equality)
+        _add(builder, number, statement, indices, coefficients, bound, unit, equality)
         return
     # A parent named in one term and left out in another: where both are the same parameter, coefficients add up.
     for parameters in indices:
         distinct, where = np.unique(parameters, return_inverse=True)
         sums: Numbers = np.zeros(len(distinct))
         np.add.at(sums, where.ravel(), coefficients)
-        kept = np.abs(sums) > TRUE_TOLERANCE
-        _add(builder, number, statement, distinct[None, kept], sums[kept], bound, equality)
+        kept = np.abs(sums) > TRUE_TOLERANCE * np.abs(coefficients).max()
+        _add(builder, number, statement, distinct[None, kept], sums[kept], bound, unit, equality)
 
 
 def _add(
@@ -119,10 +121,11 @@ def _add(
     indices: Indices,
     coefficients: Numbers,
     bound: float,
+    unit: float,
     equality: bool,
 ) -> None:
     confidence = statement.confidence
-    builder.add(indices, coefficients, bound, number, equality=equality, confidence=confidence)
+    builder.add(indices, coefficients, bound, number, equality=equality, confidence=confidence, unit=unit)
 
 
 # Products -------------------------------------------------------------------------------------------------------------
@@ -197,7 +200,8 @@ def _add_ordered(
             if side.coefficient and side.factors:
                 _add_products(builder, number, statement, side, Monomial(1.0, ()), -inf)
             elif side.coefficient:
-                builder.add_constant(-abs(side.coefficient), number, confidence=statement.confidence)
+                bound = -abs(side.coefficient)
+                builder.add_constant(bound, number, confidence=statement.confidence, unit=-bound)
 
 
 def _add_products(
@@ -230,18 +234,13 @@ def _add_product(
             builder.add_constant(0.0, number, confidence=confidence)
             return
         exponents, log_bound = dict.fromkeys(parameters, 1.0), -inf  # c·m ≤ m with c > 1: the product m vanishes
-    above = [index for index, exponent in exponents.items() if exponent > 0.0]
-    below = [index for index, exponent in exponents.items() if exponent < 0.0]
-    powers = {abs(exponent) for exponent in exponents.values()}
-    if len(above) > 1 or len(below) > 1 or len(powers) > 1:
-        values = tuple(exponents.values())
-        builder.products.append(ProductConstraint(tuple(exponents), values, log_bound, number, confidence))
-        return
-    factor = exp(log_bound / powers.pop())  # θ_above ≤ factor · θ_below, either of which may be missing (one)
-    indices = np.array([[*above, *below]], dtype=np.int64)
-    coefficients = np.array([1.0] * len(above) + [-factor] * len(below))
-    bound = factor if not below else (0.0 if above else -1.0)
-    builder.add(indices, coefficients, bound, number, confidence=confidence)
+    product = ProductConstraint(tuple(exponents), tuple(exponents.values()), log_bound, number, confidence)
+    linear = as_linear(product)
+    if linear is None:
+        builder.products.append(product)
+    else:
+        indices, coefficients = np.array([linear.indices], dtype=np.int64), np.array(linear.coefficients)
+        builder.add(indices, coefficients, linear.bound, number, confidence=confidence)
 
 
 # Influences and synergies ---------------------------------------------------------------------------------------------

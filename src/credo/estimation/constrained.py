@@ -7,8 +7,8 @@ Configurations that no constraint refers to are solved by counting.
 
 Numbers that hard statements pin at zero need care. Where such a number has a weight, the objective is −∞ for all CPTs
 that the knowledge allows, and there is no optimum. A prior's pseudo-counts are spread over all states whatever the
-knowledge says, so there they are dropped. Data are not: they contradict the knowledge, and a finding names the number,
-how often it was observed, and the statements.
+knowledge says, so there they are dropped. Data contradict the knowledge: they are left out as well, and a finding names
+the number, how often it was observed, and the statements.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import LinearConstraints
 from credo.errors import Status
 from credo.estimation.counting import counting_m_step, relative_frequencies
 from credo.estimation.em.steps import MStep
@@ -32,7 +33,7 @@ from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blo
 from credo.estimation.solvers.certificate import Certificate, soft_cost
 from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.products import LIMIT as PRODUCT_LIMIT
-from credo.estimation.solvers.products import with_products
+from credo.estimation.solvers.products import ProductConstraints, with_products
 from credo.findings import Finding
 from credo.model.network import Network
 from credo.statistics.counts import Counts
@@ -40,6 +41,7 @@ from credo.types import Numbers
 
 MAX_ENTROPY = "the point of maximum entropy that the knowledge allows"
 EM_REPETITIONS = 10  # of an M-step; there are hundreds, but each is quicker than loading compiled code
+LEAST_MULTIPLIER = 1e-6  # per row of data; below it a multiplier is rounding
 
 
 def estimate(problem: Problem, repetitions: int = 1) -> Solution:
@@ -62,11 +64,11 @@ def estimate(problem: Problem, repetitions: int = 1) -> Solution:
         (
             *findings,
             *no_data_findings(problem.network, problem.names, unseen, by_entropy, MAX_ENTROPY),
-            *contradictions(problem, ((each.block, pinned_at_zero(each)) for each in estimates)),
+            *contradictions(problem, ((each.block, each.impossible) for each in estimates)),
             *solver_findings(problem.network, estimates),
         ),
         worst_certificate(estimates),
-        statement_multipliers(estimates),
+        multipliers_by_statement(estimates, problem.counts.total),
         soft_weight=soft_weight,
     )
 
@@ -74,24 +76,29 @@ def estimate(problem: Problem, repetitions: int = 1) -> Solution:
 def solve_blocks(problem: Problem, weights: Numbers, soft_weight: float, repetitions: int = 1) -> list[BlockEstimate]:
     """The optimum of every block."""
     estimates = estimate_blocks(problem.blocks, weights, soft_weight, repetitions=repetitions)
-    return with_products(without_pinned_prior(problem, weights, estimates, soft_weight), problem.seed)
+    solved = without_pinned_prior(problem, weights, estimates, soft_weight)
+    return with_products(solved, problem.seed, repetitions**2)  # products take many solutions each time
 
 
 def without_pinned_prior(
     problem: Problem, weights: Numbers, estimates: Sequence[BlockEstimate], soft_weight: float
 ) -> list[BlockEstimate]:
-    """The estimates, solved again without the pseudo-counts of numbers that are pinned at zero."""
+    """The estimates, solved again without the weights of numbers that are pinned at zero.
+
+    These make the objective −∞ whatever the CPTs are. What is left of it has an optimum, which satisfies the knowledge.
+    """
     data = problem.vector(with_prior=False)
-    weights, again = weights.copy(), []
+    weights, again = weights.copy(), {}
     for k, each in enumerate(estimates):
         zeros = pinned_at_zero(each)
-        dropped = zeros[(weights[zeros] > 0.0) & (data[zeros] == 0.0)]
+        dropped = zeros[weights[zeros] > 0.0]
         weights[dropped] = 0.0
-        again += [k] if len(dropped) else []
+        if len(dropped):
+            again[k] = dropped[data[dropped] > 0.0]
     solved = list(estimates)
     blocks = [estimates[k].block for k in again]
-    for k, other in zip(again, estimate_blocks(blocks, weights, soft_weight), strict=True):
-        solved[k] = other
+    for (k, impossible), other in zip(again.items(), estimate_blocks(blocks, weights, soft_weight), strict=True):
+        solved[k] = replace(other, impossible=impossible)
     return solved
 
 
@@ -110,7 +117,7 @@ def multipliers_of(problem: Problem) -> Mapping[int, float]:
     """The multiplier of each statement at the most probable CPTs, for methods that have none of their own."""
     weights = problem.vector()
     soft_weight, _ = choose_soft_weight(problem, weights)
-    return statement_multipliers(solve_blocks(problem, weights, soft_weight))
+    return multipliers_by_statement(solve_blocks(problem, weights, soft_weight), problem.counts.total)
 
 
 def constrained_m_step(problem: Problem) -> MStep:
@@ -131,11 +138,15 @@ def constrained_m_step(problem: Problem) -> MStep:
 
 
 def _soft_cost(blocks: Sequence[Block], theta: Numbers, soft_weight: float) -> float:
-    return sum(
-        soft_cost(Task(block, np.zeros(block.size), None, soft_weight), theta[block.parameters])
-        for block in blocks
-        if not block.linear.hard.all()
-    )
+    """The cost of the violated soft statements, those that compare products among them."""
+    total = 0.0
+    for block in blocks:
+        own = theta[block.parameters]
+        if not block.linear.hard.all():
+            total += soft_cost(Task(block, np.zeros(block.size), None, soft_weight), own)
+        if any(product.confidence is not None for product in block.products):
+            total += ProductConstraints.of(block, soft_weight).soft_cost(own)
+    return total
 
 
 # Reporting ------------------------------------------------------------------------------------------------------------
@@ -187,18 +198,34 @@ def worst_certificate(estimates: Sequence[BlockEstimate]) -> Certificate:
     )
 
 
-def statement_multipliers(estimates: Sequence[BlockEstimate]) -> dict[int, float]:
+def multipliers_by_statement(estimates: Sequence[BlockEstimate], rows: float) -> dict[int, float]:
+    """The multipliers of each statement, of linear constraints and of products, of all blocks."""
+    parts = [(each.block.linear, np.abs(each.multipliers)) for each in estimates]
+    return statement_multipliers(parts, [pair for each in estimates for pair in each.product_multipliers], rows)
+
+
+def statement_multipliers(
+    linear: Iterable[tuple[LinearConstraints, Numbers]], products: Iterable[tuple[int, float]], rows: float
+) -> dict[int, float]:
     """The sum of the multipliers of each statement: the gain in log-likelihood per unit of its bound.
 
-    The unit of a statement about products is one of the logarithm of its bound.
+    The unit is that in which the statement is written; of one about products, the logarithm of its bound. Multipliers
+    that are rounding, for so many rows of data and in units of probability, are zero.
     """
     found: dict[int, float] = {}
-    for each in estimates:
-        for statement, multiplier in zip(each.block.linear.statements.tolist(), np.abs(each.multipliers), strict=True):
-            found[statement] = found.get(statement, 0.0) + float(multiplier)
-        for statement, multiplier in each.product_multipliers:
+    scaled: dict[int, float] = {}
+    parts = [
+        (part.statements.tolist(), (multipliers / part.scales).tolist(), multipliers.tolist())
+        for part, multipliers in linear
+    ]
+    pairs = list(products)
+    values = [multiplier for _, multiplier in pairs]
+    for columns in (*parts, ([statement for statement, _ in pairs], values, values)):
+        for statement, multiplier, of_probability in zip(*columns, strict=True):
             found[statement] = found.get(statement, 0.0) + multiplier
-    return found
+            scaled[statement] = scaled.get(statement, 0.0) + of_probability
+    least = LEAST_MULTIPLIER * max(1.0, rows)
+    return {number: multiplier if scaled[number] > least else 0.0 for number, multiplier in found.items()}
 
 
 CML = Method(

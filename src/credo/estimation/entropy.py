@@ -17,9 +17,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from credo.constraints.blocks import Block, with_constraints
+from credo.constraints.feasibility import NONE, interior_of
 from credo.errors import Status
 from credo.estimation.constrained import solver_findings, status_of, worst_certificate
 from credo.estimation.method import Method
+from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution
@@ -27,9 +29,10 @@ from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.products import with_products
 from credo.findings import Finding
-from credo.types import Numbers
+from credo.types import Indices, Numbers
 
 NEARLY_ONE = 1e-6  # a share of the interval's lower ends this close to one is one
+NEARLY_NOTHING = 1e-6  # a share below this may be zero
 MARGIN = 1e-3  # conflicting intervals are widened by so much more, relatively, than is just enough
 
 
@@ -50,7 +53,12 @@ def estimate(problem: Problem) -> Solution:
     soft_weight, findings = choose_soft_weight(problem, problem.vector())
     theta = _water_levels(problem)
     intervals = [Interval.of(block, counts[block.parameters], hidden) for block in problem.blocks]
-    shares = feasible_shares(problem.blocks, intervals, problem.seed)
+    shares, doubtful = _solved_shares(problem.blocks, intervals, problem.seed)
+    pinned = {k: zeros for k in doubtful if len(zeros := counted_but_pinned(problem.blocks[k], counts))}
+    for k, zeros in pinned.items():
+        counts[zeros] = 0.0
+        intervals[k] = Interval.of(problem.blocks[k], counts[problem.blocks[k].parameters], hidden)
+        (shares[k],) = feasible_shares([problem.blocks[k]], [intervals[k]], problem.seed)
     blocks = [
         with_lower_ends(block, each.lower * share[block.distribution_of])
         for block, each, share in zip(problem.blocks, intervals, shares, strict=True)
@@ -60,6 +68,7 @@ def estimate(problem: Problem) -> Solution:
         theta[each.block.parameters] = each.theta
     findings = [
         *findings,
+        *contradictions(problem, [(problem.blocks[k], zeros) for k, zeros in pinned.items()]),
         *widening_findings(problem.blocks, intervals, shares, hidden),
         *solver_findings(problem.network, estimates),
     ]
@@ -107,12 +116,28 @@ def feasible_shares(blocks: Sequence[Block], intervals: Sequence[Interval], seed
     min Σ log (N_d + s_d); it exists wherever the constraints are feasible, is unique, and has the form of every other
     block: each ρ_d is one state of a distribution with two.
     """
+    return _solved_shares(blocks, intervals, seed)[0]
+
+
+def _solved_shares(
+    blocks: Sequence[Block], intervals: Sequence[Interval], seed: int
+) -> tuple[list[Numbers], list[int]]:
+    """The shares of each block; and the blocks in which one may be zero, for which there is no optimum."""
     tasks = [_share_task(block, each.lower) for block, each in zip(blocks, intervals, strict=True)]
-    shares = []
-    for block, solved in zip(blocks, with_products(solve_certified(tasks), seed), strict=True):
-        share = np.minimum(solved.theta[block.size :: 2], 1.0)
+    shares, doubtful = [], []
+    for k, solved in enumerate(with_products(solve_certified(tasks), seed)):
+        share = np.minimum(solved.theta[blocks[k].size :: 2], 1.0)
         shares.append(np.where(share > 1.0 - NEARLY_ONE, 1.0, share * (1.0 - MARGIN)))
-    return shares
+        if not solved.certificate.holds or share.min() < NEARLY_NOTHING:
+            doubtful.append(k)
+    return shares, doubtful
+
+
+def counted_but_pinned(block: Block, counts: Numbers) -> Indices:
+    """What the data contain although the hard statements leave it nothing but zero: no interval can be kept for it."""
+    interior = interior_of(block)
+    zeros = NONE if interior is None else block.parameters[interior.zero_parameters]
+    return zeros[counts[zeros] > 0]
 
 
 def with_lower_ends(block: Block, lower: Numbers) -> Block:

@@ -26,6 +26,7 @@ import numpy as np
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.errors import ImpossibleRowError, OptionError, Status
+from credo.estimation.constrained import statement_multipliers
 from credo.estimation.em.driver import Iteration, found_by_em, hidden_variable_findings
 from credo.estimation.em.starts import LEAST, first_start, nth_start
 from credo.estimation.exchangeable import order_findings
@@ -165,6 +166,8 @@ def estimate_by_gradient(
     require_data(prepared)
     if not method.uses_knowledge:
         problem = replace(problem, blocks=(), constraints=Constraints(problem.layout))
+    if not problem.names:
+        return _nothing_to_learn(problem, prepared)
     objective = Objective.of(problem, prepared)
     around = first_start(problem.network, prepared, problem.names, own=True)
     starts = 1 if prepared.is_complete else options.starts  # nothing is hidden: one optimum
@@ -181,6 +184,12 @@ def estimate_by_gradient(
             raise InfeasibleError  # no penalty would ever be enough
     best = min(done, key=lambda each: each.sort_key)
     return _solution(objective, best, done)
+
+
+def _nothing_to_learn(problem: Problem, prepared: Prepared) -> Solution:
+    theta = prepared.layout.pack(problem.network.cpts)
+    cells, log_likelihood = expected_cells(prepared, theta)
+    return Solution({}, Status.EXACT, log_likelihood=log_likelihood, expected=as_counts(prepared, cells))
 
 
 def _train(
@@ -258,12 +267,10 @@ def _findings(objective: Objective, best: TrainedStart, done: Sequence[TrainedSt
 
 def _multipliers(objective: Objective, best: TrainedStart) -> dict[int, float]:
     """The gain in log-likelihood per unit of each statement's bound, from the penalty's multipliers."""
-    found: dict[int, float] = {}
-    if len(objective.constrained):
-        by_penalty = objective.scale * np.abs(
-            objective.penalised.multipliers(best.theta[objective.cells][objective.constrained], best.omega)
-        )
-        statements = objective.penalised.task.block.linear.statements.tolist()
-        for statement, multiplier in zip(statements, by_penalty.tolist(), strict=True):
-            found[statement] = found.get(statement, 0.0) + multiplier
-    return found
+    if not len(objective.constrained):
+        return {}
+    by_penalty = objective.scale * np.abs(
+        objective.penalised.multipliers(best.theta[objective.cells][objective.constrained], best.omega)
+    )
+    linear = objective.penalised.task.block.linear
+    return statement_multipliers([(linear, by_penalty)], (), objective.problem.counts.total)

@@ -42,6 +42,7 @@ from credo.statistics.ties.likelihood import tie_rows
 from credo.types import Numbers
 
 STATUS = {Ended.CONVERGED: Status.CONVERGED, Ended.LIMIT: Status.NOT_CONVERGED, Ended.FELL: Status.NOT_CONVERGED}
+PROOFS = ("local optimum", "not certified", "training")  # kinds of findings that say how far an optimum can be off
 FOLDS = 10  # of cross-validation, as in [guo, algorithm 2]
 # The EM of a fold starts where that of all rows ended, and needs only a few iterations from there.
 FOLD_OPTIONS = EMOptions(starts=1, max_iterations=100, tolerance=1e-6)
@@ -88,22 +89,42 @@ def estimate_incomplete(problem: Problem) -> Solution:
         findings.append(tie_finding(conditioned, likelihood))
     used = inner if em_method.uses_knowledge else replace(inner, constraints=Constraints(inner.layout))
     findings += [*result.findings, *order_findings(used, found_by_em(e_step.prepared))]
-    # EM also stops where its M-step only came close to the optimum, or its likelihood to the exact one.
-    uncertified = result.converged and last.status is Status.NOT_CERTIFIED
-    status = last.status if uncertified or not is_em else STATUS[result.ended]
+    status = _status(result, last.status, is_em)
     if status is Status.CONVERGED and likelihood is not None and not likelihood.is_exact and is_far_off(likelihood):
         status = Status.NOT_CERTIFIED
     return replace(
         last,
         cpts=cpts,
         status=status,
-        findings=(*findings, *last.findings),
+        certificate=None,  # that of `last` is about complete data with the expected counts, a problem nobody asked for
+        findings=(*findings, *map(_about_expected_counts, last.findings)),
         log_likelihood=log_likelihood_of(prepared, theta),
         history=result.history,
         tied=likelihood,
         soft_weight=inner.soft_weight,
         expected=expected,
     )
+
+
+def _status(result: EMResult, last: Status, is_em: bool) -> Status:
+    """How EM ended, unless what its last counts led to has something worse, or something else, to report.
+
+    An optimum for expected counts is none for the data: EXACT and OPTIMAL become how EM ended.
+    """
+    if is_em:
+        # EM also stops where its M-step only came close to the optimum.
+        worse = last is Status.VIOLATED or (result.converged and last is Status.NOT_CERTIFIED)
+        return last if worse else STATUS[result.ended]
+    if last in (Status.EXACT, Status.OPTIMAL) or (not result.converged and last is Status.AVERAGED):
+        return STATUS[result.ended]
+    return last
+
+
+def _about_expected_counts(finding: Finding) -> Finding:
+    """What was proved of an estimate from complete data is proved of the last step of EM only."""
+    if finding.kind not in PROOFS:
+        return finding
+    return replace(finding, message=f"For the expected counts that EM ended with: {finding.message}")
 
 
 def _run(

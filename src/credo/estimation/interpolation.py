@@ -8,23 +8,33 @@ equivalent sample size A that cross-validation chooses for each variable:
 
 qmap may violate statements [guo, theorem 1]. For qmapc, statements within one configuration hold [guo, theorem 2];
 across configurations they need not, because these mix θ' and α with weights N_j and A of their own, which the proof
-does not see. `least_correction` makes the theorem true.
+does not see. `least_correction` makes the theorem true. What statements that compare products allow is not convex, and
+a mean of points at which they hold may violate them. `_nearest_with_products` then takes the point nearest to the mean,
+
+    min Σ_j (N_j + A)·KL(mean_j ‖ θ_j)   s.t. the knowledge,
+
+which is the problem of cml with the mean for data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from credo.constraints.blocks import Block
+from credo.constraints.violations import LEAST_VIOLATION, product_excess
 from credo.errors import Status
+from credo.estimation.constrained import solve_blocks
 from credo.estimation.counting import relative_frequencies
 from credo.estimation.method import Method
+from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import soft_statements_ignored
-from credo.estimation.solution import Solution
-from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
+from credo.estimation.solution import Solution, violated_findings
+from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified, with_most_entropy
+from credo.estimation.solvers.products import with_products
+from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
 from credo.sampling.centroid import uniform_means
 from credo.types import Numbers
@@ -41,8 +51,9 @@ def estimate_qmap(problem: Problem, alpha: Numbers | None = None) -> Solution:
     alpha = allowed_means(problem) if alpha is None else alpha
     theta = alpha.copy()
     sizes = {name: _interpolate(problem, name, theta, alpha, None) for name in problem.names}
-    status = Status.AVERAGED if _violation(problem, theta) <= 1e-9 else Status.VIOLATED
-    return Solution(problem.cpts(theta), status, (*soft_statements_ignored(problem), _size_finding(sizes)))
+    violated = violated_findings(problem.constraints, theta)
+    findings = (*soft_statements_ignored(problem), *_size_findings(sizes), *violated)
+    return Solution(problem.cpts(theta), Status.VIOLATED if violated else Status.AVERAGED, findings)
 
 
 def estimate_qmapc(problem: Problem, alpha: Numbers | None = None) -> Solution:
@@ -50,13 +61,16 @@ def estimate_qmapc(problem: Problem, alpha: Numbers | None = None) -> Solution:
     alpha = allowed_means(problem) if alpha is None else alpha
     weights = problem.vector(with_prior=False)
     constrained, _ = relative_frequencies(problem, weights)
-    estimates = estimate_blocks(problem.blocks, weights, 0.0)
+    estimates = solve_blocks(problem, weights, 0.0)
     for each in estimates:
         constrained[each.block.parameters] = each.theta
     theta = alpha.copy()
     sizes = {name: _interpolate(problem, name, theta, alpha, constrained) for name in problem.names}
-    findings = [*soft_statements_ignored(problem), _size_finding(sizes), *_correct(problem, theta, alpha, estimates)]
-    return Solution(problem.cpts(theta), Status.AVERAGED, tuple(findings))
+    corrected = list(_correct(problem, theta, alpha, estimates, sizes))
+    violated = violated_findings(problem.constraints, theta)
+    contradicted = contradictions(problem, ((each.block, each.impossible) for each in estimates))
+    findings = (*soft_statements_ignored(problem), *contradicted, *_size_findings(sizes), *corrected, *violated)
+    return Solution(problem.cpts(theta), Status.VIOLATED if violated else Status.AVERAGED, findings)
 
 
 def allowed_means(problem: Problem) -> Numbers:
@@ -122,36 +136,52 @@ def _interpolate(problem: Problem, name: str, theta: Numbers, alpha: Numbers, co
     return size
 
 
-def _correct(problem: Problem, theta: Numbers, alpha: Numbers, estimates: list[BlockEstimate]) -> Iterable[Finding]:
+def _correct(
+    problem: Problem, theta: Numbers, alpha: Numbers, estimates: list[BlockEstimate], sizes: Mapping[str, int]
+) -> Iterable[Finding]:
     """Move each block as little as restores the statements across configurations."""
-    moved = 0
+    counts, moved, projected = problem.vector(with_prior=False), 0, 0
     for each in estimates:
         own = each.block.parameters
         # A mean of θ' and α with one weight for the whole block satisfies every convex statement.
-        total = problem.vector(with_prior=False)[own].sum()
+        total = counts[own].sum()
         distributions = len(each.block.distributions)
         inside = (total * each.theta + distributions * alpha[own]) / (total + distributions)
         theta[own], share = least_correction(each.block, theta[own], inside)
-        moved += share > 0
+        if _products_hold(each.block, theta[own]):
+            moved += share > 0
+            continue
+        totals = np.add.reduceat(counts[own], each.block.distributions[:-1])
+        totals = totals + np.array([sizes[name] for name, _ in each.block.configurations], dtype=np.float64)
+        theta[own] = _nearest_with_products(each, theta[own], totals[each.block.distribution_of], problem.seed)
+        projected += 1
     if moved:
         groups = "1 group of probabilities was" if moved == 1 else f"{moved} groups of probabilities were"
         yield Finding("corrected", f"{groups} corrected, because statements across configurations were violated.")
+    if projected:
+        groups = "1 group of probabilities was" if projected == 1 else f"{projected} groups of probabilities were"
+        yield Finding("corrected", f"{groups} corrected, because statements that compare products were violated.")
 
 
-def _violation(problem: Problem, theta: Numbers) -> float:
-    linear = problem.constraints.linear
-    if not len(linear):
-        return 0.0
-    excess = linear.values(theta) - linear.bounds
-    excess = np.where(linear.equality, np.abs(excess), excess)
-    return float(excess[linear.hard].max(initial=0.0))
+def _products_hold(block: Block, theta: Numbers) -> bool:
+    products = [product for product in block.products if product.confidence is None]
+    return all(product_excess(product, theta) <= LEAST_VIOLATION for product in products)
 
 
-def _size_finding(sizes: dict[str, int]) -> Finding:
-    low, high = min(sizes.values()), max(sizes.values())
-    return Finding(
-        "equivalent sample size", f"The knowledge counts as {low} to {high} rows, chosen by cross-validation."
-    )
+def _nearest_with_products(estimate: BlockEstimate, mean: Numbers, totals: Numbers, seed: int) -> Numbers:
+    """The point nearest to `mean` at which all statements hold; θ' where none is found, and the best is worse."""
+    block = estimate.block
+    task = Task(block, totals * mean, None, 0.0)
+    (nearest,) = with_products(with_most_entropy(solve_certified([task])), seed)
+    better = nearest.product_violation <= max(estimate.product_violation, LEAST_VIOLATION)
+    return nearest.theta if better else estimate.theta
+
+
+def _size_findings(sizes: Mapping[str, int]) -> Iterable[Finding]:
+    if sizes:
+        low, high = min(sizes.values()), max(sizes.values())
+        message = f"The knowledge counts as {low} to {high} rows, chosen by cross-validation."
+        yield Finding("equivalent sample size", message)
 
 
 QMAP = Method(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import LinearConstraints, ProductConstraint
+from credo.constraints.constraint_set import ProductConstraint, joined
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.active_constraints import solve_in_rounds
@@ -206,11 +206,21 @@ class PenaltyWeights:
 
 
 def soft_block(problem: Problem, weights: PenaltyWeights) -> Block:
-    """All blocks as one with soft constraints only: (1/2)·confidence·violation², the confidence being λ·w.
+    """All blocks as one with soft constraints only."""
+    return softened(joined_block(problem.blocks), weights)
+
+
+def softened_problem(problem: Problem) -> Problem:
+    """The problem with soft constraints only, all with their weights: what cem solves, for what else is asked of it."""
+    weights = PenaltyWeights.of(problem)
+    return replace(problem, blocks=tuple(softened(block, weights) for block in problem.blocks), soft_weight=1.0)
+
+
+def softened(block: Block, weights: PenaltyWeights) -> Block:
+    """The block with soft constraints only: (1/2)·confidence·violation², the confidence being λ·w.
 
     Constraints that weigh nothing are left out.
     """
-    block = joined_block(problem.blocks)
     linear = block.linear
     confidences = np.where(linear.hard, FULL_CONFIDENCE, linear.confidences)
     confidences *= np.where(linear.lengths == 1, weights.ranges, weights.relations)
@@ -227,22 +237,13 @@ def soft_block(problem: Problem, weights: PenaltyWeights) -> Block:
 def joined_block(blocks: Sequence[Block]) -> Block:
     """Blocks side by side as one: one gradient for all of them takes little longer than that of the largest."""
     firsts = np.cumsum([0, *(block.size for block in blocks)])[:-1].tolist()
-    linear = [block.linear for block in blocks]
     sizes = [np.diff(block.distributions) for block in blocks]
     return Block(
         tuple(each for block in blocks for each in block.configurations),
         _joined_indices([block.parameters for block in blocks]),
         np.concatenate(([0], np.cumsum(_joined_indices(sizes)))).astype(np.int64),
         np.repeat(np.arange(sum(map(len, sizes))), _joined_indices(sizes)),
-        LinearConstraints(
-            np.concatenate(([0], np.cumsum(_joined_indices([each.lengths for each in linear])))).astype(np.int64),
-            _joined_indices([each.indices + first for each, first in zip(linear, firsts, strict=True)]),
-            _joined_numbers([each.coefficients for each in linear]),
-            _joined_numbers([each.bounds for each in linear]),
-            _joined_indices([each.statements for each in linear]),
-            np.concatenate([np.zeros(0, dtype=np.bool_), *(each.equality for each in linear)]),
-            _joined_numbers([each.confidences for each in linear]),
-        ),
+        joined([block.linear for block in blocks], firsts),
         _joined_indices([block.constraint_numbers for block in blocks]),
         tuple(
             replace(each, indices=tuple(index + first for index in each.indices))
@@ -259,7 +260,3 @@ def _soft_product(product: ProductConstraint, weight: float) -> ProductConstrain
 
 def _joined_indices(parts: Sequence[Indices]) -> Indices:
     return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-
-
-def _joined_numbers(parts: Sequence[Numbers]) -> Numbers:
-    return np.concatenate([np.zeros(0), *parts])

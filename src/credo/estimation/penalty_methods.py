@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from credo.constraints.block_findings import conflicts_behind
 from credo.constraints.blocks import Block
 from credo.errors import Status
 from credo.estimation.counting import relative_frequencies
@@ -40,6 +41,7 @@ from credo.estimation.penalised import (
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution, no_data_findings, where
+from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import Certificate, certify
 from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.lbfgs import minimise
@@ -132,6 +134,7 @@ def estimate_cem(problem: Problem) -> Solution:
         *_weight_findings(problem, weights),
         *_no_data_findings(problem, unseen),
         *_violation_findings(objective.block, optimum.theta),
+        *_conflict_findings(problem, theta),
         *_evaluation_findings(objective, optimum),
     )
     status = Status.CONVERGED if optimum.gradient <= STATIONARY else Status.NOT_CONVERGED
@@ -212,7 +215,18 @@ class SoftObjective:
             least = found.value
         # A probability that underflows is no zero: its logarithm is needed.
         theta = np.maximum(penalised.distributions(beta), np.finfo(np.float64).tiny)
-        return SoftOptimum(theta, -found.value, gradient, evaluations)
+        optimum = SoftOptimum(theta, -found.value, gradient, evaluations)
+        return optimum if gradient <= STATIONARY else self._exact(penalised, optimum)
+
+    def _exact(self, penalised: PenalisedObjective, ended: SoftOptimum) -> SoftOptimum:
+        """The maximum as cmap finds it, where the gradient was lost among steep penalties; products have none."""
+        if self.block.products:
+            return ended
+        (solved,) = solve_certified([replace(penalised.task, weights=penalised.weights)])
+        theta = np.maximum(solved.theta, np.finfo(np.float64).tiny)
+        value = -penalised.cost(np.log(theta), 0.0)[0]
+        gradient = 0.0 if solved.certificate.holds else ended.gradient
+        return SoftOptimum(theta, value, gradient, ended.evaluations) if value >= ended.value else ended
 
     def _start(self, weights: Numbers) -> Numbers:
         """Relative frequencies with one pseudo-count a distribution, because a softmax cannot leave zero."""
@@ -275,6 +289,16 @@ def _violation_findings(block: Block, theta: Numbers) -> Iterable[Finding]:
         )
     elif amounts:
         yield Finding("missed", f"None of {len(amounts)} statements is violated by more than {NOTABLE:g}.")
+
+
+def _conflict_findings(problem: Problem, theta: Numbers) -> Iterable[Finding]:
+    """Which statements without a confidence contradict each other, so that the result can only weigh them."""
+    for conflicts in conflicts_behind(problem.blocks, theta).values():
+        for conflict in conflicts:
+            *others, last = [str(number + 1) for number in conflict.statements]
+            several = f"Statements {', '.join(others)} and {last} cannot all hold"
+            which = several if others else f"Statement {last} cannot hold"
+            yield Finding("conflict", f"{which}: the result is a compromise.")
 
 
 def _evaluation_findings(objective: SoftObjective, optimum: SoftOptimum) -> Iterable[Finding]:

@@ -13,7 +13,7 @@ from credo.estimation.method import Method
 from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
-from credo.estimation.solution import Solution
+from credo.estimation.solution import Solution, violated_findings
 from credo.sampling.posterior import PRODUCT_MISSED, PosteriorResult, posterior
 from credo.types import Indices
 
@@ -36,9 +36,13 @@ def estimate(problem: Problem) -> Solution:
         memory_limit=problem.memory_limit,
     )
     kinds = {finding.kind for finding in result.findings}
-    status = Status.NOT_MIXED if NOT_MIXED in kinds else Status.VIOLATED if PRODUCT_MISSED in kinds else Status.AVERAGED
+    # The mean satisfies what each draw does, but for statements that compare products: what they allow is not convex.
+    theta = problem.layout.pack({**problem.network.cpts, **result.means})
+    violated = [] if PRODUCT_MISSED in kinds else violated_findings(problem.constraints, theta)
+    missed = bool(violated) or PRODUCT_MISSED in kinds
+    status = Status.VIOLATED if missed else Status.NOT_MIXED if NOT_MIXED in kinds else Status.AVERAGED
     contradicted = contradictions(problem, _pinned_at_zero(problem, result))
-    found = (*findings, *contradicted, *result.findings)
+    found = (*findings, *violated, *contradicted, *result.findings)
     return Solution(result.means, status, found, posterior=result, soft_weight=soft_weight)
 
 

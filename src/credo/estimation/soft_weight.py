@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from credo.constraints.blocks import Block
@@ -14,6 +16,9 @@ from credo.types import Numbers
 
 CANDIDATES = (0.0, 1.0, 10.0, 100.0, 1_000.0, 10_000.0)  # W · C · violation²/2 is compared with log-likelihoods
 DEFAULT_WEIGHT = 100.0  # where there are no data to choose by: a violation of 0.1 with full confidence costs 0.5
+LEAST_WEIGHT = 1e-9  # stands for zero where orders of magnitude are compared
+SAME_SCORE = 1e-6  # nats; weights whose scores differ by less predict equally well
+ROUNDING = 1e-11  # of a score, as a share of it
 
 
 def choose_soft_weight(problem: Problem, weights: Numbers) -> tuple[float, list[Finding]]:
@@ -33,12 +38,27 @@ def choose_soft_weight(problem: Problem, weights: Numbers) -> tuple[float, list[
         message = f"Statements with a confidence have the default weight, W = {DEFAULT_WEIGHT:g}: no data to choose by."
         return DEFAULT_WEIGHT, [Finding("soft weight", message)]
     scores = _held_out_log_likelihoods(problem, blocks, weights - problem.vector(with_prior=False))
-    best = max(scores, key=lambda weight: scores[weight])
-    message = (
-        f"Statements with a confidence have the weight W = {best:g}, which predicted held-out data best in "
-        f"{len(problem.folds)} folds."
-    )
-    return best, [Finding("soft weight", message)]
+    weight, is_tie = best_weight(scores)
+    if not is_tie:
+        why = f"which predicted held-out data best in {len(problem.folds)} folds."
+    elif weight == DEFAULT_WEIGHT:
+        why = "the default: no other weight predicted held-out data better."
+    else:
+        why = "nearest to the default among those that predicted held-out data equally well, and best."
+    return weight, [Finding("soft weight", f"Statements with a confidence have the weight W = {weight:g}, {why}")]
+
+
+def best_weight(scores: Mapping[float, float]) -> tuple[float, bool]:
+    """The weight with the highest score, and whether others have it too.
+
+    Configurations without data score the same whatever their statements weigh. Among equals the weight nearest to the
+    default is taken, in orders of magnitude, so that statements are not discarded where the data say nothing of them.
+    """
+    best = max(scores.values())
+    least = best - SAME_SCORE - ROUNDING * abs(best)
+    equals = [weight for weight, score in scores.items() if score >= least]
+    nearest = min(equals, key=lambda weight: abs(np.log(max(weight, LEAST_WEIGHT) / DEFAULT_WEIGHT)))
+    return nearest, len(equals) > 1
 
 
 def _held_out_log_likelihoods(problem: Problem, blocks: tuple[Block, ...], prior: Numbers) -> dict[float, float]:

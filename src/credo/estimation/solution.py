@@ -9,6 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import Constraints
+from credo.constraints.violations import excess_by_statement
 from credo.errors import Status, closest
 from credo.estimation.solvers.certificate import Certificate
 from credo.findings import Finding
@@ -106,6 +108,22 @@ def impossible_data_findings(network: Network, counts: Counts, names: Iterable[s
             message = f"{name}: the CPT that was kept gives probability zero to what the data contain: {cells} = 0."
             findings.append(Finding("impossible data", message, name))
     return findings
+
+
+def violated_findings(constraints: Constraints, theta: Numbers) -> list[Finding]:
+    """The finding that CPTs violate statements without a confidence, and which of them most."""
+    excesses = excess_by_statement(constraints, theta, hard_only=True)
+    violated = {number: excess for number, excess in excesses.items() if excess.is_violated}
+    if not violated:
+        return []
+    worst = max(violated, key=lambda number: violated[number].scaled)
+    subject = "1 statement is" if len(violated) == 1 else f"{len(violated)} statements are"
+    most = "It is" if len(violated) == 1 else "Most of all, it is"
+    message = (
+        f"{subject} not satisfied. {most} statement {worst + 1}, missed by {violated[worst].amount:.3g}; "
+        "the violations of the fit list all."
+    )
+    return [Finding("violated", message)]
 
 
 def hidden_findings(dataset: Dataset) -> list[Finding]:

@@ -7,8 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from credo.constraints.block_findings import conflicts_behind
 from credo.constraints.blocks import Block
+from credo.constraints.violations import Excess
 from credo.estimation.methods import METHODS
+from credo.estimation.penalised import softened_problem
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
 from credo.estimation.solution import Uncertainty
@@ -20,18 +23,17 @@ from credo.explain.plausibility import Plausibility, plausibilities
 from credo.explain.statement_effects import StatementEffect, effects_by_configuration, effects_of_statements
 from credo.explain.statement_references import references_to
 from credo.explain.summary import summarise
-from credo.explain.violations import LEAST_VIOLATION, violation_amounts
+from credo.explain.violations import statement_excesses
 from credo.knowledge import Knowledge
 from credo.model.network import Network
 from credo.progress import EXPLAINING, ProgressEvent, ProgressListener
 from credo.types import Indices
 
 MAX_CONFIGURATIONS = 4_096  # of one variable that are explained
-LEAST_MULTIPLIER = 1e-6  # per row of data; below it a multiplier is rounding
 PERCENTAGE_POINT = 0.01
 LEAST_ROOM = 1e-6  # a statement nearer to its bound than this has no room to spare
 # The methods whose own estimate is computed again without a statement.
-EXACT_EFFECTS = ("cml", "cmap", "posterior")
+EXACT_EFFECTS = ("cml", "cmap", "cem", "posterior")
 IMPORTANCE = {
     Effect.VIOLATED: 1,
     Effect.BINDING: 2,
@@ -69,6 +71,13 @@ def explain(
         notify(ProgressEvent(EXPLAINING, step, len(STEPS), STEPS[step]))
 
     is_used = METHODS[method].uses_knowledge
+    theta = problem.layout.pack({name: network.cpt_array(name) for name in problem.layout.names})
+    conflicts = conflicts_behind(problem.blocks, theta)
+    if METHODS[method].weighs_all_statements:
+        problem = softened_problem(problem)
+    elif conflicts:  # no CPTs under the knowledge to compare with
+        problem = replace(problem, blocks=tuple(b for k, b in enumerate(problem.blocks) if k not in conflicts))
+    conflicting = tuple(conflict.statements for found in conflicts.values() for conflict in found)
     not_chosen = is_incomplete and problem.soft_weight is None
     weight = DEFAULT_WEIGHT if not_chosen else choose_soft_weight(problem, problem.vector())[0]
     problem = problem if problem.soft_weight is not None else replace(problem, soft_weight=weight)
@@ -100,6 +109,7 @@ def explain(
         variables=len(knowledge.network),
         rows=problem.counts.rows,
         statements=statements,
+        conflicting=conflicting,
         is_used=is_used,
         comparison=comparison,
         harmful=harmful,
@@ -122,28 +132,28 @@ def explain_statements(
 
     A posterior mean is at no bound: there a statement that changed the mean counts as binding whatever its multiplier.
     """
-    excesses, about = violation_amounts(problem.constraints, network), _configurations_of(problem.blocks)
-    least = -np.inf if of_mean or not multipliers else LEAST_MULTIPLIER * max(1.0, problem.counts.total)
+    excesses, about = statement_excesses(problem.constraints, network), _configurations_of(problem.blocks)
+    any_multiplier = of_mean or not multipliers
     explained = []
     for reference, statement in zip(references_to(knowledge.statements), knowledge.statements, strict=True):
         number = reference.number
-        excess, multiplier = excesses.get(number, -np.inf), multipliers.get(number, 0.0)
+        excess, multiplier = excesses.get(number, Excess(-np.inf, -np.inf)), multipliers.get(number, 0.0)
         change = effects[number].largest if number in effects else 0.0
         if number not in about and number not in excesses:
             effect = Effect.NO_CONSTRAINT
-        elif excess > LEAST_VIOLATION:
+        elif excess.is_violated:
             effect = Effect.VIOLATED
-        elif change > 0 and multiplier > least:
+        elif change > 0 and (any_multiplier or multiplier > 0.0):
             effect = Effect.BINDING
         else:
-            effect = Effect.SATISFIED if excess < -LEAST_ROOM else Effect.NO_EFFECT
+            effect = Effect.SATISFIED if excess.scaled < -LEAST_ROOM else Effect.NO_EFFECT
         matters = effect in (Effect.BINDING, Effect.VIOLATED)
         explained.append(
             StatementExplanation(
                 reference,
                 effect,
                 PERCENTAGE_POINT * multiplier if matters else 0.0,
-                float(excess),
+                excess.amount,
                 change,
                 plausible.get(number),
                 tuple(about.get(number, ())),

@@ -24,14 +24,18 @@ def summarise(
     comparison: HeldOutComparison | None,
     harmful: int | None,
     next_observations: Sequence[NextObservation],
+    conflicting: Sequence[Sequence[int]] = (),
 ) -> tuple[str, ...]:
     """What was learned, what shaped it, what the data contradict, whether it helped, what to observe next.
 
-    `is_used` says whether the method uses the knowledge; `harmful` is the number of the statement that did most harm.
+    `is_used` says whether the method uses the knowledge; `harmful` is the number of the statement that did most harm;
+    `conflicting` are sets of statements, by number, that cannot all hold.
     """
     sentences = [what_was_learned(name, variables, rows, len(statements))]
     if statements:
-        sentences += [_what_shaped_it(statements, is_used), _what_is_contradicted(statements)]
+        sentences += [_what_shaped_it(statements, is_used)]
+        sentences += [_what_conflicts(statements, numbers, is_used) for numbers in conflicting]
+        sentences += [_what_is_contradicted(statements)]
     if comparison is not None and comparison.scores:
         sentences.append(_whether_it_helped(comparison, statements, harmful, is_used))
     if next_observations:
@@ -55,7 +59,9 @@ def _what_shaped_it(statements: Sequence[StatementExplanation], is_used: bool) -
     violated = [each for each in statements if each.effect is Effect.VIOLATED]
     sentence = "The data agree with every statement: none changed the result." if is_used else "No statement was used."
     if violated and not binding:
-        sentence = "No statement changed the result." if is_used else sentence
+        changed = any(each.largest_change > 0 for each in violated)
+        subject = "No statement that holds" if changed else "No statement"
+        sentence = f"{subject} changed the result." if is_used else sentence
     if binding:
         first = max(binding, key=lambda each: (each.largest_change, each.gain_per_point))
         subject = "One statement" if len(binding) == 1 else f"{len(binding):,} statements"
@@ -67,6 +73,13 @@ def _what_shaped_it(statements: Sequence[StatementExplanation], is_used: bool) -
         which = ":" if len(violated) == 1 else ", by the largest margin"
         sentence += f" {subject} not satisfied{which} {first.statement.quoted}."
     return sentence
+
+
+def _what_conflicts(statements: Sequence[StatementExplanation], numbers: Sequence[int], is_used: bool) -> str:
+    by_number = {each.statement.number: each.statement.quoted for each in statements}
+    *others, last = [by_number[number] for number in numbers]
+    together = f"{', '.join(others)} and {last} cannot all hold" if others else f"{last} cannot hold"
+    return f"{together}: the result is a compromise." if is_used else f"{together}."
 
 
 def _what_is_contradicted(statements: Sequence[StatementExplanation]) -> str:

@@ -30,6 +30,7 @@ from credo.kernels.newton_systems import SMALL, sparse_space
 
 
 NEWTON_STEPS = 200
+LEAST_PER_ROW = 1e-6  # see `certificate.relative_gap`
 
 
 @compiled
@@ -101,12 +102,12 @@ def certify_block(  # pragma: no cover
 def least_on_simplex(weights: Any, entropies: Any, gradient: Any) -> float:  # pragma: no cover
     """min over one simplex of Σ −w log θ + e θ log θ + g θ; weights and entropies are not mixed in a distribution."""
     n = len(weights)
-    lowest, total, start, unseen = np.inf, 0.0, -np.inf, np.inf
+    lowest, total, first, unseen = np.inf, 0.0, np.inf, np.inf
     for i in range(n):
         lowest = min(lowest, gradient[i])
         total += weights[i]
         if weights[i] > 0.0:
-            start = max(start, weights[i] - gradient[i])
+            first = min(first, gradient[i])
         else:
             unseen = min(unseen, gradient[i])
     e = entropies[0]
@@ -117,24 +118,27 @@ def least_on_simplex(weights: Any, entropies: Any, gradient: Any) -> float:  # p
         return lowest - e * np.log(mass)
     if total == 0.0:
         return lowest
-    level = start  # Newton on 1 − 1/Σ w/(y + g), from the left of its root
-    for _ in range(NEWTON_STEPS):
+    level = 0.0  # u = y + first: counted from the cheapest state, so that small weights are not lost beside gradients
+    for i in range(n):
+        if weights[i] > 0.0:
+            level = max(level, weights[i] - (gradient[i] - first))
+    for _ in range(NEWTON_STEPS):  # on 1 − 1/Σ w/(u + d), from the left of its root
         value, slope = 0.0, 0.0
         for i in range(n):
             if weights[i] > 0.0:
-                share = weights[i] / (level + gradient[i])
+                share = weights[i] / (level + (gradient[i] - first))
                 value += share
-                slope += share / (level + gradient[i])
+                slope += share / (level + (gradient[i] - first))
         step = value * (value - 1.0) / slope
         level += step
-        if abs(step) <= 1e-15 * (abs(level) + total):
+        if abs(step) <= 4e-15 * level:
             break
-    level = max(level, -unseen)  # a state without weight that is cheaper takes the mass that is left
-    result, left = 0.0, 1.0
+    level = max(level, first - unseen)  # a state without weight that is cheaper takes the mass that is left
+    result, left = first, 1.0
     for i in range(n):
         if weights[i] > 0.0:
-            theta = weights[i] / (level + gradient[i])
-            result += gradient[i] * theta - weights[i] * np.log(theta)
+            theta = weights[i] / (level + (gradient[i] - first))
+            result += (gradient[i] - first) * theta - weights[i] * np.log(theta)
             left -= theta
     return result - left * level
 
@@ -303,4 +307,8 @@ def certify_blocks(first: int, last: int, blocks: Blocks, ends: Ends) -> None:  
             ends.theta[p:q],
             ends.multipliers[r:t],
         )
-        ends.gaps[b] = max(0.0, value - bound) * scale / max(1.0, abs(value) * scale)
+        distance = value - bound
+        if np.isfinite(distance):  # in these units the weights sum to one; see `certificate.relative_gap`
+            ends.gaps[b] = max(0.0, distance) * scale / max(1.0, max(abs(value), LEAST_PER_ROW) * scale)
+        else:
+            ends.gaps[b] = np.inf

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.constraints.feasibility import InfeasibleError, interior_of
+from credo.constraints.feasibility import NONE, InfeasibleError, interior_of
 from credo.estimation.solvers.active_constraints import solve_in_rounds
 from credo.estimation.solvers.certificate import Certificate, certify
 from credo.estimation.solvers.clarabel import solve_with_clarabel
@@ -42,6 +42,7 @@ class BlockEstimate:
     certificate: Certificate
     without_data: Indices  # distributions with no weight at all; they take the point of maximum entropy
     local: bool = False  # whether only a local optimum is certain; `certificate.gap` then bounds the distance from all
+    impossible: Indices = field(default_factory=lambda: NONE)  # parameters pinned at zero whose data were left out
     product_violation: float = 0.0  # of a product constraint, in logarithms
     product_multipliers: tuple[tuple[int, float], ...] = ()  # statement, multiplier per unit of log bound
 

@@ -11,6 +11,7 @@ that the bound is exact whatever found θ and z.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, isfinite
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from credo.types import Flags, Indices, Numbers
 
 VIOLATION_LIMIT = 1e-9
 GAP_LIMIT = 1e-8
+LEAST_PER_ROW = 1e-6  # of the objective, to which a gap is compared
 NEWTON_STEPS = 200
 
 
@@ -44,8 +46,20 @@ class Certificate:
 def certify(task: Task, theta: Numbers, multipliers: Numbers) -> Certificate:
     """The certificate of a point for a task."""
     value = objective(task, theta)
-    gap = max(0.0, value - lower_bound(task, multipliers, theta)) / max(1.0, abs(value))
-    return Certificate(hard_violation(task, theta), float(gap))
+    gap = relative_gap(value, lower_bound(task, multipliers, theta), float(task.weights.sum()))
+    return Certificate(hard_violation(task, theta), gap)
+
+
+def relative_gap(value: float, bound: float, total: float) -> float:
+    """How far an objective is above its bound, as a share of itself; ∞ where one of them is no number.
+
+    A sum of −w log θ is exact to about 1e-16 of the total weight. Where that is more than the objective itself, because
+    nearly all of very many data are certain, the share is one of the weight: beyond a million rows a row.
+    """
+    distance = value - bound
+    if not isfinite(distance):
+        return inf
+    return max(0.0, distance) / max(1.0, abs(value), LEAST_PER_ROW * total)
 
 
 def hard_violation(task: Task, theta: Numbers) -> float:
@@ -91,11 +105,13 @@ def lower_bound(task: Task, multipliers: Numbers, near: Numbers | None = None) -
     """
     block, linear = task.block, task.block.linear
     z = np.where(linear.equality, multipliers, np.maximum(multipliers, 0.0))
+    costs = np.where(linear.hard, np.inf, task.soft_weight * linear.confidences)  # W·C
+    z = np.where(costs > 0.0, z, 0.0)  # a soft constraint that costs nothing has no multiplier
     gradient = np.zeros(block.size) if task.costs is None else task.costs.copy()
     np.add.at(gradient, linear.indices, linear.coefficients * z[linear.entry_constraints])
     entropies = np.zeros(block.size) if task.entropies is None else task.entropies
-    soft = ~linear.hard
-    cost = float((z[soft] ** 2 / (2 * task.soft_weight * linear.confidences[soft])).sum()) if soft.any() else 0.0
+    soft = ~linear.hard & (costs > 0.0)
+    cost = float((z[soft] ** 2 / (2 * costs[soft])).sum())
     least = _least_on_simplices(
         task.weights, entropies, gradient, block.distributions[:-1], block.distribution_of, near
     )
@@ -109,6 +125,9 @@ def _least_on_simplices(
 
     With weights, θ = w/(y + g) for the y that makes their sum one; states without weight take what is left where they
     are cheaper. With entropies, it is −e log Σ exp(−g/e). With neither, all is on the cheapest state.
+
+    Gradients are counted from that of the cheapest state with a weight, d = g − g₀ ≥ 0 and u = y + g₀ > 0: a weight far
+    smaller than the gradient would be lost in y + g.
     """
     lowest = np.minimum.reduceat(gradient, starts)
     entropic, totals = np.maximum.reduceat(entropies, starts), np.add.reduceat(weights, starts)
@@ -120,43 +139,40 @@ def _least_on_simplices(
     weighted = (totals > 0) & ~(entropic > 0)
     if weighted.any():
         seen = (weights > 0) & weighted[of]
-        level = _levels(weights, gradient, seen, totals, weighted, starts, of, near)
-        unseen = np.minimum.reduceat(np.where(seen, np.inf, gradient), starts)
+        first = np.where(weighted, np.minimum.reduceat(np.where(seen, gradient, np.inf), starts), 0.0)
+        above = gradient - first[of]
+        unit = np.where(weighted, totals, 1.0)
+        level = unit * _levels(weights / unit[of], above / unit[of], seen, weighted, starts, of, near)
+        unseen = np.minimum.reduceat(np.where(seen, np.inf, above), starts)
         level = np.maximum(level, -unseen)  # a state without weight that is cheaper takes the mass that is left
-        theta = np.where(seen, weights / np.where(seen, level[of] + gradient, 1.0), 0.0)
-        parts = gradient * theta - weights * np.log(np.where(seen, theta, 1.0))
+        theta = np.where(seen, weights / np.where(seen, level[of] + above, 1.0), 0.0)
+        parts = above * theta - weights * np.log(np.where(theta > 0.0, theta, 1.0))
         left = 1.0 - np.add.reduceat(theta, starts)
-        least = np.where(weighted, np.add.reduceat(parts, starts) - left * level, least)
+        least = np.where(weighted, first + np.add.reduceat(parts, starts) - left * level, least)
     return least
 
 
 def _levels(
-    weights: Numbers,
-    gradient: Numbers,
-    seen: Flags,
-    totals: Numbers,
-    weighted: Flags,
-    starts: Indices,
-    of: Indices,
-    near: Numbers | None,
+    weights: Numbers, above: Numbers, seen: Flags, weighted: Flags, starts: Indices, of: Indices, near: Numbers | None
 ) -> Numbers:
-    """The y of each simplex with Σ w/(y + g) = 1 and y + g > 0, by Newton on 1 − 1/Σ, nearly linear and concave.
+    """The u of each simplex with Σ w/(u + d) = 1 and u > 0, by Newton on 1 − 1/Σ, nearly linear and concave.
 
-    It starts where Σ ≥ 1, at or below the root, or at the y that belongs to a θ near by, Σ w − g θ.
+    Weights sum to one, and the smallest d of a state with weight is zero. It starts where Σ ≥ 1, at or below the root,
+    or at the u that belongs to a θ near by, 1 − Σ d θ.
     """
-    lowest = np.maximum.reduceat(np.where(seen, weights - gradient, -np.inf), starts)
+    lowest = np.maximum.reduceat(np.where(seen, weights - above, -np.inf), starts)
     level = lowest = np.where(weighted, lowest, 0.0)
     if near is not None:
-        level = np.maximum(level, np.where(weighted, totals - np.add.reduceat(gradient * near, starts), 0.0))
+        level = np.maximum(level, np.where(weighted, 1.0 - np.add.reduceat(above * near, starts), 0.0))
     moving = weighted
     for _ in range(NEWTON_STEPS):
-        inverse = np.where(seen, 1.0 / np.where(seen, level[of] + gradient, 1.0), 0.0)
+        inverse = np.where(seen, 1.0 / np.where(seen, level[of] + above, 1.0), 0.0)
         share = weights * inverse
         value = np.where(moving, np.add.reduceat(share, starts), 1.0)
         slope = np.where(moving, np.add.reduceat(share * inverse, starts), 1.0)
         step = value * (value - 1.0) / slope
         level = np.maximum(level + step, lowest)
-        moving = moving & (np.abs(step) > 1e-15 * (np.abs(level) + totals))
+        moving = moving & (np.abs(step) > 4e-15 * level)
         if not moving.any():
             break
     return np.asarray(level)

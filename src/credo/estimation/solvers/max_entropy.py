@@ -87,6 +87,7 @@ def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
         linear.statements[touched],
         linear.equality[touched],
         np.full(int(touched.sum()), np.nan),
+        linear.scales[touched],
     )
     sizes = np.diff(block.distributions)[distributions]
     return Block(

@@ -64,7 +64,7 @@ def boxes(weights: Numbers, linear: LinearConstraints) -> Optimum | None:
 
     Σ_i cut(w_i/λ) falls in λ and is simple between the breakpoints w_i/lower_i and w_i/upper_i.
     """
-    ends = linear.bounds / linear.coefficients
+    ends = linear.bounds / linear.coefficients + 0.0  # −0.0 would be a breakpoint at −∞
     is_upper = linear.coefficients > 0
     lower, upper = np.zeros(len(weights)), np.ones(len(weights))
     np.minimum.at(upper, linear.indices[is_upper], ends[is_upper])

@@ -210,7 +210,7 @@ def _solve(tasks: Sequence[Task], systems: Systems, manner: Manner) -> list[Solv
     numbers, state = np.arange(len(tasks)), _start(systems, manner is Manner.CAUTIOUS)
     scales, norms = systems.scales, systems.norms
     most = QUICK_ITERATIONS if manner is Manner.QUICK else ITERATIONS
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for iteration in range(most + 1):
             residuals = _residuals(systems, state)
             idle, least, solved, ended = _judged(state, residuals, manner)

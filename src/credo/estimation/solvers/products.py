@@ -27,7 +27,7 @@ from credo.constraints.product_feasibility import product_finding
 from credo.constraints.program import Program
 from credo.estimation.penalised import is_small, train
 from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified
-from credo.estimation.solvers.certificate import Certificate, certify, lower_bound, objective
+from credo.estimation.solvers.certificate import Certificate, certify, lower_bound, objective, relative_gap
 from credo.estimation.solvers.tasks import Task
 from credo.types import Numbers
 
@@ -41,10 +41,10 @@ FILL = 1e-5  # entropy of distributions without data: among what is equally like
 LOCAL = "convex steps from several starts, because its statements compare products"
 
 
-def with_products(estimates: Sequence[BlockEstimate], seed: int) -> list[BlockEstimate]:
+def with_products(estimates: Sequence[BlockEstimate], seed: int, repetitions: int = 1) -> list[BlockEstimate]:
     """The same, with the product constraints of the blocks; where these hold already, the estimate stays optimal."""
-    blocks = sum(bool(each.block.products) for each in estimates)
-    return [_with_products(each, seed, blocks) if each.block.products else each for each in estimates]
+    repetitions *= sum(bool(each.block.products) for each in estimates)
+    return [_with_products(each, seed, repetitions) if each.block.products else each for each in estimates]
 
 
 def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> BlockEstimate:
@@ -68,7 +68,7 @@ def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> Block
     certificate = certify(relaxed.task, best.theta, best.multipliers)
     missed = float(products.missed(best.theta)[products.hard].max(initial=0.0))
     value = objective(relaxed.task, best.theta) + products.soft_cost(best.theta)
-    gap = max(0.0, value - bound) / max(1.0, abs(value))
+    gap = relative_gap(value, bound, float(relaxed.task.weights.sum()))
     return replace(
         relaxed,
         theta=best.theta,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import LinearConstraints
+from credo.constraints.constraint_set import LinearConstraints, joined
 from credo.kernels.closed_forms import GENERAL
 from credo.types import Indices, Numbers
 
@@ -64,7 +64,6 @@ def stacked(blocks: Sequence[Block]) -> Block:
     linear = [block.linear for block in blocks]
     parameters = starts_of([block.size for block in blocks])
     distributions = starts_of([len(block.distributions) - 1 for block in blocks])
-    entries = starts_of([len(each.indices) for each in linear])
     count = sum(len(each) for each in linear)
     return Block(
         tuple(pair for block in blocks for pair in block.configurations),
@@ -72,15 +71,7 @@ def stacked(blocks: Sequence[Block]) -> Block:
         _numbered_on([block.distributions for block in blocks], parameters),
         np.concatenate([block.distribution_of for block in blocks])
         + np.repeat(distributions[:-1], np.diff(parameters)),
-        LinearConstraints(
-            _numbered_on([each.starts for each in linear], entries),
-            np.concatenate([each.indices for each in linear]) + np.repeat(parameters[:-1], np.diff(entries)),
-            np.concatenate([each.coefficients for each in linear]),
-            np.concatenate([each.bounds for each in linear]),
-            np.concatenate([each.statements for each in linear]),
-            np.concatenate([each.equality for each in linear]),
-            np.concatenate([each.confidences for each in linear]),
-        ),
+        joined(linear, parameters[:-1].tolist()),
         np.arange(count),
     )
 
@@ -109,6 +100,7 @@ def apart(block: Block, distribution_starts: Indices, constraint_starts: Indices
             linear.statements[start:stop],
             linear.equality[start:stop],
             linear.confidences[start:stop],
+            linear.scales[start:stop],
         )
         found.append(
             Block(

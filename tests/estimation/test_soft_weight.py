@@ -1,0 +1,76 @@
+"""How much soft statements weigh: chosen by the data where they say something, else the default."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import credo
+from credo.estimation.methods import METHODS
+from credo.estimation.soft_weight import DEFAULT_WEIGHT, best_weight
+from credo.model.network import Network
+from tests.estimation.test_product_statements import COUNTS, FOUR, SYNERGY, frame
+
+NET = Network({"a": ("n", "y"), "b": ("n", "y")}, parents={"b": ["a"]})
+SOFT = "P(b=y | a=y) >= 0.8 with confidence 0.9"
+WEIGHING = [name for name, method in METHODS.items() if method.uses_knowledge and not method.weighs_all_statements]
+
+
+def weight_of(fit: credo.Fit) -> str:
+    (finding,) = [finding for finding in fit.findings if finding.kind == "soft weight"]
+    return finding.message
+
+
+def test_by_hand() -> None:
+    assert best_weight({0.0: -3.0, 1.0: -2.0, 100.0: -4.0}) == (1.0, False)
+    assert best_weight({0.0: -3.0, 1.0: -3.0, 10.0: -3.0, 100.0: -3.0, 1000.0: -3.0}) == (DEFAULT_WEIGHT, True)
+    assert best_weight({0.0: -3.0, 1.0: -3.0, 10.0: -3.0, 100.0: -4.0}) == (10.0, True)
+    assert best_weight({10.0: -5.0, 1000.0: -3.0, 10000.0: -3.0 + 1e-9}) == (1000.0, True)
+
+
+@pytest.mark.parametrize("method", [name for name in WEIGHING if name not in ("qmap", "qmapc")])
+def test_statements_about_what_has_no_data_count(method: str) -> None:
+    data = pl.DataFrame({"a": ["n"] * 10, "b": ["n", "y"] * 5})
+    with np.errstate(divide="raise", over="raise", invalid="raise"):
+        fit = credo.fit(NET, data, SOFT, method=method)
+    assert fit.network.cpt_array("b")[1, 1] > 0.7
+    assert "default" in weight_of(fit)
+    assert "best" not in weight_of(fit)
+
+
+def test_data_decide_where_they_say_something() -> None:
+    data = pl.DataFrame({"a": ["y"] * 200, "b": ["n"] * 140 + ["y"] * 60})
+    fit = credo.fit(NET, data, SOFT, method="cml")
+    assert "best" in weight_of(fit)
+    assert fit.network.cpt_array("b")[1, 1] == pytest.approx(0.3, abs=0.02)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_missing_value_does_not_change_how_the_weight_is_chosen(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    a = generator.integers(2, size=80)
+    b = (generator.random(80) < np.where(a, 0.5, 0.4)).astype(int)
+    data = pl.DataFrame({"a": [NET.states("a")[i] for i in a], "b": [NET.states("b")[i] for i in b]})
+    holed = data.with_columns(b=pl.when(pl.int_range(80) == 3).then(None).otherwise(pl.col("b")))
+    text = "P(b=y | a=y) >= P(b=y | a=n) + 0.3 with confidence 0.9"
+    one, two = (credo.fit(NET, rows, text, method="cml") for rows in (data, holed))
+    assert "folds" in weight_of(one)
+    assert "folds" in weight_of(two)
+    np.testing.assert_allclose(two.network.cpt_array("b"), one.network.cpt_array("b"), atol=0.05)
+
+
+def test_em_goes_on_with_soft_products() -> None:
+    """The cost of violated products is part of what EM maximises: it never falls, and EM converges."""
+    data = frame(COUNTS).with_columns(a=pl.when(pl.int_range(40) % 3 == 0).then(None).otherwise(pl.col("a")))
+    fit = credo.fit(
+        FOUR,
+        data,
+        f"{SYNERGY} with confidence 0.9",
+        method="cml",
+        soft_weight=5.0,
+        em=credo.EMOptions(starts=1, tolerance=1e-5),
+    )
+    assert fit.status is credo.Status.CONVERGED
+    assert len(fit.history) > 2
+    assert (np.diff(fit.history) >= -1e-6).all()
