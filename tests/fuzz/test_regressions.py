@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from fuzz.failures import run_input
 from fuzz.kind import Input, kind_named
 from fuzz.workers import strict_warnings
@@ -63,9 +64,22 @@ CASES: dict[str, tuple[str, Input]] = {
     "weights that are structures": ("frames", weighted("polars", "Struct")),
     "weights that are dates": ("frames", weighted("polars", "Date")),
     "weights that are bytes": ("frames", weighted("polars", "Binary")),
+    "the gradient trainer with nothing to learn": (
+        "fits",
+        problem(
+            {"x": ["a", "b"]},
+            {"x": ["a", None]},
+            [],
+            options={"fixed": ["x"], "em": {"starts": 1, "max_iterations": 5, "trainer": "gradient"}},
+        ),
+    ),
     "an equality that makes a row impossible": (
         "fits",
         problem({"x": ["a", "b", "c"]}, {"x": [None, "a", "c", "b"]}, ["P(x=a) = P(x in {a, c})"], options={"seed": 2}),
+    ),
+    "a bound of nothing on a variable of one state": (
+        "fits",
+        problem({"x": ["only"], "y": ["a", "b"]}, {"x": [None, "only"]}, ["P(x=only) >= 0"], weights=[1e-9, 1.0]),
     ),
 }
 
