@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from fuzz.failures import run_input
 from fuzz.kind import Input, kind_named
 from fuzz.workers import strict_warnings
