@@ -56,6 +56,7 @@ CASES: dict[str, tuple[str, Input]] = {
     "categories of intervals": ("frames", frame("pandas", "category of intervals", ["True"], "flag")),
     "intervals": ("frames", frame("pandas", "interval", ["True"], "flag")),
     "half a surrogate pair": ("frames", frame("pandas", "object", ["\ud800"])),
+    "half a surrogate pair among numbers": ("frames", frame("polars", "inferred", [0, "\ud800"])),
     "decimals of 256 bits": ("frames", frame("pyarrow", "decimal256", [1])),
     "no decimals of 256 bits": ("frames", frame("pyarrow", "decimal256", [])),
     "weights that are categories": ("frames", weighted("pandas", "category")),

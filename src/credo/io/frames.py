@@ -92,7 +92,8 @@ def _encode_column(
     if column.dtype == pl.Null:
         return np.full(len(column), MISSING, dtype=np.int32)
     if column.dtype == pl.Object:  # mixed Python values, as pandas keeps them
-        column = pl.Series([None if value is None else text_of(value) for value in column], dtype=pl.String)
+        texts: list[object] = [None if value is None else text_of(value) for value in column]
+        return _encode_values(texts, lexicon, first_row, unknown)
     if not has_queries():
         return _encode_values(column.to_list(), lexicon, first_row, unknown)
     values = column.unique()
