@@ -121,7 +121,8 @@ def test_it_is_credo_fit_and_predict(method: str) -> None:
     np.testing.assert_allclose(model.predict_proba(features), expected, atol=1e-9)
     assert model.target_ == "attack"
     assert model.classes_.tolist() == ["no", "yes"]
-    assert (model.predict(features) == np.where(expected[:, 1] > 0.5, "yes", "no")).all()
+    clear = np.abs(expected[:, 1] - 0.5) > 1e-9  # a tie is decided by rounding
+    assert (model.predict(features) == np.where(expected[:, 1] > 0.5, "yes", "no"))[clear].all()
 
 
 def test_arrays_and_frames_say_the_same() -> None:
