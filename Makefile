@@ -107,19 +107,19 @@ browser:
 	  && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
 	|| echo "There is no Chromium, and it cannot be installed from here: pages are not tested in a browser."
 
-# It goes on where the last run of the same code ended; INPUTS=100000 SECONDS=3600 SEED=1 make it longer, or another one.
+# It goes on where the last run of the same code ended; INPUTS=100000 FUZZ_SECONDS=3600 SEED=1 make it longer, or another one.
 INPUTS ?= 2000
-SECONDS ?= 120
+FUZZ_SECONDS ?= 120
 SEED ?= 0
 
 fuzz: setup
-	$(BIN)/python -m fuzz --inputs $(INPUTS) --seconds $(SECONDS) --seed $(SEED) --resume
+	$(BIN)/python -m fuzz --inputs $(INPUTS) --seconds $(FUZZ_SECONDS) --seed $(SEED) --resume
 
 # Atheris has wheels for Linux and macOS; it is installed here, and not with the other packages.
 fuzz-coverage: setup
 	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet atheris
 	for kind in $(or $(KIND),knowledge bif xmlbif xdsl uai net dsl csv); do \
-	  $(BIN)/python -m fuzz.coverage $$kind -max_total_time=$(SECONDS) || exit 1; done
+	  $(BIN)/python -m fuzz.coverage $$kind -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -22,7 +22,8 @@ def main() -> int:
     given = _arguments()
     if given.replay is not None or given.only is not None:
         return _replay(given)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGINT):  # a shell may start us with SIGINT ignored
+        signal.signal(number, signal.default_int_handler)
     records, ended = [], 0
     print(f"credo {code_version()}; failures are kept in {given.folder / 'found'}", file=sys.stderr)
     for name in given.kinds or KINDS:

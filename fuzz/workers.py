@@ -1,7 +1,8 @@
 """Worker processes that check inputs under a limit of time and memory, and the parent that outlives them.
 
-A worker reports each input as soon as it is done. If it hangs, a watchdog inside it prints where and ends it; if it
-crashes, the parent sees the end of its pipe. Either is recorded, and a new worker goes on with the next input.
+A worker reports each input as soon as it is done. If it computes for too long, the system ends it, and it prints where
+it was; if it waits for too long, the parent does; if it crashes, the parent sees the end of its pipe. All of this is
+recorded, and a new worker goes on with the next input.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from fuzz.kind import Kind, kind_named, make_input, to_bytes
 REDUCING_SECONDS = 20.0
 COMPILING = 120.0  # seconds that the first input may take longer, where kernels have to be compiled first
 INPUTS_PER_WORKER = 20_000  # then a new one starts, so that what libraries leak does not add up
-WAITING = 5.0  # times the limit of computing time
-GRACE = 20.0  # seconds beyond the limit after which the parent ends a worker that its own watchdog did not
+WAITING = 6.0  # times the limit of computing time after which the parent ends a worker that waits
+SUSPENDED = 10.0  # seconds that a wait of one second takes only if somebody stopped the processes, or the machine slept
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,44 +63,39 @@ def serve(connection: Connection, trace: str, folder: str) -> None:
         while (chunk := connection.recv()) is not None:
             kind = kind_named(chunk.kind)
             _limit_memory(kind.megabytes)
-            _print_where_on_limit(watchdog)
+            _print_where_on_signals(watchdog)
             seen: set[str] = set()
             for number in range(chunk.start, chunk.stop):
                 seconds = kind.seconds if kind.name in started else kind.seconds + COMPILING
                 started.add(kind.name)
-                connection.send(_checked(kind, chunk.seed, number, Path(folder), watchdog, seen, seconds))
+                connection.send(_checked(kind, chunk.seed, number, Path(folder), seen, seconds))
 
 
-def _checked(
-    kind: Kind, seed: int, number: int, folder: Path, watchdog: Any, seen: set[str], seconds: float
-) -> Done | Failure:
+def _checked(kind: Kind, seed: int, number: int, folder: Path, seen: set[str], seconds: float) -> Done | Failure:
     given = make_input(kind, seed, number)
     try:
-        with limited(seconds, watchdog), strict_warnings():
+        with limited(seconds), strict_warnings():
             return Done(number, run_input(kind, given, folder))
     except BaseException as error:
         failure = failure_of(error, number, given)
         if failure.signature in seen:
             return failure
         seen.add(failure.signature)
-        with limited(REDUCING_SECONDS + kind.seconds, watchdog), strict_warnings():
+        with limited(REDUCING_SECONDS + kind.seconds), strict_warnings():
             small = reduced(kind, given, signature_of(error), folder, REDUCING_SECONDS)
         return Failure(number, failure.signature, failure.details, to_bytes(small))
 
 
 @contextmanager
-def limited(seconds: float, watchdog: Any) -> Iterator[None]:
-    """A time limit that also holds in compiled code: beyond it the process prints where it is, and ends.
+def limited(seconds: float) -> Iterator[None]:
+    """A limit of computing time that also holds in compiled code: beyond it the process prints where it is, and ends.
 
-    It is one of computing time, so that a busy machine changes nothing; who waits for something gets `WAITING` times as
-    long.
+    A busy machine changes nothing about it. Who waits instead of computing is ended by the parent.
     """
-    faulthandler.dump_traceback_later(WAITING * seconds, exit=True, file=watchdog)
     _limit_computing(seconds)
     try:
         yield
     finally:
-        faulthandler.cancel_dump_traceback_later()
         _limit_computing(None)
 
 
@@ -112,9 +108,11 @@ def _limit_computing(seconds: float | None) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
 
 
-def _print_where_on_limit(watchdog: Any) -> None:
+def _print_where_on_signals(watchdog: Any) -> None:
+    """SIGXCPU comes at the limit of computing time, and ends the process; SIGUSR1 comes before the parent does so."""
     if hasattr(signal, "SIGXCPU"):
         faulthandler.register(signal.SIGXCPU, file=watchdog, chain=True)
+        faulthandler.register(signal.SIGUSR1, file=watchdog)
 
 
 @contextmanager
@@ -157,6 +155,7 @@ class Worker:
     next: int = 0
     since: float = field(default_factory=time.monotonic)
     served: int = 0
+    started: set[str] = field(default_factory=set)  # kinds of which it has checked an input
 
     def give(self, chunk: Chunk) -> None:
         self.chunk, self.next, self.since = chunk, chunk.start, time.monotonic()
@@ -203,13 +202,17 @@ def run_chunks(chunks: Iterator[Chunk], count: int) -> Iterator[tuple[Chunk, Don
             _next_chunk(worker, chunks)
         while any(worker.chunk is not None for worker in workers):
             busy = {worker.connection: place for place, worker in enumerate(workers) if worker.chunk is not None}
-            for connection in wait(list(busy), timeout=1.0):
+            started = time.monotonic()
+            ready = wait(list(busy), timeout=1.0)
+            if (passed := time.monotonic() - started) > SUSPENDED:
+                for worker in workers:
+                    worker.since += passed
+            for connection in ready:
                 place = busy[connection]  # type: ignore[index]
                 yield from _received(workers, place, chunks)
             for place, worker in enumerate(workers):
                 if worker.chunk is not None and _is_stuck(worker):
-                    worker.process.kill()
-                    worker.process.join()
+                    _end_stuck(worker)
                     yield from _received(workers, place, chunks)
     finally:
         for worker in workers:
@@ -218,8 +221,17 @@ def run_chunks(chunks: Iterator[Chunk], count: int) -> Iterator[tuple[Chunk, Don
 
 def _is_stuck(worker: Worker) -> bool:
     assert worker.chunk is not None
-    limit = WAITING * (kind_named(worker.chunk.kind).seconds + REDUCING_SECONDS + COMPILING) + GRACE
+    compiling = 0.0 if worker.chunk.kind in worker.started else COMPILING
+    limit = WAITING * (kind_named(worker.chunk.kind).seconds + compiling) + REDUCING_SECONDS
     return time.monotonic() - worker.since > limit
+
+
+def _end_stuck(worker: Worker) -> None:
+    if hasattr(signal, "SIGUSR1"):
+        os.kill(worker.process.pid, signal.SIGUSR1)  # it prints where it is
+        time.sleep(0.3)
+    worker.process.kill()
+    worker.process.join()
 
 
 def _received(workers: list[Worker], place: int, chunks: Iterator[Chunk]) -> Iterator[tuple[Chunk, Done | Failure]]:
@@ -228,6 +240,7 @@ def _received(workers: list[Worker], place: int, chunks: Iterator[Chunk]) -> Ite
     assert chunk is not None
     try:
         result = worker.connection.recv()
+        worker.started.add(chunk.kind)
         worker.next, worker.since = result.number + 1, time.monotonic()
     except (EOFError, ConnectionError):
         result = _death(worker, chunk)
@@ -258,7 +271,7 @@ def _death(worker: Worker, chunk: Chunk) -> Failure:
     worker.process.join(5)
     kind, number = kind_named(chunk.kind), worker.next
     trace = worker.trace.read_text(errors="replace") if worker.trace.exists() else ""
-    if trace.startswith("Timeout") or worker.process.exitcode == -getattr(signal, "SIGXCPU", 0):
+    if "most recent call first" in trace:
         files = [line.strip() for line in trace.splitlines() if "/credo/" in line]
         place = files[0].partition("/credo/")[2] if files else "a library"
         signature = f"took more than {kind.seconds:g} s: {place}"

@@ -11,14 +11,17 @@ from fuzz.kind import Input, Kind
 
 
 def make(choose: Random) -> Input:
-    return choose.choice((b"good", b"good", b"xx fail xx", b"hang", b"crash", b"memory"))
+    return choose.choice((b"good", b"good", b"xx fail xx", b"hang", b"wait", b"crash", b"memory"))
 
 
 def check(given: Input, folder: Path) -> str:
     if b"fail" in given:
         raise RuntimeError("this is what the harness is for")
     if given == b"hang":
-        time.sleep(60)
+        while True:
+            pass
+    if given == b"wait":
+        time.sleep(600)
     if given == b"crash":
         ctypes.string_at(0)
     if given == b"memory":

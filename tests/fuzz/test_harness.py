@@ -17,6 +17,7 @@ from fuzz.running import run_kind, summary
 from fuzz import state, workers
 
 BAD = "tests.fuzz.bad_kinds:BAD"
+INPUTS, SEED = 7, 54
 
 
 def expected(inputs: int, seed: int) -> Counter[bytes]:
@@ -25,16 +26,18 @@ def expected(inputs: int, seed: int) -> Counter[bytes]:
 
 
 def test_hangs_crashes_and_errors_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = expected(12, 5)
-    assert min(made[each] for each in (b"good", b"xx fail xx", b"hang", b"crash", b"memory")) >= 1
+    monkeypatch.setattr(workers, "REDUCING_SECONDS", 0.0)
     monkeypatch.setattr(workers, "COMPILING", 0.0)
-    record = run_kind(BAD, inputs=12, seed=5, workers=2, found=tmp_path / "found", kept=tmp_path / "state")
-    assert record.done == 12
+    monkeypatch.setattr(workers, "WAITING", 1.5)
+    made = expected(INPUTS, SEED)
+    assert set(made) == {b"good", b"xx fail xx", b"hang", b"wait", b"crash", b"memory"}
+    record = run_kind(BAD, inputs=INPUTS, seed=SEED, found=tmp_path / "found", kept=tmp_path / "state")
+    assert record.done == INPUTS
     assert record.outcomes == {"good": made[b"good"]}
     counts = {signature.split()[0]: count for signature, count in record.failures.items()}
     assert counts == {
         "RuntimeError": made[b"xx fail xx"],
-        "took": made[b"hang"],
+        "took": made[b"hang"] + made[b"wait"],
         "crashed": made[b"crash"],
         "MemoryError": made[b"memory"],
     }

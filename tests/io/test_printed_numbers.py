@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credo.errors import NetworkError
+from credo.io.columns import number_of
 from credo.io.printed_numbers import NUMBER, RoundedSums, numbers_of, parse_numbers, rounding
 
 
@@ -90,3 +91,10 @@ def test_any_rounded_distribution_is_explained(seed: int, style: str) -> None:
     printed = np.array([[float(style % number) for number in row] for row in exact])
     changed = RoundedSums().normalised("a", printed)
     assert np.abs(changed.sum(axis=1) - 1).max() <= 1e-6
+
+
+@pytest.mark.parametrize("text", ["0" * 200_000 + "x", "0." + "0" * 200_000 + "x", "1e" + "0" * 200_000 + "x"])
+def test_many_digits_are_refused_as_quickly_as_they_are_read(text: str) -> None:
+    """A pattern that tries again from every digit would take minutes here."""
+    assert not NUMBER.fullmatch(text)
+    assert number_of(text) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -261,3 +262,54 @@ def test_half_a_character_is_refused() -> None:
         read_table(network, pd.DataFrame({"a": pd.Series(["no", "\ud800"], dtype=object)}))
     odd = Network({"a": ["no", "\udfff"]})  # a state that no table can hold
     assert read_table(odd, pl.DataFrame({"a": ["no", None]})).codes.ravel().tolist() == [0, -1]
+
+
+# Types of columns -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series([["1"]]),
+        pl.Series([{"a": 1}]),
+        pl.Series([b"1"]),
+        pl.Series([20_000]).cast(pl.Date),
+        pl.Series([1]).cast(pl.Duration("ms")),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+def test_weights_are_numbers(smoking: Network, column: pl.Series) -> None:
+    with pytest.raises(DataError, match="Column often holds values of the type .* weights are expected"):
+        read_table(smoking, pl.DataFrame({"smoke": ["no"], "often": column}), weights="often")
+
+
+def test_weights_may_be_categories_of_numbers(smoking: Network) -> None:
+    frame = pl.DataFrame({"smoke": ["no", "no"], "often": pl.Series(["2", "0.5"], dtype=pl.Categorical)})
+    data = read_table(smoking, frame, weights="often")
+    assert data.weights is not None
+    assert data.weights.tolist() == [2.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    "dtype", [pl.Date, pl.Datetime("us"), pl.Datetime("ms"), pl.Duration("ms"), pl.Datetime("us", "UTC")], ids=str
+)
+@pytest.mark.parametrize("value", [2**31 - 1, -(2**31), 2**63 - 1, -(2**63)])
+def test_dates_that_python_has_not_are_an_error(smoking: Network, dtype: pl.DataType, value: int) -> None:
+    if dtype == pl.Date:
+        value = max(-(2**31), min(2**31 - 1, value))
+    column = pl.Series([value], dtype=pl.Int32 if dtype == pl.Date else pl.Int64).cast(dtype)
+    frame = pl.DataFrame({"smoke": column})
+    with pytest.raises(DataError, match="smoke"):
+        read_table(smoking, frame)
+
+
+def test_the_last_day_is_a_value_like_others() -> None:
+    network = Network({"day": ["9999-12-31", "0001-01-01"]})
+    days = pl.Series([2_932_896, -719_162], dtype=pl.Int32).cast(pl.Date)
+    assert read_table(network, pl.DataFrame({"day": days})).codes.tolist() == [[0], [1]]
+
+
+def test_numbers_that_polars_does_not_know_become_texts() -> None:
+    network = Network({"price": ["0.01", "2.50"]})
+    column = pa.array([Decimal("0.01"), Decimal("2.50"), None], pa.decimal256(50, 2))
+    assert read_table(network, pa.table([column], names=["price"])).codes.tolist() == [[0], [1], [-1]]

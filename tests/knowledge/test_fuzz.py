@@ -152,6 +152,8 @@ def test_sentences_of_the_grammar(seed):
         "'\\" * 40_000,
         "P(" * 49,
         "0." + "1" * 90_000 + " <= P(lung=yes)",
+        "P(lung=yes) <= " + "0" * 90_000 + "x",
+        "P(lung=yes) <= 0." + "0" * 90_000 + "x",
         "rows " + "9" * 400 + ", 2 share lung",
         "rows " + "9" * 5_000 + ", 2 share lung",
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from credo.errors import DataError, FileError, MissingColumnError
-from credo.io.columns import MISSING_TEXTS, no_rows, number_of, require_distinct, text_of
+from credo.io.columns import MISSING_TEXTS, no_rows, number_of, require_distinct, require_values, text_of
 from credo.io.csv import read_csv_texts
 from credo.io.files import require_file, unreadable
 from credo.io.forks import require_queries
@@ -58,10 +58,7 @@ def variables_of(frame: pl.DataFrame, without: Sequence[str] = ()) -> tuple[Vari
 def _states(column: pl.Series) -> tuple[str, ...]:
     import polars as pl
 
-    if column.dtype.is_nested() or column.dtype == pl.Binary:
-        raise DataError(
-            f"Column {column.name} holds values of the type {column.dtype}, where texts or numbers are expected."
-        )
+    require_values(column)
     values = column.to_list() if column.dtype == pl.Object else column.drop_nulls().unique().to_list()
     texts = {text_of(value).strip() for value in values if value is not None and value == value}
     texts -= MISSING_TEXTS

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from credo.errors import (
     ROWS_FROM_1,
@@ -19,6 +20,9 @@ from credo.errors import (
 )
 from credo.model.network import Network, Variable
 
+if TYPE_CHECKING:
+    import polars as pl
+
 # Cells ----------------------------------------------------------------------------------------------------------------
 
 
@@ -26,7 +30,12 @@ MISSING = -1
 # How tables write a missing value. A state of exactly that name is a state.
 MISSING_TEXTS = frozenset({"", "?", "*", "NaN", "nan", "null", "NULL", "NA"})
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?")
+
+
+DAYS_IN_UNITS = {"day": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+PYTHON_DAYS = (-719_162, 2_932_896)  # from 0001-01-01 to 9999-12-31, in days from 1970-01-01
+LONGEST_DURATION = 999_999_998  # days
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +146,23 @@ def unknown_states(found: Sequence[tuple[Variable, object, int]]) -> UnknownStat
     if len(found) > 5:
         sentences.append(f"{len(found) - 5} more values of this table are unknown too.")
     return UnknownStateError("\n".join([*sentences, ROWS_FROM_1]))
+
+
+def require_values(column: pl.Series) -> None:
+    """Raise if a column holds no texts, numbers or dates: lists, bytes, or dates of years that Python has not."""
+    import polars as pl
+
+    if column.dtype.is_nested() or column.dtype == pl.Binary:
+        raise DataError(
+            f"Column {column.name} holds values of the type {column.dtype}, where texts or numbers are expected."
+        )
+    if isinstance(column.dtype, pl.Date | pl.Datetime | pl.Duration):
+        per_day = DAYS_IN_UNITS[getattr(column.dtype, "time_unit", None) or "day"]
+        numbers = column.to_physical()
+        first, last = (-LONGEST_DURATION, LONGEST_DURATION) if column.dtype == pl.Duration else PYTHON_DAYS
+        first, last = max(first * per_day, -(2**63)), min((last + 1) * per_day - 1, 2**63 - 1)
+        if not numbers.drop_nulls().is_between(first, last).all():
+            raise DataError(f"Column {column.name} holds a date or duration that is too far away: years are 1 to 9999.")
 
 
 def require_distinct(header: Sequence[str]) -> None:

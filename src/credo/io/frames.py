@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.errors import DataError, is_text
-from credo.io.columns import MISSING, MISSING_TEXTS, Columns, Lexicon, text_of, unknown_states
+from credo.errors import is_text
+from credo.io.columns import MISSING, MISSING_TEXTS, Columns, Lexicon, require_values, text_of, unknown_states
 from credo.io.dataset import Dataset, code_type
 from credo.io.forks import has_queries
 from credo.model.network import Network, Variable
@@ -88,14 +88,12 @@ def _encode_column(
     import polars as pl
 
     lexicon = Lexicon.of(variable)
-    if column.dtype.is_nested() or column.dtype == pl.Binary:
-        raise DataError(
-            f"Column {variable.name} holds values of the type {column.dtype}, where texts or numbers are expected."
-        )
+    require_values(column)
     if column.dtype == pl.Null:
         return np.full(len(column), MISSING, dtype=np.int32)
     if column.dtype == pl.Object:  # mixed Python values, as pandas keeps them
-        column = pl.Series([None if value is None else text_of(value) for value in column], dtype=pl.String)
+        texts: list[object] = [None if value is None else text_of(value) for value in column]
+        return _encode_values(texts, lexicon, first_row, unknown)
     if not has_queries():
         return _encode_values(column.to_list(), lexicon, first_row, unknown)
     values = column.unique()

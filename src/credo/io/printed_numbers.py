@@ -20,7 +20,8 @@ from credo.io.files import warn_caller
 from credo.model.noisy import SUM_TOLERANCE
 from credo.types import Numbers, PathLike
 
-NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+# Nothing is tried twice (`++`), so that a text of many digits is refused as quickly as it is read.
+NUMBER = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 
 # A distribution with fewer digits than this that does not sum to one is a mistake rather than rounded.
 FEWEST_DIGITS = 3

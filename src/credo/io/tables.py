@@ -265,7 +265,7 @@ def as_polars(columns: Mapping[str, Any]) -> pl.DataFrame:
         try:
             found[name] = series.to_polars()
             is_known = not _is_foreign(found[name], series)
-        except Exception:  # pyarrow's errors, whose classes need pyarrow to be named
+        except (Exception, pl.exceptions.PanicException):  # pyarrow's errors need pyarrow to be named
             is_known = False
         if not is_known:
             found[name] = _as_texts(name, series.to_list())
@@ -311,6 +311,12 @@ def is_missing(value: Any) -> bool:
 def _weights_from(column: pl.Series, rows_before: int) -> Numbers:
     import polars as pl
 
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    elif not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Boolean, pl.Null)):
+        raise DataError(
+            f"Column {column.name} holds values of the type {column.dtype}, where weights are expected: numbers."
+        )
     numbers = column.cast(pl.Float64, strict=False)
     wrong = numbers.is_null()
     if wrong.any():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from credo.errors import ROWS_FROM_1, DataError, OptionError, UnknownStateError, listing, suggestion
 from credo.io.categories import read_frame
-from credo.io.columns import MISSING, MISSING_TEXTS, Lexicon, text_of
+from credo.io.columns import MISSING, MISSING_TEXTS, Lexicon, require_values, text_of
 from credo.io.tables import is_missing
 from credo.model.network import Variable
 from credo.types import FrameLike, Indices, Numbers
@@ -168,8 +168,9 @@ def _distinct(values: pl.Series) -> tuple[list[object], Indices]:
     """The distinct values of a column, and which of them each row holds."""
     import polars as pl
 
-    if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object):
+    if values.dtype == pl.Object:
         raise DataError(f"Column {values.name} holds values of the type {values.dtype}: texts or numbers are expected.")
+    require_values(values)
     if values.dtype.is_numeric():
         numbers, which = np.unique(values.to_numpy(), return_inverse=True)  # NaN, a missing value, is one of them
         return numbers.tolist(), which.astype(np.int64)
