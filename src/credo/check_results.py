@@ -239,6 +239,8 @@ class CheckResult:
         Each statement, in its order.
     orders
         How the states of variables were ordered, from low to high.
+    readings
+        How statements in words were read, as signs.
     notes
         What was checked by other means than linear programs.
     not_checked
@@ -266,6 +268,7 @@ class CheckResult:
     excluded: tuple[ExcludedStatement, ...]
     statements: tuple[StatementCheck, ...]
     orders: tuple[OrderUsed, ...]
+    readings: tuple[str, ...]
     notes: tuple[str, ...]
     not_checked: tuple[str, ...]
     hidden: tuple[str, ...]

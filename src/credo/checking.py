@@ -34,8 +34,9 @@ from credo.explain.plausibility import Plausibility, plausibilities
 from credo.explain.statement_references import StatementReference, references_to
 from credo.io.dataset import extended
 from credo.io.network_files import NetworkLike, read_network
-from credo.knowledge import Knowledge, kind_of, knowledge_for
+from credo.knowledge import Knowledge, kind_of, knowledge_for, to_text, words_of
 from credo.knowledge.knowledge import KnowledgeSource
+from credo.knowledge.spoken import is_spoken
 from credo.knowledge.statements import Influence, NoisyFamily, Statement, Synergy
 from credo.model.expansion import expand
 from credo.options import resolve_seed
@@ -158,6 +159,7 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
         ),
         statements=_statement_checks(knowledge, constraints, references, constraint_counts, plausible),
         orders=_orders_used(knowledge),
+        readings=tuple(f"{words_of(each)}: {to_text(each)}" for each in knowledge.statements if is_spoken(each)),
         notes=tuple(f"{references[number].subject} {sentence}" for number, sentence in summary.notes),
         not_checked=(
             *_not_checked(summary, constraints, references),

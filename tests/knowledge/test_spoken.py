@@ -152,3 +152,10 @@ def test_each_is_the_worst_state_and_the_mean_is_not() -> None:
     assert general_amount(network, each) == pytest.approx(table.max())
     assert general_amount(network, other) == pytest.approx(table.max())
     assert len(lower(Knowledge(network, [each])).linear) == len(lower(Knowledge(network, [other])).linear) == 3
+
+
+def test_the_check_prints_how_sentences_were_read() -> None:
+    text = "P(smoke=yes) is likely\nP(lung=yes | smoke=yes, each age) >= 0.1\nsmoke raises lung"
+    found = credo.check(CLINIC, text)
+    assert found.readings == ("P(smoke=yes) is likely: 0.66 <= P(smoke=yes)",)
+    assert "How sentences were read" in str(found)

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from credo.knowledge.comparison import Compared
+from credo.knowledge.comparison import Compared, Comparison
 from credo.knowledge.expressions import Expression, Linear, Probability, Product, each_in, event_mistakes, number, scale
 from credo.knowledge.mistakes import LineMistake
 from credo.knowledge.names import OtherThan, Part, joined, token_part
+from credo.knowledge.statement_base import StatementBase
 
 # The calibrated language of the Intergovernmental Panel on Climate Change [Mastrandrea et al., 2010, table 1].
 SCALE: dict[str, tuple[float, float]] = {
@@ -44,6 +45,18 @@ def about(value: float) -> tuple[float, float]:
     """The range that "about p" stands for."""
     width = max(LEAST_ABOUT, ABOUT * min(value, 1.0 - value))
     return max(0.0, value - width), min(1.0, value + width)
+
+
+_WORDS = re.compile(r"\b(?:is|lies|equals|risk|odds|sensitivity|specificity)\b")
+_NAMED = re.compile(r"""P\s*\([^)]*\)|"[^"]*"|'[^']*'""")
+
+
+def is_spoken(statement: StatementBase) -> bool:
+    """Whether a comparison was written in words, so that its numbers are not all to be seen."""
+    if not isinstance(statement, Comparison) or statement.span is None:
+        return False
+    span = statement.span
+    return _WORDS.search(_NAMED.sub(" ", span.text).lower()) is not None
 
 
 # Words for relations --------------------------------------------------------------------------------------------------
