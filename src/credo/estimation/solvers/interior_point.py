@@ -5,11 +5,11 @@ The choice depends on the size of the problem alone, and both give the same cert
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from os import cpu_count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -103,19 +103,19 @@ def solve_compiled(tasks: Sequence[Task], closed_forms: bool = True) -> list[Poi
     violations, gaps = np.zeros((2, len(tasks)))
     status[:], shapes[:] = OPEN, GENERAL
     ends = Ends(theta, multipliers, iterations, status, shapes, violations, gaps)
-    pieces = packed.pieces(cpu_count() or 1)
-
-    def run(kernel: Callable[..., None], *arguments: Any) -> None:
-        """Each kernel is called only if some block needs it: a call compiles it."""
-        map_in_threads(lambda piece: kernel(*piece, packed.blocks, *arguments), pieces)
-
-    if closed_forms:
-        run(solve_in_closed_form, ends)
     free = np.diff(packed.parameter_starts) - packed.blocks.distribution_counts
-    for kernel, own in ((solve_dense_blocks, free <= SMALL), (solve_sparse_blocks, free > SMALL)):
-        if (own & (status == OPEN)).any():
-            run(kernel, TOLERANCE, ends)
-    run(certify_blocks, ends)
+
+    def run(piece: tuple[int, int]) -> None:
+        """Each kernel is called only if some block needs it: a call compiles it."""
+        own = slice(*piece)
+        if closed_forms:
+            solve_in_closed_form(*piece, packed.blocks, ends)
+        for kernel, wanted in ((solve_dense_blocks, free[own] <= SMALL), (solve_sparse_blocks, free[own] > SMALL)):
+            if (wanted & (status[own] == OPEN)).any():
+                kernel(*piece, packed.blocks, TOLERANCE, ends)
+        certify_blocks(*piece, packed.blocks, ends)
+
+    map_in_threads(run, packed.pieces(cpu_count() or 1))
     multipliers *= np.repeat(packed.scales, np.diff(packed.constraint_starts)) / packed.constraint_norms
     parts = zip(
         pairwise(packed.parameter_starts.tolist()),
