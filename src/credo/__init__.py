@@ -38,7 +38,8 @@ _HOMES = {
         "synergize",
     ),
     "credo.knowledge.query": ("Query",),
-    "credo.answers": ("Answer", "Sensitivity"),
+    "credo.answers": ("Answer",),
+    "credo.sensitivity": ("Sensitivity",),
     "credo.checking": ("check",),
     "credo.check_results": (
         "CheckResult",
@@ -102,7 +103,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME_OF)]
 
 if TYPE_CHECKING:
-    from credo.answers import Answer, Sensitivity
+    from credo.answers import Answer
     from credo.check_results import (
         CheckResult,
         Conflict,
@@ -178,6 +179,7 @@ if TYPE_CHECKING:
     from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TieReading
     from credo.progress import ProgressEvent
     from credo.results import FitResult
+    from credo.sensitivity import Sensitivity
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
     from credo.statistics.ties.factors import TieError
     from credo.topic_models import Topics, topics

@@ -33,7 +33,6 @@ from credo.statistics.questions import (
     answer,
     answer_rows,
     as_batch,
-    derivatives,
     factors_of,
     marginal_factors,
     marginals,
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
 MOST_DRAWS = 1000  # of all CPTs, under which a question is answered
 LEAST_DRAWS = 100  # below which the ends of a 95% interval rest on two or three draws
 MOST_CELLS = 2**28  # of all cliques, under all draws together: about ten seconds
-SMALLEST_CHANGE = 1e-9  # of an answer per unit of a number, below which it does not depend on it
 Evidence = Mapping[str, Any]
 
 
@@ -252,125 +250,6 @@ def most_probable(fit: FitResult, evidence: Evidence | None = None) -> pl.DataFr
     return pl.DataFrame(
         {"variable": names, "state": [states[name] for name in names], "given": [name in given for name in names]}
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Sensitivity:
-    """Which numbers and which evidence an answer depends on. Printing it shows those that matter most.
-
-    Attributes
-    ----------
-    query : str
-        The question.
-    probability : float
-        Its answer at the learned CPTs.
-    parameters : polars.DataFrame
-        For each number of a CPT that matters: `parameter`, `value`, and `change_per_point`, by how much the answer
-        changes if the number rises by one percentage point while the others of its distribution shrink in proportion.
-        Of two numbers that sum to one, the second is listed.
-        With draws also `deviation`, how uncertain the number is, and `contribution`, how uncertain that makes the
-        answer. Largest first.
-    evidence : polars.DataFrame
-        For each item of evidence: `evidence`, `without`, the answer without it, and `change`. Largest first.
-    """
-
-    query: str
-    probability: float
-    parameters: pl.DataFrame = field(repr=False)
-    evidence: pl.DataFrame = field(repr=False)
-
-    def __str__(self) -> str:
-        lines = [f"{self.query} = {self.probability:.1%} at the learned CPTs."]
-        if len(self.evidence):
-            lines.append("Without this evidence it would be:")
-            lines += [
-                f"  {row['evidence']}: {row['without']:.1%}" for row in self.evidence.head(5).iter_rows(named=True)
-            ]
-        if len(self.parameters):
-            lines.append("If one of these numbers were one percentage point larger, it would change by (points):")
-            lines += [
-                f"  {row['parameter']} = {row['value']:.1%}: {100 * row['change_per_point']:+.2f}"
-                for row in self.parameters.head(8).iter_rows(named=True)
-            ]
-        return "\n".join(lines)
-
-
-def sensitivity(fit: FitResult, question: str | Query) -> Sensitivity:
-    """Which CPT numbers and which evidence move the answer to a question most.
-
-    With P = P(x | e) and Δ_k = E[n_k | x, e] − E[n_k | e], the expected counts of the number θ_k of a distribution,
-
-        dP/dθ_k = P · (Δ_k/θ_k − Σ_{l≠k} Δ_l/(1 − θ_k)),
-
-    where the other numbers of the distribution shrink in proportion.
-
-    Parameters
-    ----------
-    fit : FitResult
-        What was learned.
-    question : str or Query
-        A question whose answer is one number: every target has a state.
-
-    Returns
-    -------
-    Sensitivity
-        The numbers and the evidence, the most important ones first.
-    """
-    import polars as pl
-
-    asked = parse_query(fit.network, question) if isinstance(question, str) else question
-    if not all(asked.targets.values()):
-        raise QueryError(f"Sensitivity is that of one number: give each target of {asked} a state.")
-    network = expand(fit.network).network
-    cpts = as_batch(network)
-    values, log_evidence = answer(network, cpts, asked)
-    require_possible(log_evidence, asked)
-    probability = float(values.ravel()[0])
-    rows = _parameter_rows(fit, network, cpts, asked, probability)
-    columns = {"parameter": pl.String, "value": pl.Float64, "change_per_point": pl.Float64}
-    if rows and "deviation" in rows[0]:
-        columns |= {"deviation": pl.Float64, "contribution": pl.Float64}
-    key = "contribution" if "contribution" in columns else "change_per_point"
-    parameters = pl.DataFrame(rows, schema=columns).sort(pl.col(key).abs(), descending=True, maintain_order=True)
-    left_out = []
-    for name in asked.evidence:
-        rest = Query(asked.targets, {k: v for k, v in asked.evidence.items() if k != name}, asked.interventions)
-        without = float(answer(network, cpts, rest)[0].ravel()[0])
-        shown = str(Query({name: asked.evidence[name]}))[2:-1]
-        left_out.append({"evidence": shown, "without": without, "change": probability - without})
-    schema = {"evidence": pl.String, "without": pl.Float64, "change": pl.Float64}
-    evidence = pl.DataFrame(left_out, schema=schema).sort(pl.col("change").abs(), descending=True)
-    return Sensitivity(str(asked), probability, parameters, evidence)
-
-
-def _parameter_rows(
-    fit: FitResult, network: Network, cpts: BatchedCPTs, asked: Query, probability: float
-) -> list[dict[str, Any]]:
-    """By how much the answer changes with each number of each CPT, where it changes at all."""
-    together = derivatives(network, cpts, asked)
-    alone = derivatives(network, cpts, Query({}, asked.evidence, asked.interventions))
-    deviations = {} if fit.posterior is None or why_no_interval(fit) else fit.posterior.deviations
-    rows = []
-    for name, joint in together.items():
-        cpt = network.cpt_array(name)
-        slope = probability * (joint - alone.get(name, 0.0))
-        others = ((slope * cpt).sum(axis=-1, keepdims=True) - slope * cpt) / np.where(cpt < 1.0, 1.0 - cpt, 1.0)
-        change = np.where(cpt < 1.0, slope - others, 0.0)
-        if cpt.shape[-1] == 2:
-            change[..., 0] = 0.0  # the first number is one minus the second
-        for index in np.argwhere(np.abs(change) > SMALLEST_CHANGE):
-            place = tuple(index.tolist())
-            configuration = int(np.ravel_multi_index(place[:-1], cpt.shape[:-1])) if len(place) > 1 else 0
-            row = {
-                "parameter": network.describe(name, configuration, place[-1]),
-                "value": float(cpt[place]),
-                "change_per_point": 0.01 * float(change[place]),
-            }
-            if deviations:
-                deviation = float(deviations[name][place]) if name in deviations else 0.0
-                row |= {"deviation": deviation, "contribution": abs(float(change[place])) * deviation}
-            rows.append(row)
-    return rows
 
 
 # Draws ----------------------------------------------------------------------------------------------------------------

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from credo import answers
-from credo.answers import Answer, Sensitivity
+from credo.answers import Answer
 from credo.check_results import CheckResult
 from credo.explain.explanation import Explanation
 from credo.io.files import require_target, write_text
 from credo.knowledge.query import Query
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
 from credo.results import FitResult, explain_fit
+from credo.sensitivity import Sensitivity, sensitivity
 from credo.types import TableLike
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ class Fit(FitResult):
         QueryError
             If the question cannot be read, has several numbers as its answer, or what is given has probability zero.
         """
-        return answers.sensitivity(self, question)
+        return sensitivity(self, question)
 
     def __str__(self) -> str:
         from credo.report.fit_text import fit_plain_text
