@@ -126,6 +126,7 @@ def test_the_demo_runs(tmp_path: Path) -> None:
     done = run("demo", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "30 rows" in done.stdout
+    assert "95% interval" in done.stdout.splitlines()[-1]
     assert credo.read_network(tmp_path / "demo" / "learned.bif").is_complete
     assert "contradicted by the data" in (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
 

@@ -245,6 +245,8 @@ def demo(
         result.report(page, progress=notify)
     write_network(result.network, learned)
     _show(result, learned, as_json=False, report=page)
+    say("\nA question to it, about a patient with headaches and a positive scan:\n")
+    say(str(result.query("P(brain_tumour=yes | severe_headaches=yes, ct_scan=positive)")))
 
 
 add_commands(app)
