@@ -83,7 +83,7 @@ def test_public_functions_have_all_sections():
         value = getattr(credo, name)
         sections = ["Examples"] if inspect.isclass(value) else ["Parameters", "Returns", "Raises", "Examples"]
         for section in sections:
-            assert f"    {section}\n    ---" in (value.__doc__ or ""), (name, section)
+            assert f"\n{section}\n---" in (inspect.getdoc(value) or ""), (name, section)
 
 
 def test_the_message_in_the_guide_is_the_one_that_is_shown(tmp_path):
