@@ -123,26 +123,9 @@ class Answer:
 
 
 def query(fit: FitResult, question: str | Query, level: float = 0.95) -> Answer:
-    """Answer a question such as `P(lung=yes | xray=yes, do(smoke=no))`, with a credible interval where there are draws.
+    """Answer a question such as `P(lung=yes | xray=yes, do(smoke=no))`; see `Fit.query`.
 
-    Parameters
-    ----------
-    fit : FitResult
-        What was learned.
-    question : str or Query
-        The question.
-    level : float
-        The probability with which the interval contains the true value.
-
-    Returns
-    -------
-    Answer
-        The probabilities and their intervals.
-
-    Raises
-    ------
-    QueryError
-        If the question cannot be read, or what is given has probability zero.
+    Where there are draws, the answer is their mean, and its interval holds the given share of them.
     """
     _require_level(level)
     asked = parse_query(fit.network, question) if isinstance(question, str) else question
@@ -179,30 +162,9 @@ def query_network(network: Network, question: str | Query, memory_limit: int | N
 def predict(
     fit: FitResult, data: Evidence | TableLike, targets: Sequence[str] | str | None = None, level: float = 0.95
 ) -> pl.DataFrame:
-    """Predict what is missing in a case, or in every row of a table.
+    """Predict what is missing in a case, or in every row of a table; see `Fit.predict`.
 
-    Parameters
-    ----------
-    fit : FitResult
-        What was learned.
-    data : mapping, path or frame
-        One case, as a mapping from variables to states; or a table.
-    targets : str or sequence of str, optional
-        The variables to predict. If not given: for a case, all that are not in it; for a table, those without a column.
-    level : float
-        The probability with which an interval contains the true value.
-
-    Returns
-    -------
-    polars.DataFrame
-        For a case, a row for each state of each target: `variable`, `state`, `probability`, `low`, `high`. For a table,
-        a row for each of its rows: a column `name=state` for each state of each target, and with draws also
-        `name=state low` and `name=state high`.
-
-    Raises
-    ------
-    QueryError
-        If a variable or state is unknown, or a case has probability zero.
+    A case has a row for each state of each target, a table one for each of its rows.
     """
     _require_level(level)
     wanted = [targets] if isinstance(targets, str) else None if targets is None else list(targets)
@@ -221,24 +183,9 @@ def predict_network(network: Network, data: TableLike, targets: Sequence[str] | 
 
 
 def most_probable(fit: FitResult, evidence: Evidence | None = None) -> pl.DataFrame:
-    """The states of all variables that are most probable together, given evidence.
+    """The states of all variables that are most probable together, given evidence; see `Fit.most_probable`.
 
-    Parameters
-    ----------
-    fit : FitResult
-        What was learned.
-    evidence : mapping, optional
-        From variables to states.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row for each variable: `variable`, `state`, and `given`, whether it is part of the evidence.
-
-    Raises
-    ------
-    QueryError
-        If a variable or state is unknown, or the evidence has probability zero.
+    They are those of the learned CPTs, not of single draws.
     """
     import polars as pl
 

@@ -63,25 +63,13 @@ class Sensitivity:
 
 
 def sensitivity(fit: FitResult, question: str | Query) -> Sensitivity:
-    """Which CPT numbers and which evidence move the answer to a question most.
+    """Which CPT numbers and which evidence move the answer to a question most; see `Fit.sensitivity`.
 
     With P = P(x | e) and Δ_k = E[n_k | x, e] − E[n_k | e], the expected counts of the number θ_k of a distribution,
 
         dP/dθ_k = P · (Δ_k/θ_k − Σ_{l≠k} Δ_l/(1 − θ_k)),
 
     where the other numbers of the distribution shrink in proportion.
-
-    Parameters
-    ----------
-    fit : FitResult
-        What was learned.
-    question : str or Query
-        A question whose answer is one number: every target has a state.
-
-    Returns
-    -------
-    Sensitivity
-        The numbers and the evidence, the most important ones first.
     """
     import polars as pl
 
