@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("_either_way")
 
 @pytest.mark.parametrize("block", [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 20))])
 def test_against_enumeration(block: int) -> None:
-    """Four hundred networks, two thousand with the slow tests; with zeros in some and missing values of every density."""
+    """Four hundred networks (slow: two thousand), with zeros in some and missing values of every density."""
     for seed in range(100 * block, 100 * block + 100):
         generator = np.random.default_rng(seed)
         network = random_network(generator, most=6, zeros=0.3 * (seed % 3 == 0))
