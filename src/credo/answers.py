@@ -212,9 +212,7 @@ def why_no_interval(fit: FitResult) -> str:
     """Why answers of this fit have no credible interval; empty where they have one."""
     if not isinstance(fit.posterior, PosteriorResult):
         return f"There is no interval: the method {fit.method} gives one estimate. Learn with method=posterior for one."
-    if fit.is_incomplete:
-        return "There is no interval: with missing values, draws do not show how uncertain the answer is."
-    return ""
+    return fit.no_interval
 
 
 def _draws(fit: FitResult, network: Network, factors: Factors) -> tuple[BatchedCPTs | None, str]:

@@ -16,6 +16,7 @@ from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
 from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
+from credo.findings import Finding
 from credo.io.network_files import NetworkLike, read_network
 from credo.io.number_columns import with_ranges
 from credo.kernels.compiler import compile_seconds
@@ -61,7 +62,8 @@ def fit(
     knowledge : Knowledge, text, path or statements, optional
         What experts know.
     method : str
-        One of `credo methods`. "auto" is the posterior mean; cmap where a prior is given or rows are incomplete.
+        One of `credo methods`. "auto" is the posterior mean; cmap where a prior is given, and where missing values
+        cannot be drawn or would take more than about a minute.
     prior : number, str, Network, prior, or mapping, optional
         Pseudo-counts: a number, "k2", "bdeu:10", another network, or a mapping from variables to these.
     fixed : sequence of str
@@ -130,6 +132,7 @@ def fit(
     findings = (
         *hidden_findings(table.columns),
         *outside_findings(structure, table.numbers),
+        *_method_findings(problem),
         *solution.findings,
         *impossible_data_findings(whole, problem.counts, problem.kept),
     )
@@ -155,7 +158,20 @@ def fit(
             soft_weight=problem.soft_weight if solution.soft_weight is None else solution.soft_weight,
         ),
         is_incomplete=solution.expected is not None,
+        no_interval=solution.no_interval,
     )
+
+
+def _method_findings(problem: Problem) -> list[Finding]:
+    """The finding that `auto` took another method than the posterior, and why."""
+    if not problem.not_posterior:
+        return []
+    assert problem.method is not None
+    message = (
+        f"The method is {problem.method.name}, which gives no intervals: {problem.not_posterior}. method=posterior "
+        "gives means all the same."
+    )
+    return [Finding("method", message)]
 
 
 def _estimate(problem: Problem, knowledge: Knowledge) -> Solution:

@@ -1,4 +1,4 @@
-"""Missing values drawn given CPTs: means and covariances of completed counts, against enumeration of all completions."""
+"""Missing values drawn given CPTs: means and covariances of completed counts, against all completions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def completions(network: Network, row: list[int]) -> tuple[np.ndarray, np.ndarra
     """All completions of a row as counts of all cells, (completions, cells), and their chances."""
     layout = layout_for_counts(network)
     cells, chances = [], []
-    for states in product(*([k] if k >= 0 else range(len(v.states)) for k, v in zip(row, network.variables, strict=True))):
+    known = [[k] if k >= 0 else range(len(v.states)) for k, v in zip(row, network.variables, strict=True)]
+    for states in product(*known):
         values, chance, vector = dict(zip(network.names, states, strict=True)), 1.0, np.zeros(layout.size)
         for name in network.names:
             place = (*(values[parent] for parent in network.parents[name]), values[name])

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from credo.estimation.em.steps import MStep
     from credo.estimation.problem import Problem
     from credo.estimation.solution import Solution
+    from credo.statistics.inference.expected_counts import Prepared
+    from credo.types import Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,9 @@ class Method:
         The exact M-step of a method that maximises an objective: from a problem to a function of expected counts.
         Without one, EM runs the M-step of cmap (of map, where the knowledge is not used), and `estimate` is given the
         expected counts that it ends with.
+    estimate_drawing
+        The same for a method that draws missing values too: from a problem, its incomplete rows and the expected
+        counts that EM ended with to a solution. Where they cannot be drawn, `estimate` is given the counts.
     default_prior
         The pseudo-count that is added where the user gives no prior.
     takes_prior
@@ -47,6 +52,7 @@ class Method:
     when: str
     estimate: Callable[[Problem], Solution]
     m_step: Callable[[Problem], MStep] | None = None
+    estimate_drawing: Callable[[Problem, Prepared, Numbers], Solution] | None = None
     default_prior: float = 0.0
     takes_prior: bool = False
     uses_knowledge: bool = True

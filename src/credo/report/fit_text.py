@@ -27,7 +27,7 @@ def fit_summary(fit: FitResult, written_to: Path | None = None) -> RenderableTyp
     parts: list[RenderableType] = list(_opening(fit))
     if len(fit.network) <= FEW_VARIABLES:
         parts += [part for name in fit.network.names for part in _cpts(fit, name)]
-        if fit.posterior is not None:
+        if fit.posterior is not None and not fit.no_interval:
             parts.append(Text("In brackets: where each probability lies with a probability of 95%."))
     parts += _statements_and_findings(fit)
     if written_to is not None:
@@ -107,7 +107,7 @@ def _cpt(fit: FitResult, network: Network, name: str) -> RenderableType:
         table.add_column(Text(heading), justify="right")
     probabilities = network.cpt_array(name).reshape(-1, len(states))
     shown = [[f"{value:.3f}" for value in row] for row in probabilities[:FEW_CONFIGURATIONS]]
-    if fit.posterior is not None:
+    if fit.posterior is not None and not fit.no_interval:
         low, high = (end.reshape(probabilities.shape) for end in fit.interval_arrays(name))
         shown = [
             [f"{text} [{low[index, k]:.2f}, {high[index, k]:.2f}]" for k, text in enumerate(texts)]
