@@ -25,13 +25,13 @@ STATES = ["no", "yes"]
 def line() -> Network:
     """a → b → c, whose last arc says nearly nothing."""
     cpts = {"a": [0.5, 0.5], "b": [[0.8, 0.2], [0.3, 0.7]], "c": [[0.55, 0.45], [0.45, 0.55]]}
-    return Network({name: STATES for name in "abc"}, {"b": ["a"], "c": ["b"]}, cpts)
+    return Network(dict.fromkeys("abc", STATES), {"b": ["a"], "c": ["b"]}, cpts)
 
 
 @pytest.fixture
 def hidden_class() -> Network:
     """A hidden class with three signs."""
-    return Network({name: STATES for name in "hxyz"}, {name: ["h"] for name in "xyz"})
+    return Network(dict.fromkeys("hxyz", STATES), {name: ["h"] for name in "xyz"})
 
 
 def mostly_missing(network: Network, seed: int) -> pl.DataFrame:
@@ -43,9 +43,7 @@ def mostly_missing(network: Network, seed: int) -> pl.DataFrame:
 def signs(rows: int = 60) -> pl.DataFrame:
     rng = np.random.default_rng(0)
     h = rng.random(rows) < 0.4
-    return pl.DataFrame(
-        {name: np.where(rng.random(rows) < np.where(h, 0.9, 0.2), "yes", "no") for name in "xyz"}
-    )
+    return pl.DataFrame({name: np.where(rng.random(rows) < np.where(h, 0.9, 0.2), "yes", "no") for name in "xyz"})
 
 
 # Intervals ------------------------------------------------------------------------------------------------------------
@@ -97,7 +95,7 @@ def test_kept_cpts_stay_and_complete_the_rows(line: Network) -> None:
 
 
 def test_noisy_families_have_intervals() -> None:
-    network = Network({name: STATES for name in ("chol", "age", "attack")}, {"attack": ["chol", "age"]})
+    network = Network(dict.fromkeys(("chol", "age", "attack"), STATES), {"attack": ["chol", "age"]})
     rng = np.random.default_rng(3)
     rows = pl.DataFrame({name: rng.choice(STATES, 80) for name in network.names})
     fit = credo.fit(network, rows, "attack is noisy-or of {chol}, {age}")

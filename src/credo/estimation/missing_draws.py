@@ -24,7 +24,7 @@ MOST_SECONDS = 60.0  # that `auto` lets the sampler take, as far as can be estim
 MOST_VALUES = 2**23  # rows times variables of a table, beyond which that is certain without a closer look
 SHORT_CHAIN_SWEEPS = 150  # of all chains together, as small problems need them
 SECONDS_A_FACTOR = 1e-8  # of an enumerated state, in one chain
-SECONDS_AN_UPDATE = 4e-8  # of a parameter, in one chain
+SECONDS_AN_UPDATE = 1e-7  # of a parameter, in one chain
 
 
 def why_not_drawn(problem: Problem, prepared: Prepared, exchangeable: Iterable[Finding] | None = None) -> str:

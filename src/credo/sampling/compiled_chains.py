@@ -41,6 +41,7 @@ class CompiledChains:
     joined: Indices = field(init=False)  # (families,) the same number for CPTs that blocks join
     effort: Indices = field(init=False)  # (families,) how often a round updates each
     updates: int = 0  # of single parameters, so far
+    missing_updates: int = 0  # as many could have been made while missing values were drawn
     states: list[ChainState] = field(init=False)
     generators: list[NDArray[np.uint64]] = field(init=False)
     first_counts: dict[int, Numbers] = field(init=False)  # of chains that start where EM ended, until they have
@@ -97,8 +98,8 @@ class CompiledChains:
         """
         sizes = np.diff(self.sampled.starts)
         sweep = int(sizes @ self.effort[self.sampled.families])
-        sweep += 0 if self.missing is None else self.missing.updates
-        step = max(1, STEP_UPDATES // max(1, self.chains * thinning * sweep))
+        drawing = 0 if self.missing is None else self.missing.updates
+        step = max(1, STEP_UPDATES // max(1, self.chains * thinning * (sweep + drawing)))
         geometry = geometry_of(self.region.blocks, self.region.parts)
         state, free = self.states[0], len(self.states[0].theta) - len(self.region.start)
         kept = len(self.region.start) if self.missing is None else len(state.theta)
@@ -116,6 +117,7 @@ class CompiledChains:
             lengths[part] += now.stop - start
             step_done(now.stop - start)
         self.updates += self.chains * count * thinning * sweep
+        self.missing_updates += self.chains * count * thinning * drawing
         made = lengths > 0
         if self.missing is not None:
             moments = moments[:, :, :, :0]  # draws of all parameters are kept instead

@@ -64,6 +64,7 @@ from credo.types import Flags, Numbers
 
 SAFETY = 1.5  # by so much sizes that are estimated from few draws may be too large
 MOST_UPDATES = 5_000_000  # of single parameters, in all sweeps of all chains, after which none are added; ten seconds
+MOST_MISSING_UPDATES = 200_000_000  # the same for drawing missing values, whose updates are visits of cells
 PRODUCT_MISSED = "product"
 MOST_LISTED = 100  # configurations that a finding names
 VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised sampler is used …
@@ -217,7 +218,10 @@ def _compiled(
     def doubtful() -> bool:
         return bool(_doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any())
 
-    while found.count + half <= plan.max_draws and chains.updates < MOST_UPDATES and doubtful():
+    def affordable() -> bool:
+        return chains.updates < MOST_UPDATES and chains.missing_updates < MOST_MISSING_UPDATES
+
+    while found.count + half <= plan.max_draws and affordable() and doubtful():
         total += half
         chains.share_effort(sizes, SAFETY * SMALLEST_SIZE, draws)
         found = appended((found, chains.stage(half, options.thinning, step_done)))
