@@ -20,9 +20,9 @@ from credo.estimation.counting import MAP
 from credo.estimation.em.driver import EMResult, Iteration, found_by_em, run_em
 from credo.estimation.em.starts import with_zeros
 from credo.estimation.em.steps import Ended, Independent
-from credo.estimation.exchangeable import order_findings
+from credo.estimation.exchangeable import exchange_findings, exchanges_of
 from credo.estimation.gradient_trainer import estimate_by_gradient
-from credo.estimation.method import Method
+from credo.estimation.method import Incomplete, Method
 from credo.estimation.missing_draws import why_not_drawn
 from credo.estimation.pinned import contradiction_of, pinned_cells, pinned_parameters
 from credo.estimation.problem import Fold, Problem
@@ -80,12 +80,15 @@ def estimate_incomplete(problem: Problem) -> Solution:
         folds, fold_findings = _folds(em_method, inner, prepared, result, bool(ties))
     is_em = em_method is method
     used = inner if em_method.uses_knowledge else replace(inner, constraints=Constraints(inner.layout))
-    exchangeable = tuple(order_findings(used, found_by_em(e_step.prepared)))
+    exchanges = exchanges_of(used, found_by_em(e_step.prepared))
     completed = replace(inner, counts=expected, folds=folds, pinned=inner.pinned if is_em else NONE)
     draw = method.estimate_drawing
-    not_drawn = why_not_drawn(used, prepared, exchangeable) if draw is not None else ""
+    not_drawn = why_not_drawn(used, prepared, exchanges) if draw is not None else ""
     drawn = draw is not None and not not_drawn
-    last = draw(completed, prepared, cells) if draw is not None and drawn else method.estimate(completed)
+    if draw is not None and drawn:
+        last = draw(completed, Incomplete(prepared, cells, result.cpts, exchanges))
+    else:
+        last = method.estimate(completed)
     cpts = {name: result.cpts[name] for name in problem.names} if is_em else last.cpts
     theta = prepared.layout.pack({**result.cpts, **cpts})
     findings, likelihood = [_em_finding(result, drawn), *weight_findings, *fold_findings], None
@@ -97,7 +100,9 @@ def estimate_incomplete(problem: Problem) -> Solution:
             conditioned = tie_rows(problem.counts.layout, ties, dataset, memory_limit=problem.memory_limit)
         likelihood = tied_likelihood(conditioned, theta, problem.seed)
         findings.append(tie_finding(conditioned, likelihood))
-    findings += [*result.findings, *exchangeable]
+    findings += [*result.findings, *exchange_findings(used, exchanges)]
+    if drawn:
+        findings += map(_renamed_finding, exchanges.variables)
     status = last.status if drawn else _status(result, last.status, is_em)
     if status is Status.CONVERGED and likelihood is not None and not likelihood.is_exact and is_far_off(likelihood):
         status = Status.NOT_CERTIFIED
@@ -243,6 +248,14 @@ def reporter(problem: Problem) -> Callable[[Iteration], None]:
         problem.report(iteration.start + min(1.0, iteration.iteration / most), iteration.starts, detail)
 
     return after
+
+
+def _renamed_finding(name: str) -> Finding:
+    message = (
+        f"The states of {name} were named in each draw as is nearest to what EM found: intervals about them are given "
+        "these names."
+    )
+    return Finding("renamed", message, name)
 
 
 def _em_finding(result: EMResult, drawn: bool) -> Finding:

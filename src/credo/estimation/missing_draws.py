@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import prod
 
 from credo.errors import listing
 from credo.estimation.constrained import CMAP
 from credo.estimation.em.driver import found_by_em
-from credo.estimation.exchangeable import order_findings
+from credo.estimation.exchangeable import Exchanges, exchanges_of
 from credo.estimation.method import Method
 from credo.estimation.posterior_mean import POSTERIOR
 from credo.estimation.problem import Problem
-from credo.findings import Finding
 from credo.sampling.missing_values import CELLS_AN_UPDATE, VECTORISED_FACTORS
 from credo.sampling.posterior import VECTORISED_PARAMETERS
 from credo.sampling.vectorised import CHAINS
@@ -27,23 +25,19 @@ SECONDS_A_FACTOR = 1e-8  # of an enumerated state, in one chain
 SECONDS_AN_UPDATE = 1e-7  # of a parameter, in one chain
 
 
-def why_not_drawn(problem: Problem, prepared: Prepared, exchangeable: Iterable[Finding] | None = None) -> str:
-    """Why the missing values of a problem cannot be drawn, as a clause; empty where they can.
-
-    `exchangeable` are the findings about states and variables that can be exchanged, where they are known already.
-    """
+def why_not_drawn(problem: Problem, prepared: Prepared, exchanges: Exchanges) -> str:
+    """Why the missing values of a problem cannot be drawn, as a clause; empty where they can."""
     if problem.constraints.ties:
         return "rows are tied, and their values depend on each other"
     fractional = fractional_row(prepared)
     if fractional is not None:
         row, weight = fractional
         return f"row {row} has a missing value and the weight {weight:g}, and only whole rows can be completed"
-    if exchangeable is None:
-        exchangeable = order_findings(problem, found_by_em(prepared))
-    names = list(dict.fromkeys(finding.variable for finding in exchangeable))
-    if names:
-        which = listing([name for name in names if name]) or "some hidden variables"
-        return f"nothing says which state of {which} is which, and each draw may exchange them"
+    moved = sorted({name for move in exchanges.several for name in move.moved})
+    if moved:
+        return f"nothing tells {listing(moved)} apart, and each draw may exchange them"
+    if not exchanges.all_examined:
+        return "there are too many hidden variables to see whether draws may exchange some of them"
     return ""
 
 
@@ -73,7 +67,10 @@ def automatic(problem: Problem) -> tuple[Method, str]:
     if dataset.codes.size > MOST_VALUES:
         return CMAP, "drawing the missing values of so many rows would take too long"
     prepared = prepare(problem.counts.layout, dataset, problem.memory_limit)
-    reason = why_not_drawn(problem, prepared)
+    exchanges = exchanges_of(problem, found_by_em(prepared))
+    reason = why_not_drawn(problem, prepared, exchanges)
+    if not reason and exchanges.variables:
+        reason = f"nothing says which state of {listing(exchanges.variables)} is which"
     if not reason:
         seconds = seconds_to_draw(problem, prepared)
         if seconds > MOST_SECONDS:

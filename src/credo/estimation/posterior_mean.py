@@ -9,7 +9,7 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.errors import Status
-from credo.estimation.method import Method
+from credo.estimation.method import Incomplete, Method
 from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
@@ -17,8 +17,7 @@ from credo.estimation.solution import Solution, violated_findings
 from credo.sampling.missing_values import MissingValues
 from credo.sampling.posterior import PRODUCT_MISSED, PosteriorResult, posterior
 from credo.statistics.counts import Counts
-from credo.statistics.inference.expected_counts import Prepared
-from credo.types import Indices, Numbers
+from credo.types import Indices
 
 NOT_MIXED = "not mixed"
 
@@ -28,10 +27,11 @@ def estimate(problem: Problem) -> Solution:
     return _average(problem, problem.counts, None)
 
 
-def estimate_drawing(problem: Problem, prepared: Prepared, expected: Numbers) -> Solution:
-    """The same with missing values, which are drawn too; `expected` are the counts of all cells that EM ended with."""
-    missing = MissingValues.of(problem.network, problem.names, prepared, expected)
-    return _average(problem, prepared.observed, missing)
+def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
+    """The same with missing values, which are drawn too."""
+    exchangeable = {name: rows.exchanges.groups[name] for name in rows.exchanges.variables}
+    missing = MissingValues.of(problem.network, problem.names, rows.prepared, rows.expected, exchangeable, rows.cpts)
+    return _average(problem, rows.prepared.observed, missing)
 
 
 def _average(problem: Problem, counts: Counts, missing: MissingValues | None) -> Solution:

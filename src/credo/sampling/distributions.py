@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,12 @@ from credo.errors import CredoError
 from credo.kernels.sampler_arrays import DistributionArrays
 from credo.model.layout import Layout
 from credo.model.network import Network
-from credo.sampling.missing_values import MissingValues
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors, pseudo_counts
 from credo.types import Flags, Indices, Numbers
+
+if TYPE_CHECKING:
+    from credo.sampling.missing_values import MissingValues
 
 
 @dataclass(frozen=True, slots=True)

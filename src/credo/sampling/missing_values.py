@@ -9,7 +9,7 @@ Some chains start where EM ended, with its expected counts; the others complete 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from credo.model.layout import Layout
 from credo.model.network import Network
+from credo.sampling.relabelling import Renaming, StateGroups, renamings_of
 from credo.statistics.inference.draw_missing import (
     Enumeration,
     Programs,
@@ -45,13 +46,24 @@ class MissingValues:
     expected: Numbers  # (cells,) counts that EM ended with, those of complete families among them
     base: Numbers  # (cells,) CPTs that are kept, and the uniform distribution elsewhere
     reached: Flags  # (cells,) which a completed row can have
+    exchangeable: StateGroups  # states of hidden variables that nothing tells apart,
+    reference: Mapping[str, Numbers]  # and the CPTs that say how draws name them
 
     @classmethod
-    def of(cls, network: Network, names: Sequence[str], prepared: Prepared, expected: Numbers) -> MissingValues:
+    def of(
+        cls,
+        network: Network,
+        names: Sequence[str],
+        prepared: Prepared,
+        expected: Numbers,
+        exchangeable: StateGroups | None = None,
+        reference: Mapping[str, Numbers] | None = None,
+    ) -> MissingValues:
         """`names` are the variables whose CPTs are learned; the others keep those of the network."""
         learned = {name: np.full(network.shape(name), 1.0 / len(network.states(name))) for name in names}
         base = prepared.layout.pack({**network.cpts, **learned})
-        return cls(prepared, expected, base, expected_cells(prepared, base)[0] > 0.0)
+        reached = expected_cells(prepared, base)[0] > 0.0
+        return cls(prepared, expected, base, reached, exchangeable or {}, reference or {})
 
     def reached_in(self, layout: Layout) -> Numbers:
         """1 for each cell of another layout that a completed row can have, else 0."""
@@ -84,6 +96,7 @@ class Augmentation:
     expected: Numbers  # (parameters,) the same with the counts of incomplete families that EM ended with
     enumeration: Enumeration | None
     programs: Programs | None
+    renamings: Sequence[Renaming] = ()  # of hidden variables with exchangeable states
 
     @property
     def cells(self) -> int:
@@ -139,4 +152,5 @@ def augmentation_of(
         sampled.counts + np.maximum(missing.expected - observed, 0.0)[places],
         None if compiled else enumeration_of(missing.prepared),
         programs_of(missing.prepared, memory_limit) if compiled else None,
+        renamings_of(sampled, missing.exchangeable, missing.reference),
     )

@@ -56,6 +56,7 @@ from credo.sampling.missing_values import is_small as draws_at_once
 from credo.sampling.plan import SamplingPlan, sampling_plan
 from credo.sampling.polytope import SNAPSHOTS
 from credo.sampling.region import Region, region_of
+from credo.sampling.relabelling import renamed
 from credo.sampling.vectorised import CHAINS
 from credo.sampling.vectorised.posterior import sample_posterior
 from credo.statistics.counts import Counts
@@ -210,9 +211,10 @@ def _compiled(
     # The effective sizes so far show how often each CPT needs to be updated, and whether more draws are needed.
     half = draws // 2
     chains.share_effort(effective_sizes(snapshots.theta) * (draws / kept), SMALLEST_SIZE, draws)
-    found = chains.stage(half, options.thinning, step_done)
+    renamings = () if missing is None else missing.renamings
+    found = renamed(chains.stage(half, options.thinning, step_done), renamings)
     chains.share_effort(effective_sizes(found.theta) * 2.0, SAFETY * SMALLEST_SIZE, draws)
-    found = appended((found, chains.stage(draws - half, options.thinning, step_done)))
+    found = appended((found, renamed(chains.stage(draws - half, options.thinning, step_done), renamings)))
     sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
 
     def doubtful() -> bool:
@@ -224,7 +226,7 @@ def _compiled(
     while found.count + half <= plan.max_draws and affordable() and doubtful():
         total += half
         chains.share_effort(sizes, SAFETY * SMALLEST_SIZE, draws)
-        found = appended((found, chains.stage(half, options.thinning, step_done)))
+        found = appended((found, renamed(chains.stage(half, options.thinning, step_done), renamings)))
         sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
     return found, sizes, mixed
 

@@ -22,6 +22,7 @@ from credo.sampling.distributions import Draws, Hyperparameters, SampledDistribu
 from credo.sampling.joint_updates import supports_of
 from credo.sampling.missing_values import Augmentation
 from credo.sampling.region import Region, scattered_points, with_learned
+from credo.sampling.relabelling import renamed
 from credo.sampling.vectorised import (
     AGREEING,
     CHAINS,
@@ -81,6 +82,7 @@ def sample_posterior(
     thinning, swept = options.thinning, SPREADING + warmup
     while True:
         found = _draws(model, plan, state, count, thinning, rng, run, missing)
+        found = found if missing is None else renamed(found, missing.renamings)
         swept += count * thinning
         sizes = effective_sizes_of_short_chains(found.theta)
         mixed = nested_r_hat(found.theta, SUPERCHAINS)
