@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 from credo.errors import listing
+from credo.explain.contradictions import Contradiction
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference
 
@@ -237,6 +238,8 @@ class CheckResult:
         Statements with a confidence that those without one rule out.
     statements
         Each statement, in its order.
+    contradicted
+        The statements that the data contradict, and what the data show instead.
     orders
         How the states of variables were ordered, from low to high.
     readings
@@ -267,6 +270,7 @@ class CheckResult:
     forced_equalities: tuple[ForcedEquality, ...]
     excluded: tuple[ExcludedStatement, ...]
     statements: tuple[StatementCheck, ...]
+    contradicted: tuple[Contradiction, ...]
     orders: tuple[OrderUsed, ...]
     readings: tuple[str, ...]
     notes: tuple[str, ...]

@@ -30,7 +30,8 @@ from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import with_noisy_families
 from credo.errors import OptionError
-from credo.explain.plausibility import Plausibility, plausibilities
+from credo.explain.contradictions import compare_with_data, contradictions_among
+from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference, references_to
 from credo.io.dataset import extended
 from credo.io.network_files import NetworkLike, read_network
@@ -128,12 +129,11 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
     summary = _summarise_blocks(constraints, blocks, notify)
     counts, hidden = (None, ()) if data is None else _counts_of(knowledge, data, notify)
     notify(ProgressEvent(CHECKING_KNOWLEDGE if counts is None else COMPARING_WITH_DATA))
-    plausible = plausibilities(constraints, None if counts is None else counts.configuration, blocks=blocks, seed=seed)
+    comparison = compare_with_data(constraints, counts, seed=seed)
+    plausible = comparison.plausible
+    contradicted = () if counts is None else contradictions_among(plausible, knowledge, constraints, counts)
     named = {name for block in blocks for name, _ in block.configurations}
     data_use = () if counts is None else _data_use(counts, hidden, named)
-    too_small = {number for number, plausibility in plausible.items() if plausibility.is_too_small}
-    unobserved = _without_data(blocks, {use.variable for use in data_use if not use.rows_used})
-    plausible |= {number: plausible[number].without_data() for number in (too_small | unobserved) & set(plausible)}
     constraint_counts = _constraint_counts(constraints, len(references))
     vacuous = _vacuous(summary, constraints, knowledge.statements, constraint_counts)
     vacuous_numbers = {number for number, _ in vacuous}
@@ -158,6 +158,7 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
             ExcludedStatement(references[number], refer(others)) for number, others in sorted(summary.excluded.items())
         ),
         statements=_statement_checks(knowledge, constraints, references, constraint_counts, plausible),
+        contradicted=contradicted,
         orders=_orders_used(knowledge),
         readings=tuple(f"{words_of(each)}: {to_text(each)}" for each in knowledge.statements if is_spoken(each)),
         notes=tuple(f"{references[number].subject} {sentence}" for number, sentence in summary.notes),
@@ -166,7 +167,7 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
             *(
                 f"{references[number].subject} became so many constraints that its probability is too small for a "
                 "number: it was not compared with the data."
-                for number in sorted(too_small)
+                for number in sorted(comparison.too_small)
             ),
             *map(str, data_use),
         ),
@@ -308,18 +309,6 @@ def _data_use(counts: Counts, hidden: Collection[str], variables: Collection[str
         for name, missing in counts.missing().items()
         if name in variables
     )
-
-
-def _without_data(blocks: Iterable[Block], unobserved: Collection[str]) -> set[int]:
-    """Statements that are only about variables which no row of the data shows."""
-    if not unobserved:
-        return set()
-    with_data: set[int] = set()
-    others: set[int] = set()
-    for block in blocks:
-        is_observed = any(name not in unobserved for name, _ in block.configurations)
-        (with_data if is_observed else others).update(block.statements)
-    return others - with_data
 
 
 def _conflict(conflict: MinimalConflict, refer: Refer, constraints: Constraints) -> Conflict:

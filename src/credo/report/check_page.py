@@ -9,6 +9,7 @@ from credo.check_results import CheckResult, Conflict, StatementCheck
 from credo.drawing.graphs import conflict_graph
 from credo.drawing.svg import conflict_svg
 from credo.explain.plausibility import Verdict
+from credo.explain.summary import what_is_contradicted
 from credo.report.check_text import (
     estimate_text,
     factor_text,
@@ -34,7 +35,9 @@ _AFTER = " <b>After</b>: its probability by the data alone. <b>Ratio</b>: after 
 def check_page(check: CheckResult) -> str:
     """The whole check as HTML."""
     verdict = " ".join(verdict_sentences(check))
-    parts = [f"<p><strong>{escape(verdict)}</strong></p>", search_box("Find a statement")]
+    parts = [f"<p><strong>{escape(verdict)}</strong></p>"]
+    parts += [bullets(what_is_contradicted(check.contradicted))] if check.contradicted else []
+    parts.append(search_box("Find a statement"))
     parts += [_conflict(number, each) for number, each in enumerate(check.conflicts[:FEW_CONFLICTS], start=1)]
     if len(check.conflicts) > FEW_CONFLICTS:
         parts.append(f"<p>There are {len(check.conflicts) - FEW_CONFLICTS:,} more conflicts.</p>")

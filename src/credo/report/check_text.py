@@ -13,7 +13,7 @@ from rich.text import Text
 from credo.check_results import CheckResult, Conflict, StatementCheck
 from credo.explain.plausibility import Plausibility, ProbabilityEstimate, Verdict, bayes_factor_error
 from credo.explain.statement_references import StatementReference, capitalised, places_of
-from credo.explain.summary import counted
+from credo.explain.summary import counted, what_is_contradicted
 from credo.terminal import console
 
 FEW = 12  # entries of one kind that are listed; the rest is counted
@@ -32,8 +32,9 @@ def check_summary(check: CheckResult) -> RenderableType:
     verdict, *about_data = verdict_sentences(check)
     first = Text(verdict, style="bold green" if check.feasible else "bold red")
     for sentence in about_data:
-        first.append(f" {sentence}", style="bold red" if _contradicted(check) else "not bold")
+        first.append(f" {sentence}", style="bold red" if check.contradicted else "not bold")
     parts: list[RenderableType] = [first]
+    parts += [Text(f"• {sentence}") for sentence in what_is_contradicted(check.contradicted)]
     parts += [_conflict(number, conflict) for number, conflict in enumerate(check.conflicts[:FEW], start=1)]
     if len(check.conflicts) > FEW:
         parts.append(Text(f"… and {len(check.conflicts) - FEW} more conflicts."))
@@ -70,9 +71,8 @@ def verdict_sentences(check: CheckResult) -> list[str]:
             "there is one conflict" if len(check.conflicts) == 1 else f"there are {len(check.conflicts)} conflicts"
         )
         sentences = [f"The knowledge contradicts itself: {conflicts} among its {statements}."]
-    contradicted = _contradicted(check)
-    if contradicted:
-        which = "one statement" if len(contradicted) == 1 else f"{len(contradicted)} statements"
+    if check.contradicted:
+        which = "one statement" if len(check.contradicted) == 1 else f"{len(check.contradicted)} statements"
         sentences.append(f"The data contradict {which}.")
     elif check.with_data:
         compared = any(each.plausibility is not None and each.plausibility.after_data for each in check.statements)
@@ -163,14 +163,6 @@ def _number(value: float, error: float = 0.0) -> str:
         decimals = min(decimals, -floor(log10(error)))
     value = round(value, decimals)
     return f"{value:,.{max(decimals, 0)}f}" if value < 1e7 else f"{value:.2g}"
-
-
-def _contradicted(check: CheckResult) -> list[StatementCheck]:
-    return [
-        each
-        for each in check.statements
-        if each.plausibility is not None and each.plausibility.verdict is Verdict.CONTRADICTED
-    ]
 
 
 def _conflict(number: int, conflict: Conflict) -> Text:
