@@ -71,9 +71,8 @@ def test_bounds_on_tails_hold(seed: int) -> None:
 
 
 def given(network: Network, name: str) -> str:
-    return "".join(
-        f" | {', '.join(f'{parent}=state0' for parent in network.parents[name])}" for _ in [0] if network.parents[name]
-    )
+    states = ", ".join(f"{parent}=state0" for parent in network.parents[name])
+    return f" | {states}" if states else ""
 
 
 @pytest.mark.parametrize(("seed", "rows"), [(1, 20), (2, 300), (3, 5_000)])
@@ -187,8 +186,8 @@ def test_a_contradiction_is_the_first_thing_that_a_fit_says(tmp_path) -> None:  
 def test_influences_show_the_shares_that_contradict_them() -> None:
     fit = credo.fit(PUMPS, ROWS, "pump1 lowers alarm", method="ml")
     assert str(fit.findings[0]).startswith(
-        "Line 1, “pump1 lowers alarm”, is contradicted by the data: alarm=yes in 12 of 14 rows with pump1=failed (86%); "
-        "alarm=yes in 6 of 186 rows with pump1=ok (3.2%)."
+        "Line 1, “pump1 lowers alarm”, is contradicted by the data: alarm=yes in 12 of 14 rows with pump1=failed "
+        "(86%); alarm=yes in 6 of 186 rows with pump1=ok (3.2%)."
     )
     assert "The method does not use the knowledge." in str(fit)
 

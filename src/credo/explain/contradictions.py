@@ -119,9 +119,9 @@ def contradiction_findings(found: Iterable[Contradiction]) -> list[Finding]:
 def possibly_contradicted(constraints: Constraints, counts: Counts) -> set[int]:
     """Every statement that the data contradict, and some that they do not.
 
-    By Boole's inequality a statement fails with at most the sum of the probabilities with which its constraints fail. Where
-    that leaves it the least probability of a statement that is not contradicted, nothing more has to be computed; nor
-    where none of its distributions has data, since the data do not change its probability.
+    By Boole's inequality a statement fails with at most the sum of the probabilities with which its constraints fail.
+    Where that leaves it the least probability of a statement that is not contradicted, nothing more has to be
+    computed; nor where none of its distributions has data, since the data do not change its probability.
     """
     block = one_block(constraints)
     if block is None:
@@ -195,7 +195,7 @@ def _evidence(
 
 
 def _worst_constraint(block: Block, bounds: TailBounds, observed: Numbers) -> tuple[Indices, Numbers]:
-    """The constraint that the data miss by most standard deviations: its parameters, their coefficients or exponents."""
+    """The constraint that the data miss by most standard deviations: its parameters, and their coefficients."""
     starts = block.linear.starts
     with_data = np.add.reduceat(observed, block.distributions[:-1]) > 0.0
     entries = [

@@ -4,9 +4,9 @@ Conditional distributions are independent Dirichlet(α). Two bounds on the tails
 hold whatever its shape, and the smaller is taken:
 
 * Cantelli's: P(X ≥ μ + g) ≤ σ² / (σ² + g²).
-* exp(−g² / 2v) with v = Σ r² / 4(α₀ + 1), r the range of the coefficients in a distribution and α₀ = Σ α. A Beta variable is
-  sub-Gaussian with 1 / 4(α₀ + 1) [Marchal and Arbel, 2017]; a linear form of a Dirichlet vector is the conditional mean
-  of a Beta variable with the same α₀, scaled to the range, so that its moments are no larger.
+* exp(−g² / 2v) with v = Σ r² / 4(α₀ + 1), r the range of the coefficients in a distribution and α₀ = Σ α. A Beta
+  variable is sub-Gaussian with 1 / 4(α₀ + 1) [Marchal and Arbel, 2017]; a linear form of a Dirichlet vector is the
+  conditional mean of a Beta variable with the same α₀, scaled to the range, so that its moments are no larger.
 
 With every α at least one all densities are log-concave, and so are those of linear forms. Such a variable is on either
 side of its mean with a probability of at least 1/e, and beyond t standard deviations from it with at least 1/e − t
