@@ -225,7 +225,13 @@ class CheckResult:
     feasible
         Whether all statements without a confidence can hold at once.
     conflicts
-        The smallest sets of statements that cannot.
+        The smallest sets of statements that cannot: all of them, the smallest first.
+    has_all_conflicts
+        Whether these are all; False where the search ended at a limit.
+    fewest_to_drop
+        As few statements as possible without which no conflict is left; empty where not all conflicts are known.
+    unresolved
+        Statements of which it is not known whether they are part of a conflict.
     redundant
         Statements that follow from others.
     determined
@@ -264,6 +270,9 @@ class CheckResult:
 
     feasible: bool
     conflicts: tuple[Conflict, ...]
+    has_all_conflicts: bool
+    fewest_to_drop: tuple[StatementReference, ...]
+    unresolved: tuple[StatementReference, ...]
     redundant: tuple[RedundantStatement, ...]
     determined: tuple[DeterminedProbability, ...]
     vacuous: tuple[VacuousStatement, ...]

@@ -32,24 +32,28 @@ def enumerate_conflicts(
     *,
     most_conflicts: int = MOST_CONFLICTS,
     most_steps: int = MOST_STEPS,
+    known: Iterable[Sequence[int]] = (),
 ) -> Enumeration:
-    """The minimal conflicts among statements; `conflict_in` gives one of those in a set, or None where there is none."""
-    members = sorted(statements)
-    unexplored = _UnexploredSets(members)
-    found: list[tuple[int, ...]] = []
+    """The minimal conflicts among statements, after those that are known already.
+
+    `conflict_in` gives a minimal conflict in a set of statements, or None where there is none.
+    """
+    unexplored = _UnexploredSets(sorted(statements))
+    found = [tuple(sorted(conflict)) for conflict in known]
+    for conflict in found:
+        unexplored.exclude_supersets_of(conflict)
     for _ in range(most_steps):
         chosen = unexplored.largest()
         if chosen is None:
             return Enumeration(tuple(found), True)
-        if len(found) == most_conflicts:
-            # The sets left may all be consistent, but nobody has looked.
-            return Enumeration(tuple(found), False)
-        conflict = conflict_in(chosen)
-        if conflict is None:
+        if len(found) >= most_conflicts:
+            break  # the sets that are left may all be consistent, but nobody has looked
+        new = conflict_in(chosen)
+        if new is None:
             unexplored.exclude_subsets_of(chosen)
         else:
-            found.append(tuple(sorted(conflict)))
-            unexplored.exclude_supersets_of(conflict)
+            found.append(tuple(sorted(new)))
+            unexplored.exclude_supersets_of(new)
     return Enumeration(tuple(found), unexplored.largest() is None)
 
 

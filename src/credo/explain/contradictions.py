@@ -222,9 +222,7 @@ def _shares(
         for index, weight in zip(indices.tolist(), weights.tolist(), strict=True):
             if start <= index < stop:
                 groups.setdefault(weight, []).append(index - start)
-        if (
-            is_about_order
-        ):  # the lower states were compared: the share of the others says the same and is easier to read
+        if is_about_order:  # the lower states were compared, but a reader thinks of the higher ones
             lower = {state for states in groups.values() for state in states}
             groups = {0.0: [state for state in range(stop - start) if state not in lower]}
         rows = float(observed[start:stop].sum())

@@ -11,6 +11,7 @@ from credo.drawing.svg import conflict_svg
 from credo.explain.plausibility import Verdict
 from credo.explain.summary import what_is_contradicted
 from credo.report.check_text import (
+    about_all_conflicts,
     estimate_text,
     factor_text,
     most_doubtful_first,
@@ -41,6 +42,7 @@ def check_page(check: CheckResult) -> str:
     parts += [_conflict(number, each) for number, each in enumerate(check.conflicts[:FEW_CONFLICTS], start=1)]
     if len(check.conflicts) > FEW_CONFLICTS:
         parts.append(f"<p>There are {len(check.conflicts) - FEW_CONFLICTS:,} more conflicts.</p>")
+    parts += [f"<p>{escape(sentence)}</p>" for sentence in about_all_conflicts(check)]
     parts.append(_statements(check))
     for title, lines in sections(check):
         if lines:
@@ -79,7 +81,7 @@ def _statements(check: CheckResult) -> str:
 
 
 def _statement_table(statements: Sequence[StatementCheck], check: CheckResult) -> str:
-    conflicting = check.conflicting
+    conflicting, unresolved = check.conflicting, {each.number for each in check.unresolved}
     rows = []
     for each in statements:
         found = each.plausibility
@@ -87,6 +89,8 @@ def _statement_table(statements: Sequence[StatementCheck], check: CheckResult) -
         in_conflict = each.statement.number in conflicting
         kind = "contradicted" if in_conflict else "satisfied" if verdict is None else CLASSES.get(verdict, "satisfied")
         remarks = ["in conflict"] if in_conflict else []
+        if each.statement.number in unresolved:
+            remarks, kind = ["not known whether in conflict"], "binding" if kind == "satisfied" else kind
         remarks += [f"the data {verdict.value}"] if verdict is not None else []
         place = f"<i>{as_text(each.statement.place)}</i> " if each.statement.place else ""
         cells = ["–" if found is None else estimate_text(found.before_data)]
