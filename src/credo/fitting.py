@@ -15,6 +15,7 @@ from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
 from credo.explain.contradictions import contradiction_findings, contradictions
+from credo.explain.orders_used import order_findings
 from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
 from credo.io.network_files import NetworkLike, read_network
@@ -135,6 +136,7 @@ def fit(
         *outside_findings(structure, table.numbers),
         *solution.findings,
         *impossible_data_findings(whole, problem.counts, problem.kept),
+        *order_findings(known),
     )
     extra = set(model.expansion.extra)
     assert problem.method is not None
