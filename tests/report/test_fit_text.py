@@ -40,7 +40,7 @@ def test_a_large_network_shows_what_the_knowledge_is_about_on_one_screen() -> No
 
 
 def test_what_the_data_contradict_is_shown_before_everything_else() -> None:
-    fit = learned("P(v1=state0 | each other) <= 0.9999\nP(v0=state0) = 0.001")
+    fit = learned("P(v1=state0 | each other parent) <= 0.9999\nP(v0=state0) = 0.001")
     assert chosen_cpts(fit)[0] == "v0"
     assert plain_text(fit_summary(fit)).startswith("The data contradict one statement.")
 
