@@ -19,7 +19,7 @@ from experiments.yang.domain_tables import contradicted
 from experiments.yang.domains import DOMAINS, Domain, Feature, Group
 from experiments.yang.learners import GROUPS, KINDS, Learner, knowledge_of, learners, settings_of
 from experiments.yang.report import write_report
-from experiments.yang.trials import SIZES, curve_of, folds_of
+from experiments.yang.trials import FOLDS, SIZES, curve_of, folds_of
 
 FIRE = Domain(
     "Fire", "none", "fire", "burned", ("yes",), 120,
@@ -123,15 +123,20 @@ def test_the_corrected_test_by_hand() -> None:
     assert text == "better in 1 of 3 (1 significantly), significantly worse in 1; -0.100"
 
 
-def test_a_small_experiment_is_run_and_reported(rows: Rows, tmp_path: Path) -> None:
+@pytest.mark.parametrize("folds", [2, pytest.param(FOLDS, marks=pytest.mark.slow)])
+def test_a_small_experiment_is_run_and_reported(
+    rows: Rows, tmp_path: Path, folds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("matplotlib")
-    folds, curves = [], []
+    monkeypatch.setattr("experiments.yang.trials.FOLDS", folds)
+    rows = rows if folds == FOLDS else rows.take(np.arange(60))
+    measured, curves = [], []
     for group in GROUPS:
         compared = list(learners(FIRE, group))
         head = {"domain": "Fire", "group": group}
-        folds += [{**head, "repeat": 0, **record} for record in folds_of(rows, compared, 0)]
+        measured += [{**head, "repeat": 0, **record} for record in folds_of(rows, compared, 0)]
         curves += [{**head, "draw": 0, **record} for record in curve_of(rows, compared, 0)]
-    frame = pl.DataFrame(folds)
+    frame = pl.DataFrame(measured)
     assert frame["auc"].is_between(0, 1).all()
     found = next(differences(frame, "paper", "monotone", "data"))
     assert 0 <= found.p <= 1
