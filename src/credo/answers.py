@@ -18,6 +18,7 @@ import numpy as np
 from credo.errors import ImpossibleRowError, OptionError, QueryError, TooLargeError
 from credo.io.columns import MISSING
 from credo.io.dataset import Dataset, extended
+from credo.io.number_columns import warn_outside
 from credo.io.tables import read_table
 from credo.knowledge.query import Query, checked_evidence, parse_query
 from credo.model.expansion import expand
@@ -329,6 +330,7 @@ def _predict_table(
     import polars as pl
 
     table = read_table(network, data)
+    warn_outside(network, table.numbers)
     names = list(table.hidden) if targets is None else list(targets)
     if not names:
         raise OptionError("Every variable has a column in this table: name those to predict, as in targets='outcome'.")

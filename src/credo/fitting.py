@@ -13,10 +13,11 @@ from credo.errors import CredoError, ImpossibleRowError, OptionError, listing
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
-from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings
+from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
 from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
 from credo.io.network_files import NetworkLike, read_network
+from credo.io.number_columns import with_ranges
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, knowledge_for
 from credo.knowledge.knowledge import KnowledgeSource
@@ -125,8 +126,10 @@ def fit(
     if log_likelihood is None:
         log_likelihood = log_likelihood_of_counts(whole, problem.counts)
     learned = collapsed(model.expansion, whole.cpts, problem.constraints, rescale=solution.posterior is None)
+    learned = with_ranges(learned, table.numbers)
     findings = (
         *hidden_findings(table.columns),
+        *outside_findings(structure, table.numbers),
         *solution.findings,
         *impossible_data_findings(whole, problem.counts, problem.kept),
     )
