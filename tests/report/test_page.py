@@ -10,7 +10,7 @@ import pytest
 
 import credo
 from credo import Network
-from credo.drawing.network_boxes import Bar, percent
+from credo.drawing.network_boxes import Bar, cut_text, percent
 from credo.errors import FileError
 from credo.marginals import fit_marginals
 from credo.report.check_page import check_page
@@ -240,3 +240,16 @@ def test_the_page_of_andes_with_thirty_statements_a_variable() -> None:
     assert len(text.encode()) < LIMIT
     places, links = anchors(text)
     assert links <= places
+
+
+def test_the_page_shows_where_numbers_are_cut_into_states() -> None:
+    age = credo.Variable("age", ("young", "middle", "old"), cuts=credo.CutPoints((40, 60.5)))
+    network = Network([age, credo.Variable("ill", ("no", "yes"))], {"ill": ["age"]})
+    data = pl.DataFrame({"age": [18.0, 40.0, 60.0, 61.0, 93.5], "ill": ["no", "no", "yes", "yes", "yes"]})
+    text = page(credo.fit(network, data, method="map"))
+    states = "young is below 40; middle is from 40 to below 60.5; old is from 60.5 on."
+    assert text.count(f"age is a number with cut points: {states}") == 3  # in the picture, and for two CPTs
+    many = credo.Variable("dose", tuple(f"d{k}" for k in range(9)), cuts=credo.CutPoints(range(1, 9), 0.5, 12))
+    assert cut_text(many) == (
+        "dose is a number with the cut points 1, 2, 3, 4, 5, 6, 7, 8. The data have numbers from 0.5 to 12."
+    )

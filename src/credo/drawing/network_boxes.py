@@ -9,7 +9,8 @@ from re import split
 from unicodedata import east_asian_width
 
 from credo.drawing.layered import Picture, layered_picture
-from credo.model.network import Network
+from credo.model.network import Network, Variable
+from credo.model.state_texts import plain
 
 PADDING = 8.0
 HEAD_HEIGHT = 22.0
@@ -84,6 +85,25 @@ def percent(probability: float) -> str:
     if 99.95 <= value < 100:
         return ">99.9%"
     return f"{value:.1f}%" if 0 < value < 9.95 or 99 < value < 100 else f"{value:.0f}%"
+
+
+def cut_text(variable: Variable) -> str:
+    """Where a measured variable is cut into states, in a sentence or two; empty for a variable that is not measured."""
+    cuts = variable.cuts
+    if cuts is None:
+        return ""
+    points = [str(plain(point)) for point in cuts.points]
+    if len(points) <= MOST_ROWS:
+        ends = [f"below {points[0]}"]
+        ends += [f"from {low} to below {high}" for low, high in pairwise(points)]
+        ends.append(f"from {points[-1]} on")
+        states = "; ".join(f"{state} is {end}" for state, end in zip(variable.states, ends, strict=True))
+        text = f"{variable.name} is a number with cut points: {states}."
+    else:
+        text = f"{variable.name} is a number with the cut points {', '.join(points)}."
+    if cuts.lowest is None or cuts.highest is None:
+        return text
+    return f"{text} The data have numbers from {plain(cuts.lowest)} to {plain(cuts.highest)}."
 
 
 def shortened(text: str, most: int) -> str:

@@ -16,13 +16,14 @@ from credo.drawing.network_boxes import (
     Bar,
     Bars,
     Box,
+    cut_text,
     far_lines,
     network_boxes,
     network_picture,
     percent,
     shortened,
 )
-from credo.model.network import Network
+from credo.model.network import Network, Variable
 
 TIP = 5  # pixels in front of a box where an arrow's line ends
 LEAST_CHANGE = 5e-4
@@ -75,7 +76,7 @@ def network_svg(
     for name, box in boxes.items():
         left, top, _, _ = picture.box(name)
         change = None if changes is None else changes.get(name, 0.0)
-        title = _title(name, change, (bars or {}).get(name, ()))
+        title = _title(network.variable(name), change, (bars or {}).get(name, ()))
         drawn = (
             f'<g id="v{number[name]}" class="v" data-name="{escape(name)}" transform="translate({left:.1f} {top:.1f})">'
             f"<title>{escape(title)}</title>{_drawn(box, change)}</g>"
@@ -102,9 +103,11 @@ def _curve(route: tuple[Point, ...]) -> str:
     return text
 
 
-def _title(name: str, change: float | None, bars: Sequence[Bar]) -> str:
-    """What the pointer shows: the whole name, and every state in words."""
-    lines = [name, *map(str, bars)]
+def _title(variable: Variable, change: float | None, bars: Sequence[Bar]) -> str:
+    """What the pointer shows: the whole name, every state in words, and where numbers are cut into states."""
+    lines = [variable.name, *map(str, bars)]
+    if variable.cuts is not None:
+        lines.append(cut_text(variable))
     if change is not None and change >= LEAST_CHANGE:
         lines.append(f"The knowledge changed a probability of it by up to {change:.2f}.")
     return "\n".join(lines)

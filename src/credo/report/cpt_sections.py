@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from math import isnan
 
-from credo.drawing.network_boxes import percent
+from credo.drawing.network_boxes import cut_text, percent
 from credo.explain.explanation import ConfigurationExplanation, Explanation
 from credo.explain.statement_references import StatementReference
 from credo.marginals import Marginals
@@ -142,6 +142,12 @@ def _all_numbers(name: str, anchors: Anchors, room: int) -> tuple[str, int]:
     return f'<p class="soft">{showing}; all are in the table below.</p>{everything}', configurations * len(states)
 
 
+def _cuts(network: Network, name: str) -> str:
+    """Where numbers are cut into the states of the variable and of its parents."""
+    texts = [cut_text(network.variable(each)) for each in (name, *network.parents[name])]
+    return "".join(f'<p class="soft">{escape(text)}</p>' for text in texts if text)
+
+
 def _given(network: Network, name: str, index: int) -> str:
     return ", ".join(f"{parent}={state}" for parent, state in network.configuration(name, index).items())
 
@@ -161,7 +167,7 @@ def _section(
     up = "" if drawn is None else f' <a class="up" href="#v{drawn}">in the picture</a>'
     return (
         f'<section class="node" id="{anchors.cpt(name)}" data-name="{escape(name)}"><h3>{escape(title)}{up}</h3>'
-        f"{table('cpt', headings, rows)}{rest}</section>"
+        f"{_cuts(network, name)}{table('cpt', headings, rows)}{rest}</section>"
     )
 
 
