@@ -159,6 +159,20 @@ def test_a_rare_and_grossly_false_statement_without_closed_form_is_found() -> No
     assert not contradictions(true, lower(true), counts_of(network, rows))
 
 
+def test_a_statement_of_very_many_configurations_is_found_by_a_ratio_of_tiny_probabilities() -> None:
+    names = [f"p{number}" for number in range(11)]
+    network = Network({name: ["no", "yes"] for name in (*names, "y")}, {"y": names})
+    rng = np.random.default_rng(0)
+    rows = pl.DataFrame({name: rng.choice(["no", "yes"], 5_000) for name in names})
+    rows = rows.with_columns(y=pl.col("p0"))
+    wrong, true = (Knowledge(network, f"p0 {verb} y") for verb in ("lowers", "raises"))
+    counts = counts_of(network, rows)
+    (found,) = contradictions(wrong, lower(wrong), counts)
+    assert "y=yes in " in str(found)
+    assert contradictions(true, lower(true), counts) == ()
+    assert compare_with_data(lower(true), counts).plausible[0].before_data.value == 0.0
+
+
 # Where it is seen ----------------------------------------------------------------------------------------------------
 
 
