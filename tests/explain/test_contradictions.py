@@ -182,7 +182,7 @@ def test_a_contradiction_is_the_first_thing_that_a_fit_says(tmp_path: Path) -> N
     assert (first.kind, first.variable, str(first)) == (CONTRADICTED, "pump1", SENTENCE)
     assert sum(each.kind == CONTRADICTED for each in fit.findings) == 1
     text = " ".join(str(fit).split())
-    assert text.startswith(f"The data contradict one statement. • {SENTENCE} Correct the statement, or the data;")
+    assert text.startswith(f"The data contradict one statement. • {SENTENCE} Correct the statement, or the data.")
     assert text.count("is contradicted") == 1
     html = fit_html(fit)
     assert html.index("The data contradict one statement.") < html.index("were learned from")

@@ -62,7 +62,7 @@ def contradicted_by_data(fit: FitResult) -> tuple[str, list[str]]:
 
 def what_to_do(fit: FitResult) -> str:
     """What to do about statements that the data contradict."""
-    advice = "Correct the statement, or the data; or give the statement a confidence, and the data may outweigh it."
+    advice = "Correct the statement, or the data. Only statements with a confidence give way where data outweigh them."
     return advice if METHODS[fit.method].uses_knowledge else "The method does not use the knowledge."
 
 
