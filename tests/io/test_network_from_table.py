@@ -202,6 +202,18 @@ def test_without_a_structure_all_usable_columns_are_variables(frame: pl.DataFram
     assert "Column ward holds one value only, A: it tells nothing about the others." in _findings(made)
 
 
+def test_only_the_columns_that_are_needed_are_read(frame: pl.DataFrame, tmp_path: Path) -> None:
+    """The others may hold anything."""
+    odd = frame.with_columns(bytes=pl.lit(b"x"), list=pl.lit([1]))
+    odd.write_parquet(tmp_path / "rows.parquet")
+    for table in (odd, odd.lazy(), tmp_path / "rows.parquet"):
+        made = network_from_table(table, parents={"outcome": ["age"]})
+        assert made.network.names == ("age", "outcome")
+        assert _findings(made)[-1] == "Columns not used: id, bp, stage, ward, bytes, list."
+    hidden = network_from_table(frame, parents={}, states={"x": ["a", "b"]})
+    assert hidden.network.names == ("x",)
+
+
 def test_variables_chooses_columns_and_their_order(frame: pl.DataFrame) -> None:
     assert Network.from_data(frame, variables=["outcome", "age"]).names == ("outcome", "age")
     with pytest.raises(NetworkError, match='"age" is not among the variables'):

@@ -195,6 +195,7 @@ def test_predictions_warn_of_rows_outside_of_the_range(learned: credo.Fit) -> No
     )
     assert _warnings(lambda: learned.predict(table)) == [message]
     assert _warnings(lambda: learned.network.predict(table, "out")) == [message]
+    assert _warnings(lambda: learned.network.log_likelihood(table)) == [message]
     assert _warnings(lambda: learned.predict(pl.DataFrame({"age": [20.0]}))) == []
 
 
