@@ -22,7 +22,7 @@ from credo.model.network import Variable
 from credo.results import FitResult
 from credo.saving import archive
 from credo.saving.fits import DERIVED, LEFT_OUT
-from credo.saving.records import Reader, Writer, hints_of
+from credo.saving.records import NETWORK_PARTS, Reader, Writer, hints_of
 from tests.helpers.noisy_families import noisy_network
 from tests.helpers.problems import known_network
 
@@ -337,3 +337,8 @@ def test_cut_points_and_the_range_seen_come_back(tmp_path: Path) -> None:
     assert cuts is not None
     assert (cuts.points, cuts.lowest, cuts.highest) == ((50.0,), 20.5, 95.0)
     assert again.query("P(out | age=60)").query == "P(out | age=old)"
+
+
+def test_every_field_of_a_network_is_written() -> None:
+    derived = {"order", "_by_name"}
+    assert set(NETWORK_PARTS) == {each.name for each in fields(credo.Network)} - derived

@@ -12,6 +12,7 @@ import numpy as np
 
 from credo.errors import ROWS_FROM_1, DataError
 from credo.io.columns import MISSING_TEXTS, require_values
+from credo.io.tables import as_texts
 from credo.model.state_texts import number_of, plain, text_of
 from credo.types import Numbers
 
@@ -58,8 +59,7 @@ def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnVa
     import polars as pl
 
     if column.dtype == pl.Object:
-        texts = [None if value is None or value != value else text_of(value) for value in column.to_list()]
-        column = pl.Series(column.name, texts, dtype=pl.String)
+        column = as_texts(column.name, column.to_list())
     require_values(column)
     if column.dtype.is_numeric():
         return _of_numbers(column.name, checked_numbers(column))
