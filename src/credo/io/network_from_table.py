@@ -163,6 +163,15 @@ def _check_usable(values: ColumnValues) -> None:
             f"Column {name} holds dates, which are neither categories nor numbers. Turn them into numbers first, such "
             "as years or days since an event; or leave the column out."
         )
+    if values.odd_text is not None and "," in values.odd_text:
+        raise DataError(
+            f'Column {name} holds numbers with a comma, such as "{values.odd_text}". Write them with a decimal point.'
+        )
+    if values.odd_text is not None:
+        raise DataError(
+            f'Column {name} holds numbers, but also "{values.odd_text}". Write a number there, or leave the cell '
+            "empty; or state all states of the column."
+        )
     if not values.is_measured and values.distinct > MOST_CATEGORIES:
         raise DataError(
             f"Column {name} holds {values.distinct} different texts in {values.rows} rows, such as "
