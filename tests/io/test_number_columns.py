@@ -237,6 +237,9 @@ def test_a_dataset_made_before_fits_a_network_with_another_range() -> None:
     dataset = read_table(NET, pl.DataFrame({"age": [20, 50], "out": ["no", "yes"]}))
     other = Network([Variable("age", AGE.states, CutPoints((40, 60))), NET.variable("out")], NET.parents)
     assert isinstance(read_table(other, dataset), Dataset)
+    moved = Network([Variable("age", AGE.states, CutPoints((40, 65))), NET.variable("out")], NET.parents)
+    with pytest.raises(credo.DataError, match="another network: age is cut at 40, 60 there and at 40, 65 here"):
+        read_table(moved, dataset)
 
 
 def test_a_run_with_missing_numbers_continues_from_its_checkpoint(tmp_path: Path) -> None:
