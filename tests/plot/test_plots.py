@@ -162,11 +162,11 @@ def test_without_matplotlib_the_extra_is_named(fit: credo.Fit, monkeypatch: pyte
 
 def test_what_notebooks_show(fit: credo.Fit) -> None:
     for text in (fit._repr_html_(), fit.network._repr_html_()):
-        assert text.count('class="v"') == 6
-        assert 'class="raises"' in text
+        assert text.count("class=v ") == 6
+        assert "class=raises " in text
         assert "prefers-color-scheme:dark" in text
     assert "fit.report" in fit._repr_html_()
-    assert '<tspan class="p"' in fit._repr_html_()  # a percentage
+    assert "<tspan class=p " in fit._repr_html_()  # a percentage
     large = Network({f"n{k}": ["no", "yes"] for k in range(200)}, {})
     assert "<svg" not in large._repr_html_()
     assert "200 variables" in large._repr_html_()
