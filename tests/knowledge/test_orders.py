@@ -14,10 +14,12 @@ import credo
 from credo.errors import FormatError, LossyFormatWarning, NetworkError, UnknownVariableError
 from credo.explain.orders_used import ORDER_FINDING
 from credo.knowledge import Knowledge, knowledge_for
+from credo.knowledge.names import state_text
+from credo.knowledge.query import Query, parse_query
 from credo.knowledge.state_order import (
-    CUT,
     DECLARED,
     LISTED,
+    MEASURED,
     NATURAL,
     ONE_STATE,
     SCALES,
@@ -25,7 +27,7 @@ from credo.knowledge.state_order import (
     natural_order,
     state_order,
 )
-from credo.model.cut_points import CutPoints
+from credo.model.cut_points import CutPoints, default_labels
 from credo.model.network import Network, Variable
 
 ORDERED = [
@@ -150,10 +152,6 @@ def test_the_declared_order_decides_what_an_influence_means() -> None:
     assert [each - {"solver"} for each in kinds] == [{ORDER_FINDING}, {"contradicted by the data"}]
 
 
-def test_cut_points_are_an_order() -> None:
-    assert state_order(Variable("t", ("old", "young"), CutPoints((40,)))) == StateOrder("t", ("old", "young"), CUT)
-
-
 @pytest.mark.parametrize("ordered", ["risk", ["smoke"], [3], None, {"risk": True}])
 def test_what_is_no_list_of_variables_is_refused(ordered) -> None:
     with pytest.raises((NetworkError, UnknownVariableError)):
@@ -209,3 +207,24 @@ def test_the_documentation_lists_every_label_that_is_ordered_by_itself() -> None
     section = text.split("## Order")[1].split("\n## ")[0]
     listed = {re.sub(r"[\s\-]", "", word).casefold() for word in re.findall(r"[a-zA-Z][a-zA-Z \-]*", section)}
     assert {word for scale in SCALES for words in scale for word in words.split()} <= listed
+
+
+def test_a_variable_with_cut_points_is_ordered_by_them():
+    """Whatever its states are called: here their labels suggest the opposite."""
+    variable = Variable("risk", ("high", "low"), CutPoints((3,)))
+    assert state_order(variable) == StateOrder("risk", ("high", "low"), MEASURED)
+    knowledge = Knowledge(Network([variable]), "order risk: low < high")
+    assert knowledge.orders["risk"].states == ("low", "high")
+
+
+@pytest.mark.parametrize("points", [(40, 60), (-5, -2.5), (0.5,), (1e-7, 3), (1e22, 1e23), (1.23456789, 1.23456790)])
+def test_states_named_after_cut_points_can_be_written_and_are_ordered(points):
+    labels = default_labels(points)
+    network = Network([Variable("x", labels, CutPoints(points)), Variable("y", ("no", "yes"))], {"y": ["x"]})
+    text = "\n".join(f"P(y=yes | x={state_text(label)}) > 0.5" for label in labels)
+    knowledge = Knowledge(network, text)
+    again = Knowledge(network, "\n".join(map(str, knowledge.statements)))
+    assert again.statements == knowledge.statements
+    query = Query({"y": ("yes",)}, {"x": (labels[0],)})
+    assert parse_query(network, str(query)) == query
+    assert natural_order(labels) in (labels, None)

@@ -182,7 +182,7 @@ SCALES: tuple[tuple[str, ...], ...] = (
 NATURAL = "natural order of the labels"
 LISTED = "order in the network"
 DECLARED = "declared in the network"
-CUT = "cut points"
+MEASURED = "order of the cut points"
 ONE_STATE = "only one state"
 
 
@@ -205,7 +205,7 @@ def state_order(variable: Variable, statements: Iterable[object] = ()) -> StateO
     if len(variable.states) == 1:
         return StateOrder(variable.name, variable.states, ONE_STATE)
     if variable.is_ordered or variable.cuts is not None:
-        return StateOrder(variable.name, variable.states, DECLARED if variable.is_ordered else CUT)
+        return StateOrder(variable.name, variable.states, DECLARED if variable.is_ordered else MEASURED)
     natural = natural_order(variable.states)
     if natural is not None:
         return StateOrder(variable.name, natural, NATURAL)
