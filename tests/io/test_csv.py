@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from credo.errors import DataError, UnknownStateError
 from credo.io import csv as csv_module
+from credo.io import csv_records
 from credo.io.csv import stream_csv
 from credo.io.dataset import Dataset, concatenate
 from credo.model.network import Network
@@ -108,7 +109,7 @@ def test_thousands_of_columns(file: Path) -> None:
 
 
 def test_one_endless_line_ends_soon(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_module, "LONGEST_HEADER", 1000)
+    monkeypatch.setattr(csv_records, "LONGEST_HEADER", 1000)
     monkeypatch.setattr(csv_module, "LONGEST_RECORD", 2000)
     monkeypatch.setattr(csv_module, "CHUNK_BYTES", 1000)
     with pytest.raises(DataError, match="the first line"):
