@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from credo.io.cpt_frames import labelled_cpt
+from credo.io.declared_table import declared
 from credo.io.pgmpy import from_pgmpy, to_pgmpy
 from credo.io.pyagrum import from_pyagrum, to_pyagrum
 from credo.model.network import Network
@@ -14,6 +15,7 @@ from credo.statistics.predict import predict
 from credo.statistics.sample import sample
 
 __all__ = [
+    "declared",
     "from_pgmpy",
     "from_pyagrum",
     "kl",

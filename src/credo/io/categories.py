@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 from credo.errors import DataError, FileError, MissingColumnError
 from credo.io.columns import MISSING_TEXTS, no_rows, number_of, require_distinct, require_values, text_of
 from credo.io.csv import read_csv_texts
-from credo.io.files import require_file, unreadable
+from credo.io.declared_table import format_of
+from credo.io.excel import read_sheet, texts_of
+from credo.io.files import unreadable
 from credo.io.forks import require_queries
-from credo.io.parquet import PARQUET_ENDINGS, parquet_errors, scan_parquet
-from credo.io.tables import CSV_ENDINGS, as_polars, header_of, narwhals_frame, unknown_ending
+from credo.io.parquet import parquet_errors, scan_parquet
+from credo.io.tables import as_polars, header_of, narwhals_frame, table_kind
 from credo.model.network import Variable
+from credo.options import TableFormat
 from credo.types import TableLike
 
 if TYPE_CHECKING:
@@ -24,12 +27,12 @@ MOST_NUMBERS = 50  # different numbers in a column that can still be meant as ca
 
 
 def read_frame(source: TableLike) -> pl.DataFrame:
-    """A table as polars: from a path (CSV, Parquet, a folder of Parquet files), or from a frame of any library."""
+    """A table as polars: from a file (CSV, Parquet, Excel), a folder of Parquet files, or a frame of any library."""
     import narwhals as nw
     import polars as pl
 
     if isinstance(source, str | os.PathLike):
-        frame = _frame_of_path(Path(source))
+        frame = _frame_of_path(Path(source), format_of(source))
     else:
         if isinstance(source, pl.LazyFrame):
             require_queries("A LazyFrame")
@@ -75,18 +78,20 @@ def _states(column: pl.Series) -> tuple[str, ...]:
     return tuple(sorted(texts))
 
 
-def _frame_of_path(path: Path) -> pl.DataFrame:
-    require_file(path, "table", folder_allowed=True)
+def _frame_of_path(path: Path, table_format: TableFormat) -> pl.DataFrame:
+    import polars as pl
+
+    kind = table_kind(path, table_format)
     require_queries(str(path))
-    name = path.name.lower()
     try:
-        if path.is_dir() or name.endswith(PARQUET_ENDINGS):
+        if kind == "Parquet":
             with parquet_errors(path):
                 return scan_parquet(path).collect()
-        if name.endswith(CSV_ENDINGS):
-            return read_csv_texts(path)
+        if kind == "Excel":
+            columns = read_sheet(path, lambda header: header, table_format)
+            return pl.DataFrame([texts_of(name, values, (), table_format.decimal) for name, values in columns.items()])
+        return read_csv_texts(path, table_format)
     except OSError as error:
         if isinstance(error, FileError):
             raise
         raise unreadable(path, error) from None
-    raise unknown_ending(path)

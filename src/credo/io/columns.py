@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,8 @@ from credo.errors import (
     listing,
     suggestion,
 )
+from credo.io.declared_table import declaration
+from credo.io.dialects import has_decimal_comma
 from credo.model.network import Network, Variable
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 MISSING = -1
 # How tables write a missing value. A state of exactly that name is a state.
 MISSING_TEXTS = frozenset({"", "?", "*", "NaN", "nan", "null", "NULL", "NA"})
+SAVE_OR_DECLARE = f"save the file as UTF-8, or declare its encoding: {declaration('encoding', 'latin-1')}."
 
 _NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?")
 
@@ -108,6 +111,9 @@ class Columns:
         return (*self.variables, *self.others)
 
 
+NO_COLUMNS = Columns((), (), (), ())
+
+
 def match_columns(header: Sequence[str], network: Network, others: Sequence[str] = ()) -> Columns:
     """Match a header with a network; `others` are columns that a weight or a statement needs."""
     require_distinct(header)
@@ -116,6 +122,7 @@ def match_columns(header: Sequence[str], network: Network, others: Sequence[str]
         if name not in present:
             raise MissingColumnError(name, list(header))
     variables = tuple(name for name in network.names if name in present)
+    _require_no_similar([name for name in header if name not in network and name not in others], network, present)
     if not variables:
         hint = next(
             (
@@ -135,13 +142,39 @@ def match_columns(header: Sequence[str], network: Network, others: Sequence[str]
     return Columns(variables, hidden, others, tuple(name for name in header if name not in wanted))
 
 
+_LOOK_ALIKE = re.compile(r"[\s_\-\u00ad\u2010-\u2015\u200b-\u200d\u2060\ufeff]+")
+
+
+def _require_no_similar(columns: Sequence[str], network: Network, present: Collection[str]) -> None:
+    """Raise if a column differs from a variable without one only in case, blanks, underscores or hyphens.
+
+    The variable would be hidden otherwise, and its data ignored.
+    """
+    folded = {_LOOK_ALIKE.sub("", name).casefold(): name for name in network.names if name not in present}
+    for column in columns:
+        key = _LOOK_ALIKE.sub("", column).casefold()
+        if key and (variable := folded.get(key)) is not None:
+            raise DataError(
+                f"The column {_visible(column)} is similar to the variable {_visible(variable)}, which has no column: "
+                "only upper and lower case, blanks, underscores or hyphens differ. Rename one of them, or remove the "
+                "column."
+            )
+
+
+def _visible(name: str) -> str:
+    """A name in quotes; characters that a reader would not see become visible."""
+    return f'"{name}"' if name.isprintable() else ascii(name)
+
+
 def unknown_states(found: Sequence[tuple[Variable, object, int]]) -> UnknownStateError:
     """The error for values that are not states: variable, value and row, counted from 1, of each."""
     sentences = []
     for variable, value, row in found[:5]:
         hint = suggestion(str(value), variable.states)
         if "\ufffd" in str(value):  # which replaces bytes that are not UTF-8
-            hint = f" It is not UTF-8: save the file as UTF-8.{hint}"
+            hint = f" It is not UTF-8: {SAVE_OR_DECLARE}{hint}"
+        elif has_decimal_comma(value) and any(number_of(state) is not None for state in variable.states):
+            hint = f" If this is a decimal comma, declare it: {declaration('decimal', ',')}.{hint}"
         sentences.append(f'Column {variable.name}, row {row}: "{value}" is not a state of {variable.name}.{hint}')
     if len(found) > 5:
         sentences.append(f"{len(found) - 5} more values of this table are unknown too.")

@@ -22,6 +22,8 @@ from credo.errors import DataError, readable_bytes
 from credo.io.columns import (
     MISSING,
     MISSING_TEXTS,
+    NO_COLUMNS,
+    SAVE_OR_DECLARE,
     Columns,
     Lexicon,
     match_columns,
@@ -31,10 +33,14 @@ from credo.io.columns import (
 )
 from credo.io.csv_records import Bytes, field_text, is_quoted, read_header, scan_plain, split_record
 from credo.io.dataset import Dataset, code_type
+from credo.io.declared_table import USUAL
+from credo.io.dialects import as_utf8, with_points
 from credo.io.files import BROKEN_GZIP
+from credo.io.frames import encode
 from credo.kernels.csv import EMPTY, IGNORE, PADDING, QUOTE, RAGGED, STATE, TEXT, TRAILING, insert, scan
 from credo.kernels.threads import map_in_threads
 from credo.model.network import Network, Variable
+from credo.options import TableFormat
 from credo.types import Codes
 
 if TYPE_CHECKING:
@@ -54,13 +60,24 @@ Progress = Callable[[float], None]
 
 
 def stream_csv(
-    path: Path, network: Network, others: Sequence[str] = (), progress: Progress | None = None
+    path: Path,
+    network: Network,
+    others: Sequence[str] = (),
+    progress: Progress | None = None,
+    table_format: TableFormat = USUAL,
 ) -> Iterator[Dataset]:
     """The rows of a CSV file as datasets, chunk by chunk; `progress` receives the share of the file that was read."""
-    yield from _stream(path, network.variables, lambda header: match_columns(header, network, others), progress)
+
+    def match(header: Sequence[str]) -> Columns:
+        return match_columns(header, network, others)
+
+    if table_format.decimal == ".":
+        yield from _stream(path, network.variables, match, progress, table_format)
+    else:
+        yield from _stream_with_points(path, network, match, progress, table_format)
 
 
-def read_csv_texts(path: Path) -> pl.DataFrame:
+def read_csv_texts(path: Path, table_format: TableFormat = USUAL) -> pl.DataFrame:
     """All columns of a CSV file as texts; missing values are null."""
     import polars as pl
 
@@ -68,18 +85,51 @@ def read_csv_texts(path: Path) -> pl.DataFrame:
         require_distinct(header)
         return Columns((), (), tuple(header), ())
 
-    parts = [pl.DataFrame(part.others) for part in _stream(path, (), all_columns, None)]
+    parts = [pl.DataFrame(part.others) for part in _stream(path, (), all_columns, None, table_format)]
     if not parts:
         raise no_rows()
-    return pl.concat(parts)
+    frame = pl.concat(parts)
+    if table_format.decimal == ".":
+        return frame
+    return pl.DataFrame({column.name: with_points(column.name, column.to_list(), ()) for column in frame})
+
+
+def _stream_with_points(
+    path: Path,
+    network: Network,
+    match: Callable[[Sequence[str]], Columns],
+    progress: Progress | None,
+    table_format: TableFormat,
+) -> Iterator[Dataset]:
+    """The same where numbers have decimal commas: all cells become texts first, and then state numbers."""
+    import polars as pl
+
+    def as_texts(header: Sequence[str]) -> Columns:
+        nonlocal columns
+        columns = match(header)
+        return Columns((), columns.hidden, columns.used, columns.ignored)
+
+    columns, rows = NO_COLUMNS, 0
+    for part in _stream(path, network.variables, as_texts, progress, table_format):
+        texts = {}
+        for name, column in part.others.items():
+            values = with_points(name, column.to_list(), network.states(name) if name in network else (), rows)
+            texts[name] = pl.Series(name, values, dtype=pl.String)
+        yield encode(pl.DataFrame(texts), columns, network, rows)
+        rows += len(part)
 
 
 def _stream(
-    path: Path, variables: tuple[Variable, ...], match: Callable[[Sequence[str]], Columns], progress: Progress | None
+    path: Path,
+    variables: tuple[Variable, ...],
+    match: Callable[[Sequence[str]], Columns],
+    progress: Progress | None,
+    table_format: TableFormat,
 ) -> Iterator[Dataset]:
     try:
-        with path.open("rb") as raw, _unpacked(raw, path) as file:
-            header, separator = read_header(file, path, {variable.name for variable in variables})
+        with path.open("rb") as raw, as_utf8(_unpacked(raw, path), table_format.encoding, path) as file:
+            names = {variable.name for variable in variables}
+            header, separator = read_header(file, path, names, table_format)
             table = _CsvTable(str(path), variables, match(header), header, separator)
             size = max(1, path.stat().st_size)
             yield from _datasets(table, file, lambda: progress and progress(raw.tell() / size))
@@ -260,7 +310,9 @@ class _CsvTable:
 
         raw = buffer.tobytes()
         columns = {}
+        states = {variable.name: variable.states for variable in self.variables}
         for i, name in enumerate(self.columns.others):
+            missing = MISSING_TEXTS - set(states.get(name, ()))
             # Most texts of a column are repeated: each is decoded once.
             fields = [raw[start:end] for start, end in spans[:, i].tolist()]
             quoted = buffer[np.maximum(spans[:, i, 0] - 1, 0)] == QUOTE
@@ -272,9 +324,9 @@ class _CsvTable:
                 except UnicodeDecodeError:
                     row = rows_before + keys.index(key) + 1
                     raise DataError(
-                        f"{self.path}, row {row}: the value of {name} is not UTF-8: save the file as “CSV UTF-8”."
+                        f"{self.path}, row {row}: the value of {name} is not UTF-8: {SAVE_OR_DECLARE}"
                     ) from None
-                texts[key] = None if text in MISSING_TEXTS else text
+                texts[key] = None if text in missing else text
             columns[name] = pl.Series(name, [texts[key] for key in keys], dtype=pl.String)
         return columns
 

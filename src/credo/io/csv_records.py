@@ -16,10 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import DataError, readable_bytes
+from credo.io.columns import SAVE_OR_DECLARE
+from credo.io.declared_table import USUAL, declaration
 from credo.kernels.csv import DONE, FULL, QUOTE, RAGGED, STATE, TEXT, TRAILING
+from credo.options import TableFormat
 
 LONGEST_HEADER = 4 * 2**20  # bytes
 MOST_HEADER_LINES = 50  # that names in quotes may take
+FOUND_SEPARATORS = ",;\t"
+OTHER_SEPARATORS = "|: "  # which have to be declared
 
 Bytes = NDArray[np.uint8]
 
@@ -140,8 +145,11 @@ def scan_plain(
 # The header -----------------------------------------------------------------------------------------------------------
 
 
-def read_header(file: BinaryIO, path: Path, known: Container[str]) -> tuple[list[str], str]:
-    """The column names and the separator; `known` are names that may be among them."""
+def read_header(
+    file: BinaryIO, path: Path, known: Container[str], table_format: TableFormat = USUAL
+) -> tuple[list[str], str]:
+    """The column names and the separator, declared or found; `known` are names that may be among them."""
+    declared, usual = table_format.separator, "," if table_format.decimal == "." else ";"
     line = file.readline(LONGEST_HEADER)
     for lines in range(MOST_HEADER_LINES):
         if len(line) >= LONGEST_HEADER and not line.endswith(b"\n"):
@@ -150,10 +158,10 @@ def read_header(file: BinaryIO, path: Path, known: Container[str]) -> tuple[list
                 f"{readable_bytes(LONGEST_HEADER)}. Is this a CSV file?"
             )
         text = _header_text(line, path)
-        # The separator is the one that finds most known names in the header, and a comma where none finds any.
-        split = {separator: split_record(text, separator) for separator in ",;\t"}
+        # The separator is the one that finds most known names in the header, and the usual one where none finds any.
+        split = {separator: split_record(text, separator) for separator in declared or FOUND_SEPARATORS}
         names = {separator: [name.strip() for name in record.fields] for separator, record in split.items()}
-        separator = max(names, key=lambda s: (sum(name in known for name in names[s]), len(names[s]) > 1, s == ","))
+        separator = max(names, key=lambda s: (sum(name in known for name in names[s]), len(names[s]) > 1, s == usual))
         if not split[separator].is_open:
             break
         more = file.readline(LONGEST_HEADER) if lines + 1 < MOST_HEADER_LINES else b""
@@ -162,18 +170,30 @@ def read_header(file: BinaryIO, path: Path, known: Container[str]) -> tuple[list
         line += more  # a name in quotes may hold a line end
     if (trailing := split[separator].trailing) is not None:
         raise DataError(f"{path}: in the header, text follows a closing double quote: {trailing[:80]}")
+    if declared is None and len(names[separator]) == 1 and names[separator][0] not in known:
+        _require_no_other_separator(text, path, known)
     return names[separator], separator
+
+
+def _require_no_other_separator(text: str, path: Path, known: Container[str]) -> None:
+    """Raise if a separator that has to be declared would find known names in a header."""
+    for separator in OTHER_SEPARATORS:
+        names = [name.strip() for name in split_record(text, separator).fields]
+        if len(names) > 1 and any(name in known for name in names):
+            how = declaration("separator", separator)
+            raise DataError(f"{path}: its cells seem to be separated by “{separator}”. Declare it: {how}.")
 
 
 def _header_text(line: bytes, path: Path) -> str:
     if line[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in line:
         raise DataError(
-            f"{path}: this is not a CSV file in UTF-8. If it comes from a spreadsheet, save it as “CSV UTF-8”."
+            f"{path}: this is not a CSV file in UTF-8. If it comes from a spreadsheet, save it as “CSV UTF-8”; if it "
+            f"is UTF-16, declare it: {declaration('encoding', 'utf-16')}."
         )
     try:
         text = line.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
-        raise DataError(f"{path}: the header is not UTF-8. Save the file as “CSV UTF-8”.") from None
+        raise DataError(f"{path}: the header is not UTF-8: {SAVE_OR_DECLARE}") from None
     if re.search(r"\r(?!\n)", text):
         raise DataError(
             f"{path}: the lines end with a carriage return alone, as on old Macintoshes. Save the file as “CSV UTF-8” "
