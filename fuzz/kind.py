@@ -55,6 +55,8 @@ KINDS = {
     "net": "fuzz.networks:NET",
     "dsl": "fuzz.networks:DSL",
     "csv": "fuzz.tables:CSV",
+    "dialects": "fuzz.dialects:DIALECTS",
+    "xlsx": "fuzz.dialects:XLSX",
     "parquet": "fuzz.frames:PARQUET",
     "frames": "fuzz.frames:FRAMES",
     "fits": "fuzz.fits:FITS",

@@ -17,6 +17,7 @@ from credo.io import csv_records
 from credo.io.csv import stream_csv
 from credo.io.dataset import Dataset, concatenate
 from credo.model.network import Network
+from credo.options import TableFormat
 
 NET = Network({"smoke": ("no", "yes"), "lung": ("no", "yes"), "grade": ("1", "2", "3 or more")}, {"lung": ["smoke"]})
 
@@ -289,3 +290,10 @@ def test_plain_and_compiled_read_the_same(tmp_path: Path, noise: str) -> None:
             except DataError as error:
                 found.append(str(error))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("separator", [" ", "\t", "|"])
+def test_a_blank_behind_a_quote_may_be_the_separator(file: Path, separator: str) -> None:
+    text = f'smoke{separator}lung\n"no"{separator}"yes"\nyes{separator}no\n'
+    parts = stream_csv(write(file, text), NET, table_format=TableFormat(separator=separator))
+    assert concatenate(list(parts)).codes[:, :2].tolist() == [[0, 1], [1, 0]]

@@ -40,8 +40,8 @@ def _field_pattern(separator: int) -> re.Pattern[bytes]:
     """Group 1 is what is in quotes, group 2 what is without; group 3 is what ends the field."""
     mark = re.escape(bytes([separator]))
     plain = rb'((?:[^"%s\n][^%s\n]*+)?)' % (mark, mark)
-    # Blanks behind a quote may end before a separator that is a tab.
-    quoted = _QUOTED.replace(rb" \t\r", rb" \r") if separator == ord("\t") else _QUOTED
+    # Blanks behind a quote end before a separator that is a blank itself.
+    quoted = _QUOTED.replace({ord("\t"): rb"\t", ord(" "): b" "}.get(separator, b"none"), b"")
     return re.compile(rb"(?:%s|%s)([%s\n])" % (quoted, plain, mark))
 
 

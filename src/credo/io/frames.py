@@ -77,7 +77,7 @@ def _encode_columns(frame: pl.DataFrame, names: Set[str], network: Network, firs
         if variable.name in names:
             codes[:, position] = _encode_column(frame[variable.name], variable, first_row, unknown)
     if unknown:
-        raise unknown_states(unknown)
+        raise unknown_states(sorted(unknown, key=lambda each: each[2]))  # whatever order polars has
     return codes
 
 
