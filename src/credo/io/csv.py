@@ -104,12 +104,13 @@ def _stream_with_points(
     """The same where numbers have decimal commas: all cells become texts first, and then state numbers."""
     import polars as pl
 
+    columns, rows = NO_COLUMNS, 0
+
     def as_texts(header: Sequence[str]) -> Columns:
         nonlocal columns
         columns = match(header)
         return Columns((), columns.hidden, columns.used, columns.ignored)
 
-    columns, rows = NO_COLUMNS, 0
     for part in _stream(path, network.variables, as_texts, progress, table_format):
         texts = {}
         for name, column in part.others.items():
@@ -147,7 +148,7 @@ def _datasets(table: _CsvTable, file: BinaryIO, report: Callable[[], object]) ->
             buffer[filled], filled = ord("\n"), filled + 1  # the last line of a file need not be ended
         table.is_small &= filled <= PLAIN_BYTES
         if filled and buffer[:filled].min() == 0:
-            row = rows + 1 + int((buffer[: buffer.argmin()] == ord("\n")).sum())
+            row = rows + 1 + int((buffer[: buffer[:filled].argmin()] == ord("\n")).sum())
             raise DataError(f"{table.path}, about row {row}: a null character, which no text has. Is the file damaged?")
         dataset, consumed = table.read(buffer, filled, rows)
         if consumed < filled and (at_end or (consumed == 0 and filled > LONGEST_RECORD)):

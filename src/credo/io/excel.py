@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, time
+from errno import EINVAL
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,7 @@ def _excel_errors(path: Path) -> Iterator[None]:
     except (CredoError, MemoryError):
         raise
     except OSError as error:
-        if error.errno is not None:
+        if error.errno not in (None, EINVAL):  # EINVAL: a place before the start of the file
             raise unreadable(path, error) from None
         raise _damaged(path, error) from None
     except Exception as error:  # whatever openpyxl stumbles on: KeyError, ValueError, AttributeError, …

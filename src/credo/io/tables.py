@@ -189,12 +189,13 @@ def table_kind(path: Path, table_format: TableFormat = USUAL) -> str:
 def _part_of_excel(network: Network, path: Path, others: Sequence[str], table_format: TableFormat) -> Dataset:
     import polars as pl
 
+    columns = NO_COLUMNS
+
     def choose(header: Sequence[str]) -> tuple[str, ...]:
         nonlocal columns
         columns = match_columns(header, network, others)
         return columns.used
 
-    columns = NO_COLUMNS
     texts = [
         texts_of(name, values, network.states(name) if name in network else (), table_format.decimal)
         for name, values in read_sheet(path, choose, table_format).items()
