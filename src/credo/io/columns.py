@@ -21,6 +21,10 @@ from credo.errors import (
 from credo.io.declared_table import declaration
 from credo.io.dialects import has_decimal_comma
 from credo.model.network import Network, Variable
+from credo.model.state_texts import is_number
+from credo.model.state_texts import number_of as number_of
+from credo.model.state_texts import text_of as text_of
+from credo.types import MISSING as MISSING
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,13 +32,9 @@ if TYPE_CHECKING:
 # Cells ----------------------------------------------------------------------------------------------------------------
 
 
-MISSING = -1
 # How tables write a missing value. A state of exactly that name is a state.
 MISSING_TEXTS = frozenset({"", "?", "*", "NaN", "nan", "null", "NULL", "NA"})
 SAVE_OR_DECLARE = f"save the file as UTF-8, or declare its encoding: {declaration('encoding', 'latin-1')}."
-
-_NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?")
-
 
 DAYS_IN_UNITS = {"day": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 PYTHON_DAYS = (-719_162, 2_932_896)  # from 0001-01-01 to 9999-12-31, in days from 1970-01-01
@@ -43,7 +43,10 @@ LONGEST_DURATION = 999_999_998  # days
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """How the values of one column are read: the texts of the states, and numbers that mean exactly one of them."""
+    """How the values of one column are read: the texts of the states, and numbers that mean exactly one of them.
+
+    Where the variable has cut points, every number means the state that it is cut into.
+    """
 
     variable: Variable
     by_text: Mapping[str, int]
@@ -75,22 +78,9 @@ class Lexicon:
             if candidate in MISSING_TEXTS:
                 return MISSING
         number = number_of(text.strip())
-        return None if number is None else self.by_number.get(number)
-
-
-def text_of(value: object) -> str:
-    """A cell as text: `true` for True, `1` for 1, `1.0` for 1.0."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
-
-
-def number_of(text: str) -> float | None:
-    """`1`, `1.0`, `1e0` and `true` are 1; `false` is 0; any other text is None."""
-    word = text.casefold()
-    if word in ("true", "false"):
-        return float(word == "true")
-    return float(text) if _NUMBER.fullmatch(text) else None
+        if number is None or self.variable.cuts is None:
+            return None if number is None else self.by_number.get(number)
+        return self.variable.cuts.code(number) if math.isfinite(number) else None
 
 
 # Columns --------------------------------------------------------------------------------------------------------------
@@ -173,9 +163,11 @@ def unknown_states(found: Sequence[tuple[Variable, object, int]]) -> UnknownStat
         hint = suggestion(str(value), variable.states)
         if "\ufffd" in str(value):  # which replaces bytes that are not UTF-8
             hint = f" It is not UTF-8: {SAVE_OR_DECLARE}{hint}"
-        elif has_decimal_comma(value) and any(number_of(state) is not None for state in variable.states):
-            hint = f" If this is a decimal comma, declare it: {declaration('decimal', ',')}.{hint}"
-        sentences.append(f'Column {variable.name}, row {row}: "{value}" is not a state of {variable.name}.{hint}')
+        what = "is not" if variable.cuts is None else "is neither a number nor"
+        if has_decimal_comma(value) and (variable.cuts is not None or any(map(is_number, variable.states))):
+            with_point = str(value).strip().replace(",", ".")
+            hint = f" Write {with_point} with a point, or declare the decimal comma: {declaration('decimal', ',')}."
+        sentences.append(f'Column {variable.name}, row {row}: "{value}" {what} a state of {variable.name}.{hint}')
     if len(found) > 5:
         sentences.append(f"{len(found) - 5} more values of this table are unknown too.")
     return UnknownStateError("\n".join([*sentences, ROWS_FROM_1]))
