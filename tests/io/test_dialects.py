@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from credo import TableFormat
+from credo import CutPoints, TableFormat, Variable
 from credo.errors import DataError, OptionError, UnknownStateError
 from credo.io import csv as csv_module
 from credo.io.categories import read_frame
@@ -166,3 +166,18 @@ def test_a_declaration_has_to_fit_the_file(tmp_path: Path) -> None:
         read_table(NET, pl.DataFrame({"dose": ["2"]}), table_format=TableFormat(separator=";"))
     with pytest.raises(OptionError, match="table_format is a TableFormat"):
         read_table(NET, path, table_format={"separator": ";"})  # type: ignore[arg-type]
+
+
+AGES = Network([Variable("age", ("young", "middle", "old"), CutPoints((40.5, 60)))])
+
+
+def test_measured_columns_with_decimal_commas(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("age;x\n40,4;a\n40,5;a\n6,1e1;a\nold;a\n?;a\n", encoding="utf-8")
+    data = read_table(AGES, path, table_format=TableFormat(decimal=","))
+    assert data.codes[:, 0].tolist() == [0, 1, 2, 2, -1]
+    with pytest.raises(UnknownStateError, match='row 1: "40,4" is neither a number nor a state.*--decimal ","'):
+        read_table(AGES, path)
+    path.write_text("age\n1.000\n")
+    with pytest.raises(DataError, match='row 1: "1.000" has a point'):
+        read_table(AGES, path, table_format=TableFormat(decimal=","))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from credo import TableFormat
+from credo import CutPoints, TableFormat, Variable
 from credo.errors import DataError, MissingExtraError, OptionError, TooLargeError, UnknownStateError
 from credo.io import excel
 from credo.io.categories import read_frame
@@ -239,3 +239,9 @@ def _change(path: Path, part: str, old: bytes, new: bytes, count: int = 1) -> No
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
+
+
+def test_measured_columns(path: Path) -> None:
+    network = Network([Variable("age", ("young", "middle", "old"), CutPoints((40.5, 60)))])
+    write(path, [["age"], [40], [40.5], ["61"], ["old"], [None]])
+    assert read_table(network, path, table_format=TableFormat(decimal=",")).codes[:, 0].tolist() == [0, 1, 2, 2]
