@@ -62,9 +62,17 @@ def test_every_function(usual: Path, french: Path) -> None:
         fit.predict({"fumée": "no"}, "dose", table_format=FRENCH)
 
 
-def test_clusters(usual: Path, french: Path) -> None:
-    found = credo.cluster(french, 2, table_format=FRENCH)
-    assert found.labels.tolist() == credo.cluster(usual, 2).labels.tolist()
+def test_a_network_of_a_table(usual: Path, french: Path, sheets: Path) -> None:
+    expected = credo.Network.from_data(usual, edges=[("fumée", "dose")])
+    assert credo.Network.from_data(french, edges=[("fumée", "dose")], table_format=FRENCH) == expected
+    patients = credo.TableFormat(sheet="Patients")
+    assert credo.Network.from_data(sheets, edges=[("fumée", "dose")], table_format=patients) == expected
+    found = credo.network_from_table(french, parents={"dose": ["fumée"]}, table_format=FRENCH)
+    assert found.network == expected
+
+
+def test_clusters(french: Path) -> None:
+    found = credo.cluster(french, 2, table_format=FRENCH, em=credo.EMOptions(starts=1, max_iterations=5))
     assert found.fit.network.states("dose") == ("0.5", "1.5")
 
 

@@ -197,6 +197,7 @@ class NetworkConveniences:
         states: Mapping[str, Sequence[object]] | None = None,
         bins: Mapping[str, BinRule] | BinRule | None = None,
         variables: Sequence[str] | None = None,
+        table_format: TableFormat | None = None,
     ) -> Network:
         """A network of the columns of a table; what is not said is taken from the table.
 
@@ -220,6 +221,8 @@ class NetworkConveniences:
             a number of quantiles.
         variables : sequence of str, optional
             The variables. If not given, those that are named; all columns if none is.
+        table_format : TableFormat, optional
+            How the file is written, where it is not as usual: separator, decimal mark, encoding, sheet.
 
         Returns
         -------
@@ -244,7 +247,7 @@ class NetworkConveniences:
         """
         from credo.network_methods import from_data
 
-        return from_data(table, edges, parents, states, bins, variables)
+        return from_data(table, edges, parents, states, bins, variables, table_format)
 
     @classmethod
     def from_pgmpy(cls, model: PgmpyModel) -> Network:
