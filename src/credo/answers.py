@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.errors import ImpossibleRowError, OptionError, QueryError
+from credo.errors import ImpossibleRowError, OptionError, QueryError, TooLargeError
 from credo.io.columns import MISSING
 from credo.io.dataset import Dataset, distinct_rows, extended
+from credo.io.number_columns import warn_outside
 from credo.io.tables import read_table
 from credo.knowledge.query import Query, checked_evidence, parse_query
 from credo.model.expansion import expand
@@ -26,6 +27,7 @@ from credo.results import FitResult
 from credo.sampling.intervals import cpt_draws, draw_places
 from credo.sampling.posterior import PosteriorResult
 from credo.statistics.counts import layout_for_counts
+from credo.statistics.inference.batched import BYTES_A_CELL
 from credo.statistics.predict import posterior as posterior_of_rows
 from credo.statistics.questions import (
     BatchedCPTs,
@@ -183,6 +185,24 @@ def predict_network(network: Network, data: TableLike, targets: Sequence[str] | 
     return _predict_table(network, data, targets, lambda codes, name: _predict_at_cpts(network, codes, name))
 
 
+def all_marginals(fit: FitResult, most_cells: int, level: float = 0.95) -> pl.DataFrame:
+    """How probable each state of each variable is, when nothing is observed; with intervals if there is time for draws.
+
+    The columns are those of `predict` for a case without evidence. `most_cells` of all cliques under all draws limits
+    the work.
+
+    Raises
+    ------
+    TooLargeError
+        If the network is too large for exact inference within this limit.
+    """
+    network = expand(fit.network).network
+    cells = marginal_factors(network, {}).plan.cells
+    if cells > most_cells:
+        raise TooLargeError(f"The exact probabilities of all variables need {cells:,} numbers.", cells * BYTES_A_CELL)
+    return _predict_case(fit, {}, None, level, most_cells)
+
+
 def most_probable(fit: FitResult, evidence: Evidence | None = None) -> pl.DataFrame:
     """The states of all variables that are most probable together, given evidence; see `Fit.most_probable`.
 
@@ -217,12 +237,14 @@ def why_no_interval(fit: FitResult) -> str:
     return ""
 
 
-def _draws(fit: FitResult, network: Network, factors: Factors) -> tuple[BatchedCPTs | None, str]:
+def _draws(
+    fit: FitResult, network: Network, factors: Factors, most_cells: int = MOST_CELLS
+) -> tuple[BatchedCPTs | None, str]:
     """Draws of the CPTs that a question depends on, or None and the reason why there are none."""
     note = why_no_interval(fit)
     if note:
         return None, note
-    count = min(MOST_DRAWS, MOST_CELLS // max(1, factors.plan.cells))
+    count = min(MOST_DRAWS, most_cells // max(1, factors.plan.cells))
     if count < LEAST_DRAWS:
         return None, "There is no interval: this question is too large to be answered under a hundred draws."
     return {name: _cpts(fit, network, count, name) for name in factors.families}, ""
@@ -270,13 +292,15 @@ def _levels(level: float) -> list[float]:
     return [(1 - level) / 2, (1 + level) / 2]
 
 
-def _predict_case(fit: FitResult, case: Evidence, targets: Sequence[str] | None, level: float) -> pl.DataFrame:
+def _predict_case(
+    fit: FitResult, case: Evidence, targets: Sequence[str] | None, level: float, most_cells: int = MOST_CELLS
+) -> pl.DataFrame:
     import polars as pl
 
     given = checked_evidence(fit.network, {name: value for name, value in case.items() if value is not None})
     names = [name for name in fit.network.names if name not in given] if targets is None else list(targets)
     network = expand(fit.network).network
-    draws, _ = _draws(fit, network, marginal_factors(network, given))
+    draws, _ = _draws(fit, network, marginal_factors(network, given), most_cells)
     found = marginals(network, as_batch(network) if draws is None else draws, given)
     possible = np.isfinite(found[names[0]]).all(axis=1) if names else np.ones(1, dtype=bool)
     require_possible(np.where(possible, 0.0, -np.inf), Query({}, given))
@@ -311,6 +335,7 @@ def _predict_table(
     import polars as pl
 
     table = read_table(network, data)
+    warn_outside(network, table.numbers)
     names = list(table.hidden) if targets is None else list(targets)
     if not names:
         raise OptionError("Every variable has a column in this table: name those to predict, as in targets='outcome'.")

@@ -4,8 +4,8 @@ A move exchanges states of hidden variables, or hidden variables for each other,
 leaves the network, constraints, prior and kept CPTs unchanged, every estimate has a counterpart with the same objective
 (label switching). Exchanging two states of one variable is tried first. Where a statement about another hidden variable
 forbids that, an exchange of the other one's states may repair it, and so on: a search that follows what was broken.
-Only variables that a broken constraint is about can repair it, so that the search takes the constraint with the fewest of
-them, and ends where one has none left. It gives up after `MOST_TRIES`, and says so.
+Only variables that a broken constraint is about can repair it, so that the search takes the constraint with the fewest
+of them, and ends where one has none left. It gives up after `MOST_TRIES`, and says so.
 """
 
 from __future__ import annotations
