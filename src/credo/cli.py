@@ -127,20 +127,20 @@ def learn(
 ) -> None:
     """Learn the probabilities of NETWORK from DATA and knowledge. Exit code 3: the knowledge contradicts itself."""
     with reporting(_verbose(as_json)) as notify:  # from the first import on, which may take a second
-        from credo.checking import check as check_knowledge
         from credo.constraints.conflicts import ConflictError
         from credo.fitting import fit
         from credo.io.files import require_target
         from credo.io.network_files import check_target, read_network, write_network
         from credo.knowledge import read_knowledge
         from credo.options import EMOptions, EntropyOptions
-        from credo.saving.fits import check_fit_target
 
         if out is not None:
             check_target(out)  # before the work, not after it
         if report is not None:
             require_target(report)
         if save is not None:
+            from credo.saving.fits import check_fit_target
+
             check_fit_target(save)
         end_on_signals().expect(save, out, report, checkpoint=checkpoint)
         given = read_network(network)
@@ -166,6 +166,8 @@ def learn(
         except ConflictError as error:
             if report is None or known is None:
                 raise
+            from credo.checking import check as check_knowledge
+
             check_knowledge(given, known, progress=notify).report(report)
             raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
         if save is not None:
