@@ -36,13 +36,14 @@ from credo.explain.orders_used import orders_used
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference, references_to
 from credo.io.dataset import extended
+from credo.io.declared_table import declared
 from credo.io.network_files import NetworkLike, read_network
 from credo.knowledge import Knowledge, kind_of, knowledge_for, to_text, words_of
 from credo.knowledge.knowledge import KnowledgeSource
 from credo.knowledge.spoken import is_spoken
 from credo.knowledge.statements import Influence, Statement, Synergy
 from credo.model.expansion import expand
-from credo.options import resolve_seed
+from credo.options import TableFormat, resolve_seed
 from credo.progress import (
     CHECKING_KNOWLEDGE,
     COMPARING_WITH_DATA,
@@ -70,6 +71,7 @@ def check(
     knowledge: KnowledgeSource,
     *,
     data: TableLike | None = None,
+    table_format: TableFormat | None = None,
     seed: Seed = 0,
     verbose: bool | None = None,
     progress: ProgressListener | None = None,
@@ -84,6 +86,8 @@ def check(
         A `Knowledge`, or text or statements to make one of.
     data
         A path or a frame. Each statement is then compared with the data on its own.
+    table_format
+        How the file of the data is written, where it is not as usual: separator, decimal mark, encoding, sheet.
     seed
         An integer or a NumPy `Generator`, for the random draws behind probabilities that have no closed form.
     verbose
@@ -117,7 +121,7 @@ def check(
     knowledge = knowledge_for(network, knowledge)
     seed = resolve_seed(seed)
     with reporting(verbose, progress) as notify:
-        return _check(knowledge, data, seed, notify)
+        return _check(knowledge, None if data is None else declared(data, table_format), seed, notify)
 
 
 def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: ProgressListener) -> Check:

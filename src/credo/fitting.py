@@ -18,12 +18,22 @@ from credo.explain.contradictions import contradiction_findings, contradictions
 from credo.explain.orders_used import order_findings
 from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
+from credo.io.declared_table import declared
 from credo.io.network_files import NetworkLike, read_network
 from credo.io.number_columns import with_ranges
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, knowledge_for
 from credo.knowledge.knowledge import KnowledgeSource
-from credo.options import EMOptions, EntropyOptions, Options, PenaltyOptions, PosteriorOptions, TieReading, resolve_seed
+from credo.options import (
+    EMOptions,
+    EntropyOptions,
+    Options,
+    PenaltyOptions,
+    PosteriorOptions,
+    TableFormat,
+    TieReading,
+    resolve_seed,
+)
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressListener, reporting, shares_of
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.statistics.prior import PriorLike
@@ -40,6 +50,7 @@ def fit(
     prior: PriorLike | None = None,
     fixed: Sequence[str] = (),
     weights: Weights | None = None,
+    table_format: TableFormat | None = None,
     seed: Seed = 0,
     soft_weight: float | None = None,
     tie_reading: TieReading | str = "cll",
@@ -58,8 +69,8 @@ def fit(
     network : Network, path, or an object of pgmpy or pyAgrum
         The structure to learn; CPTs that it has are where EM starts.
     data : path or frame
-        CSV, Parquet, a folder of Parquet files; or a frame of pandas, polars, pyarrow, … Cells may be empty, and
-        variables without a column are hidden.
+        CSV, Parquet, Excel, a folder of Parquet files; or a frame of pandas, polars, pyarrow, … Cells may be empty,
+        and variables without a column are hidden.
     knowledge : Knowledge, text, path or statements, optional
         What experts know.
     method : str
@@ -70,6 +81,8 @@ def fit(
         Variables whose CPTs stay as they are.
     weights : str or array, optional
         The column, or the numbers, that say how often each row counts.
+    table_format : TableFormat, optional
+        How the file of the data is written, where it is not as usual: separator, decimal mark, encoding, sheet.
     seed : int or numpy.random.Generator
         The same integer gives the same result.
     soft_weight : float, optional
@@ -108,7 +121,7 @@ def fit(
     'OPTIMAL'
     """
     started, compiled_before = perf_counter(), compile_seconds()
-    structure = read_network(network)
+    structure, data = read_network(network), declared(data, table_format)
     known = knowledge_for(structure, knowledge)
     options = Options(
         em or EMOptions(), posterior or PosteriorOptions(), penalty or PenaltyOptions(), entropy or EntropyOptions()
