@@ -97,9 +97,10 @@ class Writer:
     def _one_of(self, value: Any, members: Sequence[Any], place: str) -> Any:
         if value is None:
             return None
-        hint = next(member for member in members if _fits(value, member))
+        hint: Any = next(member for member in members if _fits(value, member))
         plain = self.value(value, hint, place)
-        return {"kind": hint.__name__, **plain} if len(_records(members)) > 1 and is_dataclass(hint) else plain
+        records = _records(members)
+        return {"kind": hint.__name__, **plain} if len(records) > 1 and hint in records else plain
 
     def _tuple(self, value: tuple[Any, ...], inside: Sequence[Any], place: str) -> Any:
         if len(inside) == 2 and inside[1] is Ellipsis:
@@ -292,7 +293,8 @@ def _dtype(hint: Any) -> np.dtype[Any] | None:
     """The dtype of an annotated array; None for what is no array."""
     if get_origin(hint) is not np.ndarray:
         return None
-    return np.dtype(get_args(get_args(hint)[1])[0])
+    found: np.dtype[Any] = np.dtype(get_args(get_args(hint)[1])[0])
+    return found
 
 
 def _fits(value: Any, hint: Any) -> bool:
