@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from credo.constraints.block_findings import conflicts_behind
-from credo.constraints.blocks import Block
+from credo.constraints.blocks import Block, stacked
 from credo.constraints.violations import Excess
 from credo.estimation.methods import METHODS
 from credo.estimation.penalised import softened_problem
@@ -213,11 +213,14 @@ def _importance(explained: StatementExplanation, of_mean: bool) -> tuple[float, 
 def _configurations_of(blocks: tuple[Block, ...]) -> dict[int, list[tuple[str, int]]]:
     """The conditional distributions that each statement is about."""
     about: dict[int, list[tuple[str, int]]] = {}
+    if not blocks:
+        return about
+    whole = stacked(blocks)
+    linear, count = whole.linear, len(whole.configurations)
+    statements = linear.statements[linear.entry_constraints]
+    for pair in np.unique(statements * count + whole.distribution_of[linear.indices]).tolist():
+        about.setdefault(pair // count, []).append(whole.configurations[pair % count])
     for block in blocks:
-        owner = block.distribution_of[block.linear.indices]
-        entries = np.column_stack((block.linear.statements[block.linear.entry_constraints], owner))
-        for number, distribution in np.unique(entries, axis=0).tolist():
-            about.setdefault(number, []).append(block.configurations[distribution])
         for product in block.products:
             owners = sorted({int(block.distribution_of[index]) for index in product.indices})
             about.setdefault(product.statement, []).extend(block.configurations[owner] for owner in owners)

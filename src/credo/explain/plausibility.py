@@ -189,8 +189,11 @@ def plausibilities(
 ) -> dict[int, Plausibility]:
     """The plausibility of every statement that became constraints; the same seed gives the same answer."""
     blocks = blocks_of(constraints) if blocks is None else blocks
-    before = _probabilities_of_all(blocks, [np.full(block.size, prior) for block in blocks], draws, seed)
-    after = {} if counts_of is None else _probabilities_of_all(blocks, _counted(blocks, counts_of, prior), draws, seed)
+    shapes = [shape_of(block) for block in blocks]
+    alone = [np.full(block.size, prior) for block in blocks]
+    before = _probabilities_of_all(blocks, shapes, alone, draws, seed)
+    counted = None if counts_of is None else _counted(blocks, counts_of, prior)
+    after = {} if counted is None else _probabilities_of_all(blocks, shapes, counted, draws, seed)
     linear = constraints.linear
     for statement in linear.statements[linear.lengths == 0].tolist():  # false whatever the numbers are
         before[statement] = after[statement] = [(ProbabilityEstimate(0.0, 0.0, is_exact=True), 1)]
@@ -215,7 +218,11 @@ def _counted(blocks: Sequence[Block], counts_of: CountsOfConfiguration, prior: f
 
 
 def _probabilities_of_all(
-    blocks: Sequence[Block], concentrations: Sequence[Numbers], draws: int, seed: int
+    blocks: Sequence[Block],
+    shapes: Sequence[tuple[bytes, ...]],
+    concentrations: Sequence[Numbers],
+    draws: int,
+    seed: int,
 ) -> dict[int, list[Part]]:
     """The parts of every statement. Equal blocks are sampled once, with n times the draws where there are n of them.
 
@@ -223,8 +230,8 @@ def _probabilities_of_all(
     draws divide it by √n. The number of draws is limited, and with it the time.
     """
     groups: dict[tuple[bytes, ...], list[int]] = {}
-    for place, (block, concentration) in enumerate(zip(blocks, concentrations, strict=True)):
-        groups.setdefault((*shape_of(block), concentration.tobytes()), []).append(place)
+    for place, (shape, concentration) in enumerate(zip(shapes, concentrations, strict=True)):
+        groups.setdefault((*shape, concentration.tobytes()), []).append(place)
     cells = draws * sum(blocks[places[0]].size * min(len(places), _MAX_FACTOR) for places in groups.values())
     draws = max(min(draws, _LEAST_DRAWS), draws * min(cells, _MAX_CELLS_IN_ALL) // max(1, cells))
     found: dict[int, list[Part]] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from credo.constraints.blocks import Block
+from credo.constraints.blocks import Block, starts_of
 from credo.constraints.feasibility import NONE, InfeasibleError, interior_of
 from credo.estimation.solvers.active_constraints import solve_in_rounds
 from credo.estimation.solvers.certificate import Certificate, certify
@@ -60,7 +60,12 @@ def estimate_blocks(
     `repetitions` says about how often this will be asked for with other weights, as in the steps of EM: small work
     that is repeated often is done by compiled code.
     """
-    tasks = [_likelihood_task(block, vector[block.parameters], soft_weight) for block in blocks]
+    weights = [vector[block.parameters] for block in blocks]
+    seen = _any_weight(weights)
+    tasks = [
+        Task(block, own, None if some else np.ones(block.size), soft_weight)  # without data, entropy alone decides
+        for block, own, some in zip(blocks, weights, seen, strict=True)
+    ]
     return with_most_entropy(solve_certified(tasks, repetitions=repetitions), repetitions=repetitions)
 
 
@@ -78,9 +83,13 @@ def solve_certified(tasks: Sequence[Task], *, repetitions: int = 1) -> list[Bloc
     return estimates
 
 
-def _likelihood_task(block: Block, weights: Numbers, soft_weight: float) -> Task:
-    """A block without any data is a matter of entropy alone."""
-    return Task(block, weights, None if weights.any() else np.ones(block.size), soft_weight)
+def _any_weight(weights: Sequence[Numbers]) -> list[bool]:
+    """Whether each block has a weight above zero."""
+    if not weights:
+        return []
+    firsts = starts_of([len(own) for own in weights])[:-1]
+    some: list[bool] = np.logical_or.reduceat(np.concatenate(weights) > 0.0, firsts).tolist()
+    return some
 
 
 def _without_soft_constraints(task: Task) -> Task:

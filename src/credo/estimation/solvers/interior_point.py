@@ -17,6 +17,7 @@ from credo.constraints.blocks import Block
 from credo.estimation.solvers.certificate import certify
 from credo.estimation.solvers.plain_closed_forms import closed_form
 from credo.estimation.solvers.plain_interior_point import Manner, has_one_optimum, interior_points, padded_size
+from credo.estimation.solvers.ranges import solve_ranges
 from credo.estimation.solvers.tasks import Point as Point
 from credo.estimation.solvers.tasks import Task as Task
 from credo.estimation.solvers.tasks import normalised, unknowns
@@ -43,9 +44,13 @@ def solve_tasks(tasks: Sequence[Task], closed_forms: bool = True, repetitions: i
     Blocks with the shape of a closed form are solved by it, unless that is switched off. `repetitions` says about how
     often problems of this size will be solved: what EM solves a hundred times is no small work.
     """
-    if is_small(tasks, repetitions):
-        return solve_plain(tasks, closed_forms)
-    return solve_compiled(tasks, closed_forms)
+    found = solve_ranges(tasks) if closed_forms else {}
+    if len(found) == len(tasks):
+        return [found[k] for k in range(len(tasks))]
+    left = [task for k, task in enumerate(tasks) if k not in found] if found else tasks
+    solve = solve_plain if is_small(left, repetitions) else solve_compiled
+    others = iter(solve(left, closed_forms))
+    return [found[k] if k in found else next(others) for k in range(len(tasks))]
 
 
 def is_small(tasks: Sequence[Task], repetitions: int = 1) -> bool:
