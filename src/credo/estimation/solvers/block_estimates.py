@@ -10,7 +10,7 @@ import numpy as np
 from credo.constraints.blocks import Block, starts_of
 from credo.constraints.feasibility import NONE, InfeasibleError, interior_of
 from credo.estimation.solvers.active_constraints import solve_in_rounds
-from credo.estimation.solvers.certificate import Certificate, certify
+from credo.estimation.solvers.certificate import VIOLATION_LIMIT, Certificate, certify
 from credo.estimation.solvers.clarabel import solve_with_clarabel
 from credo.estimation.solvers.interior_point import solve_tasks
 from credo.estimation.solvers.max_entropy import most_entropic, without_weight
@@ -109,14 +109,35 @@ def _certified(task: Task, point: Point, unseen: Indices) -> BlockEstimate:
     certificate = _certificate(point)
     if certificate.holds:
         return BlockEstimate(task, point.theta, point.multipliers, SOLVERS[point.shape], certificate, unseen)
-    if interior_of(task.block) is None:
+    interior = interior_of(task.block)
+    if interior is None:
         raise InfeasibleError
     attempts = [(point, SOLVERS[point.shape]), (solve_tasks([task], closed_forms=False)[0], SOLVERS[GENERAL])]
     other = solve_with_clarabel(task)
     if other is not None:
         attempts.append((other, CLARABEL))
     tried, solver = min(attempts, key=lambda attempt: _certificate(attempt[0]).badness)
-    return BlockEstimate(task, tried.theta, tried.multipliers, solver, _certificate(tried), unseen)
+    found = BlockEstimate(task, tried.theta, tried.multipliers, solver, _certificate(tried), unseen)
+    return found if found.certificate.violation <= VIOLATION_LIMIT else _made_feasible(found, interior.point)
+
+
+def _made_feasible(estimate: BlockEstimate, inside: Numbers) -> BlockEstimate:
+    """The point, moved as little as needed towards one at which all hard constraints hold.
+
+    A point that nothing proves optimal may be a poor one, but it has to satisfy the knowledge.
+    """
+    task, linear = estimate.task, estimate.block.linear
+    moved = estimate
+    for least in (0.0, 1e-9, 1e-6, 1e-3, 1.0):  # rounding may leave the last bit
+        excess, room = linear.excess(estimate.theta)[linear.hard], linear.excess(inside)[linear.hard]
+        missed = excess > 0.5 * VIOLATION_LIMIT
+        share = float((excess[missed] / np.maximum(excess[missed] - room[missed], 1e-300)).max(initial=0.0))
+        share = min(1.0, max(share, least))
+        theta = normalised((1.0 - share) * estimate.theta + share * inside, estimate.block)
+        moved = replace(estimate, theta=theta, certificate=certify(task, theta, estimate.multipliers))
+        if moved.certificate.violation <= VIOLATION_LIMIT:
+            break
+    return moved
 
 
 def _certificate(point: Point) -> Certificate:

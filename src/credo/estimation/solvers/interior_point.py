@@ -20,7 +20,7 @@ from credo.estimation.solvers.plain_interior_point import Manner, has_one_optimu
 from credo.estimation.solvers.ranges import solve_ranges
 from credo.estimation.solvers.tasks import Point as Point
 from credo.estimation.solvers.tasks import Task as Task
-from credo.estimation.solvers.tasks import normalised, unknowns
+from credo.estimation.solvers.tasks import normalised, scale_of, unknowns
 from credo.kernels.closed_forms import GENERAL
 from credo.kernels.threads import map_in_threads
 from credo.types import Indices, Numbers
@@ -164,8 +164,7 @@ class _Packed:
         distribution_of = np.concatenate([block.distribution_of for block in blocks])
         entry_starts = _starts(np.diff(np.concatenate([each.starts for each in linear]))[_inside(constraint_starts)])
         weights = np.concatenate([task.weights for task in tasks])
-        sums = np.add.reduceat(weights, parameter_starts[:-1])
-        scales = np.where(sums > 0, sums, 1.0)
+        scales = np.array([scale_of(task) for task in tasks])
         task_of = np.repeat(np.arange(len(tasks)), np.diff(parameter_starts))
         task_of_constraint = np.repeat(np.arange(len(tasks)), np.diff(constraint_starts))
         start = _start(weights, distribution_of + _starts(distributions)[task_of])

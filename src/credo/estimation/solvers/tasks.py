@@ -10,6 +10,8 @@ from credo.constraints.blocks import Block
 from credo.kernels.closed_forms import GENERAL
 from credo.types import Numbers
 
+LEAST_SHARE = 1e-4  # of the cost of soft constraints, that data count at least
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
@@ -38,6 +40,18 @@ class Point:
 def unknowns(block: Block) -> int:
     """How many numbers a Newton step asks for: parameters, and multipliers of constraints and sums."""
     return block.size + len(block.linear) + len(block.distributions) - 1
+
+
+def scale_of(task: Task) -> float:
+    """What the solvers divide a task by: its total weight, or a ten-thousandth of what its soft constraints cost.
+
+    Divided by 1e-9 rows, a soft constraint would be so hard that rounding decides how far it is violated.
+    """
+    total = float(task.weights.sum())
+    linear = task.block.linear
+    if task.soft_weight > 0.0 and not (hard := linear.hard).all():
+        total = max(total, LEAST_SHARE * task.soft_weight * float(linear.confidences[~hard].max()))
+    return total if total > 0.0 else 1.0
 
 
 def normalised(theta: Numbers, block: Block) -> Numbers:
