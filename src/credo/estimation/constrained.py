@@ -173,8 +173,7 @@ def solver_findings(network: Network, estimates: Sequence[BlockEstimate]) -> Ite
         elif each.local:
             message = (
                 f"{place}: other probabilities may fit the data better, because the statements compare products. "
-                f"These are the best of several starts; none can improve the objective by more than a relative "
-                f"{each.certificate.gap:.1e}."
+                f"None can improve the objective by more than a relative {each.certificate.gap:.1e}."
             )
             yield Finding("local optimum", message, name)
         elif not each.certificate.holds:
