@@ -9,6 +9,7 @@ import numpy as np
 
 from credo.constraints.block_findings import conflicts_behind
 from credo.constraints.blocks import Block, stacked
+from credo.constraints.stage_costs import STATE_LESS, announce, explaining, require_room
 from credo.constraints.violations import Excess
 from credo.estimation.methods import METHODS
 from credo.estimation.penalised import softened_problem
@@ -70,6 +71,9 @@ def explain(
     def begin(step: int) -> None:
         notify(ProgressEvent(EXPLAINING, step, len(STEPS), STEPS[step]))
 
+    cost = explaining(problem.blocks, problem.layout.size)
+    require_room(cost, problem.memory_limit, "The explanation of this fit", STATE_LESS)
+    announce(cost, EXPLAINING, notify)
     is_used = METHODS[method].uses_knowledge
     theta = problem.layout.pack({name: network.cpt_array(name) for name in problem.layout.names})
     conflicts = conflicts_behind(problem.blocks, theta)
