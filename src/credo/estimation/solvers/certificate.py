@@ -67,7 +67,8 @@ def certify_many(
     parameter_firsts, firsts = block.distributions[distribution_firsts][:-1], distribution_firsts[:-1]
     owner = np.repeat(np.arange(len(firsts)), np.diff(constraint_firsts))
     z = np.where(linear.equality, multipliers, np.maximum(multipliers, 0.0))
-    gradient = np.bincount(linear.indices, linear.coefficients * z[linear.entry_constraints], len(theta))
+    pulls = np.bincount(linear.indices, linear.coefficients * z[linear.entry_constraints], len(theta))
+    gradient = np.asarray(pulls, dtype=np.float64)  # without constraints bincount gives integers
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # a weight may meet a zero: no certificate
         logs, mass = np.log(theta), entropies * theta
         costs = np.where(weights > 0.0, -weights * logs, 0.0) + np.where(mass > 0.0, mass * logs, 0.0)
