@@ -12,9 +12,12 @@ __version__ = "0.1.0"
 # The module that defines each public name. It is imported on first use, so that `import credo` stays fast.
 _HOMES = {
     "credo.model.network": ("Network", "Variable"),
+    "credo.model.cut_points": ("CutPoints",),
     "credo.model.noisy": ("NoisyForm",),
     "credo.io.network_files": ("read_network", "write_network"),
     "credo.io.tables": ("read_table",),
+    "credo.model.bin_rules": ("EqualWidth", "Quantiles", "Supervised"),
+    "credo.io.network_from_table": ("NetworkFromTable", "network_from_table"),
     "credo.io.dataset": ("Dataset",),
     "credo.knowledge": (
         "Knowledge",
@@ -72,7 +75,7 @@ _HOMES = {
     "credo.findings": ("Finding",),
     "credo.progress": ("ProgressEvent",),
     "credo.results": ("FitResult",),
-    "credo.user_results": ("Check", "Fit"),
+    "credo.user_results": ("Check", "Fit", "load"),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
     "credo.statistics.ties.factors": ("TieError",),
     "credo.options": ("EMOptions", "EntropyOptions", "PenaltyOptions", "PosteriorOptions", "TieReading"),
@@ -88,6 +91,7 @@ _HOMES = {
         "MissingFileError",
         "NetworkError",
         "OptionError",
+        "OutsideRangeWarning",
         "PriorError",
         "QueryError",
         "RoundedNumbersWarning",
@@ -132,6 +136,7 @@ if TYPE_CHECKING:
         MissingFileError,
         NetworkError,
         OptionError,
+        OutsideRangeWarning,
         PriorError,
         QueryError,
         RoundedNumbersWarning,
@@ -151,6 +156,7 @@ if TYPE_CHECKING:
     from credo.io.corpus import Corpus, read_corpus
     from credo.io.dataset import Dataset
     from credo.io.network_files import read_network, write_network
+    from credo.io.network_from_table import NetworkFromTable, network_from_table
     from credo.io.tables import read_table
     from credo.knowledge import (
         Knowledge,
@@ -174,6 +180,8 @@ if TYPE_CHECKING:
         synergize,
     )
     from credo.knowledge.query import Query
+    from credo.model.bin_rules import EqualWidth, Quantiles, Supervised
+    from credo.model.cut_points import CutPoints
     from credo.model.network import Network, Variable
     from credo.model.noisy import NoisyForm
     from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TieReading
@@ -183,7 +191,7 @@ if TYPE_CHECKING:
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
     from credo.statistics.ties.factors import TieError
     from credo.topic_models import Topics, topics
-    from credo.user_results import Check, Fit
+    from credo.user_results import Check, Fit, load
 
 
 def __getattr__(name: str) -> Any:

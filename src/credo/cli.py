@@ -116,6 +116,9 @@ def learn(
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the result and its explanation here, as one HTML page.")
     ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Save the fit here (.fit), with its draws: `credo query` asks it.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Learn the probabilities of NETWORK from DATA and knowledge. Exit code 3: the knowledge contradicts itself."""
@@ -127,12 +130,15 @@ def learn(
         from credo.io.network_files import check_target, read_network, write_network
         from credo.knowledge import read_knowledge
         from credo.options import EMOptions, EntropyOptions
+        from credo.saving.fits import check_fit_target
 
         if out is not None:
             check_target(out)  # before the work, not after it
         if report is not None:
             require_target(report)
-        end_on_signals().expect(out, report, checkpoint=checkpoint)
+        if save is not None:
+            check_fit_target(save)
+        end_on_signals().expect(save, out, report, checkpoint=checkpoint)
         given = read_network(network)
         known = None if knowledge is None else read_knowledge(given, knowledge)
         chosen_prior = _prior(prior, prior_network, prior_weight)
@@ -157,11 +163,15 @@ def learn(
                 raise
             check_knowledge(given, known, progress=notify).report(report)
             raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
+        if save is not None:
+            result.save(save)
         if report is not None:
             result.report(report, progress=notify)
     if out is not None:
         write_network(result.network, out)
     _show(result, out, as_json, report)
+    if save is not None and not as_json:
+        say(f'The fit is in {save}. Ask it: credo query {save} "P({result.network.names[-1]})"')
 
 
 @app.command()

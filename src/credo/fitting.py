@@ -14,10 +14,12 @@ from credo.errors import CredoError, ImpossibleRowError, OptionError, listing
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
-from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings
+from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
+from credo.explain.contradictions import contradiction_findings, contradictions
 from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
 from credo.io.network_files import NetworkLike, read_network
+from credo.io.number_columns import with_ranges
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, knowledge_for
 from credo.knowledge.knowledge import KnowledgeSource
@@ -127,8 +129,12 @@ def fit(
     if log_likelihood is None:
         log_likelihood = log_likelihood_of_counts(whole, problem.counts)
     learned = collapsed(model.expansion, whole.cpts, problem.constraints, rescale=solution.posterior is None)
+    contradicted = contradictions(known, model.stated, problem.counts, problem.seed)
+    learned = with_ranges(learned, table.numbers)
     findings = (
+        *contradiction_findings(contradicted),
         *hidden_findings(table.columns),
+        *outside_findings(structure, table.numbers),
         *solution.findings,
         *impossible_data_findings(whole, problem.counts, problem.kept),
     )
@@ -151,6 +157,7 @@ def fit(
         problem=replace(
             problem,
             counts=problem.counts if solution.expected is None else solution.expected,
+            observed=None if solution.expected is None else problem.counts,
             soft_weight=problem.soft_weight if solution.soft_weight is None else solution.soft_weight,
         ),
         is_incomplete=solution.expected is not None,

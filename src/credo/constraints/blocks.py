@@ -87,6 +87,18 @@ def blocks_of(constraints: Constraints) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
+def one_block(constraints: Constraints) -> Block | None:
+    """All distributions that constraints mention and all constraints with entries, connected or not; None for none."""
+    linear, products = constraints.linear, constraints.products
+    product_indices = np.array([index for product in products for index in product.indices], dtype=np.int64)
+    indices = np.concatenate((linear.indices, product_indices))
+    if not indices.size:
+        return None
+    touched = np.unique(constraints.layout.distribution_of(indices))
+    block = _block(constraints.layout, touched, linear, np.flatnonzero(linear.lengths > 0))
+    return replace(block, products=tuple(_localised(product, block.parameters) for product in products))
+
+
 def _block(layout: Layout, configurations: Indices, linear: LinearConstraints, chosen: Indices) -> Block:
     """One block of these distributions, in this order, and of the chosen constraints."""
     variable, configuration = layout.locate_distributions(configurations)

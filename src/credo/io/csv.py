@@ -33,10 +33,13 @@ from credo.io.columns import (
 )
 from credo.io.dataset import Dataset, code_type
 from credo.io.files import BROKEN_GZIP
+from credo.io.number_columns import NumbersSeen, merged, numbers_seen, read_cells
 from credo.kernels.csv import DONE, EMPTY, FULL, IGNORE, PADDING, QUOTE, RAGGED, STATE, TEXT, TRAILING, insert, scan
+from credo.kernels.decimals import NEAR, NEARLY, OTHER, read_decimals
 from credo.kernels.threads import map_in_threads
+from credo.model.cut_points import CutPoints
 from credo.model.network import Network, Variable
-from credo.types import Codes
+from credo.types import Codes, Indices, Numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -138,15 +141,15 @@ def stream_csv(
     yield from _stream(path, network.variables, lambda header: match_columns(header, network, others), progress)
 
 
-def read_csv_texts(path: Path) -> pl.DataFrame:
-    """All columns of a CSV file as texts; missing values are null."""
+def read_csv_texts(path: Path, columns: Container[str] | None = None) -> pl.DataFrame:
+    """The columns of a CSV file, or some of them, as texts; missing values are null."""
     import polars as pl
 
-    def all_columns(header: Sequence[str]) -> Columns:
+    def chosen(header: Sequence[str]) -> Columns:
         require_distinct(header)
-        return Columns((), (), tuple(header), ())
+        return Columns((), (), tuple(name for name in header if columns is None or name in columns), ())
 
-    parts = [pl.DataFrame(part.others) for part in _stream(path, (), all_columns, None)]
+    parts = [pl.DataFrame(part.others) for part in _stream(path, (), chosen, None)]
     if not parts:
         raise no_rows()
     return pl.concat(parts)
@@ -286,6 +289,7 @@ class _CsvTable:
     columns: Columns
     header: list[str]
     separator: str
+    cut: dict[int, int] = field(init=False)  # fields of variables with cut points → their place among the spans
     roles: NDArray[np.int64] = field(init=False)  # (fields,)
     targets: NDArray[np.int64] = field(init=False)  # (fields,)
     lexicons: dict[int, Lexicon] = field(init=False)  # by field
@@ -299,13 +303,17 @@ class _CsvTable:
         position = {variable.name: i for i, variable in enumerate(self.variables)}
         self.roles = np.full(len(self.header), IGNORE)
         self.targets = np.zeros(len(self.header), dtype=np.int64)
-        self.lexicons, self.known = {}, {}
+        self.cut, self.lexicons, self.known = {}, {}, {}
         for at, name in enumerate(self.header):
             if name in self.columns.others:
                 self.roles[at], self.targets[at] = TEXT, self.columns.others.index(name)
             elif name in position:
-                self.roles[at], self.targets[at] = STATE, position[name]
                 self.lexicons[at] = Lexicon.of(self.variables[position[name]])
+                if self.variables[position[name]].cuts is not None:
+                    self.cut[at] = len(self.columns.others) + len(self.cut)
+                    self.roles[at], self.targets[at] = TEXT, self.cut[at]
+                    continue
+                self.roles[at], self.targets[at] = STATE, position[name]
                 states = self.lexicons[at].by_text
                 missing = {text.encode(): MISSING for text in sorted(MISSING_TEXTS) if text not in states}
                 # With quotes in it, a text means one thing in quotes and another without: `_learn` looks.
@@ -332,7 +340,8 @@ class _CsvTable:
         self.record_bytes = max(len(self.header), consumed / max(1, len(codes)))
         others = self._texts(buffer, np.concatenate([part.spans for part in parts]), rows_before)
         names, columns = tuple(variable.name for variable in self.variables), self.columns
-        return Dataset(names, codes, None, columns.hidden, others, columns.ignored, self.variables), consumed
+        numbers = merged([part.numbers for part in parts])
+        return Dataset(names, codes, None, columns.hidden, others, columns.ignored, self.variables, numbers), consumed
 
     def ragged(self, rest: Bytes, rows_before: int) -> DataError:
         """The error for a record that does not have as many fields as the header, or has its quotes wrong."""
@@ -369,7 +378,7 @@ class _CsvTable:
     def _read_part(self, buffer: Bytes, start: int, stop: int) -> _Part:
         rows = int(1.05 * (stop - start) / self.record_bytes) + 16
         codes = np.full((rows, len(self.variables)), MISSING, dtype=code_type(self.variables))
-        spans = np.zeros((rows, len(self.columns.others), 2), dtype=np.int64)
+        spans = np.zeros((rows, len(self.columns.others) + len(self.cut), 2), dtype=np.int64)
         unknown = np.zeros((UNKNOWN_AT_ONCE, 4), dtype=np.int64)
         fixed = buffer, start, stop, ord(self.separator), self.roles, self.targets
         while True:
@@ -380,7 +389,29 @@ class _CsvTable:
             with self.learning:
                 unknown_texts = self._learn(buffer, unknown[:misses])
             if misses == 0 or unknown_texts:
-                return _Part(codes[:done], spans[:done], int(end), int(ending), unknown_texts)
+                numbers = self._cut_fields(buffer, codes[:done], spans[:done], unknown_texts)
+                return _Part(codes[:done], spans[:done], int(end), int(ending), unknown_texts, numbers)
+
+    def _cut_fields(
+        self, buffer: Bytes, codes: Codes, spans: NDArray[np.int64], unknown_texts: list[UnknownText]
+    ) -> dict[str, NumbersSeen]:
+        """Fill in the codes of the variables with cut points, and return what was seen of their numbers."""
+        seen: dict[str, NumbersSeen] = {}
+        for at, place in self.cut.items():
+            lexicon, fields = self.lexicons[at], spans[:, place]
+            cuts = lexicon.variable.cuts
+            assert cuts is not None
+            if self.is_small:
+                own, numbers, wrong = _read_fields(buffer, fields, lexicon)
+            else:
+                own, numbers, wrong = _read_decimals(buffer, fields, lexicon, cuts)
+            for row in wrong:
+                start, end = fields[row].tolist()
+                unknown_texts.append((lexicon.variable, _text(buffer[start:end].tobytes(), quoted=True), row))
+            codes[:, self.variables.index(lexicon.variable)] = own
+            if (found := numbers_seen(cuts, numbers)) is not None:
+                seen[lexicon.variable.name] = found
+        return seen
 
     def _learn(self, buffer: Bytes, unknown: NDArray[np.int64]) -> list[UnknownText]:
         """Look up texts that are not known yet; what is no state is returned, with its row in the part."""
@@ -410,11 +441,17 @@ class _CsvTable:
         import polars as pl
 
         raw = buffer.tobytes()
+        plain = raw.decode("ascii") if raw.isascii() else None  # the same places in both
         columns = {}
         for i, name in enumerate(self.columns.others):
+            quoted = buffer[np.maximum(spans[:, i, 0] - 1, 0)] == QUOTE
+            if plain is not None and not quoted.any():
+                cells = [plain[start:end] for start, end in spans[:, i].tolist()]
+                found = [None if cell in MISSING_TEXTS else cell for cell in cells]
+                columns[name] = pl.Series(name, found, dtype=pl.String)
+                continue
             # Most texts of a column are repeated: each is decoded once.
             fields = [raw[start:end] for start, end in spans[:, i].tolist()]
-            quoted = buffer[np.maximum(spans[:, i, 0] - 1, 0)] == QUOTE
             texts: dict[tuple[bytes, bool], str | None] = {}
             keys = list(zip(fields, quoted.tolist(), strict=True))
             for key in dict.fromkeys(keys):
@@ -442,6 +479,51 @@ class _Part:
     stop: int
     ending: int
     unknown_texts: list[UnknownText]
+    numbers: Mapping[str, NumbersSeen]
+
+
+def _read_fields(buffer: Bytes, fields: NDArray[np.int64], lexicon: Lexicon) -> tuple[Indices, Numbers, list[int]]:
+    """Codes and numbers of a field in every record, NaN where it is none; and the first row of each unknown text.
+
+    Each distinct text is read once, and forgotten with these records: a column may hold millions.
+    """
+    data, first_rows, which = buffer.data, dict[bytes, int](), list[bytes]()
+    for row, (start, end) in enumerate(fields.tolist()):
+        text = bytes(data[start:end])
+        which.append(text)
+        first_rows.setdefault(text, row)
+    places = {text: place for place, text in enumerate(first_rows)}
+    # In quotes or not, a number is the same, and so is a name of a state without quotes in it.
+    codes, numbers, wrong = read_cells([_text(text, quoted=True) for text in first_rows], lexicon)
+    rows = list(first_rows.values())
+    chosen = np.array([places[text] for text in which], dtype=np.int64)
+    return codes[chosen], numbers[chosen], [rows[place] for place in wrong]
+
+
+def _read_decimals(
+    buffer: Bytes, fields: NDArray[np.int64], lexicon: Lexicon, cuts: CutPoints
+) -> tuple[Indices, Numbers, list[int]]:
+    """The same by the compiled loop, which leaves what is no plain number to the other function."""
+    numbers, kinds = np.empty(len(fields)), np.empty(len(fields), dtype=np.int8)
+    read_decimals(buffer, fields, numbers, kinds)
+    near = np.flatnonzero(kinds == NEAR)
+    if len(near):
+        # Their last bits matter where they decide on which side of a cut point, or of the range, a number is.
+        found = numbers[near]
+        ends = [float(np.fmin.reduce(numbers)), float(np.fmax.reduce(numbers))]
+        decisive = [*cuts.points, *ends, *(end for end in (cuts.lowest, cuts.highest) if end is not None)]
+        close = np.zeros(len(near), dtype=bool)
+        for point in decisive:
+            close |= np.abs(found - point) <= 4 * NEARLY * abs(point)
+        for row in near[close].tolist():
+            start, end = fields[row].tolist()
+            numbers[row] = float(buffer[start:end].tobytes())
+    codes, wrong = cuts.codes(numbers), list[int]()
+    others = np.flatnonzero(kinds == OTHER)
+    if len(others):
+        codes[others], numbers[others], rows = _read_fields(buffer, fields[others], lexicon)
+        wrong = others[rows].tolist()
+    return codes, numbers, wrong
 
 
 def is_quoted(buffer: Bytes, start: int) -> bool:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from credo.errors import ROWS_FROM_1, DataError
 from credo.io.columns import MISSING
+from credo.io.number_columns import NumbersSeen, merged
 from credo.model.network import Network, Variable
-from credo.types import Codes, Flags, Numbers
+from credo.types import Codes, Flags, Indices, Numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,6 +45,8 @@ class Dataset:
         Columns of the table that are not used.
     variables : tuple of Variable, optional
         The variables with the states that `codes` number. Without them, those of the network it is used with.
+    numbers : mapping from str to NumbersSeen, optional
+        The range of the numbers in the column of each variable with cut points.
 
     Raises
     ------
@@ -64,6 +68,7 @@ class Dataset:
     others: Mapping[str, pl.Series] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     variables: tuple[Variable, ...] | None = None
+    numbers: Mapping[str, NumbersSeen] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or self.codes.shape[1] != len(self.names):
@@ -133,7 +138,8 @@ def concatenate(datasets: Sequence[Dataset]) -> Dataset:
     if first.weights is not None:
         weights = np.concatenate([part.weights for part in datasets if part.weights is not None])
     others = {name: pl.concat([part.others[name] for part in datasets]) for name in first.others}
-    return replace(first, codes=np.concatenate([part.codes for part in datasets]), weights=weights, others=others)
+    codes, numbers = np.concatenate([part.codes for part in datasets]), merged([part.numbers for part in datasets])
+    return replace(first, codes=codes, weights=weights, others=others, numbers=numbers)
 
 
 def peek(parts: Iterator[Dataset]) -> tuple[Dataset, Iterator[Dataset]]:
@@ -196,3 +202,30 @@ def fitting(dataset: Dataset, network: Network) -> Dataset:
         places = np.array([*(wanted.states.index(state) for state in own.states), MISSING])
         codes[:, position] = places[dataset.codes[:, position]]  # -1 picks the last place
     return replace(dataset, codes=codes, variables=network.variables)
+
+
+def distinct_rows(rows: NDArray[Any]) -> tuple[Indices, Indices]:
+    """The first of each distinct row of an array of integers, in the order in which they appear; and which each is.
+
+    Each row becomes one number, with the last column running fastest, column by column while 62 bits hold it: sorting
+    numbers is ten times as fast as sorting rows.
+    """
+    if not len(rows):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    keys, span = np.zeros(len(rows), dtype=np.int64), 1
+    for column in rows.T:
+        lowest = int(column.min())
+        size = int(column.max()) - lowest + 1
+        if span * size >= 2**62:  # as few numbers as there are different ones
+            keys = np.unique(keys, return_inverse=True)[1].ravel().astype(np.int64)
+            span = int(keys.max()) + 1
+            if span * size >= 2**62:
+                column, lowest = np.unique(column, return_inverse=True)[1].ravel(), 0
+                size = int(column.max()) + 1
+        keys = keys * size + (column.astype(np.int64) - lowest)
+        span *= size
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return first[order], place[which.ravel()]
