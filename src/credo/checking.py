@@ -30,6 +30,7 @@ from credo.constraints.consequences import ForcedEqual, Pinned, equation
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import with_noisy_families
+from credo.constraints.stage_costs import announce, checking, require_room
 from credo.errors import OptionError
 from credo.explain.contradictions import compare_with_data, contradictions_among
 from credo.explain.orders_used import orders_used
@@ -129,6 +130,9 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
     notify(ProgressEvent(CHECKING_KNOWLEDGE))
     constraints = lower(knowledge)
     blocks = blocks_of(constraints)
+    cost = checking(blocks)
+    require_room(cost, None, "This check", "State less about the variables with the largest CPTs.")
+    announce(cost, CHECKING_KNOWLEDGE, notify)
     references = references_to(knowledge.statements)
 
     def refer(numbers: Iterable[int]) -> tuple[StatementReference, ...]:

@@ -9,6 +9,7 @@ from time import perf_counter
 from credo.checking import check, require_consistent
 from credo.constraints.feasibility import InfeasibleError
 from credo.constraints.noisy_families import collapsed
+from credo.constraints.stage_costs import STATE_LESS, announce, estimating, require_room
 from credo.errors import CredoError, ImpossibleRowError, OptionError, listing
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.prepare import prepare, prepare_model
@@ -134,6 +135,7 @@ def fit(
             progress=shares_of(READING_DATA, report),
         )  # fmt: skip
         report(ProgressEvent(ESTIMATING))
+        _require_room(problem, report)
         solution = _estimate(replace(problem, progress=report), known)
 
     whole = problem.network.with_cpts(solution.cpts)
@@ -175,6 +177,16 @@ def fit(
         ),
         is_incomplete=solution.expected is not None,
     )
+
+
+def _require_room(problem: Problem, report: ProgressListener) -> None:
+    """Refuse what does not fit into memory, and tell how long the rest will take."""
+    assert problem.method is not None
+    if problem.method.uses_knowledge and problem.blocks:
+        cost = estimating(problem.blocks)
+        count = sum(len(block.linear) + len(block.products) for block in problem.blocks)
+        require_room(cost, problem.memory_limit, f"Learning under {count:,} constraints", STATE_LESS)
+        announce(cost, ESTIMATING, report)
 
 
 def _estimate(problem: Problem, knowledge: Knowledge) -> Solution:
