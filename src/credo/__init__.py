@@ -62,6 +62,7 @@ _HOMES = {
     "credo.clustering": ("Clustering", "cluster"),
     "credo.topic_models": ("Topics", "topics"),
     "credo.io.corpus": ("Corpus", "read_corpus"),
+    "credo.explain.contradictions": ("Contradiction",),
     "credo.explain.explanation": (
         "ConfigurationExplanation",
         "Effect",
@@ -75,10 +76,17 @@ _HOMES = {
     "credo.findings": ("Finding",),
     "credo.progress": ("ProgressEvent",),
     "credo.results": ("FitResult",),
-    "credo.user_results": ("Check", "Fit"),
+    "credo.user_results": ("Check", "Fit", "load"),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
     "credo.statistics.ties.factors": ("TieError",),
-    "credo.options": ("EMOptions", "EntropyOptions", "PenaltyOptions", "PosteriorOptions", "TieReading"),
+    "credo.options": (
+        "EMOptions",
+        "EntropyOptions",
+        "PenaltyOptions",
+        "PosteriorOptions",
+        "TableFormat",
+        "TieReading",
+    ),
     "credo.errors": (
         "CredoError",
         "DataError",
@@ -146,6 +154,7 @@ if TYPE_CHECKING:
         UnknownStateError,
         UnknownVariableError,
     )
+    from credo.explain.contradictions import Contradiction
     from credo.explain.explanation import ConfigurationExplanation, Effect, Explanation, StatementExplanation
     from credo.explain.held_out import HeldOutComparison, HeldOutScore
     from credo.explain.next_observation import NextObservation
@@ -184,14 +193,14 @@ if TYPE_CHECKING:
     from credo.model.cut_points import CutPoints
     from credo.model.network import Network, Variable
     from credo.model.noisy import NoisyForm
-    from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TieReading
+    from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TableFormat, TieReading
     from credo.progress import ProgressEvent
     from credo.results import FitResult
     from credo.sensitivity import Sensitivity
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
     from credo.statistics.ties.factors import TieError
     from credo.topic_models import Topics, topics
-    from credo.user_results import Check, Fit
+    from credo.user_results import Check, Fit, load
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from credo import __version__
-from credo.cli_network import add_commands
+from credo.cli_network import Decimal, Encoding, Separator, Sheet, add_commands, table_format
 from credo.cli_signals import end_on_signals
 from credo.errors import CredoError
 from credo.progress import reporting
@@ -83,7 +83,7 @@ def credo(
 @app.command()
 def learn(
     network: Annotated[Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl")],
-    data: Annotated[Path, typer.Argument(help="The data: .csv, .parquet, or a folder of Parquet files")],
+    data: Annotated[Path, typer.Argument(help="The data: .csv, .parquet, .xlsx, or a folder of Parquet files")],
     knowledge: Annotated[
         Path | None, typer.Option("--knowledge", "-k", help="A file with what experts know, one statement a line.")
     ] = None,
@@ -95,6 +95,10 @@ def learn(
     ] = None,
     fixed: Annotated[list[str] | None, typer.Option(help="Keep the CPT of this variable; may be repeated.")] = None,
     weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
     soft_weight: Annotated[
         float | None,
         typer.Option(help="How much statements with a confidence weigh; chosen by cross-validation if not given."),
@@ -116,11 +120,13 @@ def learn(
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the result and its explanation here, as one HTML page.")
     ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Save the fit here (.fit), with its draws: `credo query` asks it.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Learn the probabilities of NETWORK from DATA and knowledge. Exit code 3: the knowledge contradicts itself."""
     with reporting(_verbose(as_json)) as notify:  # from the first import on, which may take a second
-        from credo.checking import check as check_knowledge
         from credo.constraints.conflicts import ConflictError
         from credo.fitting import fit
         from credo.io.files import require_target
@@ -132,7 +138,11 @@ def learn(
             check_target(out)  # before the work, not after it
         if report is not None:
             require_target(report)
-        end_on_signals().expect(out, report, checkpoint=checkpoint)
+        if save is not None:
+            from credo.saving.fits import check_fit_target
+
+            check_fit_target(save)
+        end_on_signals().expect(save, out, report, checkpoint=checkpoint)
         given = read_network(network)
         known = None if knowledge is None else read_knowledge(given, knowledge)
         chosen_prior = _prior(prior, prior_network, prior_weight)
@@ -145,6 +155,7 @@ def learn(
                 prior=chosen_prior,
                 fixed=tuple(fixed or ()),
                 weights=weights,
+                table_format=table_format(separator, decimal, encoding, sheet),
                 seed=seed,
                 soft_weight=soft_weight,
                 tie_reading=tie_reading,
@@ -155,13 +166,19 @@ def learn(
         except ConflictError as error:
             if report is None or known is None:
                 raise
+            from credo.checking import check as check_knowledge
+
             check_knowledge(given, known, progress=notify).report(report)
             raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
+        if save is not None:
+            result.save(save)
         if report is not None:
             result.report(report, progress=notify)
     if out is not None:
         write_network(result.network, out)
     _show(result, out, as_json, report)
+    if save is not None and not as_json:
+        say(f'The fit is in {save}. Ask it: credo query {save} "P({result.network.names[-1]})"')
 
 
 @app.command()
@@ -169,6 +186,10 @@ def check(
     network: Annotated[Path, typer.Argument(help="The network whose variables the knowledge is about")],
     knowledge: Annotated[Path, typer.Argument(help="The knowledge: one statement a line")],
     data: Annotated[Path | None, typer.Option("--data", "-d", help="Compare each statement with these data.")] = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
     seed: Annotated[int, typer.Option(help="Of the random draws behind probabilities.")] = 0,
     report: Annotated[Path | None, typer.Option("--report", help="Write the check here, as one HTML page.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -185,7 +206,8 @@ def check(
         end_on_signals().expect(report)
         given = read_network(network)
         known = read_knowledge(given, knowledge)
-        found = check_knowledge(given, known, data=data, seed=seed, progress=notify)
+        written = table_format(separator, decimal, encoding, sheet)
+        found = check_knowledge(given, known, data=data, table_format=written, seed=seed, progress=notify)
         if report is not None:
             found.report(report)
     if as_json:

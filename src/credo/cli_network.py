@@ -1,4 +1,7 @@
-"""Commands about a network that is there: ask it, predict with it, show, convert, compare and sample it."""
+"""Commands about a network that is there: ask it, predict with it, show, convert, compare and sample it.
+
+A saved fit is one too; its draws give answers their intervals.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,23 @@ from credo.terminal import console, say
 if TYPE_CHECKING:
     import polars as pl
 
+    from credo.model.cut_points import CutPoints
     from credo.model.network import Network
+    from credo.options import TableFormat
+    from credo.user_results import Fit
 
 SHOWN = 20  # rows of a table that a terminal shows
 
-NetworkFile = Annotated[Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl")]
+NetworkFile = Annotated[
+    Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl; or a saved .fit")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Separator = Annotated[
+    str | None, typer.Option(help="Between the cells of a CSV file; comma, semicolon and tab are found by themselves.")
+]
+Decimal = Annotated[str, typer.Option(help='Before the decimals of numbers: "." or ",".')]
+Encoding = Annotated[str, typer.Option(help="The encoding of a CSV file, such as latin-1.")]
+Sheet = Annotated[str | None, typer.Option(help="The sheet of an Excel file.")]
 
 
 def query(
@@ -29,7 +43,8 @@ def query(
     """Ask NETWORK for a probability: any variables, given evidence and interventions."""
     from credo.answers import query_network
 
-    found = query_network(_read(network), question)
+    fit = _saved(network)
+    found = query_network(_read(network), question) if fit is None else fit.query(question)
     if as_json:
         _print_json(found.to_dict())
     else:
@@ -38,20 +53,27 @@ def query(
 
 def predict(
     network: NetworkFile,
-    data: Annotated[Path, typer.Argument(help="The table: .csv, .parquet, or a folder of Parquet files")],
+    data: Annotated[Path, typer.Argument(help="The table: .csv, .parquet, .xlsx, or a folder of Parquet files")],
     target: Annotated[
         list[str] | None, typer.Option("--target", "-t", help="A variable to predict; may be repeated.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the predictions here, as CSV.")] = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict for every row of DATA the variables without a column, or the targets."""
     from credo.answers import predict_network
+    from credo.io.declared_table import declared
     from credo.io.files import require_target
 
     if out is not None:
         require_target(out)  # before the work, not after it
-    found = predict_network(_read(network), data, tuple(target) if target else None)
+    fit, targets = _saved(network), tuple(target) if target else None
+    table = declared(data, table_format(separator, decimal, encoding, sheet))
+    found = predict_network(_read(network), table, targets) if fit is None else fit.predict(table, targets)
     _give(found, out, as_json, "predictions")
 
 
@@ -61,19 +83,24 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show the variables of NETWORK with their states and parents, or the CPTs of some of them."""
-    given = _read(network)
+    fit = _saved(network)
+    given = _read(network) if fit is None else fit.network
     for name in variable or ():
         given.variable(name)
     if as_json:
         _print_json(_network_to_dict(given, variable or given.names))
     elif not variable:
+        if fit is not None:
+            say(f"{fit}\n")
         say(str(given))
         say(f"Add the name of a variable to see its CPT: credo show {network} {given.names[0]}")
     else:
         for name in variable:
             parents = ", ".join(given.parents[name]) or "none"
-            say(f"{name}: {', '.join(given.states(name))}; parents: {parents}")
-            if name in given.cpts:
+            say(f"{name}: {', '.join(given.states(name))}{_cuts_text(given, name)}; parents: {parents}")
+            if fit is not None and fit.posterior is not None and not fit.no_interval and name not in given.forms:
+                _print_frame(fit.interval(name))
+            elif name in given.cpts:
                 _print_frame(given.cpt(name))
             else:
                 say("  It has no CPT yet: learn it from data.")
@@ -127,6 +154,14 @@ def sample(
     _give(_read(network).sample(rows, seed), out, as_json, "rows")
 
 
+def table_format(separator: str | None, decimal: str, encoding: str, sheet: str | None) -> TableFormat | None:
+    """What the options of a command declare about the file of a table; None if they are not given."""
+    from credo.options import TableFormat
+
+    given = TableFormat("\t" if separator in ("\\t", "tab") else separator, decimal, encoding, sheet)
+    return None if given == TableFormat() else given
+
+
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
     for command in (query, predict, show, convert, compare, sample):
@@ -136,7 +171,19 @@ def add_commands(app: typer.Typer) -> None:
 def _read(path: Path) -> Network:
     from credo.io.network_files import read_network
 
-    return read_network(path)
+    fit = _saved(path)
+    return read_network(path) if fit is None else fit.network
+
+
+def _saved(path: Path) -> Fit | None:
+    """The fit in a file; None where it is that of a network."""
+    from credo.io.network_files import SAVED_FIT
+
+    if not path.name.lower().endswith(SAVED_FIT):
+        return None
+    from credo.user_results import load
+
+    return load(path)
 
 
 def _give(frame: pl.DataFrame, out: Path | None, as_json: bool, what: str) -> None:
@@ -174,12 +221,27 @@ def _network_to_dict(network: Network, names: Any) -> dict[str, Any]:
         "variables": {
             name: {
                 "states": list(network.states(name)),
+                **({"cuts": _cuts_to_dict(cuts)} if (cuts := network.variable(name).cuts) is not None else {}),
                 "parents": list(network.parents[name]),
                 "cpt": network.cpts[name].tolist() if name in network.cpts else None,
             }
             for name in names
         },
     }
+
+
+def _cuts_text(network: Network, name: str) -> str:
+    """Cut points and the range of the numbers seen, as far as they are known."""
+    cuts = network.variable(name).cuts
+    if cuts is None:
+        return ""
+    ends = [(word, end) for word, end in (("from", cuts.lowest), ("to", cuts.highest)) if end is not None]
+    seen = " ".join(f"{word} {end:g}" for word, end in ends)
+    return f"; cut at {cuts}" + (f" (numbers seen: {seen})" if seen else "")
+
+
+def _cuts_to_dict(cuts: CutPoints) -> dict[str, Any]:
+    return {"points": list(cuts.points), "lowest": cuts.lowest, "highest": cuts.highest}
 
 
 def _print_json(value: Any) -> None:

@@ -9,20 +9,33 @@ from time import perf_counter
 from credo.checking import check, require_consistent
 from credo.constraints.feasibility import InfeasibleError
 from credo.constraints.noisy_families import collapsed
+from credo.constraints.stage_costs import STATE_LESS, announce, estimating, require_room
 from credo.errors import CredoError, ImpossibleRowError, OptionError, listing
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
+from credo.explain.contradictions import contradiction_findings, contradictions
+from credo.explain.orders_used import order_findings
 from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
 from credo.findings import Finding
+from credo.io.declared_table import declared
 from credo.io.network_files import NetworkLike, read_network
 from credo.io.number_columns import with_ranges
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, knowledge_for
 from credo.knowledge.knowledge import KnowledgeSource
-from credo.options import EMOptions, EntropyOptions, Options, PenaltyOptions, PosteriorOptions, TieReading, resolve_seed
+from credo.options import (
+    EMOptions,
+    EntropyOptions,
+    Options,
+    PenaltyOptions,
+    PosteriorOptions,
+    TableFormat,
+    TieReading,
+    resolve_seed,
+)
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressListener, reporting, shares_of
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.statistics.prior import PriorLike
@@ -39,6 +52,7 @@ def fit(
     prior: PriorLike | None = None,
     fixed: Sequence[str] = (),
     weights: Weights | None = None,
+    table_format: TableFormat | None = None,
     seed: Seed = 0,
     soft_weight: float | None = None,
     tie_reading: TieReading | str = "cll",
@@ -57,8 +71,8 @@ def fit(
     network : Network, path, or an object of pgmpy or pyAgrum
         The structure to learn; CPTs that it has are where EM starts.
     data : path or frame
-        CSV, Parquet, a folder of Parquet files; or a frame of pandas, polars, pyarrow, … Cells may be empty, and
-        variables without a column are hidden.
+        CSV, Parquet, Excel, a folder of Parquet files; or a frame of pandas, polars, pyarrow, … Cells may be empty,
+        and variables without a column are hidden.
     knowledge : Knowledge, text, path or statements, optional
         What experts know.
     method : str
@@ -70,6 +84,8 @@ def fit(
         Variables whose CPTs stay as they are.
     weights : str or array, optional
         The column, or the numbers, that say how often each row counts.
+    table_format : TableFormat, optional
+        How the file of the data is written, where it is not as usual: separator, decimal mark, encoding, sheet.
     seed : int or numpy.random.Generator
         The same integer gives the same result.
     soft_weight : float, optional
@@ -108,7 +124,7 @@ def fit(
     'OPTIMAL'
     """
     started, compiled_before = perf_counter(), compile_seconds()
-    structure = read_network(network)
+    structure, data = read_network(network), declared(data, table_format)
     known = knowledge_for(structure, knowledge)
     options = Options(
         em or EMOptions(), posterior or PosteriorOptions(), penalty or PenaltyOptions(), entropy or EntropyOptions()
@@ -121,6 +137,7 @@ def fit(
             progress=shares_of(READING_DATA, report),
         )  # fmt: skip
         report(ProgressEvent(ESTIMATING))
+        _require_room(problem, report)
         solution = _estimate(replace(problem, progress=report), known)
 
     whole = problem.network.with_cpts(solution.cpts)
@@ -128,13 +145,16 @@ def fit(
     if log_likelihood is None:
         log_likelihood = log_likelihood_of_counts(whole, problem.counts)
     learned = collapsed(model.expansion, whole.cpts, problem.constraints, rescale=solution.posterior is None)
+    contradicted = contradictions(known, model.stated, problem.counts, problem.seed)
     learned = with_ranges(learned, table.numbers)
     findings = (
+        *contradiction_findings(contradicted),
         *hidden_findings(table.columns),
         *outside_findings(structure, table.numbers),
         *_method_findings(problem),
         *solution.findings,
         *impossible_data_findings(whole, problem.counts, problem.kept),
+        *order_findings(known),
     )
     extra = set(model.expansion.extra)
     assert problem.method is not None
@@ -155,11 +175,22 @@ def fit(
         problem=replace(
             problem,
             counts=problem.counts if solution.expected is None else solution.expected,
+            observed=None if solution.expected is None else problem.counts,
             soft_weight=problem.soft_weight if solution.soft_weight is None else solution.soft_weight,
         ),
         is_incomplete=solution.expected is not None,
         no_interval=solution.no_interval,
     )
+
+
+def _require_room(problem: Problem, report: ProgressListener) -> None:
+    """Refuse what does not fit into memory, and tell how long the rest will take."""
+    assert problem.method is not None
+    if problem.method.uses_knowledge and problem.blocks:
+        cost = estimating(problem.blocks)
+        count = sum(len(block.linear) + len(block.products) for block in problem.blocks)
+        require_room(cost, problem.memory_limit, f"Learning under {count:,} constraints", STATE_LESS)
+        announce(cost, ESTIMATING, report)
 
 
 def _method_findings(problem: Problem) -> list[Finding]:

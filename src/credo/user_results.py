@@ -12,13 +12,19 @@ from typing import TYPE_CHECKING
 from credo import answers
 from credo.answers import Answer
 from credo.check_results import CheckResult
+from credo.constraints.stage_costs import reporting_page, require_room
+from credo.errors import OptionError
 from credo.explain.explanation import Explanation
+from credo.io.declared_table import declared
 from credo.io.files import require_target, write_text
 from credo.knowledge.query import Query
+from credo.options import TableFormat
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
 from credo.results import FitResult, explain_fit
 from credo.sensitivity import Sensitivity, sensitivity
 from credo.types import TableLike
+
+PAGE_REMEDY = "Use the text of print(fit), or fit.to_dict(), or learn with a higher memory_limit."
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,6 +84,9 @@ class Fit(FitResult):
         from credo.report.fit_page import fit_page
 
         require_target(path)  # before the work, not after it
+        shapes = [(self.network.configurations(name), len(self.network.states(name))) for name in self.network.names]
+        limit = None if self.problem is None else self.problem.memory_limit
+        require_room(reporting_page(shapes), limit, "The page of this report", PAGE_REMEDY)
         with reporting(verbose, progress) as notify:
             explained = explain_fit(self, verbose=False, progress=notify) if explanation is None else explanation
             notify(ProgressEvent(WRITING_REPORT))
@@ -115,7 +124,12 @@ class Fit(FitResult):
         return answers.query(self, question, level)
 
     def predict(
-        self, data: Mapping[str, object] | TableLike, targets: Sequence[str] | str | None = None, level: float = 0.95
+        self,
+        data: Mapping[str, object] | TableLike,
+        targets: Sequence[str] | str | None = None,
+        level: float = 0.95,
+        *,
+        table_format: TableFormat | None = None,
     ) -> pl.DataFrame:
         """Predict what is missing in one case, or in every row of a table.
 
@@ -128,6 +142,8 @@ class Fit(FitResult):
             a table shows of a target itself is not used.
         level
             The probability with which an interval contains the true value.
+        table_format
+            How the file of a table is written, where it is not as usual: separator, decimal mark, encoding, sheet.
 
         Returns
         -------
@@ -141,7 +157,10 @@ class Fit(FitResult):
         QueryError
             If a variable or state is unknown, or the case has probability zero.
         """
-        return answers.predict(self, data, targets, level)
+        if table_format is not None and isinstance(data, Mapping):
+            raise OptionError("table_format describes the file of a table, but this is one case.")
+        table = data if isinstance(data, Mapping) else declared(data, table_format)
+        return answers.predict(self, table, targets, level)
 
     def most_probable(self, evidence: Mapping[str, object] | None = None) -> pl.DataFrame:
         """Find the states of all variables that are most probable together, given evidence.
@@ -183,6 +202,39 @@ class Fit(FitResult):
         """
         return sensitivity(self, question)
 
+    def save(self, path: str | Path) -> Path:
+        """Write the fit to a file, with its draws, its knowledge and its counts; `credo.load` reads it.
+
+        Parameters
+        ----------
+        path
+            The file to write; its name ends in `.fit`. It holds no row of the data.
+
+        Returns
+        -------
+        Path
+            Where the file is.
+
+        Raises
+        ------
+        FormatError
+            If the name does not end in `.fit`.
+        FileError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import credo, os, polars, tempfile
+        >>> network = credo.Network({"coin": ["heads", "tails"]})
+        >>> fit = credo.fit(network, polars.DataFrame({"coin": ["heads"] * 3 + ["tails"]}))
+        >>> path = fit.save(os.path.join(tempfile.mkdtemp(), "coin.fit"))
+        >>> credo.load(path).query("P(coin=heads)").interval == fit.query("P(coin=heads)").interval
+        True
+        """
+        from credo.saving.fits import save_fit
+
+        return save_fit(self, path)
+
     def __str__(self) -> str:
         from credo.report.fit_text import fit_plain_text
 
@@ -192,6 +244,35 @@ class Fit(FitResult):
         from credo.report.notebook import fit_html
 
         return fit_html(self)
+
+
+def load(path: str | Path) -> Fit:
+    """Read a fit that `Fit.save` wrote.
+
+    It answers as the one that was saved, to the last bit. It has counts but no rows of the data.
+
+    Parameters
+    ----------
+    path
+        The file; its name usually ends in `.fit`.
+
+    Returns
+    -------
+    Fit
+        The fit.
+
+    Raises
+    ------
+    FormatError
+        If the file is no saved fit, is damaged, or was saved by a version of credo that this one does not read.
+    FileError
+        If the file does not exist or cannot be read.
+    TooLargeError
+        If reading it would take more memory than allowed.
+    """
+    from credo.saving.fits import load_fit
+
+    return load_fit(path, Fit)
 
 
 class Check(CheckResult):

@@ -52,6 +52,9 @@ TABLES: dict[str, Callable[[Path], object]] = {
     "texts": lambda _: pl.DataFrame({"age": TEXTS, "out": OUT}),
     "lazy texts": lambda _: pl.LazyFrame({"age": TEXTS, "out": OUT}),
     "categories": lambda _: pl.DataFrame({"age": TEXTS, "out": OUT}).cast({"age": pl.Categorical}),
+    "128 bits": lambda _: pl.DataFrame({"age": [18, 40, 59, 60, 95, None, 17, 1000], "out": OUT}).cast(
+        {"age": pl.Int128}
+    ),
     "decimals": lambda _: pl.DataFrame({"age": NUMBERS, "out": OUT}).cast({"age": pl.Decimal(10, 1)}),
     "pandas": lambda _: pd.DataFrame({"age": NUMBERS, "out": OUT}),
     "pandas objects": lambda _: pd.DataFrame({"age": pd.Series(NUMBERS, dtype=object), "out": OUT}),
@@ -111,6 +114,18 @@ def test_infinity_in_a_frame() -> None:
 def test_truth_values_are_numbers_here_as_everywhere() -> None:
     network = Network([Variable("x", ("off", "on"), CutPoints((0.5,)))])
     assert read_table(network, pl.DataFrame({"x": [True, False, None]})).codes[:, 0].tolist() == [1, 0, -1]
+
+
+def test_a_float_of_32_bits_means_its_decimal() -> None:
+    network = Network([Variable("x", ("low", "high"), CutPoints((65.1,)))])
+    rows = pl.DataFrame({"x": [65.0, 65.1, 65.2, None, float("nan")]}, schema={"x": pl.Float32})
+    dataset = read_table(network, rows)
+    assert dataset.codes[:, 0].tolist() == [0, 1, 1, -1, -1]
+    assert dataset.numbers == {"x": NumbersSeen(65.0, 65.2)}
+    made = Network.from_data(pl.DataFrame({"x": [65.1, 65.2, 70.5, 71.5] * 20}, schema={"x": pl.Float32}), bins=4)
+    assert made.variable("x").cuts == CutPoints((65.2, 70, 71))
+    with pytest.raises(UnknownStateError, match="inf"):
+        read_table(network, pl.DataFrame({"x": [float("inf")]}, schema={"x": pl.Float32}))
 
 
 def test_a_column_without_a_value(tmp_path: Path) -> None:
@@ -195,6 +210,7 @@ def test_predictions_warn_of_rows_outside_of_the_range(learned: credo.Fit) -> No
     )
     assert _warnings(lambda: learned.predict(table)) == [message]
     assert _warnings(lambda: learned.network.predict(table, "out")) == [message]
+    assert _warnings(lambda: learned.network.log_likelihood(table)) == [message]
     assert _warnings(lambda: learned.predict(pl.DataFrame({"age": [20.0]}))) == []
 
 
@@ -233,3 +249,28 @@ def test_a_dataset_made_before_fits_a_network_with_another_range() -> None:
     dataset = read_table(NET, pl.DataFrame({"age": [20, 50], "out": ["no", "yes"]}))
     other = Network([Variable("age", AGE.states, CutPoints((40, 60))), NET.variable("out")], NET.parents)
     assert isinstance(read_table(other, dataset), Dataset)
+    moved = Network([Variable("age", AGE.states, CutPoints((40, 65))), NET.variable("out")], NET.parents)
+    with pytest.raises(credo.DataError, match="another network: age is cut at 40, 60 there and at 40, 65 here"):
+        read_table(moved, dataset)
+
+
+def test_a_run_with_missing_numbers_continues_from_its_checkpoint(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"age": NUMBERS, "out": OUT})
+    options = credo.EMOptions(checkpoint=tmp_path / "run.npz")
+    first = credo.fit(NET, rows, method="map", em=options)
+    again = credo.fit(NET, rows, method="map", em=options)
+    assert again.network == first.network
+    other = Network([Variable("age", AGE.states, CutPoints((40, 61))), NET.variable("out")], NET.parents)
+    with pytest.raises(credo.OptionError, match="belongs to another run"):
+        credo.fit(other, rows, method="map", em=options)
+
+
+def test_noisy_families_keep_cut_points_of_their_parents() -> None:
+    out = Variable("out", ("no", "yes"))
+    network = Network([AGE, Variable("smoke", ("no", "yes")), out], {"out": ["age", "smoke"]})
+    rows = pl.DataFrame(
+        {"age": [20.0, 50.0, 70.0, 80.0], "smoke": ["no", "yes"] * 2, "out": ["no", "no", "yes", "yes"]}
+    )
+    fit = credo.fit(network, rows, "out is noisy-or of age, smoke", method="cmap")
+    assert fit.network.variable("age").cuts == AGE.cuts
+    assert fit.query("P(out | age=75)").query == "P(out | age=old)"

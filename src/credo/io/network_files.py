@@ -52,6 +52,7 @@ FORMATS = (
     NetworkFormat((".net",), read_net, write_net),
     NetworkFormat((".dsl",), read_dsl, write_dsl),
 )
+SAVED_FIT = ".fit"  # the ending of a fit, which holds a network and more
 ENDINGS = tuple(ending for known in FORMATS for ending in known.endings)
 
 # By the package that defines the object's type.
@@ -132,6 +133,9 @@ def write_network(network: Network, path: PathLike) -> None:
     - `.dsl`: every bit, the order of states and parents; variables are reordered so that parents come first. Names and
       states that are not identifiers, and variables without a CPT, are an error.
 
+    All keep cut points, to the last bit: as properties of the variable, or in a file `.uai.cuts.json` beside `.uai`.
+    `.xdsl` and `.dsl` accept the states of measured variables whatever they are called.
+
     Noisy families are kept by `.xdsl` alone, as GeNIe's noisy-MAX, in which sets of several parents become variables.
     The other formats hold their full CPTs, and where these would be too large, a variable for each effect.
 
@@ -189,5 +193,8 @@ def _format_of(path: Path) -> NetworkFormat:
     for known in FORMATS:
         if name.endswith(known.endings):
             return known
+    if name.endswith(SAVED_FIT):
+        message = "This names a saved fit, not a network: fit.save writes it, credo.load(…).network is its network."
+        raise FormatError(message, str(path))
     ending = "".join(path.suffixes) or "no ending"
     raise FormatError(f"Unknown kind of network file ({ending}). Known endings: {', '.join(ENDINGS)}.", str(path))

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from credo.explain.summary import what_was_learned
+from credo.estimation.methods import METHODS
+from credo.explain.contradictions import CONTRADICTED
+from credo.explain.summary import what_is_contradicted, what_was_learned
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.report.check_text import plain_text
+from credo.report.cpt_choice import FEW_CONFIGURATIONS, chosen_cpts
 from credo.results import FitResult, binding_statements, has_multipliers, violated_statements
 
-FEW_VARIABLES = 12  # networks up to this size are shown CPT by CPT
-FEW_CONFIGURATIONS = 16  # of one CPT
 FEW_FINDINGS = 8
 FEW_STATEMENTS = 15
 LONG_FINDING = 300  # letters
@@ -25,10 +27,11 @@ LONG_FINDING = 300  # letters
 def fit_summary(fit: FitResult, written_to: Path | None = None) -> RenderableType:
     """The result of learning with its CPTs, for a terminal."""
     parts: list[RenderableType] = list(_opening(fit))
-    if len(fit.network) <= FEW_VARIABLES:
-        parts += [part for name in fit.network.names for part in _cpts(fit, name)]
-        if fit.posterior is not None and not fit.no_interval:
-            parts.append(Text("In brackets: where each probability lies with a probability of 95%."))
+    shown = chosen_cpts(fit)
+    parts += [part for name in shown for part in _cpts(fit, name)]
+    if fit.posterior is not None and not fit.no_interval:
+        parts.append(Text("In brackets: where each probability lies with a probability of 95%."))
+    parts += _about_the_others(fit, shown, written_to)
     parts += _statements_and_findings(fit)
     if written_to is not None:
         parts.append(Text(f"\nThe learned network is in {written_to}."))
@@ -48,9 +51,50 @@ def first_sentence(fit: FitResult) -> str:
     return what_was_learned(fit.network.name, len(fit.network), fit.rows, len(fit.knowledge.statements))
 
 
+def contradicted_by_data(fit: FitResult) -> tuple[str, list[str]]:
+    """What the data contradict, which comes before everything else: a first sentence, and one for each statement."""
+    found = [finding for finding in fit.findings if finding.kind == CONTRADICTED]
+    if not found:
+        return "", []
+    which = "one statement" if len(found) == 1 else f"{len(found):,} statements"
+    return f"The data contradict {which}.", what_is_contradicted(found)
+
+
+def what_to_do(fit: FitResult) -> str:
+    """What to do about statements that the data contradict."""
+    advice = "Correct the statement, or the data. Only statements with a confidence give way where data outweigh them."
+    return advice if METHODS[fit.method].uses_knowledge else "The method does not use the knowledge."
+
+
+def _about_the_others(fit: FitResult, shown: Sequence[str], written_to: Path | None) -> list[RenderableType]:
+    """How many CPTs are not shown, and how to see them."""
+    others = [name for name in fit.network.names if name not in set(shown)]
+    if not others:
+        return []
+    path = "learned.bif" if written_to is None else str(written_to)
+    keep = "" if written_to is not None else "Add --out learned.bif to keep the network. "
+    first = "those that the statements are about first, then those that the data say most about"
+    return [
+        Text(f"\nThese are the CPTs of {len(shown):,} of {len(fit.network):,} variables, {first}."),
+        Text(f"{keep}credo show {quote(path)} {quote(others[0])} shows another."),
+    ]
+
+
+def _contradictions(fit: FitResult) -> list[RenderableType]:
+    first, sentences = contradicted_by_data(fit)
+    if not sentences:
+        return []
+    return [
+        Text(first, style="bold red"),
+        *(Text(f"• {sentence}") for sentence in sentences),
+        Text(f"{what_to_do(fit)}\n"),
+    ]
+
+
 def _opening(fit: FitResult) -> Sequence[RenderableType]:
     details = f"Method: {fit.method}. Log-likelihood of the data: {fit.log_likelihood:,.4f}. Time: {fit.seconds:.2f} s."
-    return Text(first_sentence(fit), style="bold"), Text(fit.status.value), Text(details, style="dim")
+    learned = Text(first_sentence(fit), style="bold"), Text(fit.status.value), Text(details, style="dim")
+    return (*_contradictions(fit), *learned)
 
 
 def _statements_and_findings(fit: FitResult) -> list[RenderableType]:
@@ -62,11 +106,11 @@ def _statements_and_findings(fit: FitResult) -> list[RenderableType]:
     if violated := violated_statements(fit):
         rows = [(each.statement.place, each.statement.text, f"{each.amount:.3g}") for each in violated]
         parts += ["", _statement_table("Statements that the result does not satisfy", "missed by", rows)]
-    if fit.findings:
+    if others := [finding for finding in fit.findings if finding.kind != CONTRADICTED]:
         parts.append(Text("\nWhat you should know", style="bold"))
-        parts += [Text(f"• {_shortened(str(finding))}") for finding in fit.findings[:FEW_FINDINGS]]
-        if len(fit.findings) > FEW_FINDINGS:
-            parts.append(Text(f"  … and {len(fit.findings) - FEW_FINDINGS} more in fit.findings, or with --json."))
+        parts += [Text(f"• {_shortened(str(finding))}") for finding in others[:FEW_FINDINGS]]
+        if len(others) > FEW_FINDINGS:
+            parts.append(Text(f"  … and {len(others) - FEW_FINDINGS} more in fit.findings, or with --json."))
     return parts
 
 

@@ -17,6 +17,7 @@ from credo.sampling.distributions import Draws, Hyperparameters, SampledDistribu
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
 from credo.sampling.missing_values import Augmentation
 from credo.sampling.region import Region, geometry_of, seeded, with_learned
+from credo.sampling.wide_distributions import WideDistribution, update_wide, wide_distributions
 from credo.types import Indices, Numbers
 
 PARTS = 8  # of a stage, whose averages are kept apart
@@ -45,6 +46,8 @@ class CompiledChains:
     states: list[ChainState] = field(init=False)
     generators: list[NDArray[np.uint64]] = field(init=False)
     first_counts: dict[int, Numbers] = field(init=False)  # of chains that start where EM ended, until they have
+    wide: tuple[WideDistribution, ...] = field(init=False)
+    wide_generators: list[np.random.Generator] = field(init=False)
 
     def __post_init__(self) -> None:
         self.supports = supports_of(self.region.blocks, self.region.parts, self.region.start)
@@ -55,6 +58,10 @@ class CompiledChains:
         self.states = [self._start(chain) for chain in range(self.chains)]
         by_em = () if self.missing is None else range(0, self.chains, 2)
         self.first_counts = {chain: self.missing.expected for chain in by_em if self.missing is not None}
+        self.wide = wide_distributions(self.region, self.arrays)
+        self.wide_generators = [
+            np.random.default_rng([self.seed, chain, len(self.wide)]) for chain in range(self.chains)
+        ]
 
     def _start(self, chain: int) -> ChainState:
         sizes = np.diff(self.sampled.starts)[self.sampled.constrained :]
@@ -99,7 +106,7 @@ class CompiledChains:
         sizes = np.diff(self.sampled.starts)
         sweep = int(sizes @ self.effort[self.sampled.families])
         drawing = 0 if self.missing is None else self.missing.updates
-        step = max(1, STEP_UPDATES // max(1, self.chains * thinning * (sweep + drawing)))
+        step = 1 if self.wide else max(1, STEP_UPDATES // max(1, self.chains * thinning * (sweep + drawing)))
         geometry = geometry_of(self.region.blocks, self.region.parts)
         state, free = self.states[0], len(self.states[0].theta) - len(self.region.start)
         kept = len(self.region.start) if self.missing is None else len(state.theta)
@@ -112,6 +119,9 @@ class CompiledChains:
         lengths = np.zeros(parts, dtype=np.int64)
         for start in range(0, count, step):
             now, part = slice(start, min(start + step, count)), start * parts // count
+            if self.missing is None:
+                for own, generator in zip(self.states, self.wide_generators, strict=True):
+                    update_wide(self.wide, self.arrays, own, generator)
             outs = theta[:, now], component[:, now], means[:, now], weights[:, now], moments[part]
             self._step(geometry, thinning, outs)
             lengths[part] += now.stop - start
@@ -147,7 +157,9 @@ class CompiledChains:
             for draw in range(len(drawn[0])):
                 own = [out[draw : draw + 1] for out in drawn]
                 for _ in range(thinning):
-                    where = *geometry, self.joint_updates, self._completed(chain), self.effort
+                    arrays = self._completed(chain)
+                    update_wide(self.wide, arrays, state, self.wide_generators[chain])
+                    where = *geometry, self.joint_updates, arrays, self.effort
                     run_posterior(*where, state, *concentrations, 1, *own, moments, generator)
                 own[0][0] = state.theta
 

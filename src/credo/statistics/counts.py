@@ -56,14 +56,24 @@ class Counts:
     def configuration(self, name: str, row: int) -> Numbers:
         """The counts of one configuration, (states,); cheap where the family is sparse."""
         states = len(self.layout.network.states(name))
-        counts = np.zeros(states)
         if name in self.layout:
-            counts[:] = self.of(name)[row]
-            return counts
+            first = self.layout.offsets[name] + row * states
+            return self.dense[first : first + states].copy()
+        counts = np.zeros(states)
         keys, values = self.sparse[name]
         start, stop = np.searchsorted(keys, [row * states, (row + 1) * states])
         counts[keys[start:stop] - row * states] = values[start:stop]
         return counts
+
+    def cells(self, name: str, cells: NDArray[np.int64]) -> Numbers:
+        """The counts of some cells of one family, numbered as in its CPT."""
+        if name in self.layout:
+            return np.asarray(self.dense[self.layout.offsets[name] + cells], dtype=np.float64)
+        keys, values = self.sparse[name]
+        if not len(keys):
+            return np.zeros(len(cells))
+        places = np.minimum(np.searchsorted(keys, cells), len(keys) - 1)
+        return np.asarray(np.where(keys[places] == cells, values[places], 0.0), dtype=np.float64)
 
     def missing(self) -> dict[str, float]:
         """The families that could not use every row, and the weight of the rows they missed."""
