@@ -23,6 +23,9 @@ _HOMES = {
         "KnowledgeTypeError",
         "Mistake",
         "P",
+        "cut",
+        "declared_network",
+        "depends_on",
         "different",
         "does_not_affect",
         "lowers",
@@ -36,6 +39,7 @@ _HOMES = {
         "same",
         "sub_synergize",
         "synergize",
+        "variable",
     ),
     "credo.knowledge.query": ("Query",),
     "credo.answers": ("Answer",),
@@ -159,6 +163,9 @@ if TYPE_CHECKING:
         KnowledgeTypeError,
         Mistake,
         P,
+        cut,
+        declared_network,
+        depends_on,
         different,
         does_not_affect,
         lowers,
@@ -172,6 +179,7 @@ if TYPE_CHECKING:
         same,
         sub_synergize,
         synergize,
+        variable,
     )
     from credo.knowledge.query import Query
     from credo.model.network import Network, Variable

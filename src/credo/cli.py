@@ -82,10 +82,17 @@ def credo(
 
 @app.command()
 def learn(
-    network: Annotated[Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl")],
+    network: Annotated[
+        Path,
+        typer.Argument(
+            help="Knowledge that declares its variables: .credo; or a network: .bif, .bif.gz, .xdsl, .xmlbif, .net, "
+            ".uai, .dsl"
+        ),
+    ],
     data: Annotated[Path, typer.Argument(help="The data: .csv, .parquet, or a folder of Parquet files")],
     knowledge: Annotated[
-        Path | None, typer.Option("--knowledge", "-k", help="A file with what experts know, one statement a line.")
+        Path | None,
+        typer.Option("--knowledge", "-k", help="A file with what experts know about NETWORK, one statement a line."),
     ] = None,
     method: Annotated[str, typer.Option("--method", "-m", help="See `credo methods`.")] = "auto",
     prior: Annotated[str | None, typer.Option(help="A number of pseudo-counts, k2, or bdeu:SIZE.")] = None,
@@ -116,16 +123,23 @@ def learn(
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the result and its explanation here, as one HTML page.")
     ] = None,
+    ask: Annotated[
+        list[str] | None,
+        typer.Option("--ask", "-a", help='A question to the result: "P(outcome=yes | age=54)"; may be repeated.'),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Learn the probabilities of NETWORK from DATA and knowledge. Exit code 3: the knowledge contradicts itself."""
+    """Learn the probabilities of NETWORK from DATA and knowledge. Exit code 3: the knowledge contradicts itself.
+
+    One text file is enough: credo learn patients.credo patients.csv
+    """
     with reporting(_verbose(as_json)) as notify:  # from the first import on, which may take a second
         from credo.checking import check as check_knowledge
         from credo.constraints.conflicts import ConflictError
         from credo.fitting import fit
         from credo.io.files import require_target
-        from credo.io.network_files import check_target, read_network, write_network
-        from credo.knowledge import read_knowledge
+        from credo.io.network_files import check_target, write_network
+        from credo.knowledge.sources import is_knowledge_file
         from credo.options import EMOptions, EntropyOptions
 
         if out is not None:
@@ -133,14 +147,12 @@ def learn(
         if report is not None:
             require_target(report)
         end_on_signals().expect(out, report, checkpoint=checkpoint)
-        given = read_network(network)
-        known = None if knowledge is None else read_knowledge(given, knowledge)
         chosen_prior = _prior(prior, prior_network, prior_weight)
         try:
             result = fit(
-                given,
+                network,
                 data,
-                known,
+                knowledge,
                 method=method,
                 prior=chosen_prior,
                 fixed=tuple(fixed or ()),
@@ -153,21 +165,32 @@ def learn(
                 progress=notify,
             )
         except ConflictError as error:
-            if report is None or known is None:
+            if report is None:
                 raise
-            check_knowledge(given, known, progress=notify).report(report)
+            needed = data if is_knowledge_file(network) else None  # for states that are not declared
+            check_knowledge(network, knowledge, data=needed, progress=notify).report(report)
             raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
+        answers = [result.query(question) for question in ask or ()]
         if report is not None:
             result.report(report, progress=notify)
     if out is not None:
         write_network(result.network, out)
-    _show(result, out, as_json, report)
+    if as_json:
+        asked = {"answers": [answer.to_dict() for answer in answers]} if ask else {}
+        _print_json({**result.to_dict(), **asked})
+        return
+    _show(result, out, report)
+    for answer in answers:
+        say(f"\n{answer}")
 
 
 @app.command()
 def check(
-    network: Annotated[Path, typer.Argument(help="The network whose variables the knowledge is about")],
-    knowledge: Annotated[Path, typer.Argument(help="The knowledge: one statement a line")],
+    network: Annotated[
+        Path,
+        typer.Argument(help="The network whose variables the knowledge is about; or knowledge that declares them"),
+    ],
+    knowledge: Annotated[Path | None, typer.Argument(help="The knowledge: one statement a line")] = None,
     data: Annotated[Path | None, typer.Option("--data", "-d", help="Compare each statement with these data.")] = None,
     seed: Annotated[int, typer.Option(help="Of the random draws behind probabilities.")] = 0,
     report: Annotated[Path | None, typer.Option("--report", help="Write the check here, as one HTML page.")] = None,
@@ -177,15 +200,11 @@ def check(
     with reporting(_verbose(as_json)) as notify:
         from credo.checking import check as check_knowledge
         from credo.io.files import require_target
-        from credo.io.network_files import read_network
-        from credo.knowledge import read_knowledge
 
         if report is not None:
             require_target(report)  # before the work, not after it
         end_on_signals().expect(report)
-        given = read_network(network)
-        known = read_knowledge(given, knowledge)
-        found = check_knowledge(given, known, data=data, seed=seed, progress=notify)
+        found = check_knowledge(network, knowledge, data=data, seed=seed, progress=notify)
         if report is not None:
             found.report(report)
     if as_json:
@@ -244,7 +263,7 @@ def demo(
         result = fit(network, data, knowledge, progress=notify)
         result.report(page, progress=notify)
     write_network(result.network, learned)
-    _show(result, learned, as_json=False, report=page)
+    _show(result, learned, page)
     say("\nA question to it, about a patient with headaches and a positive scan:\n")
     say(str(result.query("P(brain_tumour=yes | severe_headaches=yes, ct_scan=positive)")))
 
@@ -267,10 +286,7 @@ def _prior(text: str | None, network: Path | None, weight: float | None) -> Prio
     return NetworkPrior(read_network(network), 1.0 if weight is None else weight)
 
 
-def _show(result: FitResult, out: Path | None, as_json: bool, report: Path | None) -> None:
-    if as_json:
-        _print_json(result.to_dict())
-        return
+def _show(result: FitResult, out: Path | None, report: Path | None) -> None:
     from credo.report.fit_text import fit_summary
 
     console().print(fit_summary(result, out))

@@ -16,10 +16,10 @@ from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings
 from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
-from credo.io.network_files import NetworkLike, read_network
+from credo.io.network_files import NetworkLike
 from credo.kernels.compiler import compile_seconds
-from credo.knowledge import Knowledge, knowledge_for
-from credo.knowledge.knowledge import KnowledgeSource
+from credo.knowledge import Knowledge, KnowledgeSource
+from credo.knowledge.declared_network import knowledge_about
 from credo.options import EMOptions, EntropyOptions, Options, PenaltyOptions, PosteriorOptions, TieReading, resolve_seed
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressListener, reporting, shares_of
 from credo.statistics.likelihood import log_likelihood_of_counts
@@ -29,7 +29,7 @@ from credo.user_results import Fit
 
 
 def fit(
-    network: NetworkLike,
+    network: NetworkLike | KnowledgeSource,
     data: TableLike,
     knowledge: KnowledgeSource | None = None,
     *,
@@ -52,8 +52,10 @@ def fit(
 
     Parameters
     ----------
-    network : Network, path, or an object of pgmpy or pyAgrum
-        The structure to learn; CPTs that it has are where EM starts.
+    network : Network, path, or an object of pgmpy or pyAgrum; or knowledge
+        The structure to learn; CPTs that it has are where EM starts. Knowledge that declares its variables (a file whose
+        name ends in `.credo`, text, or a list of statements) needs no network: states that it does not declare are
+        taken from the data, and `findings` say so.
     data : path or frame
         CSV, Parquet, a folder of Parquet files; or a frame of pandas, polars, pyarrow, … Cells may be empty, and
         variables without a column are hidden.
@@ -105,8 +107,7 @@ def fit(
     'OPTIMAL'
     """
     started, compiled_before = perf_counter(), compile_seconds()
-    structure = read_network(network)
-    known = knowledge_for(structure, knowledge)
+    known, taken = knowledge_about(network, knowledge, data, (weights,) if isinstance(weights, str) else ())
     options = Options(
         em or EMOptions(), posterior or PosteriorOptions(), penalty or PenaltyOptions(), entropy or EntropyOptions()
     )
@@ -126,6 +127,7 @@ def fit(
         log_likelihood = log_likelihood_of_counts(whole, problem.counts)
     learned = collapsed(model.expansion, whole.cpts, problem.constraints, rescale=solution.posterior is None)
     findings = (
+        *taken,
         *hidden_findings(table.columns),
         *solution.findings,
         *impossible_data_findings(whole, problem.counts, problem.kept),

@@ -12,7 +12,10 @@ from credo.knowledge.mistakes import LineMistake, python_error
 
 # Words of the grammar: as names they are quoted, so that a reader never has to guess which is meant.
 KEYWORDS = frozenset(
-    ("p", "and", "by", "differ", "in", "is", "lowers", "of", "on", "order", "raises", "rows", "share", "with", "within")
+    (
+        *("p", "and", "by", "differ", "in", "is", "lowers", "of", "on", "order", "raises", "rows", "share"),
+        *("variable", "variables", "with", "within"),
+    )
 )
 
 _BARE_NAME = re.compile(r"[^\W\d]\w*(?:[.\-/]\w+)*")
