@@ -12,9 +12,12 @@ __version__ = "0.1.0"
 # The module that defines each public name. It is imported on first use, so that `import credo` stays fast.
 _HOMES = {
     "credo.model.network": ("Network", "Variable"),
+    "credo.model.cut_points": ("CutPoints",),
     "credo.model.noisy": ("NoisyForm",),
     "credo.io.network_files": ("read_network", "write_network"),
     "credo.io.tables": ("read_table",),
+    "credo.io.cut_rules": ("EqualWidth", "Quantiles", "Supervised"),
+    "credo.io.network_from_table": ("NetworkFromTable", "network_from_table"),
     "credo.io.dataset": ("Dataset",),
     "credo.knowledge": (
         "Knowledge",
@@ -92,6 +95,7 @@ _HOMES = {
         "MissingFileError",
         "NetworkError",
         "OptionError",
+        "OutsideRangeWarning",
         "PriorError",
         "QueryError",
         "RoundedNumbersWarning",
@@ -136,6 +140,7 @@ if TYPE_CHECKING:
         MissingFileError,
         NetworkError,
         OptionError,
+        OutsideRangeWarning,
         PriorError,
         QueryError,
         RoundedNumbersWarning,
@@ -153,8 +158,10 @@ if TYPE_CHECKING:
     from credo.findings import Finding
     from credo.fitting import fit
     from credo.io.corpus import Corpus, read_corpus
+    from credo.io.cut_rules import EqualWidth, Quantiles, Supervised
     from credo.io.dataset import Dataset
     from credo.io.network_files import read_network, write_network
+    from credo.io.network_from_table import NetworkFromTable, network_from_table
     from credo.io.tables import read_table
     from credo.knowledge import (
         Knowledge,
@@ -182,6 +189,7 @@ if TYPE_CHECKING:
         variable,
     )
     from credo.knowledge.query import Query
+    from credo.model.cut_points import CutPoints
     from credo.model.network import Network, Variable
     from credo.model.noisy import NoisyForm
     from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TieReading

@@ -18,6 +18,7 @@ import numpy as np
 from credo.errors import ImpossibleRowError, OptionError, QueryError
 from credo.io.columns import MISSING
 from credo.io.dataset import Dataset, extended
+from credo.io.number_columns import warn_outside
 from credo.io.tables import read_table
 from credo.knowledge.query import Query, checked_evidence, parse_query
 from credo.model.expansion import expand
@@ -209,10 +210,13 @@ def _require_level(level: float) -> None:
 
 def why_no_interval(fit: FitResult) -> str:
     """Why answers of this fit have no credible interval; empty where they have one."""
+    if fit.is_incomplete:
+        return (
+            "There is no interval: values are missing from the table, and how uncertain that makes the answer is not "
+            "computed yet. An answer that is learned from complete rows has one."
+        )
     if not isinstance(fit.posterior, PosteriorResult):
         return f"There is no interval: the method {fit.method} gives one estimate. Learn with method=posterior for one."
-    if fit.is_incomplete:
-        return "There is no interval: with missing values, draws do not show how uncertain the answer is."
     return ""
 
 
@@ -306,6 +310,7 @@ def _predict_table(
     import polars as pl
 
     table = read_table(network, data)
+    warn_outside(network, table.numbers)
     names = list(table.hidden) if targets is None else list(targets)
     if not names:
         raise OptionError("Every variable has a column in this table: name those to predict, as in targets='outcome'.")

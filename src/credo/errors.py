@@ -90,6 +90,10 @@ class LossyFormatWarning(UserWarning):
     """A network was written in a format that cannot hold all of it; the message names what is lost."""
 
 
+class OutsideRangeWarning(UserWarning):
+    """A number lies outside of the range that was seen when a variable's cut points were chosen or learned with."""
+
+
 class RoundedNumbersWarning(UserWarning):
     """Distributions of a network that was read do not sum to one, because their digits are rounded; now they do."""
 

@@ -13,10 +13,11 @@ from credo.errors import CredoError, ImpossibleRowError, OptionError, listing
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
-from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings
+from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
 from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
 from credo.io.network_files import NetworkLike
+from credo.io.number_columns import with_ranges
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, KnowledgeSource
 from credo.knowledge.declared_network import knowledge_about
@@ -53,9 +54,9 @@ def fit(
     Parameters
     ----------
     network : Network, path, or an object of pgmpy or pyAgrum; or knowledge
-        The structure to learn; CPTs that it has are where EM starts. Knowledge that declares its variables (a file whose
-        name ends in `.credo`, text, or a list of statements) needs no network: states that it does not declare are
-        taken from the data, and `findings` say so.
+        The structure to learn; CPTs that it has are where EM starts. Knowledge that declares its variables (a file
+        whose name ends in `.credo`, text, or a list of statements) needs no network: states that it does not declare
+        are taken from the data, and `findings` say so.
     data : path or frame
         CSV, Parquet, a folder of Parquet files; or a frame of pandas, polars, pyarrow, … Cells may be empty, and
         variables without a column are hidden.
@@ -126,9 +127,11 @@ def fit(
     if log_likelihood is None:
         log_likelihood = log_likelihood_of_counts(whole, problem.counts)
     learned = collapsed(model.expansion, whole.cpts, problem.constraints, rescale=solution.posterior is None)
+    learned = with_ranges(learned, table.numbers)
     findings = (
         *taken,
         *hidden_findings(table.columns),
+        *outside_findings(known.network, table.numbers),
         *solution.findings,
         *impossible_data_findings(whole, problem.counts, problem.kept),
     )

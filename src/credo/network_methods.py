@@ -5,15 +5,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from credo.io.cpt_frames import labelled_cpt
+from credo.io.cut_rules import BinRule
+from credo.io.network_from_table import network_from_table
 from credo.io.pgmpy import from_pgmpy, to_pgmpy
 from credo.io.pyagrum import from_pyagrum, to_pyagrum
 from credo.model.network import Network
+from credo.model.network_validation import with_edges
 from credo.statistics.likelihood import kl, log_likelihood
 from credo.statistics.predict import predict
 from credo.statistics.sample import sample
+from credo.types import TableLike
 
 __all__ = [
+    "from_data",
     "from_pgmpy",
     "from_pyagrum",
     "kl",
@@ -25,6 +32,19 @@ __all__ = [
     "to_pgmpy",
     "to_pyagrum",
 ]
+
+
+def from_data(
+    table: TableLike,
+    edges: Iterable[tuple[str, str]] | None,
+    parents: Mapping[str, Sequence[str]] | None,
+    states: Mapping[str, Sequence[object]] | None,
+    bins: Mapping[str, BinRule] | BinRule | None,
+    variables: Sequence[str] | None,
+) -> Network:
+    """A network of the columns of a table; see `Network.from_data`."""
+    families = with_edges(None, parents or {}, edges or ())
+    return network_from_table(table, parents=families, states=states or {}, bins=bins, variables=variables).network
 
 
 def network_html(network: Network) -> str:

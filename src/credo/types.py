@@ -13,6 +13,7 @@ Numbers = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Codes = NDArray[np.signedinteger]  # state numbers of data, -1 where a value is missing; the smallest integer that fits
+MISSING = -1  # among them
 
 
 class FrameLike(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from credo.estimation.method import Method
 from credo.estimation.methods import METHODS, choose_method
 from credo.estimation.problem import Fold, Problem
 from credo.io.dataset import Dataset, concatenate, extended
+from credo.io.number_columns import NumbersSeen, merged
 from credo.knowledge import Knowledge
 from credo.model.expansion import Expansion
 from credo.model.layout import check_size
@@ -49,6 +50,7 @@ class PreparedData:
     fold_counts: tuple[Counts, ...]
     dataset: Dataset | None  # the rows, where some are incomplete or all were asked for
     columns: Dataset  # the first part, for what it says of columns
+    numbers: Mapping[str, NumbersSeen]  # in the columns of variables with cut points
 
 
 def prepare_model(knowledge: Knowledge, fixed: Sequence[str] = (), memory_limit: int | None = None) -> PreparedModel:
@@ -122,10 +124,12 @@ def read_table_once(
     generator = np.random.default_rng(seed)
     parts: list[Dataset] = []
     first: Dataset | None = None
+    numbers: dict[str, NumbersSeen] = {}
     counts = [empty(layout) for _ in range(max(1, folds))]
     incomplete, dropped, kept_bytes = needs_rows, False, 0
     for part in _read(model, data, weights, progress):
         first = part if first is None else first
+        numbers = merged([numbers, part.numbers])
         for own, rows in enumerate(_split(part, folds, generator)):
             counts[own] = merge(counts[own], count(layout, rows))
         incomplete = incomplete or any(each.missing() for each in counts)
@@ -138,7 +142,7 @@ def read_table_once(
     if incomplete and dropped:
         parts = list(_read(model, data, weights, None))
     dataset = concatenate(parts) if incomplete else None
-    return PreparedData(merge_all(counts), tuple(counts) if folds else (), dataset, first)
+    return PreparedData(merge_all(counts), tuple(counts) if folds else (), dataset, first, numbers)
 
 
 def _split(part: Dataset, folds: int, generator: np.random.Generator) -> Iterator[Dataset]:

@@ -15,6 +15,7 @@ from credo.errors import Status, closest
 from credo.estimation.solvers.certificate import Certificate
 from credo.findings import Finding
 from credo.io.dataset import Dataset
+from credo.io.number_columns import NumbersSeen, outside_messages
 from credo.model.network import Network
 from credo.statistics.counts import Counts
 from credo.types import Numbers
@@ -124,6 +125,12 @@ def violated_findings(constraints: Constraints, theta: Numbers) -> list[Finding]
         "the violations of the fit list all."
     )
     return [Finding("violated", message)]
+
+
+def outside_findings(network: Network, numbers: Mapping[str, NumbersSeen]) -> list[Finding]:
+    """The findings that numbers lie outside of the range that was seen before."""
+    messages = outside_messages(network, numbers)
+    return [Finding("outside range", message, name) for name, message in messages.items()]
 
 
 def hidden_findings(dataset: Dataset) -> list[Finding]:

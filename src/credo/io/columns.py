@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,6 +18,10 @@ from credo.errors import (
     suggestion,
 )
 from credo.model.network import Network, Variable
+from credo.model.state_texts import is_number
+from credo.model.state_texts import number_of as number_of
+from credo.model.state_texts import text_of as text_of
+from credo.types import MISSING as MISSING
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,12 +29,8 @@ if TYPE_CHECKING:
 # Cells ----------------------------------------------------------------------------------------------------------------
 
 
-MISSING = -1
 # How tables write a missing value. A state of exactly that name is a state.
 MISSING_TEXTS = frozenset({"", "?", "*", "NaN", "nan", "null", "NULL", "NA"})
-
-_NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?")
-
 
 DAYS_IN_UNITS = {"day": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 PYTHON_DAYS = (-719_162, 2_932_896)  # from 0001-01-01 to 9999-12-31, in days from 1970-01-01
@@ -40,7 +39,10 @@ LONGEST_DURATION = 999_999_998  # days
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """How the values of one column are read: the texts of the states, and numbers that mean exactly one of them."""
+    """How the values of one column are read: the texts of the states, and numbers that mean exactly one of them.
+
+    Where the variable has cut points, every number means the state that it is cut into.
+    """
 
     variable: Variable
     by_text: Mapping[str, int]
@@ -72,22 +74,9 @@ class Lexicon:
             if candidate in MISSING_TEXTS:
                 return MISSING
         number = number_of(text.strip())
-        return None if number is None else self.by_number.get(number)
-
-
-def text_of(value: object) -> str:
-    """A cell as text: `true` for True, `1` for 1, `1.0` for 1.0."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
-
-
-def number_of(text: str) -> float | None:
-    """`1`, `1.0`, `1e0` and `true` are 1; `false` is 0; any other text is None."""
-    word = text.casefold()
-    if word in ("true", "false"):
-        return float(word == "true")
-    return float(text) if _NUMBER.fullmatch(text) else None
+        if number is None or self.variable.cuts is None:
+            return None if number is None else self.by_number.get(number)
+        return self.variable.cuts.code(number) if math.isfinite(number) else None
 
 
 # Columns --------------------------------------------------------------------------------------------------------------
@@ -142,7 +131,10 @@ def unknown_states(found: Sequence[tuple[Variable, object, int]]) -> UnknownStat
         hint = suggestion(str(value), variable.states)
         if "\ufffd" in str(value):  # which replaces bytes that are not UTF-8
             hint = f" It is not UTF-8: save the file as UTF-8.{hint}"
-        sentences.append(f'Column {variable.name}, row {row}: "{value}" is not a state of {variable.name}.{hint}')
+        what = "is not" if variable.cuts is None else "is neither a number nor"
+        if variable.cuts is not None and is_number(with_point := str(value).strip().replace(",", ".")):
+            hint = f" Write {with_point} with a point." if "," in str(value) else hint
+        sentences.append(f'Column {variable.name}, row {row}: "{value}" {what} a state of {variable.name}.{hint}')
     if len(found) > 5:
         sentences.append(f"{len(found) - 5} more values of this table are unknown too.")
     return UnknownStateError("\n".join([*sentences, ROWS_FROM_1]))

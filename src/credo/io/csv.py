@@ -33,6 +33,7 @@ from credo.io.columns import (
 )
 from credo.io.dataset import Dataset, code_type
 from credo.io.files import BROKEN_GZIP
+from credo.io.number_columns import NumbersSeen, merged, numbers_seen, read_cells
 from credo.kernels.csv import DONE, EMPTY, FULL, IGNORE, PADDING, QUOTE, RAGGED, STATE, TEXT, TRAILING, insert, scan
 from credo.kernels.threads import map_in_threads
 from credo.model.network import Network, Variable
@@ -286,6 +287,7 @@ class _CsvTable:
     columns: Columns
     header: list[str]
     separator: str
+    cut: dict[int, int] = field(init=False)  # fields of variables with cut points → their place among the spans
     roles: NDArray[np.int64] = field(init=False)  # (fields,)
     targets: NDArray[np.int64] = field(init=False)  # (fields,)
     lexicons: dict[int, Lexicon] = field(init=False)  # by field
@@ -299,13 +301,17 @@ class _CsvTable:
         position = {variable.name: i for i, variable in enumerate(self.variables)}
         self.roles = np.full(len(self.header), IGNORE)
         self.targets = np.zeros(len(self.header), dtype=np.int64)
-        self.lexicons, self.known = {}, {}
+        self.cut, self.lexicons, self.known = {}, {}, {}
         for at, name in enumerate(self.header):
             if name in self.columns.others:
                 self.roles[at], self.targets[at] = TEXT, self.columns.others.index(name)
             elif name in position:
-                self.roles[at], self.targets[at] = STATE, position[name]
                 self.lexicons[at] = Lexicon.of(self.variables[position[name]])
+                if self.variables[position[name]].cuts is not None:
+                    self.cut[at] = len(self.columns.others) + len(self.cut)
+                    self.roles[at], self.targets[at] = TEXT, self.cut[at]
+                    continue
+                self.roles[at], self.targets[at] = STATE, position[name]
                 states = self.lexicons[at].by_text
                 missing = {text.encode(): MISSING for text in sorted(MISSING_TEXTS) if text not in states}
                 # With quotes in it, a text means one thing in quotes and another without: `_learn` looks.
@@ -332,7 +338,8 @@ class _CsvTable:
         self.record_bytes = max(len(self.header), consumed / max(1, len(codes)))
         others = self._texts(buffer, np.concatenate([part.spans for part in parts]), rows_before)
         names, columns = tuple(variable.name for variable in self.variables), self.columns
-        return Dataset(names, codes, None, columns.hidden, others, columns.ignored, self.variables), consumed
+        numbers = merged([part.numbers for part in parts])
+        return Dataset(names, codes, None, columns.hidden, others, columns.ignored, self.variables, numbers), consumed
 
     def ragged(self, rest: Bytes, rows_before: int) -> DataError:
         """The error for a record that does not have as many fields as the header, or has its quotes wrong."""
@@ -369,7 +376,7 @@ class _CsvTable:
     def _read_part(self, buffer: Bytes, start: int, stop: int) -> _Part:
         rows = int(1.05 * (stop - start) / self.record_bytes) + 16
         codes = np.full((rows, len(self.variables)), MISSING, dtype=code_type(self.variables))
-        spans = np.zeros((rows, len(self.columns.others), 2), dtype=np.int64)
+        spans = np.zeros((rows, len(self.columns.others) + len(self.cut), 2), dtype=np.int64)
         unknown = np.zeros((UNKNOWN_AT_ONCE, 4), dtype=np.int64)
         fixed = buffer, start, stop, ord(self.separator), self.roles, self.targets
         while True:
@@ -380,7 +387,33 @@ class _CsvTable:
             with self.learning:
                 unknown_texts = self._learn(buffer, unknown[:misses])
             if misses == 0 or unknown_texts:
-                return _Part(codes[:done], spans[:done], int(end), int(ending), unknown_texts)
+                numbers = self._cut_fields(buffer, codes[:done], spans[:done], unknown_texts)
+                return _Part(codes[:done], spans[:done], int(end), int(ending), unknown_texts, numbers)
+
+    def _cut_fields(
+        self, buffer: Bytes, codes: Codes, spans: NDArray[np.int64], unknown_texts: list[UnknownText]
+    ) -> dict[str, NumbersSeen]:
+        """Fill in the codes of the variables with cut points, and return what was seen of their numbers.
+
+        Each distinct text of a part is read once, and forgotten with the part: a column may hold millions.
+        """
+        seen: dict[str, NumbersSeen] = {}
+        for at, place in self.cut.items():
+            lexicon = self.lexicons[at]
+            raw = [bytes(buffer.data[start:end]) for start, end in spans[:, place].tolist()]
+            places: dict[bytes, int] = {}
+            which = np.array([places.setdefault(text, len(places)) for text in raw], dtype=np.int64)
+            # In quotes or not, a number is the same, and so is a name of a state without quotes in it.
+            distinct = [_text(text, quoted=True) for text in places]
+            own, numbers, wrong = read_cells(distinct, lexicon)
+            for each in wrong:
+                row = int(np.argmax(which == each))
+                unknown_texts.append((lexicon.variable, distinct[each], row))
+            codes[:, self.variables.index(lexicon.variable)] = own[which]
+            assert lexicon.variable.cuts is not None
+            if (found := numbers_seen(lexicon.variable.cuts, numbers[which])) is not None:
+                seen[lexicon.variable.name] = found
+        return seen
 
     def _learn(self, buffer: Bytes, unknown: NDArray[np.int64]) -> list[UnknownText]:
         """Look up texts that are not known yet; what is no state is returned, with its row in the part."""
@@ -442,6 +475,7 @@ class _Part:
     stop: int
     ending: int
     unknown_texts: list[UnknownText]
+    numbers: Mapping[str, NumbersSeen]
 
 
 def is_quoted(buffer: Bytes, start: int) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from credo.errors import ROWS_FROM_1, DataError
 from credo.io.columns import MISSING
+from credo.io.number_columns import NumbersSeen, merged
 from credo.model.network import Network, Variable
 from credo.types import Codes, Flags, Numbers
 
@@ -43,6 +44,8 @@ class Dataset:
         Columns of the table that are not used.
     variables : tuple of Variable, optional
         The variables with the states that `codes` number. Without them, those of the network it is used with.
+    numbers : mapping from str to NumbersSeen, optional
+        The range of the numbers in the column of each variable with cut points.
 
     Raises
     ------
@@ -64,6 +67,7 @@ class Dataset:
     others: Mapping[str, pl.Series] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     variables: tuple[Variable, ...] | None = None
+    numbers: Mapping[str, NumbersSeen] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or self.codes.shape[1] != len(self.names):
@@ -133,7 +137,8 @@ def concatenate(datasets: Sequence[Dataset]) -> Dataset:
     if first.weights is not None:
         weights = np.concatenate([part.weights for part in datasets if part.weights is not None])
     others = {name: pl.concat([part.others[name] for part in datasets]) for name in first.others}
-    return replace(first, codes=np.concatenate([part.codes for part in datasets]), weights=weights, others=others)
+    codes, numbers = np.concatenate([part.codes for part in datasets]), merged([part.numbers for part in datasets])
+    return replace(first, codes=codes, weights=weights, others=others, numbers=numbers)
 
 
 def peek(parts: Iterator[Dataset]) -> tuple[Dataset, Iterator[Dataset]]:

@@ -16,8 +16,9 @@ from credo.errors import is_text
 from credo.io.columns import MISSING, MISSING_TEXTS, Columns, Lexicon, require_values, text_of, unknown_states
 from credo.io.dataset import Dataset, code_type
 from credo.io.forks import has_queries
+from credo.io.number_columns import NumbersSeen, numbers_seen, read_cells
 from credo.model.network import Network, Variable
-from credo.types import Codes
+from credo.types import Codes, Indices, Numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,7 +33,9 @@ def looked_up(frame: pl.LazyFrame, columns: Columns, network: Network) -> tuple[
 
     schema = frame.collect_schema()
     texts = frozenset(
-        name for name in columns.variables if schema[name] == pl.String and all(map(is_text, network.states(name)))
+        name
+        for name in columns.variables
+        if schema[name] == pl.String and network.variable(name).cuts is None and all(map(is_text, network.states(name)))
     )
 
     def place(name: str) -> pl.Expr:
@@ -51,34 +54,66 @@ def encode_looked_up(
     """The rows of such a frame as a dataset; None if one of them holds an unknown text."""
     if any(frame[name].null_count() for name in texts):
         return None
-    codes = _encode_columns(frame, set(columns.variables) - texts, network, first_row)
+    codes, numbers = _encode_columns(frame, set(columns.variables) - texts, network, first_row)
     for position, variable in enumerate(network.variables):
         if variable.name in texts:
             places = frame[variable.name].to_numpy().astype(np.int64)
             codes[:, position] = np.where(places < len(variable.states), places, MISSING)
-    return _dataset(frame, codes, columns, network)
+    return _dataset(frame, codes, numbers, columns, network)
 
 
 def encode(frame: pl.DataFrame, columns: Columns, network: Network, first_row: int = 0) -> Dataset:
     """The rows of a frame as a dataset; `first_row` is how many rows of the table came before, for messages."""
-    return _dataset(frame, _encode_columns(frame, set(columns.variables), network, first_row), columns, network)
+    codes, numbers = _encode_columns(frame, set(columns.variables), network, first_row)
+    return _dataset(frame, codes, numbers, columns, network)
 
 
-def _dataset(frame: pl.DataFrame, codes: Codes, columns: Columns, network: Network) -> Dataset:
+def _dataset(
+    frame: pl.DataFrame, codes: Codes, numbers: dict[str, NumbersSeen], columns: Columns, network: Network
+) -> Dataset:
     others = {name: frame[name] for name in columns.others}
-    return Dataset(network.names, codes, None, columns.hidden, others, columns.ignored, network.variables)
+    return Dataset(network.names, codes, None, columns.hidden, others, columns.ignored, network.variables, numbers)
 
 
-def _encode_columns(frame: pl.DataFrame, names: Set[str], network: Network, first_row: int) -> Codes:
-    """State numbers of some of the columns, (rows, variables); all other values are missing."""
+def _encode_columns(
+    frame: pl.DataFrame, names: Set[str], network: Network, first_row: int
+) -> tuple[Codes, dict[str, NumbersSeen]]:
+    """State numbers of some of the columns, (rows, variables); all other values are missing. And the numbers seen."""
     codes: Codes = np.full((len(frame), len(network)), MISSING, dtype=code_type(network))
     unknown: list[tuple[Variable, object, int]] = []
+    numbers: dict[str, NumbersSeen] = {}
     for position, variable in enumerate(network.variables):
-        if variable.name in names:
+        if variable.name not in names:
+            continue
+        if variable.cuts is None:
             codes[:, position] = _encode_column(frame[variable.name], variable, first_row, unknown)
+            continue
+        codes[:, position], own = _cut_column(frame[variable.name], variable, first_row, unknown)
+        if (seen := numbers_seen(variable.cuts, own)) is not None:
+            numbers[variable.name] = seen
     if unknown:
         raise unknown_states(unknown)
-    return codes
+    return codes, numbers
+
+
+def _cut_column(
+    column: pl.Series, variable: Variable, first_row: int, unknown: list[tuple[Variable, object, int]]
+) -> tuple[Indices, Numbers]:
+    """State numbers of a column that may hold numbers, and these numbers; NaN where a cell names a state."""
+    assert variable.cuts is not None
+    require_values(column)
+    if column.dtype.is_numeric():
+        numbers = column.to_numpy().astype(np.float64)  # null becomes NaN
+        infinite = np.flatnonzero(np.isinf(numbers))
+        unknown += [(variable, numbers[row], first_row + int(row) + 1) for row in infinite[:1]]
+        return variable.cuts.codes(numbers), numbers
+    cells = [value if value is None else text_of(value) for value in column.to_list()]
+    places: dict[object, int] = {}
+    which = np.array([places.setdefault(cell, len(places)) for cell in cells], dtype=np.int64)
+    codes, numbers, wrong = read_cells(list(places), Lexicon.of(variable))
+    distinct = list(places)
+    unknown += [(variable, distinct[place], first_row + cells.index(distinct[place]) + 1) for place in wrong]
+    return codes[which], numbers[which]
 
 
 def _encode_column(

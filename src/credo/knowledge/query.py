@@ -11,8 +11,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from credo.errors import QueryError, listing, suggestion
+from credo.errors import OutsideRangeWarning, QueryError, listing, suggestion
+from credo.io.columns import Lexicon
+from credo.io.files import warn_caller
+from credo.io.number_columns import outside_message
 from credo.model.network import Network
+from credo.types import MISSING
 
 # The parts of a question: a quoted name, a bare one as in knowledge files, or one sign.
 _TOKEN = re.compile(
@@ -65,10 +69,8 @@ def checked_evidence(network: Network, evidence: Mapping[str, object]) -> dict[s
     for name, value in evidence.items():
         _require_variable(network, name)
         several = isinstance(value, (list, tuple, set, frozenset))
-        states = tuple(str(each) for each in value) if several else (str(value),)  # type: ignore[attr-defined]
-        for state in states:
-            _require_state(network, name, state)
-        found[name] = states
+        values = tuple(value) if several else (value,)  # type: ignore[arg-type]
+        found[name] = tuple(dict.fromkeys(_state(network, name, each) for each in values))
     return found
 
 
@@ -181,9 +183,7 @@ class _Reader:
             return name, ()
         else:
             raise self._error(f"{name} needs a state, as in {name}={self.network.states(name)[-1]}")
-        for state in states:
-            _require_state(self.network, name, state)
-        return name, tuple(states)
+        return name, tuple(dict.fromkeys(_state(self.network, name, state) for state in states))
 
 
 def _require_variable(network: Network, name: object) -> None:
@@ -192,10 +192,16 @@ def _require_variable(network: Network, name: object) -> None:
         raise QueryError(f"The network has no variable {name}.{hint}")
 
 
-def _require_state(network: Network, name: str, state: str) -> None:
-    states = network.states(name)
-    if state not in states:
-        raise QueryError(f"{name} has no state {state}. Its states are {listing(states)}.")
+def _state(network: Network, name: str, value: object) -> str:
+    """The state that a value means, as in a table; a number is cut where the variable has cut points."""
+    variable = network.variable(name)
+    code = Lexicon.of(variable).code(value)
+    if code is None or code == MISSING:
+        numbers = "" if variable.cuts is None else f" Any number is cut at {variable.cuts}."
+        raise QueryError(f"{name} has no state {value}. Its states are {listing(variable.states)}.{numbers}")
+    if (message := outside_message(variable, value)) is not None:
+        warn_caller(message, OutsideRangeWarning)
+    return variable.states[code]
 
 
 def _event(name: str, states: tuple[str, ...]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -13,9 +13,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from credo.errors import NetworkError, TooLargeError, UnknownVariableError, first_duplicate, listing
+from credo.model.cut_points import CutPoints
 from credo.model.network_conveniences import NetworkConveniences
-from credo.model.network_validation import check_form, checked_cpt, checked_parents, is_list, topological_order
+from credo.model.network_validation import (
+    check_cuts,
+    check_form,
+    checked_cpt,
+    checked_parents,
+    is_list,
+    topological_order,
+    with_edges,
+)
 from credo.model.noisy import FULL_CELLS, NoisyForm, full_cpt
+from credo.model.state_texts import state_of
 from credo.types import Numbers
 
 SHOWN_STATES = 8  # of a variable that is printed
@@ -23,7 +33,7 @@ SHOWN_STATES = 8  # of a variable that is printed
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A discrete variable.
+    """A discrete variable. One that is measured has cut points, which divide its numbers into states.
 
     Parameters
     ----------
@@ -31,20 +41,28 @@ class Variable:
         The name, not empty.
     states : sequence of str
         The states in their order, each once.
+    cuts : CutPoints, optional
+        Where numbers are cut into these states: one point less than there are states. Tables may then hold numbers in
+        this column.
 
     Raises
     ------
     NetworkError
-        If the name or a state is not a text or is empty, if a state occurs twice, or if there is none.
+        If the name or a state is not a text or is empty, if a state occurs twice, or if there is none; with cut
+        points, if their number does not fit, or a state is called a number.
 
     Examples
     --------
     >>> Variable("smoke", ("no", "yes")).states
     ('no', 'yes')
+    >>> age = Variable("age", ("young", "middle", "old"), CutPoints((40, 60)))
+    >>> age.states[age.cuts.code(45)]
+    'middle'
     """
 
     name: str
     states: tuple[str, ...]
+    cuts: CutPoints | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -59,6 +77,8 @@ class Variable:
                 raise NetworkError(f"Variable {self.name}: a state is a text that is not empty, not {state!r}.")
         if (duplicate := first_duplicate(self.states)) is not None:
             raise NetworkError(f"Variable {self.name} has the state {duplicate} twice.")
+        if self.cuts is not None:
+            check_cuts(self.name, self.states, self.cuts)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -70,7 +90,8 @@ class Network(NetworkConveniences):
     Parameters
     ----------
     variables : mapping from str to sequence of str, or sequence of Variable
-        The variables with their states.
+        The variables with their states. In a mapping, states may be numbers and truth values: 0 is called `0`, True
+        is called `true`.
     parents : mapping from str to sequence of str, optional
         The parents of each variable, in the order of the axes of its CPT. Variables not listed have no parents.
     cpts : mapping from str to array_like, optional
@@ -79,6 +100,8 @@ class Network(NetworkConveniences):
         The name of the network.
     forms : mapping from str to NoisyForm, optional
         The families that are noisy. Their full CPTs are computed where they are small enough.
+    edges : sequence of pairs of str, optional
+        The arcs, each as (parent, child): another way to give the parents.
 
     Attributes
     ----------
@@ -128,14 +151,15 @@ class Network(NetworkConveniences):
 
     def __init__(
         self,
-        variables: Sequence[Variable] | Mapping[str, Sequence[str]],
+        variables: Sequence[Variable] | Mapping[str, Sequence[str | bool | int | float]],
         parents: Mapping[str, Sequence[str]] | None = None,
         cpts: Mapping[str, ArrayLike] | None = None,
         name: str = "network",
         forms: Mapping[str, NoisyForm] | None = None,
+        edges: Iterable[tuple[str, str]] | None = None,
     ) -> None:
         if isinstance(variables, Mapping):
-            variables = [Variable(key, cast("tuple[str, ...]", states)) for key, states in variables.items()]
+            variables = [Variable(key, cast("tuple[str, ...]", _texts(states))) for key, states in variables.items()]
         elif not is_list(variables) or not all(isinstance(variable, Variable) for variable in variables):
             raise NetworkError("The variables are a mapping from names to lists of states, or a list of Variable.")
         for what, given in (("parents", parents), ("cpts", cpts), ("forms", forms)):
@@ -152,7 +176,8 @@ class Network(NetworkConveniences):
         assign(self, "variables", tuple(variables))
         assign(self, "name", name)
         assign(self, "_by_name", MappingProxyType(by_name))
-        assign(self, "parents", MappingProxyType(checked_parents(tuple(by_name), parents or {})))
+        parents = with_edges(tuple(by_name), parents or {}, () if edges is None else edges)
+        assign(self, "parents", MappingProxyType(checked_parents(tuple(by_name), parents)))
         assign(self, "order", topological_order(self.parents))
         assign(self, "forms", MappingProxyType(self._checked_forms(forms or {})))
         assign(self, "cpts", MappingProxyType(self._checked_cpts({**(cpts or {}), **self._full_cpts()})))
@@ -363,7 +388,7 @@ class Network(NetworkConveniences):
         return Network(self.variables, self.parents, None, self.name, forms)
 
     def same_structure(self, other: Network) -> bool:
-        """Whether two networks have the same names, states and parents, in the same order.
+        """Whether two networks have the same names, states, cut points and parents, in the same order.
 
         Parameters
         ----------
@@ -384,8 +409,10 @@ class Network(NetworkConveniences):
         """
         if not isinstance(other, Network):
             return NotImplemented
+        both = self.variables, other.variables
         return (
             self.same_structure(other)
+            and all(own.cuts is None or own.cuts.same_range(each.cuts) for own, each in zip(*both, strict=True))
             and self.forms.keys() == other.forms.keys()
             and all(form.same(other.forms[name], self.states(name)) for name, form in self.forms.items())
             and self.cpts.keys() == other.cpts.keys()
@@ -416,7 +443,8 @@ class Network(NetworkConveniences):
             parents = self.parents[variable.name]
             given = f"; parents: {listing(parents)}" if parents else ""
             kind = f"; {self.forms[variable.name].kind}" if variable.name in self.forms else ""
-            lines.append(f"  {variable.name}: {listing(variable.states, SHOWN_STATES)}{given}{kind}")
+            cuts = f"; cut at {variable.cuts}" if variable.cuts is not None else ""
+            lines.append(f"  {variable.name}: {listing(variable.states, SHOWN_STATES)}{cuts}{given}{kind}")
         return "\n".join(lines)
 
     def _summary(self) -> str:
@@ -447,3 +475,7 @@ class Network(NetworkConveniences):
             for name in self.names
             if name in cpts
         }
+
+
+def _texts(states: object) -> object:
+    return tuple(state_of(state) for state in cast("Iterable[object]", states)) if is_list(states) else states

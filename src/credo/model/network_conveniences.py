@@ -6,7 +6,7 @@ order of modules (see pyproject.toml).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from credo.types import PgmpyModel, PyagrumModel, Seed, TableLike
 if TYPE_CHECKING:
     import polars as pl
 
+    from credo.io.cut_rules import BinRule
     from credo.model.network import Network
 
 
@@ -173,6 +174,65 @@ class NetworkConveniences:
         from credo.network_methods import kl
 
         return kl(_network(self), other)
+
+    @classmethod
+    def from_data(
+        cls,
+        table: TableLike,
+        *,
+        edges: Iterable[tuple[str, str]] | None = None,
+        parents: Mapping[str, Sequence[str]] | None = None,
+        states: Mapping[str, Sequence[object]] | None = None,
+        bins: Mapping[str, BinRule] | BinRule | None = None,
+        variables: Sequence[str] | None = None,
+    ) -> Network:
+        """A network of the columns of a table; what is not said is taken from the table.
+
+        Texts, truth values and up to ten different whole numbers are categories, and those that occur are the states.
+        Other numbers are measured: they are cut into three states with about as many rows each, at round numbers; into
+        two where three would leave fewer than five rows for each number of a CPT. `credo.network_from_table` returns
+        what was decided as findings, too.
+
+        Parameters
+        ----------
+        table : path or frame
+            The data.
+        edges : sequence of pairs of str, optional
+            The arcs, each as (parent, child).
+        parents : mapping from str to sequence of str, optional
+            The parents of each variable: another way to give the arcs.
+        states : mapping from str to sequence, optional
+            The states of some variables, in their order. A variable without a column is hidden.
+        bins : mapping, or one rule for all measured columns, optional
+            How measured columns are cut: a list of cut points, `CutPoints`, `Quantiles`, `EqualWidth`, `Supervised`, or
+            a number of quantiles.
+        variables : sequence of str, optional
+            The variables. If not given, those that are named; all columns if none is.
+
+        Returns
+        -------
+        Network
+            The network without CPTs.
+
+        Raises
+        ------
+        MissingColumnError
+            If a variable has neither a column nor states.
+        DataError
+            If a column cannot be a variable: it holds dates, names of single rows, or nothing.
+
+        Examples
+        --------
+        >>> import credo, polars as pl
+        >>> rows = pl.DataFrame({"age": [31, 48, 52, 77], "outcome": ["no", "no", "yes", "yes"]})
+        >>> print(credo.Network.from_data(rows, edges=[("age", "outcome")], bins={"age": [40, 60]}))
+        Network 'network': 2 variables, 1 arc, 0 CPTs
+          age: <40, 40-60, 60+; cut at 40, 60
+          outcome: no, yes; parents: age
+        """
+        from credo.network_methods import from_data
+
+        return from_data(table, edges, parents, states, bins, variables)
 
     @classmethod
     def from_pgmpy(cls, model: PgmpyModel) -> Network:

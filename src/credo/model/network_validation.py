@@ -8,14 +8,57 @@ from graphlib import CycleError, TopologicalSorter
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credo.errors import NetworkError, first_duplicate, suggestion
+from credo.errors import NetworkError, first_duplicate, listing, suggestion
+from credo.model.cut_points import CutPoints
 from credo.model.noisy import SUM_TOLERANCE, NoisyForm
+from credo.model.state_texts import is_number
 from credo.types import Numbers
 
 
 def is_list(value: object) -> bool:
     """Whether a value is an ordered collection; a text is not meant as one, and a set has no order."""
     return isinstance(value, Iterable) and not isinstance(value, str | bytes | Set | Mapping)
+
+
+def check_cuts(name: str, states: Sequence[str], cuts: CutPoints) -> None:
+    """Raise where cut points do not fit the states of a variable."""
+    if not isinstance(cuts, CutPoints):
+        raise NetworkError(f"The cut points of {name} are a CutPoints, not {cuts!r}.")
+    if len(cuts.points) + 1 != len(states):
+        count = len(cuts.points)
+        raise NetworkError(
+            f"Variable {name} has {len(states)} states, but {count} cut point{'' if count == 1 else 's'} "
+            f"make{'s' if count == 1 else ''} {count + 1}."
+        )
+    if (number := next((state for state in states if is_number(state)), None)) is not None:
+        raise NetworkError(
+            f"Variable {name} is cut at {cuts}, so that its state {number} could be meant as a number. Name the state "
+            "otherwise."
+        )
+
+
+def with_edges(
+    known: Sequence[str] | None, parents: Mapping[str, Sequence[str]], edges: Iterable[tuple[str, str]]
+) -> Mapping[str, Sequence[str]]:
+    """The parents with those that arcs (parent, child) add; where both name the parents of a child, they agree.
+
+    `known` are the variables, if that is decided.
+    """
+    if not is_list(edges):
+        raise NetworkError(f"The edges are a list of pairs (parent, child), not {edges!r}.")
+    added: dict[str, list[str]] = {}
+    for edge in edges:
+        if not is_list(edge) or len(tuple(edge)) != 2 or not all(isinstance(end, str) for end in edge):
+            raise NetworkError(f"An edge is a pair (parent, child) of names, not {edge!r}.")
+        parent, child = edge
+        if known is not None and child not in known:
+            raise NetworkError(f'The edge {parent} → {child} ends in "{child}", no variable.{suggestion(child, known)}')
+        added.setdefault(child, []).append(parent)
+    for child, own in added.items():
+        if child in parents and is_list(parents[child]) and set(parents[child]) != set(own):
+            given = listing(tuple(map(str, parents[child]))) or "none"
+            raise NetworkError(f"The parents of {child} are {given}, but its edges come from {listing(own)}.")
+    return {**added, **parents} if added else parents
 
 
 def checked_parents(known: tuple[str, ...], parents: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:

@@ -1,0 +1,108 @@
+"""What a column of a table holds before it is a variable: numbers, categories, dates, or nothing."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from credo.errors import ROWS_FROM_1, DataError
+from credo.io.columns import MISSING_TEXTS, require_values
+from credo.model.state_texts import is_number, number_of, plain, text_of
+from credo.types import Numbers
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_WHOLE_NUMBERS = 10  # different whole numbers in a column that are taken as categories
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}( .*)?")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnValues:
+    """The values of a column.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    rows : int
+        How many rows hold a value.
+    distinct : int
+        How many different values there are.
+    categories : tuple of str
+        The different values as texts, sorted, as numbers if all of them are; empty if the column is measured.
+    numbers : ndarray, optional
+        The number of each row, NaN where it is missing, if all values are numbers.
+    is_measured : bool
+        Whether the numbers are more than a few whole numbers.
+    has_dates : bool
+        Whether the values are dates or times.
+    """
+
+    name: str
+    rows: int
+    distinct: int
+    categories: tuple[str, ...]
+    numbers: Numbers | None
+    is_measured: bool
+    has_dates: bool
+
+
+def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnValues:
+    """What a column holds. Texts that are all numbers are numbers, if `texts_are_numbers`: a CSV file has only texts."""
+    import polars as pl
+
+    if column.dtype == pl.Object:
+        texts = [None if value is None or value != value else text_of(value) for value in column.to_list()]
+        column = pl.Series(column.name, texts, dtype=pl.String)
+    require_values(column)
+    if column.dtype.is_numeric():
+        return _of_numbers(column.name, checked_numbers(column))
+    has_dates = isinstance(column.dtype, pl.Date | pl.Datetime | pl.Duration | pl.Time)
+    cells = [None if value is None else text_of(value).strip() for value in column.to_list()]
+    rows_of: dict[str, int] = {}
+    for cell in cells:
+        if cell is not None and cell not in MISSING_TEXTS:
+            rows_of[cell] = rows_of.get(cell, 0) + 1
+    # `true` and `false` are texts here: a column of them has two states.
+    if texts_are_numbers and rows_of and all(map(is_number, rows_of)):
+        numbers = {cell: float(cell) for cell in rows_of}
+        if all(map(math.isfinite, numbers.values())):
+            found = _of_numbers(column.name, np.array([numbers.get(cell or "", math.nan) for cell in cells]))
+            if found.is_measured:
+                return found
+            ordered = sorted(rows_of, key=lambda cell: (numbers[cell], cell))
+            return ColumnValues(column.name, found.rows, len(ordered), tuple(ordered), found.numbers, False, False)
+    has_dates = has_dates or (bool(rows_of) and all(_DATE.fullmatch(cell) for cell in rows_of))
+    as_numbers = {cell: number_of(cell) for cell in rows_of}
+    ordered = sorted(rows_of, key=lambda cell: (as_numbers[cell] is None, as_numbers[cell] or 0.0, cell))
+    return ColumnValues(column.name, sum(rows_of.values()), len(rows_of), tuple(ordered), None, False, has_dates)
+
+
+def _of_numbers(name: str, numbers: Numbers) -> ColumnValues:
+    distinct = np.unique(numbers[~np.isnan(numbers)])
+    rows = int((~np.isnan(numbers)).sum())
+    few = len(distinct) <= MOST_WHOLE_NUMBERS and bool((distinct == np.floor(distinct)).all())
+    categories = tuple(text_of(plain(value)) for value in distinct) if few or len(distinct) < 2 else ()
+    return ColumnValues(name, rows, len(distinct), categories, numbers, not categories and rows > 0, False)
+
+
+def checked_numbers(column: pl.Series) -> Numbers:
+    """The numbers of a column of any type; NaN is a missing value, and what is no finite number is an error."""
+    import polars as pl
+
+    blank = column.is_null()
+    texts = column
+    if column.dtype in (pl.String, pl.Categorical, pl.Enum):
+        texts = column.cast(pl.String).str.strip_chars()
+        blank |= texts.is_in(list(MISSING_TEXTS))
+    numbers = texts.cast(pl.Float64, strict=False)
+    wrong = (numbers.is_null() & ~blank) | numbers.is_infinite().fill_null(False)
+    if wrong.any():
+        row = wrong.arg_max() or 0
+        raise DataError(f"Column {column.name} is measured, but row {row + 1} holds {column[row]!r}. {ROWS_FROM_1}")
+    return numbers.fill_null(math.nan).to_numpy()

@@ -1,0 +1,140 @@
+"""Columns of numbers as states: numbers are cut at the variable's cut points, names of states are accepted too.
+
+What was seen is kept for each such variable: the range of its numbers, and how many rows are outside of the range known
+before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from credo.errors import OutsideRangeWarning
+from credo.io.columns import Lexicon
+from credo.io.files import warn_caller
+from credo.model.cut_points import CutPoints
+from credo.model.network import Network, Variable
+from credo.model.state_texts import number_of, plain, text_of
+from credo.types import MISSING, Indices, Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class NumbersSeen:
+    """The numbers in a column of a variable with cut points.
+
+    Attributes
+    ----------
+    lowest, highest : float
+        The smallest and the largest number.
+    below, above : int
+        How many rows hold a number below the lowest, or above the highest, that the cut points knew before.
+    """
+
+    lowest: float
+    highest: float
+    below: int = 0
+    above: int = 0
+
+    def merged(self, other: NumbersSeen) -> NumbersSeen:
+        """Those of two parts of a table together."""
+        return NumbersSeen(
+            min(self.lowest, other.lowest),
+            max(self.highest, other.highest),
+            self.below + other.below,
+            self.above + other.above,
+        )
+
+
+def numbers_seen(cuts: CutPoints, numbers: Numbers) -> NumbersSeen | None:
+    """What a column of numbers holds; NaN is a missing value. None if all are."""
+    if not len(numbers) or math.isnan(lowest := float(np.fmin.reduce(numbers))):
+        return None
+    highest = float(np.fmax.reduce(numbers))
+    below = 0 if cuts.lowest is None or lowest >= cuts.lowest else int((numbers < cuts.lowest).sum())
+    above = 0 if cuts.highest is None or highest <= cuts.highest else int((numbers > cuts.highest).sum())
+    return NumbersSeen(lowest, highest, below, above)
+
+
+def merged(parts: Sequence[Mapping[str, NumbersSeen]]) -> dict[str, NumbersSeen]:
+    """What several parts of a table hold together."""
+    found: dict[str, NumbersSeen] = {}
+    for part in parts:
+        for name, seen in part.items():
+            found[name] = found[name].merged(seen) if name in found else seen
+    return found
+
+
+def outside_messages(network: Network, numbers: Mapping[str, NumbersSeen]) -> dict[str, str]:
+    """What to say about each variable that has numbers outside of the range known before."""
+    found = {}
+    for name, seen in numbers.items():
+        variable = network.variable(name)
+        assert variable.cuts is not None
+        sides = (
+            (seen.below, "below", variable.cuts.lowest, "lowest", variable.states[0]),
+            (seen.above, "above", variable.cuts.highest, "highest", variable.states[-1]),
+        )
+        parts = [
+            f"{count} row{' has' if count == 1 else 's have'} {name} {side} {plain(end)}, the {which} seen before; "
+            f"{'it counts' if count == 1 else 'they count'} as {state}."
+            for count, side, end, which, state in sides
+            if count
+        ]
+        if parts:
+            found[name] = " ".join(parts)
+    return found
+
+
+def outside_message(variable: Variable, value: object) -> str | None:
+    """What to say about one value of a variable if it is a number outside of the range known before."""
+    cuts, text = variable.cuts, text_of(value).strip()
+    number = None if cuts is None or text in variable.states else number_of(text)
+    if number is None or cuts is None:
+        return None
+    if cuts.lowest is not None and number < cuts.lowest:
+        where, state = f"below {plain(cuts.lowest)}, the lowest", variable.states[0]
+    elif cuts.highest is not None and number > cuts.highest:
+        where, state = f"above {plain(cuts.highest)}, the highest", variable.states[-1]
+    else:
+        return None
+    return f"{variable.name}={text} is {where} seen before; it counts as {state}."
+
+
+def warn_outside(network: Network, numbers: Mapping[str, NumbersSeen]) -> None:
+    """Warn of numbers outside of the range known before."""
+    for message in outside_messages(network, numbers).values():
+        warn_caller(message, OutsideRangeWarning)
+
+
+def with_ranges(network: Network, numbers: Mapping[str, NumbersSeen]) -> Network:
+    """The network with the ranges of these numbers remembered."""
+    if not numbers:
+        return network
+    variables = [
+        replace(own, cuts=own.cuts.with_range(numbers[own.name].lowest, numbers[own.name].highest))
+        if own.cuts is not None and own.name in numbers
+        else own
+        for own in network.variables
+    ]
+    return Network(variables, network.parents, network.cpts, network.name, network.forms)
+
+
+def read_cells(values: Sequence[object], lexicon: Lexicon) -> tuple[Indices, Numbers, list[int]]:
+    """Codes and numbers of cells of a variable with cut points, and the places of cells that are neither.
+
+    A cell that is missing or names a state has NaN as its number.
+    """
+    codes, numbers, wrong = np.full(len(values), MISSING), np.full(len(values), math.nan), list[int]()
+    for place, value in enumerate(values):
+        code = lexicon.code(value)
+        if code is None:
+            wrong.append(place)
+            continue
+        codes[place] = code
+        text = text_of(value).strip()
+        if code != MISSING and text not in lexicon.by_text and (number := number_of(text)) is not None:
+            numbers[place] = number
+    return codes, numbers, wrong

@@ -1,0 +1,43 @@
+"""Which text a value of Python is as a state, and which number a text stands for."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+_NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?")
+
+
+def text_of(value: object) -> str:
+    """A cell as text: `true` for True, `1` for 1, `1.0` for 1.0."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def plain(value: Any) -> Any:
+    """A whole number as int, however it is stored, so that its state is called `1`, not `1.0`."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def state_of(value: object) -> object:
+    """A state that was given as a number or a truth value, as text; anything else is returned as it is."""
+    is_number = isinstance(value, bool | int | float | np.bool_ | np.number)
+    return text_of(plain(value)) if is_number and value == value else value
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number: `40`, `-1.5`, `1e3`."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def number_of(text: str) -> float | None:
+    """`1`, `1.0`, `1e0` and `true` are 1; `false` is 0; any other text is None."""
+    word = text.casefold()
+    if word in ("true", "false"):
+        return float(word == "true")
+    return float(text) if _NUMBER.fullmatch(text) else None
