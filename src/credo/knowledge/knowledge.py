@@ -92,7 +92,7 @@ class Knowledge:
         _require_network(network, source, "Knowledge(network, source)")
         parsed = read_sources(items_of(source), name)
         network, wrong = _agreed(parsed, network)
-        found = check_statements(parsed.statements, network)
+        found = check_statements(parsed.statements, network, is_declared=bool(parsed.declarations))
         raise_mistakes([*parsed.mistakes, *wrong, *_without_repetition(found, parsed.mistakes)])
         statements = [with_named_states(statement, network) for statement in parsed.statements]
         # A frozen class sets its fields once, here.

@@ -49,6 +49,25 @@ class OtherThan(Name):
     __slots__ = ()
 
 
+class Threshold(Name):
+    """States on one side of a cut point, as text: `>= 60` in `age >= 60`."""
+
+    __slots__ = ()
+
+    @property
+    def relation(self) -> str:
+        return self.partition(" ")[0]
+
+    @property
+    def number(self) -> float:
+        return float(self.partition(" ")[2])
+
+    def opposite(self) -> Threshold:
+        """The other side of the same cut point."""
+        relation = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}[self.relation]
+        return Threshold(f"{relation} {self.partition(' ')[2]}", self.column, self.end_column)
+
+
 class Part(NamedTuple):
     """A piece of a line that a grammar rule built: a value, its columns, and the mistakes found in it so far."""
 

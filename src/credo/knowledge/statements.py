@@ -95,9 +95,14 @@ def with_named_states(statement: Statement, network: Network) -> Statement:
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def check_statements(statements: Sequence[Statement], network: Network) -> tuple[Mistake, ...]:
-    """Every mistake that statements make about a network and with each other, in the order of the statements."""
-    names = NetworkNames(network)
+def check_statements(
+    statements: Sequence[Statement], network: Network, is_declared: bool = False
+) -> tuple[Mistake, ...]:
+    """Every mistake that statements make about a network and with each other, in the order of the statements.
+
+    `is_declared` says that declarations beside the statements make the network, so that a line can add to it.
+    """
+    names = NetworkNames(network, is_declared)
     mistakes: list[Mistake] = []
     broken: set[int] = set()
     for number, statement in enumerate(statements):

@@ -116,7 +116,7 @@ def _add_parents(parents: dict[str, dict[str, Any]], declaration: Any) -> Iterat
     else:
         children, added = declaration.children, declaration.parents  # type: ignore[assignment]
     for child in children:
-        for parent in added:
+        for parent in (name for name in added if name != child):  # a mistake of its line already
             if (path := _path(parents, str(child), str(parent))) is not None:
                 yield declaration, mistake_at(parent, "cycle", path=_cycle_text(path, parents))
             else:
