@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -211,23 +209,6 @@ def test_a_target_that_cannot_be_written_is_refused_before_the_work(files: Path)
         assert done.returncode == 2
         assert words in done.stderr
         assert done.stdout == ""
-
-
-def test_an_interrupted_run_says_so(files: Path) -> None:
-    with (files / "big.csv").open("w") as out:
-        out.write("smoke,lung\n")
-        out.writelines(["no,yes\n"] * 3_000_000)
-    command = [sys.executable, "-m", "credo", "learn", "net.bif", "big.csv", "--method", "posterior"]
-    process = subprocess.Popen(
-        command, cwd=files, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background ignores Ctrl-C
-    )  # fmt: skip
-    time.sleep(0.7)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "interrupted" in errors
-    assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize(

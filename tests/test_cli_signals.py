@@ -86,6 +86,20 @@ def test_a_signal_before_anything_is_written_says_so(slow_run: tuple[Path, list[
     assert sorted(os.listdir(folder)) == ["data.csv", "net.bif"]
 
 
+def test_a_signal_in_the_middle_of_an_import_says_so(tmp_path: Path) -> None:
+    half_imported = (
+        "import sys, threading, types; sys.modules['credo.io.files'] = types.ModuleType('credo.io.files');"
+        "from credo.cli_signals import end_on_signals; end_on_signals();"
+        "print('ready', flush=True); threading.Event().wait(60)"
+    )
+    process = start(tmp_path, "-c", half_imported)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    code, errors = end(process, signal.SIGINT)
+    assert code == 130
+    assert "credo: interrupted; nothing was written." in errors
+
+
 def test_what_was_written_is_named(tmp_path: Path) -> None:
     out, report, run = tmp_path / "out.bif", tmp_path / "report.html", tmp_path / "run.npz"
     out.write_text("old")

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from threading import Thread, current_thread, main_thread
+from types import ModuleType
 
 from credo.terminal import encodable, printable
 
@@ -83,7 +84,7 @@ def _wait(watch: Watch, receiver: int, wanted: Sequence[int]) -> None:
 
 def _end(watch: Watch, number: signal.Signals) -> None:
     try:
-        files = sys.modules.get("credo.io.files")  # not imported here: another thread may be importing it
+        files = _imported_files()
         if files is not None:
             files.REPLACING.acquire(timeout=PATIENCE)
         text = encodable(printable(watch.message(ENDINGS[number.name], sys.argv[1:])), _encoding())
@@ -94,6 +95,12 @@ def _end(watch: Watch, number: signal.Signals) -> None:
                     files.remove_drafts(target)
     finally:
         os._exit(128 + number)  # what shells expect: 130 after Ctrl-C
+
+
+def _imported_files() -> ModuleType | None:
+    """The module that writes files, if its import has ended: another thread may be in the middle of it."""
+    files = sys.modules.get("credo.io.files")
+    return files if files is not None and hasattr(files, "REPLACING") and hasattr(files, "remove_drafts") else None
 
 
 def _encoding() -> str:
