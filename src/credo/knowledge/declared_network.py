@@ -127,9 +127,8 @@ def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterab
     used = {*mentions, *others, *(tie.by for tie in parsed.statements if isinstance(tie, TiedRows))}
     findings = [finding for finding in made.findings if finding.kind != NOT_USED]
     if unused := [column for column in frame.columns if column not in used]:
-        findings.append(
-            Finding(NOT_USED, f"Columns that the knowledge does not mention, and so not used: {listing(unused)}.")
-        )
+        message = f"Columns not used, because the knowledge does not mention them: {listing(unused)}."
+        findings.append(Finding(NOT_USED, message))
     return NetworkFromTable(Network(made.network.variables, made.network.parents, name=name), tuple(findings))
 
 
