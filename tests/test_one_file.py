@@ -101,6 +101,9 @@ def test_learn_takes_the_file_alone(folder: Path) -> None:
     assert "95% interval" in done.stdout.splitlines()[-1]
     learned = credo.read_network(folder / "learned.bif")
     assert learned.parents["outcome"] == ("age", "bp")
+    assert learned.variable("age").cuts == credo.CutPoints((40, 60))
+    done = run("query", "learned.bif", QUESTION, folder=folder)
+    assert done.stdout.startswith("P(outcome=1 | age=middle, bp=130+) = ")
 
 
 def test_answers_are_in_the_json(folder: Path) -> None:

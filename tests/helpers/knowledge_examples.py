@@ -167,6 +167,7 @@ DECLARED = {
     "a and b depend on c": DependenceDeclaration(("a", "b"), ("c",)),
     "age is cut at 40, 60": CutDeclaration("age", (40.0, 60.0)),
     "age is cut at -1.5 and 1e3": CutDeclaration("age", (-1.5, 1000.0)),
+    "age is cut at 1e26, 1.5e300": CutDeclaration("age", (1e26, 1.5e300)),
     "age: young < 40 <= middle < 60 <= old": CutDeclaration("age", (40.0, 60.0), ("young", "middle", "old")),
     "bp: normal < 133.5 ≤ 'too high'": CutDeclaration("bp", (133.5,), ("normal", "too high")),
     "age is cut into 4 quantiles": CutDeclaration("age", rule="quantiles", parts=4),

@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import isfinite
 from typing import Any, Literal
 
-from credo.knowledge.expressions import number_text
+from credo.knowledge.expressions import label_number
 from credo.knowledge.mistakes import LineMistake, python_error
 from credo.knowledge.names import (
     Part,
@@ -28,6 +28,7 @@ from credo.knowledge.names import (
 from credo.knowledge.network_names import NetworkNames
 from credo.knowledge.statement_base import Kind, Span, StatementBase, StatementRules
 
+MAX_ARCS = 10_000  # that one line may declare; a CPT for so many parents has no end
 MAX_PARTS = 100  # states that a rule may cut a column into; more are a mistake of the number
 
 CutRule = Literal["quantiles", "equal ranges"]
@@ -79,7 +80,7 @@ class CutDeclaration(StatementBase):
         name = name_text(self.variable)
         if self.rule is not None:
             return f"{name} is cut into {self.parts} {self.rule}"
-        numbers = [number_text(point) for point in self.points]
+        numbers = [label_number(point) for point in self.points]
         if not self.states:
             return f"{name} is cut at {', '.join(numbers)}"
         first, *others = map(state_text, self.states)
@@ -191,10 +192,12 @@ def cut(name: str, points: Iterable[float], states: Iterable[str] = ()) -> CutDe
     labels = checked_names(states)
     if not numbers:
         raise python_error("not-a-list", repr(points))
-    shown = str([*map(number_text, numbers)])
+    shown = str([*map(label_number, numbers)])
     for low, high in pairwise(numbers):
         if not low < high:
-            raise python_error("cut-order", shown, low=number_text(low), high=number_text(high), hint=_sorted(numbers))
+            raise python_error(
+                "cut-order", shown, low=label_number(low), high=label_number(high), hint=_sorted(numbers)
+            )
     if labels and len(labels) != len(numbers) + 1:
         raise python_error("cut-states-count", str([*labels]), name=name, count=len(labels), needed=len(numbers) + 1)
     return CutDeclaration(checked_name(name), numbers, labels)
@@ -208,6 +211,7 @@ def parse_variable(children: list[Any]) -> Part:
     names, labels = children[1], [child for child in children[2:] if isinstance(child, Part)]
     states = tuple(part.value for part in labels)
     mistakes = repeated_names(names.value, "declared-twice") + repeated_names(states, "declared-state-twice")
+    mistakes += _empty_names((*names.value, *states))
     return joined(VariableDeclaration(names.value, states), [names, *labels], mistakes)
 
 
@@ -215,7 +219,12 @@ def parse_dependence(children: list[Any]) -> Part:
     """`names DEPENDS_ON names`."""
     offspring, _, parents = children
     mistakes = repeated_names(offspring.value, "declared-twice") + repeated_names(parents.value, "parent-twice")
-    mistakes += tuple(mistake_at(name, "own-cause", name=name) for name in parents.value if name in offspring.value)
+    mistakes += _empty_names((*offspring.value, *parents.value))
+    own = set(offspring.value)
+    mistakes += tuple(mistake_at(name, "own-cause", name=name) for name in parents.value if name in own)
+    if len(offspring.value) * len(parents.value) > MAX_ARCS:
+        mistakes += (LineMistake("too-many-arcs", offspring.column, parents.end, {"most": MAX_ARCS}),)
+        return joined(DependenceDeclaration(offspring.value[:1], parents.value[:1]), [offspring, parents], mistakes)
     return joined(DependenceDeclaration(offspring.value, parents.value), [offspring, parents], mistakes)
 
 
@@ -223,6 +232,7 @@ def parse_cut_at(children: list[Any]) -> Part:
     """`name IS_CUT_AT label, label …`, where each label is a number."""
     name, labels = children[0], children[2::2]
     points, mistakes = _points([part.value for part in labels])
+    mistakes += _empty_names([name.value])
     return joined(CutDeclaration(name.value, points), [name, *labels], mistakes)
 
 
@@ -235,6 +245,7 @@ def parse_cut_into(children: list[Any]) -> Part:
     mistakes: tuple[LineMistake, ...] = ()
     if not 2 <= parts <= MAX_PARTS:
         mistakes = (mistake_at(label.value, "cut-parts", most=MAX_PARTS),)
+    mistakes += _empty_names([name.value])
     return joined(CutDeclaration(name.value, (), (), rule, parts), [name, label, token_part(word)], mistakes)
 
 
@@ -247,7 +258,7 @@ def parse_cut_between(children: list[Any]) -> Part:
         return found._replace(mistakes=(*found.mistakes, shape))
     points, mistakes = _points(words[1::2])
     states = tuple(words[::2])
-    mistakes += repeated_names(states, "declared-state-twice")
+    mistakes += repeated_names(states, "declared-state-twice") + _empty_names((name.value, *states))
     return found._replace(value=CutDeclaration(name.value, points, states), mistakes=(*found.mistakes, *mistakes))
 
 
@@ -281,6 +292,10 @@ def _shape_mistake(name: str, words: Sequence[str], relations: Sequence[Part]) -
     return None
 
 
+def _empty_names(names: Sequence[str]) -> tuple[LineMistake, ...]:
+    return tuple(mistake_at(name, "empty-name") for name in names if not name)
+
+
 def _order(name: str, words: Sequence[str]) -> str:
     return f"order {name_text(name)}: {' < '.join(map(state_text, words))}"
 
@@ -297,13 +312,13 @@ def _points(words: Sequence[str]) -> tuple[tuple[float, ...], tuple[LineMistake,
     points = tuple(float(word) for word in words)
     for (low, high), word in zip(pairwise(points), words[1:], strict=False):
         if not low < high:
-            facts = {"low": number_text(low), "high": number_text(high), "hint": _sorted(points)}
+            facts = {"low": label_number(low), "high": label_number(high), "hint": _sorted(points)}
             return points, (mistake_at(word, "cut-order", **facts),)
     return points, ()
 
 
 def _sorted(points: Iterable[float]) -> str:
-    return f"Write them from low to high: {', '.join(number_text(point) for point in sorted(set(points)))}."
+    return f"Write them from low to high: {', '.join(label_number(point) for point in sorted(set(points)))}."
 
 
 # Rules ----------------------------------------------------------------------------------------------------------------

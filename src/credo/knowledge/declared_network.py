@@ -156,10 +156,10 @@ def _name(items: Sequence[Any]) -> str:
 
 def _unknown_names(structure: Structure, mentions: Mentions, columns: Sequence[str] | None) -> Iterator[Reported]:
     """Variables whose states are neither declared nor in the table."""
-    declared = {*structure.states, *structure.cuts}
+    declared, in_table = {*structure.states, *structure.cuts}, set(columns or ())
     for name, places in mentions.items():
-        cut, is_column = structure.cuts.get(name), columns is not None and name in columns
-        if is_column:
+        cut = structure.cuts.get(name)
+        if name in in_table:
             continue
         if cut is not None and columns is not None:  # a column of numbers that is missing is no hidden variable
             yield from _unknown(name, places, columns, declared)
@@ -173,7 +173,7 @@ def _unknown_names(structure: Structure, mentions: Mentions, columns: Sequence[s
         elif columns is None and name in structure.mentions:
             yield _without_states(name, places[0], None)
         else:
-            yield from _unknown(name, places, columns, declared | set(structure.mentions) - {name})
+            yield from _unknown(name, places, columns, declared if columns is not None else {*structure.mentions})
 
 
 def _unknown(

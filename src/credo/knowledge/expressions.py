@@ -166,6 +166,11 @@ def number_text(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
+def label_number(value: float) -> str:
+    """A number that reads back exactly where a state may stand, too: `1e26`, not `1e+26`."""
+    return number_text(value).replace("e+", "e")
+
+
 def probability_text(probability: Probability) -> str:
     """`P(lung=yes | smoke=yes)`."""
     return f"P({event_text(probability)})"
@@ -345,7 +350,7 @@ def parse_event(children: list[Any]) -> Part:
     name, relation, label = children
     state = label.value
     if str(relation) in INEQUALITIES and is_number_text(state):
-        text = f"{INEQUALITIES[str(relation)]} {number_text(float(state))}"
+        text = f"{INEQUALITIES[str(relation)]} {label_number(float(state))}"
         state = Threshold(text, relation.start_pos + 1, label.end)
     if str(relation) in NOT_EQUAL:
         state = OtherThan(state, getattr(state, "column", 0), getattr(state, "end_column", 0))

@@ -6,12 +6,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Union
 
 from credo.knowledge.declarations import Declaration
-from credo.knowledge.mistakes import KnowledgeError, KnowledgeTypeError, Mistake, python_error
+from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, KnowledgeTypeError, Mistake, python_error
 from credo.knowledge.parse import Parsed
 from credo.knowledge.sources import read_sources, shortened
 from credo.knowledge.state_order import Order, StateOrder, state_order
@@ -245,7 +246,7 @@ def raise_mistakes(mistakes: Iterable[Mistake]) -> None:
 def described_elsewhere(wrong: Iterable[Reported], before: Iterable[Mistake]) -> list[Mistake]:
     """Mistakes of declarations with each other or with a network, except on lines that have a mistake already."""
     lines = {(mistake.source, mistake.line) for mistake in before}
-    found = [described(mistake, statement) for statement, mistake in wrong]
+    found = [described(mistake, statement) for statement, mistake in islice(wrong, MAX_MISTAKES)]
     return [mistake for mistake in found if (mistake.source, mistake.line) not in lines]
 
 

@@ -104,7 +104,13 @@ def mistake_between(first: str, last: str, kind: str, /, **facts: object) -> Lin
 
 def repeated_names(names: Sequence[Any], kind: str) -> tuple[LineMistake, ...]:
     """A mistake at every name that occurred before in the list."""
-    return tuple(mistake_at(name, kind, name=name) for place, name in enumerate(names) if name in names[:place])
+    seen: set[Any] = set()
+    repeated = []
+    for name in names:
+        if name in seen:
+            repeated.append(mistake_at(name, kind, name=name))
+        seen.add(name)
+    return tuple(repeated)
 
 
 def own_parent(parents: Sequence[Any], child: str) -> tuple[LineMistake, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from credo.errors import closest, listing
-from credo.knowledge.expressions import Probability, number_text
+from credo.knowledge.expressions import Probability, label_number
 from credo.knowledge.mistakes import LineMistake
 from credo.knowledge.names import OtherThan, Threshold, mistake_at, mistake_between, name_text
 from credo.model.network import Network, Variable
@@ -82,7 +82,7 @@ def states_beyond(threshold: Threshold, variable: Variable) -> tuple[str, ...]:
 
 def check_threshold(threshold: Threshold, variable: Variable) -> Iterator[LineMistake]:
     """A threshold has to be a cut point of its variable, which belongs to the state above it."""
-    number = number_text(threshold.number)
+    number = label_number(threshold.number)
     if variable.cuts is None:
         yield mistake_at(threshold, "threshold-without-cuts", name=variable.name, states=listing(variable.states))
     elif threshold.number not in variable.cuts.points:

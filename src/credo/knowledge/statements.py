@@ -123,7 +123,7 @@ def mentions_in(statements: Iterable[Statement]) -> dict[str, list[tuple[Stateme
 
     They are what a network without any of them would be missing.
     """
-    names = NetworkNames(Network({"\0": ["\0"]}))
+    names = NetworkNames(Network({"no variable\0": ["-"]}))
     found: dict[str, list[tuple[Statement, str]]] = {}
     for statement in statements:
         for mistake in STATEMENTS[type(statement)].check(statement, names):

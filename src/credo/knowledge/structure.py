@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +17,8 @@ from credo.knowledge.state_order import natural_order
 from credo.knowledge.statement_base import Reported, line_text
 from credo.model.cut_points import CutPoints
 from credo.model.network import Network, Variable
+
+MAX_STEPS = 5  # of a circle that a message names
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,8 @@ def structure_of(
     parents: dict[str, dict[str, Any]] = {}  # child → parent → where that was declared
     cuts: dict[str, CutDeclaration] = {}
     wrong: list[Reported] = []
-    families = (statement for statement in statements if isinstance(statement, NoisyFamily))
-    for declaration in (*declarations, *families):
+    everything = [*declarations, *(statement for statement in statements if isinstance(statement, NoisyFamily))]
+    for declaration in everything:
         for name in _names_in(declaration):
             mentions.setdefault(str(name), []).append((declaration, name))
         if isinstance(declaration, VariableDeclaration) and declaration.states:
@@ -58,8 +61,9 @@ def structure_of(
             if before != declaration:
                 facts = {"name": name_text(declaration.variable), "before": str(before), "place": line_text(before)}
                 wrong.append((declaration, mistake_at(declaration.variable, "cut-otherwise", **facts)))
-        else:
-            wrong.extend(_add_parents(parents, declaration))
+        elif not isinstance(declaration, VariableDeclaration):
+            _add_parents(parents, declaration)
+    wrong.extend(_circle(parents, everything))
     named = {name: found for name, (_, found) in states.items()}
     for name, cut in cuts.items():
         wrong.extend(_cut_states(cut, states.get(name)))
@@ -98,7 +102,7 @@ def _cut_states(
     if declared is None:
         return
     declaration, states = declared
-    (name,) = (name for name in declaration.variables if name == cut.variable)
+    name = next(name for name in declaration.variables if name == cut.variable)
     needed = cut.parts if cut.rule else len(cut.points) + 1
     if cut.states and tuple(cut.states) != states:
         facts = {"name": name_text(name), "before": listing(cut.states), "place": line_text(cut)}
@@ -108,45 +112,39 @@ def _cut_states(
         yield declaration, mistake_at(name, "cut-states-count", **facts)
 
 
-def _add_parents(parents: dict[str, dict[str, Any]], declaration: Any) -> Iterator[Reported]:
-    if isinstance(declaration, VariableDeclaration):
-        return
+def _add_parents(parents: dict[str, dict[str, Any]], declaration: Any) -> None:
+    """Note the parents that one declaration names, each with the declaration that named it first."""
     if isinstance(declaration, NoisyFamily):
-        children, added = (declaration.child,), [name for names in declaration.sets for name in names]
+        children, added = (declaration.child,), tuple(name for names in declaration.sets for name in names)
     else:
-        children, added = declaration.children, declaration.parents  # type: ignore[assignment]
+        children, added = declaration.children, declaration.parents
     for child in children:
-        for parent in (name for name in added if name != child):  # a mistake of its line already
-            if (path := _path(parents, str(child), str(parent))) is not None:
-                yield declaration, mistake_at(parent, "cycle", path=_cycle_text(path, parents))
-            else:
+        for parent in added:
+            if parent != child:  # else it is a mistake of its line
                 parents.setdefault(str(child), {}).setdefault(str(parent), declaration)
 
 
-def _path(parents: Mapping[str, Mapping[str, Any]], start: str, end: str) -> list[str] | None:
-    """From `end` up to `start` by parents: end depends on …, which depends on start; None if it does not."""
-    reached: dict[str, str | None] = {end: None}
-    waiting = [end]
-    while waiting:
-        name = waiting.pop()
-        if name == start:
-            path = [name]
-            while (child := reached[path[-1]]) is not None:
-                path.append(child)
-            return path[::-1]
-        for parent in parents.get(name, ()):
-            if parent not in reached:
-                reached[parent] = name
-                waiting.append(parent)
-    return None
-
-
-def _cycle_text(path: Sequence[str], parents: Mapping[str, Mapping[str, Any]]) -> str:
-    """`age depends on bp (line 2), and bp on outcome (line 3)`."""
-    first, *others = (f"on {name_text(parent)}{line_text(parents[child][parent])}" for child, parent in pairwise(path))
-    return f"{name_text(path[0])} depends {first}" + "".join(
-        f", and {name_text(child)} {step}" for child, step in zip(path[1:], others, strict=False)
-    )
+def _circle(parents: Mapping[str, Mapping[str, Any]], order: Sequence[Any]) -> Iterator[Reported]:
+    """A circle of arcs, if there is one, at the arc that was declared last."""
+    try:
+        TopologicalSorter(parents).prepare()
+        return
+    except CycleError as error:
+        circle: list[str] = error.args[1]  # each is a parent of the next
+    place = {id(declaration): number for number, declaration in enumerate(order)}
+    arcs = [(child, parent) for parent, child in pairwise(circle)]
+    child, parent = max(arcs, key=lambda arc: place[id(parents[arc[0]][arc[1]])])
+    upwards, path = dict(arcs), [parent]
+    while path[-1] != child:
+        path.append(upwards[path[-1]])
+    steps = [
+        f"{name_text(one)} depends on {name_text(other)}{line_text(parents[one][other])}"
+        for one, other in pairwise(path)
+    ]
+    more = f", and {len(steps) - MAX_STEPS} more" if len(steps) > MAX_STEPS else ""
+    declaration = parents[child][parent]
+    at = next(name for name in _names_in(declaration) if name == parent)
+    yield declaration, mistake_at(at, "cycle", path=", ".join(steps[:MAX_STEPS]) + more)
 
 
 def with_cuts(network: Network, structure: Structure) -> Network:
