@@ -16,7 +16,7 @@ _HOMES = {
     "credo.model.noisy": ("NoisyForm",),
     "credo.io.network_files": ("read_network", "write_network"),
     "credo.io.tables": ("read_table",),
-    "credo.io.cut_rules": ("EqualWidth", "Quantiles", "Supervised"),
+    "credo.model.bin_rules": ("EqualWidth", "Quantiles", "Supervised"),
     "credo.io.network_from_table": ("NetworkFromTable", "network_from_table"),
     "credo.io.dataset": ("Dataset",),
     "credo.knowledge": (
@@ -158,7 +158,6 @@ if TYPE_CHECKING:
     from credo.findings import Finding
     from credo.fitting import fit
     from credo.io.corpus import Corpus, read_corpus
-    from credo.io.cut_rules import EqualWidth, Quantiles, Supervised
     from credo.io.dataset import Dataset
     from credo.io.network_files import read_network, write_network
     from credo.io.network_from_table import NetworkFromTable, network_from_table
@@ -189,6 +188,7 @@ if TYPE_CHECKING:
         variable,
     )
     from credo.knowledge.query import Query
+    from credo.model.bin_rules import EqualWidth, Quantiles, Supervised
     from credo.model.cut_points import CutPoints
     from credo.model.network import Network, Variable
     from credo.model.noisy import NoisyForm

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from credo.io.cpt_frames import labelled_cpt
-from credo.io.cut_rules import BinRule
 from credo.io.network_from_table import network_from_table
 from credo.io.pgmpy import from_pgmpy, to_pgmpy
 from credo.io.pyagrum import from_pyagrum, to_pyagrum
+from credo.model.bin_rules import BinRule
 from credo.model.network import Network
 from credo.model.network_validation import with_edges
 from credo.statistics.likelihood import kl, log_likelihood

@@ -52,10 +52,11 @@ def test_the_truth_recognises_units() -> None:
     assert mean_absolute_error(faces(), faces()) == 0.0
 
 
-def test_a_small_draw_is_learned_and_reported(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("rows", "iterations"), [(100, 2), pytest.param(500, 8, marks=pytest.mark.slow)])
+def test_a_small_draw_is_learned_and_reported(tmp_path: Path, rows: int, iterations: int) -> None:
     pytest.importorskip("matplotlib")
-    fits, units = run_draw((0, 500, 1, 8))
-    names = [learner.name for learner in learners(faces(), 400, 1, 0)]
+    fits, units = run_draw((0, rows, 1, iterations))
+    names = [learner.name for learner in learners(faces(), 4 * rows // 5, 1, 0)]
     assert [each["learner"] for each in fits] == names
     assert len(units) == len(names) * len(UNITS)
     text = write_report(pl.DataFrame(fits), pl.DataFrame(units), tmp_path)

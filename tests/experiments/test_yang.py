@@ -20,6 +20,7 @@ from experiments.yang.domains import DOMAINS, Domain, Feature, Group
 from experiments.yang.learners import GROUPS, KINDS, Learner, knowledge_of, learners, settings_of
 from experiments.yang.report import write_report
 from experiments.yang.trials import SIZES, curve_of, folds_of
+from sklearn.dummy import DummyClassifier
 
 FIRE = Domain(
     "Fire", "none", "fire", "burned", ("yes",), 120,
@@ -123,15 +124,25 @@ def test_the_corrected_test_by_hand() -> None:
     assert text == "better in 1 of 3 (1 significantly), significantly worse in 1; -0.100"
 
 
-def test_a_small_experiment_is_run_and_reported(rows: Rows, tmp_path: Path) -> None:
+@pytest.mark.parametrize("all_learn", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_small_experiment_is_run_and_reported(
+    rows: Rows, tmp_path: Path, all_learn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where not all learn, only those of one group do, on two folds; the others guess."""
     pytest.importorskip("matplotlib")
-    folds, curves = [], []
+    if not all_learn:
+        monkeypatch.setattr("experiments.yang.trials.FOLDS", 2)
+    measured, curves = [], []
     for group in GROUPS:
         compared = list(learners(FIRE, group))
+        if not all_learn and group != "cmap":
+            compared = [
+                Learner(each.kind, lambda: DummyClassifier(strategy="stratified", random_state=0)) for each in compared
+            ]
         head = {"domain": "Fire", "group": group}
-        folds += [{**head, "repeat": 0, **record} for record in folds_of(rows, compared, 0)]
+        measured += [{**head, "repeat": 0, **record} for record in folds_of(rows, compared, 0)]
         curves += [{**head, "draw": 0, **record} for record in curve_of(rows, compared, 0)]
-    frame = pl.DataFrame(folds)
+    frame = pl.DataFrame(measured)
     assert frame["auc"].is_between(0, 1).all()
     found = next(differences(frame, "paper", "monotone", "data"))
     assert 0 <= found.p <= 1

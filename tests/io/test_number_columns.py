@@ -176,13 +176,15 @@ def test_fit_reports_rows_outside_of_the_range_and_remembers_its_own(learned: cr
     ]
     assert found[0].variable == "age"
     cuts = learned.network.variable("age").cuts
-    assert cuts == AGE.cuts and (cuts.lowest, cuts.highest) == (18.0, 1000.0)
+    assert cuts == AGE.cuts
+    assert (cuts.lowest, cuts.highest) == (18.0, 1000.0)
 
 
 def test_a_range_stays_where_the_column_names_states_only() -> None:
     fit = credo.fit(NET, pl.DataFrame({"age": ["young", "old"], "out": ["no", "yes"]}), method="map")
     cuts = fit.network.variable("age").cuts
-    assert cuts is not None and (cuts.lowest, cuts.highest) == (18.0, 90.0)
+    assert cuts is not None
+    assert (cuts.lowest, cuts.highest) == (18.0, 90.0)
 
 
 def test_predictions_warn_of_rows_outside_of_the_range(learned: credo.Fit) -> None:

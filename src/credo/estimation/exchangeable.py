@@ -3,8 +3,9 @@
 A move exchanges states of hidden variables, or hidden variables for each other, and so permutes parameters. Where that
 leaves the network, constraints, prior and kept CPTs unchanged, every estimate has a counterpart with the same objective
 (label switching). Exchanging two states of one variable is tried first. Where a statement about another hidden variable
-forbids that, an exchange of the other one's states may repair it, and so on: a search that follows what was broken. It
-gives up after `MOST_TRIES`, and says so.
+forbids that, an exchange of the other one's states may repair it, and so on: a search that follows what was broken.
+Only variables that a broken constraint is about can repair it, so that the search takes the constraint with the fewest
+of them, and ends where one has none left. It gives up after `MOST_TRIES`, and says so.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from credo.findings import Finding
 from credo.statistics.prior import pseudo_counts
 from credo.types import Indices, Numbers
 
-DIGITS, TOLERANCE = 9, 1e-8  # to which constraints are distinguished
+TOLERANCE = 1e-8  # to which constraints are distinguished
 HARD, PRODUCT = 2.0, 2.0  # no confidence is as large, no other kind of constraint has this mark
 MOST_TRIES = 2_000  # moves of several variables that are examined
 MOST_ROUNDS = 100  # of refining colours: how far neighbourhoods reach
@@ -102,6 +103,8 @@ class Symmetry:
     centred: Numbers  # the same with mean zero in each distribution
     linear_of: Mapping[str, Indices]  # variable → linear constraints on its CPT
     products_of: Mapping[str, Sequence[int]]
+    hidden_in: Mapping[str, frozenset[str]]  # family → its hidden members
+    given: Mapping[str, Numbers]  # family of a hidden member → what is said about it beside constraints
 
     @classmethod
     def of(cls, problem: Problem, hidden: Iterable[str]) -> Symmetry:
@@ -128,16 +131,17 @@ class Symmetry:
             numbers, first = np.unique(pairs[:, 0], return_index=True)
             for number, own in zip(numbers.tolist(), np.split(pairs[:, 1], first[1:]), strict=False):
                 linear_of[layout.names[number]] = own
-        return cls(
-            problem, frozenset(hidden), frozenset(problem.names), children, random, centred, linear_of, products_of
-        )
+        hidden, learned = frozenset(hidden), frozenset(problem.names)
+        hidden_in = {name: hidden.intersection((name, *network.parents[name])) for name in network.names}
+        given = {name: _given(problem, name, learned) for name in network.names if hidden_in[name]}
+        return cls(problem, hidden, learned, children, random, centred, linear_of, products_of, hidden_in, given)
 
     def holds(self, move: Move) -> bool:
         """Whether a move leaves everything unchanged."""
         return self.broken(move) is None
 
     def broken(self, move: Move) -> frozenset[str] | None:
-        """None where a move leaves everything unchanged; else the variables that something it changes is about."""
+        """None where a move leaves everything unchanged; else hidden variables one of which must move to repair it."""
         network = self.problem.network
         families = dict.fromkeys(move.moved)
         for name in move.moved:
@@ -151,18 +155,21 @@ class Symmetry:
             if set(images) != set(own):
                 # Another child of the images may take the place of this one.
                 others = {child for image in images for child in self.children[image]} & self.hidden
-                return frozenset((*members, *own, *images, *others))
+                return self._free((*members, *own, *images, *others), move)
             if (family in self.learned) != (target in self.learned):
-                return frozenset((family, target))
+                return self._free((family, target), move)
             image = self._image(move, family, target, members, images)
-            if not np.array_equal(self._given(family).ravel(), self._given(target).ravel()[image]):
-                return frozenset((*members, *own))
+            if not np.array_equal(self.given[family].ravel(), self.given[target].ravel()[image]):
+                return self._free((*members, *own), move)
             if family in self.problem.layout:
                 start = self.problem.layout.offsets[family]
                 where.append((start + np.arange(len(image)), self.problem.layout.offsets[target] + image))
         if move.variables and not self._ties_are_equal(move):
-            return frozenset(move.variables)
-        return self._broken_constraint(families, where)
+            return frozenset()
+        return self._broken_constraint(families, where, move)
+
+    def _free(self, names: Iterable[str], move: Move) -> frozenset[str]:
+        return self.hidden.intersection(names) - move.moved
 
     def _image(self, move: Move, family: str, target: str, members: Sequence[str], images: Sequence[str]) -> Indices:
         """Where each cell of a family is in the CPT of its image."""
@@ -182,14 +189,6 @@ class Symmetry:
             cells += strides[image] * state
         return cells.ravel()
 
-    def _given(self, family: str) -> Numbers:
-        """What says something about a family beside constraints: its kept CPT, or its prior's pseudo-counts."""
-        problem, network = self.problem, self.problem.network
-        if family not in self.learned:
-            return network.cpt_array(family)
-        shape = (network.configurations(family), len(network.states(family)))
-        return np.broadcast_to(pseudo_counts(problem.prior, network, family), shape)
-
     def _ties_are_equal(self, move: Move) -> bool:
         def key(tie_variables: Iterable[str]) -> tuple[str, ...]:
             return tuple(sorted(tie_variables))
@@ -202,9 +201,12 @@ class Symmetry:
         return sorted(map(repr, ties)) == sorted(map(repr, moved))
 
     def _broken_constraint(
-        self, families: Iterable[str], where: Sequence[tuple[Indices, Indices]]
+        self, families: Iterable[str], where: Sequence[tuple[Indices, Indices]], move: Move
     ) -> frozenset[str] | None:
-        """The variables of the constraints that a move does not turn into constraints; None where there are none."""
+        """Which variables can repair a constraint that a move does not turn into a constraint; None if all become one.
+
+        Of several such constraints, it is the one that the fewest variables can repair.
+        """
         if not len(self.random):
             return None
         constraints, layout = self.problem.constraints, self.problem.layout
@@ -221,20 +223,20 @@ class Symmetry:
             image[inside] = images[used[inside] - cells[0]]
         before = self._fingerprints(linear, products, used, used)
         after = self._fingerprints(linear, products, used, image)
-        order, moved_order = (np.lexsort(lines.round(DIGITS).T) for lines in (before, after))
-        different = ~np.isclose(before[order], after[moved_order], atol=TOLERANCE).all(axis=1)
-        if not different.any():
-            return None
-        found: set[str] = set()
-        for line in {*order[different].tolist(), *moved_order[different].tolist()}:
+        fewest: frozenset[str] | None = None
+        for line in _without_counterpart(after, before):
             indices = (
                 linear.indices[linear.starts[line] : linear.starts[line + 1]].tolist()
                 if line < len(linear)
                 else products[line - len(linear)].indices
             )
-            for name in {layout.locate(int(index))[0] for index in indices}:
-                found |= {name, *self.problem.network.parents[name]}
-        return frozenset(found)
+            members = {layout.locate(int(index))[0] for index in indices}
+            free = frozenset[str]().union(*(self.hidden_in[name] for name in members)) - move.moved
+            if fewest is None or len(free) < len(fewest):
+                fewest = free
+            if not fewest:
+                break
+        return fewest
 
     def _fingerprints(
         self, linear: LinearConstraints, products: Sequence[ProductConstraint], used: Indices, image: Indices
@@ -265,6 +267,25 @@ class Symmetry:
             for product in products
         ]
         return np.concatenate((lines, np.array(more).reshape(-1, 4)))
+
+
+def _given(problem: Problem, family: str, learned: frozenset[str]) -> Numbers:
+    """What says something about a family beside constraints: its kept CPT, or its prior's pseudo-counts."""
+    network = problem.network
+    if family not in learned:
+        return network.cpt_array(family)
+    shape = (network.configurations(family), len(network.states(family)))
+    return np.broadcast_to(pseudo_counts(problem.prior, network, family), shape)
+
+
+def _without_counterpart(lines: Numbers, among: Numbers) -> Iterator[int]:
+    """The lines that are not, within `TOLERANCE`, among others. Their first number nearly identifies them."""
+    among = among[np.argsort(among[:, 0])]
+    low = np.searchsorted(among[:, 0], lines[:, 0] - TOLERANCE)
+    high = np.searchsorted(among[:, 0], lines[:, 0] + TOLERANCE)
+    for number, (line, start, stop) in enumerate(zip(lines, low.tolist(), high.tolist(), strict=True)):
+        if not (np.abs(among[start:stop] - line) <= TOLERANCE).all(axis=1).any():
+            yield number
 
 
 def _transposition(symmetry: Symmetry, name: str, one: int, two: int) -> Move:
@@ -300,14 +321,14 @@ def _repaired(symmetry: Symmetry, move: Move, groups: Mapping[str, list[list[int
     broken = symmetry.broken(move)
     if broken is None:
         return move
-    for name in sorted((broken & symmetry.hidden) - move.moved):
+    for name in sorted(broken):
         for one, two in combinations([group[0] for group in groups.get(name, ())], 2):
             states = {**move.states, **_transposition(symmetry, name, one, two).states}
             if (found := _repaired(symmetry, replace(move, states=states), groups, tries)) is not None:
                 return found
     if move.variables:
         network = symmetry.problem.network
-        free = sorted((broken & symmetry.hidden) - move.moved)
+        free = sorted(broken)
         for left, right in combinations(free, 2):
             if len(network.states(left)) == len(network.states(right)):
                 pairs = {**move.variables, left: right, right: left}

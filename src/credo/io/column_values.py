@@ -53,7 +53,7 @@ class ColumnValues:
 
 
 def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnValues:
-    """What a column holds. Texts that are all numbers are numbers, if `texts_are_numbers`: a CSV file has only texts."""
+    """What a column holds. With `texts_are_numbers`, as for a CSV file, texts that are all numbers are numbers."""
     import polars as pl
 
     if column.dtype == pl.Object:

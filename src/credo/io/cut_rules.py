@@ -1,4 +1,4 @@
-"""Rules that choose cut points from the numbers in a column: quantiles, equal widths, a decision tree, or round numbers.
+"""How cut points are chosen from the numbers in a column: quantiles, equal widths, or a decision tree; round numbers.
 
 Every rule leaves at least one number in each state.
 """
@@ -6,92 +6,14 @@ Every rule leaves at least one number in each state.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from credo.errors import MissingExtraError, OptionError
-from credo.model.cut_points import CutPoints
+from credo.errors import MissingExtraError
 from credo.types import Codes, Numbers
 
 SLACK = 0.2  # of the rows of a state, that round cut points may move
 FEWEST_ROWS = 0.05  # of all rows, in a state that a decision tree makes
-
-
-@dataclass(frozen=True, slots=True)
-class Quantiles:
-    """Cut points with about as many rows in each state.
-
-    Parameters
-    ----------
-    bins : int
-        The number of states; there are fewer where many rows hold the same number.
-    rounded : bool, default False
-        Whether to move each cut point to the roundest number near it, such as 40 instead of 41.37. A state may so
-        gain or lose a fifth of its rows at either end.
-    """
-
-    bins: int
-    rounded: bool = False
-
-    def __post_init__(self) -> None:
-        _check_bins(self.bins, "Quantiles")
-
-
-@dataclass(frozen=True, slots=True)
-class EqualWidth:
-    """Cut points at equal distances between the smallest and the largest number.
-
-    Parameters
-    ----------
-    bins : int
-        The number of states; ranges that hold no row are joined with the next one.
-    """
-
-    bins: int
-
-    def __post_init__(self) -> None:
-        _check_bins(self.bins, "EqualWidth")
-
-
-@dataclass(frozen=True, slots=True)
-class Supervised:
-    """Cut points that tell the states of another variable apart, found by a decision tree of scikit-learn.
-
-    The tree sees which states of the target occur with which numbers. Cut points found in the same rows that a network
-    is learned from make the two variables look a little more related than they are.
-
-    Parameters
-    ----------
-    target : str
-        The variable whose states are told apart.
-    most : int, default 4
-        The largest number of states.
-    """
-
-    target: str
-    most: int = 4
-
-    def __post_init__(self) -> None:
-        _check_bins(self.most, "Supervised")
-
-
-BinRule = int | Sequence[float] | CutPoints | Quantiles | EqualWidth | Supervised
-
-
-def as_rule(name: str, rule: object) -> CutPoints | Quantiles | EqualWidth | Supervised:
-    """What a user gave for a column as one of the kinds of rule: a number means quantiles, a list cut points."""
-    if isinstance(rule, CutPoints | Quantiles | EqualWidth | Supervised):
-        return rule
-    if hasattr(rule, "__index__") and not isinstance(rule, bool | np.bool_):
-        return Quantiles(int(rule))  # type: ignore[call-overload, no-any-return]
-    if isinstance(rule, Sequence | np.ndarray) and not isinstance(rule, str | bytes):
-        return CutPoints(tuple(rule))
-    raise OptionError(
-        f"The cut points of {name} are a list of numbers, a number of states, Quantiles, EqualWidth or Supervised; "
-        f"not {rule!r}."
-    )
 
 
 def quantile_points(numbers: Numbers, bins: int, weights: Numbers | None = None, slack: float = 0.0) -> list[float]:
@@ -102,18 +24,16 @@ def quantile_points(numbers: Numbers, bins: int, weights: Numbers | None = None,
     """
     distinct, share = _shares(numbers, weights)
     points: list[float] = []
-    for k in range(1, bins):
-        # The first number below which the wanted share lies; sums are rounded.
-        place = int(np.searchsorted(share, k / bins - 1e-12)) + 1
-        if place >= len(distinct):
-            break
-        first, last = place, place
-        if slack:
-            first = min(place, int(np.searchsorted(share, (k - slack) / bins - 1e-12)) + 1)
-            last = min(max(place, int(np.searchsorted(share, (k + slack) / bins + 1e-12))), len(distinct) - 1)
-        point = roundest(distinct[first - 1], distinct[last], _between(distinct[place - 1], distinct[place]))
-        if not points or point > points[-1]:
-            points.append(point)
+    for k in range(1, bins) if len(distinct) > 1 else ():
+        place = int(np.abs(share[:-1] - k / bins).argmin())  # the last number below the cut
+        first = min(place, int(np.searchsorted(share, (k - slack) / bins - 1e-12)))  # sums are rounded
+        last = max(place, min(int(np.searchsorted(share, (k + slack) / bins + 1e-12)), len(distinct) - 1) - 1)
+        if not slack:
+            first = last = place
+        if points:  # some number belongs to the state between this point and the one before
+            first = max(first, int(np.searchsorted(distinct, points[-1])))
+        if first <= last:
+            points.append(roundest(distinct[first], distinct[last + 1], _between(distinct[place], distinct[place + 1])))
     return points
 
 
@@ -132,7 +52,10 @@ def equal_width_points(numbers: Numbers, bins: int) -> list[float]:
 
 
 def supervised_points(numbers: Numbers, target: Codes, most: int) -> list[float]:
-    """The thresholds of a decision tree that predicts the target from the numbers; none if it finds nothing."""
+    """The thresholds of a decision tree that predicts the target from the numbers.
+
+    A split is kept if it raises the log-likelihood of the target by more than the penalty of the BIC; there may be none.
+    """
     try:
         from sklearn.tree import DecisionTreeClassifier
     except ImportError:
@@ -141,8 +64,17 @@ def supervised_points(numbers: Numbers, target: Codes, most: int) -> list[float]
     distinct, ranks = np.unique(numbers[both], return_inverse=True)  # the tree rounds numbers, but not ranks
     if len(distinct) < 2:
         return []
-    fewest = max(2, math.ceil(FEWEST_ROWS * both.sum()))
-    tree = DecisionTreeClassifier(max_leaf_nodes=most, min_samples_leaf=fewest, random_state=0)
+    rows = int(both.sum())
+    states = len(np.unique(target[both]))
+    # A split has a threshold and states - 1 probabilities more: the penalty of the BIC, in bits a row.
+    least = states * math.log2(rows) / (2 * rows)
+    tree = DecisionTreeClassifier(
+        criterion="entropy",
+        max_leaf_nodes=most,
+        min_samples_leaf=max(2, math.ceil(FEWEST_ROWS * rows)),
+        min_impurity_decrease=least,
+        random_state=0,
+    )
     tree.fit(ranks.reshape(-1, 1), target[both])
     found = tree.tree_.threshold[tree.tree_.feature >= 0]
     places = sorted({int(each) for each in found})
@@ -153,36 +85,31 @@ def supervised_points(numbers: Numbers, target: Codes, most: int) -> list[float]
 
 
 def roundest(above: float, up_to: float, near: float) -> float:
-    """The roundest number in (above, up_to]: the multiple of the largest 1, 2 or 5 times a power of ten, near `near`.
+    """The number in (above, up_to] that has the fewest digits; among these, one that ends in 5, then the one near `near`.
 
     Examples
     --------
     >>> roundest(38.4, 45.6, 42.0)
     40.0
-    >>> roundest(0.0, 0.2, 0.1), roundest(62.0, 69.6, 66.0)
-    (0.1, 65.0)
+    >>> roundest(62.0, 69.6, 66.0), roundest(0.12, 0.19, 0.16)
+    (65.0, 0.15)
     """
+    if above < 0 <= up_to:
+        return 0.0
     if not above < up_to:
         return up_to
-    power = math.floor(math.log10(max(abs(above), abs(up_to)))) + 1
-    while power > -320:
-        for lead in (5, 2, 1):
-            point = _multiple(lead, power, near)
-            for step in (0, 1, -1):
-                candidate = _times(point + step, lead, power)
-                if above < candidate <= up_to:
-                    return candidate
-        power -= 1
+    first = math.floor(math.log10(max(abs(above), abs(up_to))))
+    steps = [(1, first), *((lead, power) for power in range(first - 1, first - 18, -1) for lead in (5, 1))]
+    for lead, power in steps:
+        step = float(f"{lead}e{power}")
+        if step == 0 or not math.isfinite(near / step):
+            break
+        count = round(near / step)
+        for each in (count, count + 1, count - 1):
+            candidate = float(f"{each * lead}e{power}")  # rounded once
+            if above < candidate <= up_to:
+                return candidate
     return up_to
-
-
-def _multiple(lead: int, power: int, near: float) -> int:
-    return round(near / _times(1, lead, power))
-
-
-def _times(count: int, lead: int, power: int) -> float:
-    """Count times lead times ten to the power, rounded once."""
-    return float(f"{count * lead}e{power}")
 
 
 def _between(low: float, high: float) -> float:
@@ -197,8 +124,3 @@ def _shares(numbers: Numbers, weights: Numbers | None) -> tuple[Numbers, Numbers
     distinct, which = np.unique(numbers[seen], return_inverse=True)
     weight = np.bincount(which, weights=None if weights is None else weights[seen])
     return distinct, np.cumsum(weight) / weight.sum()
-
-
-def _check_bins(bins: object, rule: str) -> None:
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 2:
-        raise OptionError(f"{rule} needs a number of states, at least 2, not {bins!r}.")

@@ -1,4 +1,4 @@
-"""A network whose structure is stated and whose states come from a table: what is not said is taken from its columns."""
+"""A network with a stated structure, made of a table: what is not said is taken from the columns."""
 
 from __future__ import annotations
 
@@ -13,18 +13,9 @@ from credo.errors import DataError, MissingColumnError, NetworkError, OptionErro
 from credo.findings import Finding
 from credo.io.categories import read_frame
 from credo.io.column_values import ColumnValues, checked_numbers, column_values
-from credo.io.cut_rules import (
-    SLACK,
-    BinRule,
-    EqualWidth,
-    Quantiles,
-    Supervised,
-    as_rule,
-    equal_width_points,
-    quantile_points,
-    supervised_points,
-)
+from credo.io.cut_rules import SLACK, equal_width_points, quantile_points, supervised_points
 from credo.io.tables import read_table
+from credo.model.bin_rules import BinRule, EqualWidth, Quantiles, Supervised, as_rule
 from credo.model.cut_points import CutPoints, default_labels
 from credo.model.network import Network, Variable
 from credo.model.network_validation import is_list
@@ -175,8 +166,12 @@ def _check_usable(values: ColumnValues) -> None:
 
 def _supervised_last(names: Sequence[str], bins: Any) -> list[str]:
     """The names with those last whose cut points depend on another variable."""
-    rules = bins if isinstance(bins, Mapping) else {}
-    return sorted(names, key=lambda name: isinstance(rules.get(name, bins), Supervised))
+
+    def is_supervised(name: str) -> bool:
+        rule = bins.get(name) if isinstance(bins, Mapping) else bins
+        return isinstance(rule, Supervised) and (isinstance(bins, Mapping) or rule.target != name)
+
+    return sorted(names, key=is_supervised)
 
 
 class _Choices:
@@ -218,6 +213,8 @@ class _Choices:
         if values.is_measured:
             assert values.numbers is not None
             general = None if isinstance(self.bins, Mapping) else self.bins
+            if isinstance(general, Supervised) and general.target == name:
+                general = None
             rule = Quantiles(self._default_bins(name), rounded=True) if general is None else as_rule(name, general)
             return self._cut(name, values.numbers, rule, None, is_stated=general is not None)
         if values.distinct == 1:

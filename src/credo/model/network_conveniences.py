@@ -16,7 +16,7 @@ from credo.types import PgmpyModel, PyagrumModel, Seed, TableLike
 if TYPE_CHECKING:
     import polars as pl
 
-    from credo.io.cut_rules import BinRule
+    from credo.model.bin_rules import BinRule
     from credo.model.network import Network
 
 
