@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from credo.errors import closest, listing
 from credo.findings import Finding
 from credo.io.categories import read_frame
-from credo.io.cut_rules import BinRule, EqualWidth, Quantiles
 from credo.io.network_files import NetworkLike, read_network
 from credo.io.network_from_table import NetworkFromTable, network_from_table
 from credo.knowledge.declarations import CutDeclaration, VariableDeclaration
@@ -27,6 +26,7 @@ from credo.knowledge.sources import FILE_ENDING, is_knowledge, is_knowledge_file
 from credo.knowledge.statement_base import Reported
 from credo.knowledge.statements import TiedRows, mentions_in
 from credo.knowledge.structure import Structure, structure_of
+from credo.model.bin_rules import BinRule, EqualWidth, Quantiles
 from credo.model.cut_points import CutPoints, default_labels
 from credo.model.network import Network, Variable
 from credo.types import TableLike
