@@ -2,8 +2,8 @@
 
 Reading goes in two steps. The blocks of a text are scanned first, with names and numbers as text, so that blocks may
 come in any order. Then names are resolved and numbers converted: all numbers of a CPT at once where they are plain,
-otherwise entry by entry, which finds the line of a mistake. Properties and comments have no
-place in a `Network` and are skipped.
+otherwise entry by entry, which finds the line of a mistake. Cut points are properties of a variable
+(`cut_properties.py`). Other properties and comments have no place in a `Network` and are skipped.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 
 from credo.errors import FormatError, NetworkError, first_duplicate, readable_count, suggestion
 from credo.io.assembly import assemble, check_implied
+from credo.io.cut_properties import cut_properties, property_of, variable_with
 from credo.io.files import read_text, replacing
 from credo.io.printed_numbers import NUMBER
 from credo.io.scanner import QUOTED, Scanner, quoted, words
@@ -144,11 +145,12 @@ def _variable_block(scanner: Scanner, start: int) -> Variable:
     name = scanner.word("the name of a variable")
     scanner.expect("{", f"after the name {name}")
     states: list[str] | None = None
+    properties: dict[str, str] = {}
     while not scanner.take("}"):
         position = scanner.skip_blanks()
         match scanner.word(f"`type`, `property` or `}}` in variable {name}"):
             case "property":
-                scanner.skip_property()
+                properties.update(filter(None, [property_of(scanner.skip_property())]))
             case "type":
                 if states is not None:
                     scanner.fail(f"Variable {name} has a second type.", position)
@@ -158,7 +160,7 @@ def _variable_block(scanner: Scanner, start: int) -> Variable:
     if states is None:
         scanner.fail(f"Variable {name} has no type: which states does it have?", start)
     try:
-        return Variable(name, tuple(states))
+        return variable_with(name, states, properties)
     except NetworkError as error:
         scanner.fail(str(error), start)
 
@@ -380,8 +382,12 @@ def format_bif(network: Network) -> str:
 def _lines(network: Network) -> Iterator[str]:
     yield f"network {quoted(network.name)} {{\n}}\n"
     labels = {variable.name: [quoted(state) for state in variable.states] for variable in network.variables}
-    for name, states in labels.items():
-        yield f"variable {quoted(name)} {{\n  type discrete [ {len(states)} ] {{ {', '.join(states)} }};\n}}\n"
+    for variable in network.variables:
+        name, states = variable.name, labels[variable.name]
+        yield f"variable {quoted(name)} {{\n  type discrete [ {len(states)} ] {{ {', '.join(states)} }};\n"
+        for key, value in cut_properties(variable).items():
+            yield f"  property {key} = {value};\n"
+        yield "}\n"
     for name in network.names:
         yield from _probability_lines(network, name, labels)
 

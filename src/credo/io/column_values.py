@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from credo.errors import ROWS_FROM_1, DataError
 from credo.io.columns import MISSING_TEXTS, require_values
-from credo.model.state_texts import is_number, number_of, plain, text_of
+from credo.model.state_texts import number_of, plain, text_of
 from credo.types import Numbers
 
 if TYPE_CHECKING:
@@ -62,25 +63,35 @@ def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnVa
     require_values(column)
     if column.dtype.is_numeric():
         return _of_numbers(column.name, checked_numbers(column))
+    if texts_are_numbers and column.dtype == pl.String and (found := _number_texts(column)) is not None:
+        return found
     has_dates = isinstance(column.dtype, pl.Date | pl.Datetime | pl.Duration | pl.Time)
-    cells = [None if value is None else text_of(value).strip() for value in column.to_list()]
-    rows_of: dict[str, int] = {}
-    for cell in cells:
-        if cell is not None and cell not in MISSING_TEXTS:
-            rows_of[cell] = rows_of.get(cell, 0) + 1
-    # `true` and `false` are texts here: a column of them has two states.
-    if texts_are_numbers and rows_of and all(map(is_number, rows_of)):
-        numbers = {cell: float(cell) for cell in rows_of}
-        if all(map(math.isfinite, numbers.values())):
-            found = _of_numbers(column.name, np.array([numbers.get(cell or "", math.nan) for cell in cells]))
-            if found.is_measured:
-                return found
-            ordered = sorted(rows_of, key=lambda cell: (numbers[cell], cell))
-            return ColumnValues(column.name, found.rows, len(ordered), tuple(ordered), found.numbers, False, False)
+    cells = [text_of(value).strip() for value in column.to_list() if value is not None]
+    rows_of = Counter(cell for cell in cells if cell not in MISSING_TEXTS)
     has_dates = has_dates or (bool(rows_of) and all(_DATE.fullmatch(cell) for cell in rows_of))
-    as_numbers = {cell: number_of(cell) for cell in rows_of}
-    ordered = sorted(rows_of, key=lambda cell: (as_numbers[cell] is None, as_numbers[cell] or 0.0, cell))
-    return ColumnValues(column.name, sum(rows_of.values()), len(rows_of), tuple(ordered), None, False, has_dates)
+    numbers = {cell: number_of(cell) for cell in rows_of}
+    ordered = sorted(rows_of, key=lambda cell: (numbers[cell] is None, numbers[cell] or 0.0, cell))
+    return ColumnValues(column.name, rows_of.total(), len(rows_of), tuple(ordered), None, False, has_dates)
+
+
+def _number_texts(column: pl.Series) -> ColumnValues | None:
+    """A column of texts that are all finite numbers, or missing; None if they are not."""
+    import polars as pl
+
+    texts = column.str.strip_chars()
+    texts = texts.set(texts.is_in(list(MISSING_TEXTS)), None)
+    # `true` and `false` are texts here: a column of them has two states.
+    numbers = texts.cast(pl.Float64, strict=False)
+    if texts.null_count() == len(texts) or numbers.null_count() > texts.null_count():
+        return None
+    if not numbers.is_finite().fill_null(True).all():
+        return None
+    found = _of_numbers(column.name, numbers.fill_null(math.nan).to_numpy())
+    if found.is_measured:
+        return found
+    distinct = texts.drop_nulls().unique().to_list()
+    ordered = sorted(distinct, key=lambda text: (float(text), text))
+    return ColumnValues(column.name, found.rows, len(ordered), tuple(ordered), found.numbers, False, False)
 
 
 def _of_numbers(name: str, numbers: Numbers) -> ColumnValues:

@@ -35,9 +35,11 @@ from credo.io.dataset import Dataset, code_type
 from credo.io.files import BROKEN_GZIP
 from credo.io.number_columns import NumbersSeen, merged, numbers_seen, read_cells
 from credo.kernels.csv import DONE, EMPTY, FULL, IGNORE, PADDING, QUOTE, RAGGED, STATE, TEXT, TRAILING, insert, scan
+from credo.kernels.decimals import NEAR, NEARLY, OTHER, read_decimals
 from credo.kernels.threads import map_in_threads
+from credo.model.cut_points import CutPoints
 from credo.model.network import Network, Variable
-from credo.types import Codes
+from credo.types import Codes, Indices, Numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -139,15 +141,15 @@ def stream_csv(
     yield from _stream(path, network.variables, lambda header: match_columns(header, network, others), progress)
 
 
-def read_csv_texts(path: Path) -> pl.DataFrame:
-    """All columns of a CSV file as texts; missing values are null."""
+def read_csv_texts(path: Path, columns: Container[str] | None = None) -> pl.DataFrame:
+    """The columns of a CSV file, or some of them, as texts; missing values are null."""
     import polars as pl
 
-    def all_columns(header: Sequence[str]) -> Columns:
+    def chosen(header: Sequence[str]) -> Columns:
         require_distinct(header)
-        return Columns((), (), tuple(header), ())
+        return Columns((), (), tuple(name for name in header if columns is None or name in columns), ())
 
-    parts = [pl.DataFrame(part.others) for part in _stream(path, (), all_columns, None)]
+    parts = [pl.DataFrame(part.others) for part in _stream(path, (), chosen, None)]
     if not parts:
         raise no_rows()
     return pl.concat(parts)
@@ -393,25 +395,21 @@ class _CsvTable:
     def _cut_fields(
         self, buffer: Bytes, codes: Codes, spans: NDArray[np.int64], unknown_texts: list[UnknownText]
     ) -> dict[str, NumbersSeen]:
-        """Fill in the codes of the variables with cut points, and return what was seen of their numbers.
-
-        Each distinct text of a part is read once, and forgotten with the part: a column may hold millions.
-        """
+        """Fill in the codes of the variables with cut points, and return what was seen of their numbers."""
         seen: dict[str, NumbersSeen] = {}
         for at, place in self.cut.items():
-            lexicon = self.lexicons[at]
-            raw = [bytes(buffer.data[start:end]) for start, end in spans[:, place].tolist()]
-            places: dict[bytes, int] = {}
-            which = np.array([places.setdefault(text, len(places)) for text in raw], dtype=np.int64)
-            # In quotes or not, a number is the same, and so is a name of a state without quotes in it.
-            distinct = [_text(text, quoted=True) for text in places]
-            own, numbers, wrong = read_cells(distinct, lexicon)
-            for each in wrong:
-                row = int(np.argmax(which == each))
-                unknown_texts.append((lexicon.variable, distinct[each], row))
-            codes[:, self.variables.index(lexicon.variable)] = own[which]
-            assert lexicon.variable.cuts is not None
-            if (found := numbers_seen(lexicon.variable.cuts, numbers[which])) is not None:
+            lexicon, fields = self.lexicons[at], spans[:, place]
+            cuts = lexicon.variable.cuts
+            assert cuts is not None
+            if self.is_small:
+                own, numbers, wrong = _read_fields(buffer, fields, lexicon)
+            else:
+                own, numbers, wrong = _read_decimals(buffer, fields, lexicon, cuts)
+            for row in wrong:
+                start, end = fields[row].tolist()
+                unknown_texts.append((lexicon.variable, _text(buffer[start:end].tobytes(), quoted=True), row))
+            codes[:, self.variables.index(lexicon.variable)] = own
+            if (found := numbers_seen(cuts, numbers)) is not None:
                 seen[lexicon.variable.name] = found
         return seen
 
@@ -443,11 +441,17 @@ class _CsvTable:
         import polars as pl
 
         raw = buffer.tobytes()
+        plain = raw.decode("ascii") if raw.isascii() else None  # the same places in both
         columns = {}
         for i, name in enumerate(self.columns.others):
+            quoted = buffer[np.maximum(spans[:, i, 0] - 1, 0)] == QUOTE
+            if plain is not None and not quoted.any():
+                cells = [plain[start:end] for start, end in spans[:, i].tolist()]
+                found = [None if cell in MISSING_TEXTS else cell for cell in cells]
+                columns[name] = pl.Series(name, found, dtype=pl.String)
+                continue
             # Most texts of a column are repeated: each is decoded once.
             fields = [raw[start:end] for start, end in spans[:, i].tolist()]
-            quoted = buffer[np.maximum(spans[:, i, 0] - 1, 0)] == QUOTE
             texts: dict[tuple[bytes, bool], str | None] = {}
             keys = list(zip(fields, quoted.tolist(), strict=True))
             for key in dict.fromkeys(keys):
@@ -476,6 +480,50 @@ class _Part:
     ending: int
     unknown_texts: list[UnknownText]
     numbers: Mapping[str, NumbersSeen]
+
+
+def _read_fields(buffer: Bytes, fields: NDArray[np.int64], lexicon: Lexicon) -> tuple[Indices, Numbers, list[int]]:
+    """Codes and numbers of a field in every record, NaN where it is none; and the first row of each unknown text.
+
+    Each distinct text is read once, and forgotten with these records: a column may hold millions.
+    """
+    data, first_rows, which = buffer.data, dict[bytes, int](), list[bytes]()
+    for row, (start, end) in enumerate(fields.tolist()):
+        text = bytes(data[start:end])
+        which.append(text)
+        first_rows.setdefault(text, row)
+    places = {text: place for place, text in enumerate(first_rows)}
+    # In quotes or not, a number is the same, and so is a name of a state without quotes in it.
+    codes, numbers, wrong = read_cells([_text(text, quoted=True) for text in first_rows], lexicon)
+    rows = list(first_rows.values())
+    chosen = np.array([places[text] for text in which], dtype=np.int64)
+    return codes[chosen], numbers[chosen], [rows[place] for place in wrong]
+
+
+def _read_decimals(
+    buffer: Bytes, fields: NDArray[np.int64], lexicon: Lexicon, cuts: CutPoints
+) -> tuple[Indices, Numbers, list[int]]:
+    """The same by the compiled loop, which leaves what is no plain number to the other function."""
+    numbers, kinds = np.empty(len(fields)), np.empty(len(fields), dtype=np.int8)
+    read_decimals(buffer, fields, numbers, kinds)
+    near = np.flatnonzero(kinds == NEAR)
+    if len(near):
+        # Their last bits matter where they decide on which side of a cut point, or of the range, a number is.
+        found = numbers[near]
+        ends = [float(np.fmin.reduce(numbers)), float(np.fmax.reduce(numbers))]
+        decisive = [*cuts.points, *ends, *(end for end in (cuts.lowest, cuts.highest) if end is not None)]
+        close = np.zeros(len(near), dtype=bool)
+        for point in decisive:
+            close |= np.abs(found - point) <= 4 * NEARLY * abs(point)
+        for row in near[close].tolist():
+            start, end = fields[row].tolist()
+            numbers[row] = float(buffer[start:end].tobytes())
+    codes, wrong = cuts.codes(numbers), list[int]()
+    others = np.flatnonzero(kinds == OTHER)
+    if len(others):
+        codes[others], numbers[others], rows = _read_fields(buffer, fields[others], lexicon)
+        wrong = others[rows].tolist()
+    return codes, numbers, wrong
 
 
 def is_quoted(buffer: Bytes, start: int) -> bool:

@@ -54,7 +54,8 @@ def equal_width_points(numbers: Numbers, bins: int) -> list[float]:
 def supervised_points(numbers: Numbers, target: Codes, most: int) -> list[float]:
     """The thresholds of a decision tree that predicts the target from the numbers.
 
-    A split is kept if it raises the log-likelihood of the target by more than the penalty of the BIC; there may be none.
+    A split is kept if it raises the log-likelihood of the target by more than the penalty of the BIC: there may be
+    none.
     """
     try:
         from sklearn.tree import DecisionTreeClassifier
@@ -85,7 +86,7 @@ def supervised_points(numbers: Numbers, target: Codes, most: int) -> list[float]
 
 
 def roundest(above: float, up_to: float, near: float) -> float:
-    """The number in (above, up_to] that has the fewest digits; among these, one that ends in 5, then the one near `near`.
+    """The number in (above, up_to] with the fewest digits; among these one that ends in 5, then the one near `near`.
 
     Examples
     --------

@@ -2,7 +2,8 @@
 
 A node has a `TYPE`, its `PARENTS`, and a `DEFINITION` with `NAMESTATES` and `PROBABILITIES`, whose axes are (parents…,
 child), the child running fastest and the first parent slowest. A node of the type `NOISY_MAX` has `PROBABILITIES` and
-`STRENGTHS` as in XDSL (see `xdsl.py`). Everything else is skipped.
+`STRENGTHS` as in XDSL (see `xdsl.py`). Cut points are `USER_PROPERTIES` (see `cut_properties.py`). Everything else is
+skipped.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from typing import NoReturn
 
 from credo.errors import FormatError, NetworkError, listing, readable_count
 from credo.io.assembly import assemble, check_implied, implied_by_noise
+from credo.io.cut_properties import PROPERTIES, cut_properties, identifiers, variable_with
 from credo.io.files import read_text, replacing, warn_of_loss
 from credo.io.noisy_formats import noisymax_form
 from credo.io.printed_numbers import NUMBER, RoundedSums, parse_numbers
-from credo.io.scanner import DSL, Scanner, explain_numbers
+from credo.io.scanner import DSL, Scanner, explain_numbers, unquoted
 from credo.model.network import Network, Variable
 from credo.model.noisy import NoisyForm
 from credo.types import Numbers, PathLike
@@ -104,6 +106,7 @@ def _node(scanner: Scanner, start: int) -> _Node:
     name = scanner.word("the name of a node")
     kind, parents, definition = "", list[str](), _Definition()
     seen: set[str] = set()
+    properties: dict[str, str] = {}
     for attribute in _attributes(scanner, name, seen, ("TYPE", "PARENTS", "DEFINITION")):
         match attribute:
             case "TYPE":
@@ -116,6 +119,9 @@ def _node(scanner: Scanner, start: int) -> _Node:
                 parents = _list(scanner, f"a parent of {name}")
             case "DEFINITION":
                 definition = _definition(scanner, name)
+            case "USER_PROPERTIES":
+                for key in _attributes(scanner, name, set(), PROPERTIES):
+                    properties[key] = unquoted(scanner.skip_value(key).strip())
             case _:
                 scanner.skip_value(attribute)
                 continue
@@ -125,7 +131,7 @@ def _node(scanner: Scanner, start: int) -> _Node:
         if needed not in seen:
             scanner.fail(f"Node {name} has no {needed}.", start)
     try:
-        variable = Variable(name, definition.states)
+        variable = variable_with(name, definition.states, properties)
     except NetworkError as error:
         scanner.fail(str(error), start)
     return _Node(
@@ -224,12 +230,19 @@ def _lines(network: Network) -> Iterator[str]:
     # The name of the network is not important enough to fail.
     yield f"net {re.sub(r'[^A-Za-z0-9_]', '_', network.name) or 'network'}\n{{\n"
     for name in network.order:
-        parents, states = ", ".join(network.parents[name]), ", ".join(map(_word, network.states(name)))
+        variable = network.variable(name)
+        written = identifiers(variable)
+        parents, states = ", ".join(network.parents[name]), ", ".join(map(_word, written))
         numbers = ", ".join(map(repr, network.cpt_array(name).ravel().tolist()))
         yield f" node {_identifier(name)}\n  {{\n   TYPE = CPT;\n"
         yield f'   HEADER =\n    {{\n     ID = {name};\n     NAME = "{name}";\n    }};\n   PARENTS = ({parents});\n'
         yield f"   DEFINITION =\n    {{\n     NAMESTATES = ({states});\n"
-        yield f"     PROBABILITIES = ({numbers});\n    }};\n  }};\n"
+        yield f"     PROBABILITIES = ({numbers});\n    }};\n"
+        if properties := cut_properties(variable, written):
+            yield "   USER_PROPERTIES =\n    {\n"
+            yield from (f"     {key} = {_string(value)};\n" for key, value in properties.items())
+            yield "    };\n"
+        yield "  };\n"
     yield "};\n"
 
 
@@ -239,6 +252,10 @@ def _identifier(name: str) -> str:
             f'DSL cannot hold the name "{name}": letters, digits and underscores only, and no digit first. BIF can.'
         )
     return name
+
+
+def _string(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _word(state: str) -> str:

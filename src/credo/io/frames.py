@@ -6,7 +6,7 @@ value of a column is then looked up once.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -100,6 +100,8 @@ def _cut_column(
     column: pl.Series, variable: Variable, first_row: int, unknown: list[tuple[Variable, object, int]]
 ) -> tuple[Indices, Numbers]:
     """State numbers of a column that may hold numbers, and these numbers; NaN where a cell names a state."""
+    import polars as pl
+
     assert variable.cuts is not None
     require_values(column)
     if column.dtype.is_numeric():
@@ -107,12 +109,29 @@ def _cut_column(
         infinite = np.flatnonzero(np.isinf(numbers))
         unknown += [(variable, numbers[row], first_row + int(row) + 1) for row in infinite[:1]]
         return variable.cuts.codes(numbers), numbers
+    found: list[tuple[Variable, object, int]] = []
+    if column.dtype == pl.String and has_queries():
+        numbers = column.cast(pl.Float64, strict=False).to_numpy(writable=True)
+        others = np.flatnonzero(~np.isfinite(numbers))  # null becomes NaN
+        codes = variable.cuts.codes(numbers)
+        codes[others], numbers[others] = _cut_cells(column.gather(others).to_list(), variable, found)
+        unknown += [(own, cell, first_row + int(others[row]) + 1) for own, cell, row in found]
+        return codes, numbers
     cells = [value if value is None else text_of(value) for value in column.to_list()]
+    codes, numbers = _cut_cells(cells, variable, found)
+    unknown += [(own, cell, first_row + row + 1) for own, cell, row in found]
+    return codes, numbers
+
+
+def _cut_cells(
+    cells: Sequence[object], variable: Variable, unknown: list[tuple[Variable, object, int]]
+) -> tuple[Indices, Numbers]:
+    """The same for single cells; rows of `unknown` count from 0."""
     places: dict[object, int] = {}
     which = np.array([places.setdefault(cell, len(places)) for cell in cells], dtype=np.int64)
     codes, numbers, wrong = read_cells(list(places), Lexicon.of(variable))
     distinct = list(places)
-    unknown += [(variable, distinct[place], first_row + cells.index(distinct[place]) + 1) for place in wrong]
+    unknown += [(variable, distinct[place], cells.index(distinct[place])) for place in wrong]
     return codes[which], numbers[which]
 
 

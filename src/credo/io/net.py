@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from credo.errors import FormatError, NetworkError, first_duplicate, readable_count, suggestion
 from credo.io.assembly import assemble
+from credo.io.cut_properties import cut_properties, variable_with
 from credo.io.files import read_text, replacing
 from credo.io.printed_numbers import NUMBER, parse_numbers
 from credo.io.scanner import NET, QUOTED, Scanner, explain_numbers, unquoted
@@ -113,9 +114,10 @@ def _net_block(scanner: Scanner) -> str:
 def _node(scanner: Scanner, start: int) -> Variable:
     name = scanner.word("the name of a node")
     states: list[str] | None = None
+    properties: dict[str, str] = {}
     for attribute in _attributes(scanner, name):
         if attribute != "states":
-            scanner.skip_value(attribute)
+            properties[attribute] = unquoted(scanner.skip_value(attribute).strip())
             continue
         if states is not None:
             scanner.fail(f"Node {name} has a second list of states.")
@@ -123,7 +125,7 @@ def _node(scanner: Scanner, start: int) -> Variable:
     if states is None:
         scanner.fail(f"Node {name} has no states.", start)
     try:
-        return Variable(name, tuple(states))
+        return variable_with(name, states, properties)
     except NetworkError as error:
         scanner.fail(str(error), start)
 
@@ -242,7 +244,10 @@ def _lines(network: Network) -> Iterator[str]:
     yield f"net\n{{\n  name = {_quoted(network.name)};\n}}\n"
     for variable in network.variables:
         states = " ".join(map(_quoted, variable.states))
-        yield f"\nnode {_identifier(variable.name)}\n{{\n  states = ({states});\n}}\n"
+        yield f"\nnode {_identifier(variable.name)}\n{{\n  states = ({states});\n"
+        for key, value in cut_properties(variable).items():
+            yield f"  {key} = {_quoted(value)};\n"
+        yield "}\n"
     for name in network.names:
         given = f" | {' '.join(network.parents[name])}" if network.parents[name] else ""
         yield f"\npotential ({name}{given})\n{{\n  data = "

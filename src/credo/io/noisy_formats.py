@@ -58,8 +58,11 @@ def as_noisymax(network: Network) -> tuple[Network, list[str]]:
         form, states = network.forms[child], network.states(child)
         winning_first = form.order[::-1] if form.takes_highest else form.order
         if states != winning_first:
+            had_cuts = network.variable(child).cuts is not None
             network = _with_states(network, child, winning_first)
             found.append(f"The states of {child} come back as {listing(winning_first)}.")
+            if had_cuts:
+                found.append(f"Cut points need the lowest state first: those of {child} are not written.")
         if not form.takes_highest:
             found.append(f"{child}, which is {form.kind}, comes back as the same with its states reversed.")
         network, added = _with_direct_causes(network, child)
@@ -178,7 +181,7 @@ def _renamed(network: Network, names: Mapping[str, str]) -> Network:
         return names.get(name, name)
 
     return Network(
-        [Variable(new(variable.name), variable.states) for variable in network.variables],
+        [replace(variable, name=new(variable.name)) for variable in network.variables],
         {new(child): [new(parent) for parent in parents] for child, parents in network.parents.items()},
         {new(child): cpt for child, cpt in network.cpts.items()},
         network.name,

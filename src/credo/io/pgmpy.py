@@ -16,6 +16,7 @@ from credo.types import Numbers, PgmpyModel
 
 # pgmpy keeps the states of a variable in its CPT; for a variable without one they are an attribute of the node.
 STATES_ATTRIBUTE = "states"
+CUTS_ATTRIBUTE = "cut_points"  # of the node of a measured variable
 
 
 def from_pgmpy(model: PgmpyModel) -> Network:
@@ -46,7 +47,12 @@ def from_pgmpy(model: PgmpyModel) -> Network:
             cpts[name] = _cpt(cpds[node], states)
         parents[name] = tuple(names[parent] for parent in own)
     variables = [
-        Variable(name, tuple(_texts(states[node], f"Two states of {name}").values())) for node, name in names.items()
+        Variable(
+            name,
+            tuple(_texts(states[node], f"Two states of {name}").values()),
+            model.nodes[node].get(CUTS_ATTRIBUTE),
+        )
+        for node, name in names.items()
     ]
     return Network(variables, parents, cpts, getattr(model, "name", "") or "network")
 
@@ -72,6 +78,8 @@ def to_pgmpy(network: Network) -> PgmpyModel:
     for name in network.names:
         model.add_node(name)
         model.nodes[name][STATES_ATTRIBUTE] = network.states(name)
+        if (cuts := network.variable(name).cuts) is not None:
+            model.nodes[name][CUTS_ATTRIBUTE] = cuts
     for name in network.names:
         for parent in network.parents[name]:
             model.add_edge(parent, name)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from credo.errors import MissingExtraError, NetworkError, TooLargeError, readable_bytes
+from credo.errors import MissingExtraError, NetworkError, TooLargeError, listing, readable_bytes
 from credo.io.files import warn_of_loss
 from credo.io.noisy_formats import as_full_cpts
 from credo.io.printed_numbers import RoundedSums
@@ -63,6 +63,8 @@ def to_pyagrum(network: Network) -> PyagrumModel:
     network, lost = as_full_cpts(network)
     if lost:
         warn_of_loss("pyAgrum", lost, instead="")
+    if measured := [variable.name for variable in network.variables if variable.cuts is not None]:
+        warn_of_loss("pyAgrum", f"The cut points of {listing(measured)} are not kept.")
     _check_text("The name of the network", network.name)
     for variable in network.variables:
         _check_text("The name of a variable", variable.name)

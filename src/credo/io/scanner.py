@@ -104,12 +104,13 @@ class Scanner:
         self.position = match.end()
         return unquoted(match.group())
 
-    def skip_property(self) -> None:
-        """Skip the rest of a property, which ends with `;`."""
+    def skip_property(self) -> str:
+        """Skip the rest of a property, which ends with `;`; what was skipped."""
         match = _PROPERTY_END.match(self.text, self.position)
         if match is None:
             self.fail("This property has no `;` at its end.")
         self.position = match.end()
+        return match.group()[:-1]
 
     def skip_value(self, what: str) -> str:
         """Skip a value with all that is in its brackets, and the `;` behind it; what was skipped."""

@@ -2,7 +2,7 @@
 
 Variables come back as `x0`, `x1`, … and states as `0`, `1`, …. A function lists the child last, and its last variable
 runs fastest: the axes are (parents…, child). Files of pyAgrum, which are recognised by their comments, have the first
-parent run fastest.
+parent run fastest. Cut points are in a file beside (`cut_properties.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from credo.errors import FormatError, NetworkError, readable_count
 from credo.io.assembly import assemble
+from credo.io.cut_properties import beside, read_beside, write_beside
 from credo.io.files import read_text, replacing, warn_of_loss
 from credo.io.printed_numbers import NUMBER, number_text, parse_numbers
 from credo.io.scanner import UAI, Scanner
@@ -27,8 +28,8 @@ _COMMENT = re.compile(r"#[^\n]*|^c[^\S\n][^\n]*", re.MULTILINE)
 
 
 def read_uai(path: PathLike) -> Network:
-    """The network in a UAI file of type BAYES."""
-    return parse_uai(read_text(path), str(path))
+    """The network in a UAI file of type BAYES, with the cut points in the file beside it, if there is one."""
+    return read_beside(parse_uai(read_text(path), str(path)), path)
 
 
 def parse_uai(text: str, path: str | None = None) -> Network:
@@ -142,6 +143,9 @@ def write_uai(network: Network, path: PathLike) -> None:
         lines += ["", str(cpt.size), number_text(cpt)]
     with replacing(path) as draft:
         draft.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    if write_beside(network, path):
+        instead = "BIF keeps them in one file."
+        warn_of_loss(path, f"UAI has no place for cut points: they are in {beside(path).name}, beside it.", instead)
     unnamed = [(f"x{i}", tuple(map(str, range(len(own.states))))) for i, own in enumerate(network.variables)]
     if [(variable.name, variable.states) for variable in network.variables] != unnamed:
         warn_of_loss(path, "UAI has no names: variables come back as x0, x1, … and states as 0, 1, …, in their order.")

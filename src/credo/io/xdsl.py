@@ -3,6 +3,8 @@
 `<probabilities>` has axes (parents…, child), the child running fastest and the first parent slowest. Files of pyAgrum,
 which say so, have the first parent run fastest.
 
+Cut points are user properties (`cut_properties.py`).
+
 A `<noisymax>` lists its states from winning to losing. `<parameters>` has a distribution of the child for each state of
 each parent, and one for the leak; within a parent they stand in the order of `<strengths>`, which lists the numbers of
 the parent's states, and the last one has no effect: all its probability is on the child's last state.
@@ -18,6 +20,7 @@ import numpy as np
 
 from credo.errors import NetworkError, listing, suggestion
 from credo.io.assembly import assemble, check_implied, implied_by_noise
+from credo.io.cut_properties import cut_properties, identifiers, variable_with
 from credo.io.files import warn_of_loss
 from credo.io.noisy_formats import as_noisymax, noisymax_form
 from credo.io.printed_numbers import RoundedSums, number_text, numbers_of
@@ -43,7 +46,9 @@ def write_xdsl(network: Network, path: PathLike) -> None:
         form = network.forms.get(name)
         noisy = form is not None and form.cpts != ()
         element = SubElement(nodes, "noisymax" if noisy else "cpt", id=_identifier(name))
-        for state in network.states(name):
+        variable = network.variable(name)
+        written = identifiers(variable)
+        for state in written:
             SubElement(element, "state", id=_identifier(state))
         if network.parents[name]:
             SubElement(element, "parents").text = " ".join(network.parents[name])
@@ -51,6 +56,8 @@ def write_xdsl(network: Network, path: PathLike) -> None:
             _write_noisy(element, form)
         else:
             SubElement(element, "probabilities").text = number_text(network.cpt_array(name))
+        for key, value in cut_properties(variable, written).items():
+            SubElement(element, "property", id=key).text = value
         SubElement(SubElement(labels, "node", id=name), "name").text = name
     write_tree(root, path)
     if [name for name in network.order if name in names] != list(names):
@@ -90,7 +97,8 @@ def _network(document: XmlDocument) -> Network:
         if name in elements:
             element.fail(f"A second node {name}.")
         with element.located():
-            variables.append(Variable(name, tuple(state.get("id") for state in element.all("state"))))
+            properties = {each.get("id"): each.text() for each in element.all("property")}
+            variables.append(variable_with(name, [state.get("id") for state in element.all("state")], properties))
         parents[name] = element.text_of("parents").split()
         elements[name] = element
     with nodes.located():

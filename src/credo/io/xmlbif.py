@@ -1,7 +1,8 @@
 """XMLBIF 0.3, read and written exactly.
 
 A `TABLE` has axes (givens…, child), the child running fastest. A `DEFINITION` without a `TABLE` is structure.
-A second `TABLE`, `FOR` or `NETWORK` is an error: nothing says which one counts.
+A second `TABLE`, `FOR` or `NETWORK` is an error: nothing says which one counts. Cut points are properties of a variable
+(`cut_properties.py`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element, SubElement
 
 from credo.io.assembly import assemble
+from credo.io.cut_properties import cut_properties, property_of, variable_with
 from credo.io.printed_numbers import number_text, numbers_of
 from credo.io.xml_tree import XmlElement, checked_text, read_tree, write_tree
 from credo.model.network import Network, Variable
@@ -30,6 +32,8 @@ def write_xmlbif(network: Network, path: PathLike) -> None:
         SubElement(element, "NAME").text = checked_text(variable.name)
         for state in variable.states:
             SubElement(element, "OUTCOME").text = checked_text(state)
+        for key, value in cut_properties(variable).items():
+            SubElement(element, "PROPERTY").text = f"{key} = {value}"
     for name in network.names:
         element = SubElement(body, "DEFINITION")
         SubElement(element, "FOR").text = name
@@ -69,4 +73,6 @@ def _variable(element: XmlElement) -> Variable:
     if kind != "nature":
         element.fail(f"Variable {name} is of type {kind}; only `nature` can be read.")
     with element.located():
-        return Variable(name, tuple(state.text() for state in element.all("OUTCOME", "VALUE")))
+        properties = [property_of(each.text()) for each in element.all("PROPERTY")]
+        states = [state.text() for state in element.all("OUTCOME", "VALUE")]
+        return variable_with(name, states, dict(filter(None, properties)))

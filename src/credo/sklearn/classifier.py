@@ -23,7 +23,8 @@ from credo.io.network_files import NetworkLike, read_network
 from credo.knowledge import Knowledge, KnowledgeSource, knowledge_for
 from credo.knowledge.statements import NoisyFamily
 from credo.model.network import Network, Variable
-from credo.sklearn.columns import Column, declared_categories, learn_column, plain, with_thresholds
+from credo.model.state_texts import plain
+from credo.sklearn.columns import Column, declared_categories, learn_column, with_thresholds
 from credo.sklearn.tabular import Features, RandomState, TabularMixin
 from credo.statistics.predict import probabilities_of
 from credo.statistics.prior import PriorLike
@@ -254,10 +255,10 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         for name in columns:
             if name in network:
                 variable, bins = network.variable(name), self._bins(name, columns)
-                cuts = None if isinstance(bins, int) else with_thresholds(name, bins).cuts
-                if cuts is not None and len(variable.states) != len(cuts) + 1:
-                    raise OptionError(f"{len(cuts)} thresholds cannot cut {name} into {len(variable.states)} states.")
-                found[name] = Column(variable, cuts)
+                given = None if isinstance(bins, int) else with_thresholds(name, bins).thresholds
+                if given is not None and len(variable.states) != len(given) + 1:
+                    raise OptionError(f"{len(given)} thresholds cannot cut {name} into {len(variable.states)} states.")
+                found[name] = Column(variable, given)
         if not found:
             raise DataError(f"No feature is a variable of the network.{suggestion(columns[0], network.names)}")
         return found

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from credo.clustering import Clustering, cluster, unused
 from credo.errors import DataError, OptionError
+from credo.model.state_texts import plain
 from credo.options import EMOptions, checked_whole_number
-from credo.sklearn.columns import declared_categories, learn_column, plain
+from credo.sklearn.columns import declared_categories, learn_column
 from credo.sklearn.tabular import Features, RandomState, TabularMixin
 from credo.statistics.prior import PriorLike
 from credo.types import Indices, Numbers

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.errors import ROWS_FROM_1, DataError, OptionError, UnknownStateError, listing, suggestion
+from credo.errors import DataError, OptionError, UnknownStateError, listing, suggestion
 from credo.io.categories import read_frame
+from credo.io.column_values import checked_numbers, column_values
 from credo.io.columns import MISSING, MISSING_TEXTS, Lexicon, require_values, text_of
+from credo.io.cut_rules import quantile_points
 from credo.io.tables import is_missing
+from credo.model.cut_points import CutPoints, default_labels
 from credo.model.network import Variable
+from credo.model.state_texts import plain
 from credo.types import FrameLike, Indices, Numbers
 
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_WHOLE_NUMBERS = 10  # different whole numbers in a column that are taken as categories
 NOTHING_SEEN = "unseen"  # the only state of a feature without a value in the training rows
 
 
@@ -32,20 +33,27 @@ class UnseenValueWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A feature as a variable: its states, and the thresholds between them if it is measured."""
+    """A feature as a variable, and the thresholds between its states if it is measured.
+
+    States of quantiles are called 1, 2, …, which cells of a variable with cut points may not be: their thresholds are
+    here and not in the variable.
+    """
 
     variable: Variable
-    cuts: tuple[float, ...] | None = None  # state k are the values from cuts[k - 1] to below cuts[k]
+    thresholds: tuple[float, ...] | None = None  # state k are the values from thresholds[k - 1] to below thresholds[k]
 
     def codes(self, values: pl.Series, *, strict: bool) -> Indices:
         """The number of the state of each value, or `MISSING`.
 
         A value that is not a state is an error if `strict`; otherwise it is missing, with a warning.
         """
-        if self.cuts is not None:
-            numbers = as_numbers(values)
-            found = np.searchsorted(self.cuts, numbers, side="right").astype(np.int64)
-            return np.where(np.isnan(numbers), MISSING, found)
+        cuts, points = self.variable.cuts, self.thresholds
+        if points is None and cuts is not None and values.dtype.is_numeric():
+            points = cuts.points
+        if points is not None:
+            numbers = checked_numbers(values)
+            # Without a threshold, one range holds all numbers.
+            return CutPoints(points).codes(numbers) if points else np.where(np.isnan(numbers), MISSING, 0)
         lexicon = Lexicon.of(self.variable)
         distinct, which = _distinct(values)
         known = [lexicon.code(plain(value)) for value in distinct]
@@ -77,28 +85,27 @@ def learn_column(
         return Column(Variable(values.name, tuple(text_of(plain(value)) for value in declared)))
     if not isinstance(bins, int):
         return with_thresholds(values.name, bins)
-    distinct = [plain(value) for value in _distinct(values)[0] if not _is_missing(value)]
-    if not distinct:
+    found = column_values(values, texts_are_numbers=False)
+    if not found.rows:
         return Column(Variable(values.name, (NOTHING_SEEN,)))
-    if not values.dtype.is_numeric():
-        return Column(Variable(values.name, tuple(sorted({text_of(value).strip() for value in distinct}))))
-    if len(distinct) <= MOST_WHOLE_NUMBERS and all(isinstance(value, int) for value in distinct):
-        return Column(Variable(values.name, tuple(str(value) for value in sorted(distinct))))
-    cuts = _quantiles(as_numbers(values), weights, bins)
-    return Column(Variable(values.name, tuple(str(k + 1) for k in range(len(cuts) + 1))), cuts)
+    if found.numbers is None or (found.categories and _are_whole(found.numbers)):
+        return Column(Variable(values.name, found.categories))
+    points = quantile_points(found.numbers, bins, weights)
+    return Column(Variable(values.name, tuple(str(k + 1) for k in range(len(points) + 1))), tuple(points))
 
 
 def with_thresholds(name: str, thresholds: Sequence[float]) -> Column:
     """A column cut at thresholds; its states are named `<40`, `40-60`, `60+`."""
     try:
-        cuts = tuple(sorted({float(cut) for cut in thresholds}))
-    except (TypeError, ValueError):
-        raise OptionError(f"The thresholds of {name} are a list of numbers, not {thresholds!r}.") from None
-    if not cuts or not all(math.isfinite(cut) for cut in cuts):
-        raise OptionError(f"The thresholds of {name} are one or more numbers, not {thresholds!r}.")
-    words = [str(plain(cut)) for cut in cuts]
-    between = [f"{low}-{high}" for low, high in pairwise(words)]
-    return Column(Variable(name, (f"<{words[0]}", *between, f"{words[-1]}+")), cuts)
+        cuts = CutPoints(tuple(sorted({float(cut) for cut in thresholds})))
+    except (TypeError, ValueError):  # a `NetworkError` is one of these
+        raise OptionError(f"The thresholds of {name} are one or more numbers, not {thresholds!r}.") from None
+    return Column(Variable(name, default_labels(cuts.points), cuts), cuts.points)
+
+
+def _are_whole(numbers: Numbers) -> bool:
+    seen = numbers[~np.isnan(numbers)]
+    return bool((seen == np.floor(seen)).all())
 
 
 def as_frame(features: NDArray[Any] | FrameLike, names: Sequence[str]) -> pl.DataFrame:
@@ -122,34 +129,6 @@ def declared_categories(features: object) -> Mapping[str, Sequence[object]]:
         if hasattr(kind, "categories"):  # pandas
             listed[str(name)] = list(kind.categories)
     return listed
-
-
-def as_numbers(values: pl.Series) -> Numbers:
-    """The numbers of a measured column; NaN is a missing value."""
-    import polars as pl
-
-    blank = values.is_null()
-    if values.dtype == pl.String:
-        blank |= values.str.strip_chars().is_in(list(MISSING_TEXTS))
-        values = values.str.strip_chars()
-    numbers = values.cast(pl.Float64, strict=False)
-    wrong = (numbers.is_null() & ~blank) | numbers.is_infinite().fill_null(False)
-    if wrong.any():
-        row = wrong.arg_max() or 0
-        raise DataError(f"Column {values.name} is measured, but row {row + 1} holds {values[row]!r}. {ROWS_FROM_1}")
-    return numbers.fill_null(math.nan).to_numpy()
-
-
-def _quantiles(numbers: Numbers, weights: Numbers, bins: int) -> tuple[float, ...]:
-    """Thresholds with about the same weight in each range: a row of weight two is two rows."""
-    seen = ~np.isnan(numbers)
-    distinct, which = np.unique(numbers[seen], return_inverse=True)
-    weight = np.bincount(which, weights=weights[seen])
-    share = np.cumsum(weight) / weight.sum()
-    # The first value below which the wanted share lies; sums are rounded.
-    places = np.searchsorted(share, np.arange(1, bins) / bins - 1e-12) + 1
-    places = np.unique(places[places < len(distinct)])
-    return tuple(((distinct[places - 1] + distinct[places]) / 2).tolist())
 
 
 def _series(name: str, values: NDArray[Any]) -> pl.Series:
@@ -177,13 +156,6 @@ def _distinct(values: pl.Series) -> tuple[list[object], Indices]:
     places: dict[object, int] = {}
     found = np.array([places.setdefault(value, len(places)) for value in values.to_list()], dtype=np.int64)
     return list(places), found
-
-
-def plain(value: Any) -> Any:
-    """A whole number as int, however it is stored, so that its state is called `1`, not `1.0`."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _is_missing(value: Any) -> bool:
