@@ -53,8 +53,13 @@ def test_a_file_and_a_table_in_python(folder: Path) -> None:
 def test_with_missing_values_the_answer_says_why_it_has_no_interval(folder: Path) -> None:
     fit = credo.fit(str(folder / "patients.credo"), folder / "patients.csv")
     note = str(fit.query(QUESTION)).splitlines()[-1]
-    assert note.startswith("There is no interval: values are missing from the table")
-    assert "complete rows" in note
+    assert note.startswith("There is no interval: values that the table does not hold had to be inferred")
+    assert note.endswith("Learn from complete rows for one.")
+    complete = credo.fit(folder / "patients.credo", folder / "patients.csv", complete_rows=True)
+    assert complete.rows == 28
+    assert complete.query(QUESTION).interval
+    message = "2 of 30 rows were left out, as asked, because values are missing in them (age, bp)."
+    assert any(str(finding).startswith(message) for finding in complete.findings)
 
 
 def test_text_and_a_frame_give_the_same_as_a_network_of_the_same_structure(folder: Path) -> None:

@@ -102,6 +102,9 @@ def learn(
     ] = None,
     fixed: Annotated[list[str] | None, typer.Option(help="Keep the CPT of this variable; may be repeated.")] = None,
     weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
+    complete_rows: Annotated[
+        bool, typer.Option("--complete-rows", help="Learn from rows without missing values: answers have intervals.")
+    ] = False,
     soft_weight: Annotated[
         float | None,
         typer.Option(help="How much statements with a confidence weigh; chosen by cross-validation if not given."),
@@ -157,6 +160,7 @@ def learn(
                 prior=chosen_prior,
                 fixed=tuple(fixed or ()),
                 weights=weights,
+                complete_rows=complete_rows,
                 seed=seed,
                 soft_weight=soft_weight,
                 tie_reading=tie_reading,

@@ -16,11 +16,14 @@ from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
 from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
+from credo.io.complete_rows import CompleteRows
+from credo.io.complete_rows import complete_rows as only_complete_rows
 from credo.io.network_files import NetworkLike
 from credo.io.number_columns import with_ranges
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, KnowledgeSource
 from credo.knowledge.declared_network import knowledge_about
+from credo.knowledge.statements import TiedRows
 from credo.options import EMOptions, EntropyOptions, Options, PenaltyOptions, PosteriorOptions, TieReading, resolve_seed
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressListener, reporting, shares_of
 from credo.statistics.likelihood import log_likelihood_of_counts
@@ -38,6 +41,7 @@ def fit(
     prior: PriorLike | None = None,
     fixed: Sequence[str] = (),
     weights: Weights | None = None,
+    complete_rows: bool = False,
     seed: Seed = 0,
     soft_weight: float | None = None,
     tie_reading: TieReading | str = "cll",
@@ -70,6 +74,9 @@ def fit(
         Variables whose CPTs stay as they are.
     weights : str or array, optional
         The column, or the numbers, that say how often each row counts.
+    complete_rows : bool
+        Learn from the rows without missing values alone, which a finding counts. Answers then have intervals, which
+        there are none of yet where values are missing.
     seed : int or numpy.random.Generator
         The same integer gives the same result.
     soft_weight : float, optional
@@ -109,6 +116,9 @@ def fit(
     """
     started, compiled_before = perf_counter(), compile_seconds()
     known, taken = knowledge_about(network, knowledge, data, (weights,) if isinstance(weights, str) else ())
+    if complete_rows:
+        data, left_out = _complete_rows(known, data, weights)
+        taken = (*taken, *left_out)
     options = Options(
         em or EMOptions(), posterior or PosteriorOptions(), penalty or PenaltyOptions(), entropy or EntropyOptions()
     )
@@ -158,6 +168,15 @@ def fit(
         ),
         is_incomplete=solution.expected is not None,
     )
+
+
+def _complete_rows(knowledge: Knowledge, data: TableLike, weights: Weights | None) -> CompleteRows:
+    """The complete rows of the data; refused where rows are meant by their numbers, which would change."""
+    if weights is not None and not isinstance(weights, str):
+        raise OptionError("With complete_rows, weights are the name of a column: rows are left out.")
+    if any(isinstance(statement, TiedRows) and statement.rows for statement in knowledge.statements):
+        raise OptionError("With complete_rows, no statement can tie rows by their numbers: rows are left out.")
+    return only_complete_rows(data, knowledge.network.names)
 
 
 def _estimate(problem: Problem, knowledge: Knowledge) -> Solution:
