@@ -5,7 +5,19 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHMARKS = ("learn", "read_bif", "knowledge", "solve", "sampling", "em", "noisy", "ties", "explain", "cold_start")
+BENCHMARKS = (
+    "learn",
+    "read_bif",
+    "knowledge",
+    "solve",
+    "sampling",
+    "em",
+    "noisy",
+    "ties",
+    "explain",
+    "queries",
+    "cold_start",
+)
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fuzz.state import FOUND, STATE
 
-READERS = ("knowledge", "bif", "xmlbif", "xdsl", "uai", "net", "dsl", "csv")
+READERS = ("knowledge", "bif", "xmlbif", "xdsl", "uai", "net", "dsl", "csv", "saved")
 STARTING = 50  # inputs of the kind
 
 

@@ -54,6 +54,7 @@ KINDS = {
     "uai": "fuzz.networks:UAI",
     "net": "fuzz.networks:NET",
     "dsl": "fuzz.networks:DSL",
+    "saved": "fuzz.saved:SAVED",
     "csv": "fuzz.tables:CSV",
     "parquet": "fuzz.frames:PARQUET",
     "frames": "fuzz.frames:FRAMES",

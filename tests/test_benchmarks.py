@@ -9,7 +9,7 @@ from pathlib import Path
 import benchmarks
 import numpy as np
 import pytest
-from benchmarks import em, em_contenders, explain, knowledge, noisy, read_bif, sampling, solve
+from benchmarks import em, em_contenders, explain, knowledge, noisy, queries, read_bif, sampling, solve
 
 from credo.model.network import Network
 from credo.testing import made_up_network
@@ -95,3 +95,16 @@ def test_ten_times_the_rows_take_less_than_eight_times_as_long() -> None:
     assert isinstance(large, dict)
     assert large["busy"] < 8 * small["busy"]
     assert large["peak"] < 200  # MB above imports
+
+
+def test_questions_are_answered_by_all_programs_alike(tiny: Network, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyagrum")
+    pytest.importorskip("pgmpy")
+    questions = queries.questions_about(tiny, rows=20)
+    assert questions.rows.columns == ["c"]
+    assert set(queries.single("tiny", questions)) == {"credo", "pyAgrum", "pgmpy"}
+    queries.table("tiny", questions, pgmpy_rows=3)
+    queries.draws("tiny", questions, rows=20)
+    assert len(capsys.readouterr().out.splitlines()) == 6
+    with pytest.raises(AssertionError, match="pgmpy differs by 0.1"):
+        queries.require_agreement("pgmpy", [np.array([0.5, 0.5])], [np.array([0.4, 0.6])])

@@ -79,3 +79,38 @@ def test_mistakes_are_errors_of_credo(file: Path) -> None:
     for arguments in (["query", file, "P(lnug=yes)"], ["show", file, "lnug"], ["compare", file, "missing.bif"]):
         with pytest.raises(credo.CredoError):
             run(*arguments)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("saved")
+    credo.write_network(NETWORK.without_cpts(), folder / "clinic.bif")
+    NETWORK.sample(50, seed=1).write_csv(folder / "rows.csv")
+    out = run("learn", folder / "clinic.bif", folder / "rows.csv", "--save", folder / "model.fit")
+    assert "The fit is in" in out
+    return folder / "model.fit"
+
+
+def test_a_saved_fit_answers_with_intervals(saved: Path, tmp_path: Path) -> None:
+    fit = credo.load(saved)
+    assert "95% interval" in run("query", saved, "P(lung=yes | smoke=yes)")
+    assert run("query", saved, "P(lung=yes)") == f"{fit.query('P(lung=yes)')}\n"
+    table = tmp_path / "patients.csv"
+    table.write_text("smoke,xray\nyes,\nno,shadow\n")
+    assert "lung=yes low" in run("predict", saved, table).splitlines()[0]
+
+
+def test_a_saved_fit_is_shown_converted_and_compared(saved: Path, tmp_path: Path) -> None:
+    assert "Method: posterior" in run("show", saved)
+    assert "high" in run("show", saved, "lung")
+    learned = tmp_path / "learned.bif"
+    run("convert", saved, learned)
+    assert "the same CPTs" in run("compare", saved, learned)
+    assert len(run("sample", saved, "-n", 5).splitlines()) == 6
+
+
+def test_where_a_saved_fit_is_no_network_the_error_says_what_to_do(saved: Path, tmp_path: Path) -> None:
+    with pytest.raises(credo.FormatError, match="the name of a saved fit, not of a network"):
+        credo.read_network(saved)
+    with pytest.raises(credo.FormatError, match=r"ends in \.fit"):
+        run("learn", saved.with_name("clinic.bif"), saved.with_name("rows.csv"), "--save", tmp_path / "model.bif")

@@ -69,7 +69,7 @@ def test_the_optimum_of_two_causes_by_hand() -> None:
     assert leak == pytest.approx([0.9, 0.1], abs=1e-5)
 
 
-@pytest.mark.parametrize("accelerate", [False, True])
+@pytest.mark.parametrize("accelerate", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_objective_never_falls(kind: str, accelerate: bool) -> None:
     truth = noisy_network(np.random.default_rng(2), kind, leak=True)

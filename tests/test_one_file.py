@@ -50,6 +50,15 @@ def test_a_file_and_a_table_in_python(folder: Path) -> None:
     assert predicted.filter(state="1")["probability"][0] == pytest.approx(float(answer))
 
 
+def test_a_saved_fit_keeps_the_declarations(folder: Path) -> None:
+    fit = credo.fit(folder / "patients.credo", folder / "complete.csv", method="cmap")
+    fit.save(folder / "patients.fit")
+    again = credo.load(folder / "patients.fit")
+    assert again.knowledge == fit.knowledge
+    assert again.knowledge.declarations[0].span == fit.knowledge.declarations[0].span
+    assert again.network == fit.network
+
+
 def test_with_missing_values_the_answer_says_why_it_has_no_interval(folder: Path) -> None:
     fit = credo.fit(str(folder / "patients.credo"), folder / "patients.csv")
     note = str(fit.query(QUESTION)).splitlines()[-1]

@@ -79,7 +79,7 @@ _HOMES = {
     "credo.findings": ("Finding",),
     "credo.progress": ("ProgressEvent",),
     "credo.results": ("FitResult",),
-    "credo.user_results": ("Check", "Fit"),
+    "credo.user_results": ("Check", "Fit", "load"),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
     "credo.statistics.ties.factors": ("TieError",),
     "credo.options": ("EMOptions", "EntropyOptions", "PenaltyOptions", "PosteriorOptions", "TieReading"),
@@ -199,7 +199,7 @@ if TYPE_CHECKING:
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
     from credo.statistics.ties.factors import TieError
     from credo.topic_models import Topics, topics
-    from credo.user_results import Check, Fit
+    from credo.user_results import Check, Fit, load
 
 
 def __getattr__(name: str) -> Any:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.errors import ImpossibleRowError, OptionError, QueryError
+from credo.errors import ImpossibleRowError, OptionError, QueryError, TooLargeError
 from credo.io.columns import MISSING
-from credo.io.dataset import Dataset, extended
+from credo.io.dataset import Dataset, distinct_rows, extended
 from credo.io.number_columns import warn_outside
 from credo.io.tables import read_table
 from credo.knowledge.query import Query, checked_evidence, parse_query
@@ -27,6 +27,7 @@ from credo.results import FitResult
 from credo.sampling.intervals import cpt_draws, draw_places
 from credo.sampling.posterior import PosteriorResult
 from credo.statistics.counts import layout_for_counts
+from credo.statistics.inference.batched import BYTES_A_CELL
 from credo.statistics.predict import posterior as posterior_of_rows
 from credo.statistics.questions import (
     BatchedCPTs,
@@ -38,6 +39,7 @@ from credo.statistics.questions import (
     marginal_factors,
     marginals,
     most_probable_states,
+    relevant_evidence,
     require_possible,
 )
 from credo.types import Codes, Numbers, TableLike
@@ -183,6 +185,24 @@ def predict_network(network: Network, data: TableLike, targets: Sequence[str] | 
     return _predict_table(network, data, targets, lambda codes, name: _predict_at_cpts(network, codes, name))
 
 
+def all_marginals(fit: FitResult, most_cells: int, level: float = 0.95) -> pl.DataFrame:
+    """How probable each state of each variable is, when nothing is observed; with intervals if there is time for draws.
+
+    The columns are those of `predict` for a case without evidence. `most_cells` of all cliques under all draws limits
+    the work.
+
+    Raises
+    ------
+    TooLargeError
+        If the network is too large for exact inference within this limit.
+    """
+    network = expand(fit.network).network
+    cells = marginal_factors(network, {}).plan.cells
+    if cells > most_cells:
+        raise TooLargeError(f"The exact probabilities of all variables need {cells:,} numbers.", cells * BYTES_A_CELL)
+    return _predict_case(fit, {}, None, level, most_cells)
+
+
 def most_probable(fit: FitResult, evidence: Evidence | None = None) -> pl.DataFrame:
     """The states of all variables that are most probable together, given evidence; see `Fit.most_probable`.
 
@@ -221,12 +241,14 @@ def why_no_interval(fit: FitResult) -> str:
     return ""
 
 
-def _draws(fit: FitResult, network: Network, factors: Factors) -> tuple[BatchedCPTs | None, str]:
+def _draws(
+    fit: FitResult, network: Network, factors: Factors, most_cells: int = MOST_CELLS
+) -> tuple[BatchedCPTs | None, str]:
     """Draws of the CPTs that a question depends on, or None and the reason why there are none."""
     note = why_no_interval(fit)
     if note:
         return None, note
-    count = min(MOST_DRAWS, MOST_CELLS // max(1, factors.plan.cells))
+    count = min(MOST_DRAWS, most_cells // max(1, factors.plan.cells))
     if count < LEAST_DRAWS:
         return None, "There is no interval: this question is too large to be answered under a hundred draws."
     return {name: _cpts(fit, network, count, name) for name in factors.families}, ""
@@ -267,16 +289,22 @@ def _frame(network: Network, asked: Query, values: Numbers, level: float, with_i
 
 
 def _ends(values: Numbers, level: float) -> Numbers:
-    return np.asarray(np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0), dtype=np.float64)
+    return np.asarray(np.quantile(values, _levels(level), axis=0), dtype=np.float64)
 
 
-def _predict_case(fit: FitResult, case: Evidence, targets: Sequence[str] | None, level: float) -> pl.DataFrame:
+def _levels(level: float) -> list[float]:
+    return [(1 - level) / 2, (1 + level) / 2]
+
+
+def _predict_case(
+    fit: FitResult, case: Evidence, targets: Sequence[str] | None, level: float, most_cells: int = MOST_CELLS
+) -> pl.DataFrame:
     import polars as pl
 
     given = checked_evidence(fit.network, {name: value for name, value in case.items() if value is not None})
     names = [name for name in fit.network.names if name not in given] if targets is None else list(targets)
     network = expand(fit.network).network
-    draws, _ = _draws(fit, network, marginal_factors(network, given))
+    draws, _ = _draws(fit, network, marginal_factors(network, given), most_cells)
     found = marginals(network, as_batch(network) if draws is None else draws, given)
     possible = np.isfinite(found[names[0]]).all(axis=1) if names else np.ones(1, dtype=bool)
     require_possible(np.where(possible, 0.0, -np.inf), Query({}, given))
@@ -317,11 +345,13 @@ def _predict_table(
         raise OptionError("Every variable has a column in this table: name those to predict, as in targets='outcome'.")
     codes = table.codes.copy()
     codes[:, [network.names.index(name) for name in names]] = MISSING
-    distinct, which = np.unique(codes, axis=0, return_inverse=True)
-    which = which.ravel()
+    first, which = distinct_rows(codes)
     found: dict[str, Numbers] = {}
     for name in names:
-        means, ends = predicted(distinct, name)
+        try:
+            means, ends = predicted(codes[first], name)
+        except ImpossibleRowError as error:  # of the distinct rows, the number of which the user does not know
+            raise ImpossibleRowError(1 + int(first[error.row - 1]), error.values) from None
         impossible = np.flatnonzero(np.isnan(means[which, 0]))
         if impossible.size:
             row = int(impossible[0])
@@ -343,21 +373,33 @@ def _predict_at_cpts(network: Network, codes: Codes, name: str) -> tuple[Numbers
 
 
 def _predict_rows(fit: FitResult, codes: Codes, name: str, level: float) -> tuple[Numbers, Numbers | None]:
-    """The probabilities of a variable's states in each row, and the ends of their intervals, (2, rows, states)."""
-    network = expand(fit.network).network
-    states = len(network.states(name))
-    means, ends = np.empty((len(codes), states)), np.empty((2, len(codes), states))
+    """The probabilities of a variable's states in each row, and the ends of their intervals, (2, rows, states).
+
+    Rows that show the same values of what matters for this variable are answered once.
+    """
     if why_no_interval(fit):
         return _predict_at_cpts(fit.network, codes, name)
-    patterns, pattern_of = np.unique(codes >= 0, axis=0, return_inverse=True)
-    for number, pattern in enumerate(patterns):
-        rows = np.flatnonzero(pattern_of.ravel() == number)
-        observed = [fit.network.names[v] for v in np.flatnonzero(pattern)]
+    network = expand(fit.network).network
+    if any((cpt == 0.0).any() for cpt in network.cpts.values()):
+        _predict_at_cpts(fit.network, codes, name)  # finds rows that are impossible, whatever matters
+    states = len(network.states(name))
+    means, ends = np.empty((len(codes), states)), np.empty((2, len(codes), states))
+    examples, pattern_of = distinct_rows(codes >= 0)
+    for number, example in enumerate(examples.tolist()):
+        rows = np.flatnonzero(pattern_of == number)
+        shown = [fit.network.names[v] for v in np.flatnonzero(codes[example] >= 0)]
+        observed = relevant_evidence(network, name, shown)
+        columns = [fit.network.names.index(each) for each in observed]
+        first, which = distinct_rows(codes[np.ix_(rows, columns)])
         factors = factors_of(network, {name: ()}, {v: (network.states(v)[0],) for v in observed}, {})
-        count = min(MOST_DRAWS, MOST_CELLS // max(1, factors.plan.cells * len(rows)))
+        count = min(MOST_DRAWS, MOST_CELLS // max(1, factors.plan.cells * len(first)))
         count = max(count, LEAST_DRAWS)
         cpts = {family: _cpts(fit, network, count, family) for family in factors.families}
-        values = answer_rows(network, cpts, name, codes[rows], observed)
-        means[rows] = values.mean(axis=0)
-        ends[:, rows] = _ends(values, level)
+        values = answer_rows(network, cpts, name, codes[rows[first]], observed)
+        if np.isnan(values).any():  # numbers so small that they are zero, in some draws
+            means[rows] = np.nanmean(values, axis=0)[which]
+            ends[:, rows] = np.nanquantile(values, _levels(level), axis=0)[:, which]
+        else:
+            means[rows] = values.mean(axis=0)[which]
+            ends[:, rows] = _ends(values, level)[:, which]
     return means, ends

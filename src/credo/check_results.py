@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 from credo.errors import listing
+from credo.explain.contradictions import Contradiction
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference
 
@@ -224,7 +225,13 @@ class CheckResult:
     feasible
         Whether all statements without a confidence can hold at once.
     conflicts
-        The smallest sets of statements that cannot.
+        The smallest sets of statements that cannot: all of them, the smallest first.
+    has_all_conflicts
+        Whether these are all; False where the search ended at a limit.
+    fewest_to_drop
+        As few statements as possible without which no conflict is left; empty where not all conflicts are known.
+    unresolved
+        Statements of which it is not known whether they are part of a conflict.
     redundant
         Statements that follow from others.
     determined
@@ -237,6 +244,8 @@ class CheckResult:
         Statements with a confidence that those without one rule out.
     statements
         Each statement, in its order.
+    contradicted
+        The statements that the data contradict, and what the data show instead.
     orders
         How the states of variables were ordered, from low to high.
     readings
@@ -263,12 +272,16 @@ class CheckResult:
 
     feasible: bool
     conflicts: tuple[Conflict, ...]
+    has_all_conflicts: bool
+    fewest_to_drop: tuple[StatementReference, ...]
+    unresolved: tuple[StatementReference, ...]
     redundant: tuple[RedundantStatement, ...]
     determined: tuple[DeterminedProbability, ...]
     vacuous: tuple[VacuousStatement, ...]
     forced_equalities: tuple[ForcedEquality, ...]
     excluded: tuple[ExcludedStatement, ...]
     statements: tuple[StatementCheck, ...]
+    contradicted: tuple[Contradiction, ...]
     orders: tuple[OrderUsed, ...]
     readings: tuple[str, ...]
     notes: tuple[str, ...]

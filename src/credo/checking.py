@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from time import perf_counter
@@ -24,13 +24,15 @@ from credo.check_results import (
 )
 from credo.constraints.block_findings import BlockFinding, BlockFindings
 from credo.constraints.blocks import Block, blocks_of
+from credo.constraints.conflict_enumeration import fewest_to_drop, minimal_sets
 from credo.constraints.conflicts import ConflictError, MinimalConflict, false_statements
 from credo.constraints.consequences import ForcedEqual, Pinned, equation
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import with_noisy_families
 from credo.errors import OptionError
-from credo.explain.plausibility import Plausibility, plausibilities
+from credo.explain.contradictions import compare_with_data, contradictions_among
+from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference, references_to
 from credo.io.dataset import extended
 from credo.io.network_files import NetworkLike
@@ -56,6 +58,8 @@ from credo.types import Seed, TableLike
 from credo.user_results import Check
 
 _REPORT_EVERY = 256  # blocks between two progress events
+_FEW_CONFLICTS = 12  # in the message of an error
+_MANY_CONFLICTS = 500  # from here on, the fewest statements to drop are not sought
 _MAX_EXAMPLE_PROBABILITIES = 12  # shown to prove that a conflict is as small as can be
 
 Refer = Callable[[Iterable[int]], tuple[StatementReference, ...]]
@@ -129,20 +133,24 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
         return tuple(references[number] for number in sorted(set(numbers)))
 
     summary = _summarise_blocks(constraints, blocks, notify)
+    conflicts = summary.conflicts
+    has_all_conflicts = not summary.is_cut_short
     counts, hidden = (None, ()) if data is None else _counts_of(knowledge, data, notify)
     notify(ProgressEvent(CHECKING_KNOWLEDGE if counts is None else COMPARING_WITH_DATA))
-    plausible = plausibilities(constraints, None if counts is None else counts.configuration, blocks=blocks, seed=seed)
+    comparison = compare_with_data(constraints, counts, seed=seed)
+    plausible = comparison.plausible
+    contradicted = () if counts is None else contradictions_among(plausible, knowledge, constraints, counts)
     named = {name for block in blocks for name, _ in block.configurations}
     data_use = () if counts is None else _data_use(counts, hidden, named)
-    too_small = {number for number, plausibility in plausible.items() if plausibility.is_too_small}
-    unobserved = _without_data(blocks, {use.variable for use in data_use if not use.rows_used})
-    plausible |= {number: plausible[number].without_data() for number in (too_small | unobserved) & set(plausible)}
     constraint_counts = _constraint_counts(constraints, len(references))
     vacuous = _vacuous(summary, constraints, knowledge.statements, constraint_counts)
     vacuous_numbers = {number for number, _ in vacuous}
     return Check(
-        feasible=not summary.conflicts,
-        conflicts=tuple(_conflict(conflict, refer, constraints) for conflict in summary.conflicts),
+        feasible=not conflicts,
+        conflicts=tuple(_conflict(conflict, refer, constraints) for conflict in conflicts),
+        has_all_conflicts=has_all_conflicts,
+        fewest_to_drop=refer(_fewest_to_drop(conflicts)) if has_all_conflicts else (),
+        unresolved=refer(summary.not_decided),
         redundant=tuple(
             RedundantStatement(references[number], refer(sources))
             for number, sources in sorted(summary.redundant(constraints).items())
@@ -161,6 +169,7 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
             ExcludedStatement(references[number], refer(others)) for number, others in sorted(summary.excluded.items())
         ),
         statements=_statement_checks(knowledge, constraints, references, constraint_counts, plausible),
+        contradicted=contradicted,
         orders=_orders_used(knowledge),
         readings=tuple(f"{words_of(each)}: {to_text(each)}" for each in knowledge.statements if is_spoken(each)),
         notes=tuple(f"{references[number].subject} {sentence}" for number, sentence in summary.notes),
@@ -169,7 +178,7 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
             *(
                 f"{references[number].subject} became so many constraints that its probability is too small for a "
                 "number: it was not compared with the data."
-                for number in sorted(too_small)
+                for number in sorted(comparison.too_small)
             ),
             *map(str, data_use),
         ),
@@ -187,9 +196,11 @@ def require_consistent(found: CheckResult) -> None:
     if found.feasible:
         return
     lines = ["The knowledge contradicts itself."]
-    for conflict in found.conflicts:
+    for conflict in found.conflicts[:_FEW_CONFLICTS]:
         lines.append("These statements cannot all hold:" if len(conflict.statements) > 1 else "This cannot hold:")
         lines += [f"  {statement}" for statement in conflict.statements]
+    if len(found.conflicts) > _FEW_CONFLICTS:
+        lines.append(f"There are {len(found.conflicts) - _FEW_CONFLICTS} more conflicts; the check lists them.")
     raise ConflictError("\n".join(lines), found.conflicts)
 
 
@@ -197,8 +208,10 @@ def require_consistent(found: CheckResult) -> None:
 class _BlockSummary:
     """What the blocks showed so far, by the numbers of statements."""
 
-    conflicts: list[MinimalConflict] = field(default_factory=list)
+    found_conflicts: dict[tuple[int, ...], MinimalConflict] = field(default_factory=dict)
     conflicting: set[int] = field(default_factory=set)
+    is_cut_short: bool = False  # whether a block may have more conflicts
+    unresolved: set[int] = field(default_factory=set)  # in blocks with conflicts, and perhaps part of one
     follows: dict[int, set[tuple[int, ...]]] = field(default_factory=dict)
     needed: set[int] = field(default_factory=set)  # with a constraint that does not follow, or was not decided
     undecided: set[int] = field(default_factory=set)
@@ -210,8 +223,20 @@ class _BlockSummary:
     notes: dict[tuple[int, str], None] = field(default_factory=dict)
     open_products: set[int] = field(default_factory=set)
 
+    @property
+    def conflicts(self) -> list[MinimalConflict]:
+        """The minimal conflicts of all blocks: what is minimal in one may contain a conflict of another."""
+        return [self.found_conflicts[statements] for statements in minimal_sets(self.found_conflicts)]
+
+    @property
+    def not_decided(self) -> set[int]:
+        """Statements of which it is not known whether they are part of a conflict."""
+        return (self.unresolved | self.open_products) - {each for found in self.conflicts for each in found.statements}
+
     def add_conflict(self, conflict: MinimalConflict) -> None:
-        self.conflicts.append(conflict)
+        known = self.found_conflicts.get(conflict.statements)
+        if known is None or known.relaxation < conflict.relaxation:  # all blocks have to give way
+            self.found_conflicts[conflict.statements] = conflict
         self.conflicting |= set(conflict.statements)
 
     def redundant(self, constraints: Constraints) -> dict[int, set[int]]:
@@ -225,11 +250,12 @@ def _summarise_blocks(constraints: Constraints, blocks: Collection[Block], notif
     summary = _BlockSummary()
     for conflict in false_statements(constraints):
         summary.add_conflict(conflict)
+    false = frozenset(summary.conflicting)
     findings = BlockFindings()
     for done, block in enumerate(blocks):
         if done % _REPORT_EVERY == 0:
             notify(ProgressEvent(CHECKING_KNOWLEDGE, done, len(blocks)))
-        _add_block(summary, block, findings.of(block, summary.conflicting))
+        _add_block(summary, block, findings.of(block, false))
     notify(ProgressEvent(CHECKING_KNOWLEDGE, len(blocks), len(blocks)))
     return summary
 
@@ -238,7 +264,13 @@ def _add_block(summary: _BlockSummary, block: Block, found: BlockFinding) -> Non
     members = set(block.statements)
     for conflict in found.conflicts:
         summary.add_conflict(conflict)
+    if not found.has_all_conflicts:
+        summary.is_cut_short = True
+        summary.unresolved |= members
     if not found.feasible:
+        # Of products it is only known which are excluded; of soft statements, nothing where hard ones conflict.
+        hard = set(block.linear.statements[block.linear.hard].tolist())
+        summary.unresolved |= members - hard | {product.statement for product in block.products}
         if not summary.conflicting & members:
             summary.unexplored |= members
         summary.needed |= members  # where nothing can hold, nothing is reported as redundant
@@ -258,8 +290,8 @@ def _add_block(summary: _BlockSummary, block: Block, found: BlockFinding) -> Non
     if found.products_hold:
         sentence = "compares products, which is not convex: CPTs were found where it holds with all the others."
         summary.notes.update(dict.fromkeys((number, sentence) for number in found.product_statements))
-    elif not found.conflicts:
-        summary.open_products |= set(found.product_statements)
+    else:
+        summary.open_products |= set(found.product_statements)  # those in a conflict are taken out at the end
 
 
 def _statement_checks(
@@ -313,18 +345,6 @@ def _data_use(counts: Counts, hidden: Collection[str], variables: Collection[str
     )
 
 
-def _without_data(blocks: Iterable[Block], unobserved: Collection[str]) -> set[int]:
-    """Statements that are only about variables which no row of the data shows."""
-    if not unobserved:
-        return set()
-    with_data: set[int] = set()
-    others: set[int] = set()
-    for block in blocks:
-        is_observed = any(name not in unobserved for name, _ in block.configurations)
-        (with_data if is_observed else others).update(block.statements)
-    return others - with_data
-
-
 def _conflict(conflict: MinimalConflict, refer: Refer, constraints: Constraints) -> Conflict:
     linear = constraints.linear
     named = np.unique(linear.take(np.isin(linear.statements, conflict.statements)).indices)
@@ -343,6 +363,11 @@ def _conflict(conflict: MinimalConflict, refer: Refer, constraints: Constraints)
     slack = conflict.relaxation if isfinite(conflict.relaxation) else None
     configurations = tuple(_configurations_of(statement.number, constraints) for statement in statements)
     return Conflict(statements, slack, tuple(resolutions), configurations)
+
+
+def _fewest_to_drop(conflicts: Sequence[MinimalConflict]) -> tuple[int, ...]:
+    """The smallest set of statements without which no conflict is left; nothing where there are very many conflicts."""
+    return fewest_to_drop([each.statements for each in conflicts]) if 0 < len(conflicts) <= _MANY_CONFLICTS else ()
 
 
 def _configurations_of(statement: int, constraints: Constraints) -> tuple[str, ...]:
@@ -397,7 +422,13 @@ def _not_checked(
     summary: _BlockSummary, constraints: Constraints, references: tuple[StatementReference, ...]
 ) -> tuple[str, ...]:
     sentences = []
-    for number in sorted(summary.open_products):
+    conflicting = {number for conflict in summary.conflicts for number in conflict.statements}
+    for number in sorted(summary.unresolved - conflicting):
+        sentences.append(
+            f"{references[number].subject} is about probabilities that other statements conflict over: whether it is "
+            "part of a conflict is not known."
+        )
+    for number in sorted(summary.open_products - conflicting - summary.unresolved):
         sentences.append(
             f"{references[number].subject} compares products, which is not convex. The ranges of its factors leave "
             "room for it, but no CPTs were found where it holds with all the others: whether it can is not known."

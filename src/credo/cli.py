@@ -130,6 +130,9 @@ def learn(
         list[str] | None,
         typer.Option("--ask", "-a", help='A question to the result: "P(outcome=yes | age=54)"; may be repeated.'),
     ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Save the fit here (.fit), with its draws: `credo query` asks it.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Learn the probabilities of NETWORK from DATA and knowledge. Exit code 3: the knowledge contradicts itself.
@@ -144,12 +147,15 @@ def learn(
         from credo.io.network_files import check_target, write_network
         from credo.knowledge.sources import is_knowledge_file
         from credo.options import EMOptions, EntropyOptions
+        from credo.saving.fits import check_fit_target
 
         if out is not None:
             check_target(out)  # before the work, not after it
         if report is not None:
             require_target(report)
-        end_on_signals().expect(out, report, checkpoint=checkpoint)
+        if save is not None:
+            check_fit_target(save)
+        end_on_signals().expect(save, out, report, checkpoint=checkpoint)
         chosen_prior = _prior(prior, prior_network, prior_weight)
         try:
             result = fit(
@@ -175,6 +181,8 @@ def learn(
             check_knowledge(network, knowledge, data=needed, progress=notify).report(report)
             raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
         answers = [result.query(question) for question in ask or ()]
+        if save is not None:
+            result.save(save)
         if report is not None:
             result.report(report, progress=notify)
     if out is not None:
@@ -184,6 +192,8 @@ def learn(
         _print_json({**result.to_dict(), **asked})
         return
     _show(result, out, report)
+    if save is not None:
+        say(f'The fit is in {save}. Ask it: credo query {save} "P({result.network.names[-1]})"')
     for answer in answers:
         say(f"\n{answer}")
 

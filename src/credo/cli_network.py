@@ -1,4 +1,7 @@
-"""Commands about a network that is there: ask it, predict with it, show, convert, compare and sample it."""
+"""Commands about a network that is there: ask it, predict with it, show, convert, compare and sample it.
+
+A saved fit is one too; its draws give answers their intervals.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,13 @@ if TYPE_CHECKING:
     import polars as pl
 
     from credo.model.network import Network
+    from credo.user_results import Fit
 
 SHOWN = 20  # rows of a table that a terminal shows
 
-NetworkFile = Annotated[Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl")]
+NetworkFile = Annotated[
+    Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl; or a saved .fit")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
@@ -29,7 +35,8 @@ def query(
     """Ask NETWORK for a probability: any variables, given evidence and interventions."""
     from credo.answers import query_network
 
-    found = query_network(_read(network), question)
+    fit = _saved(network)
+    found = query_network(_read(network), question) if fit is None else fit.query(question)
     if as_json:
         _print_json(found.to_dict())
     else:
@@ -51,7 +58,8 @@ def predict(
 
     if out is not None:
         require_target(out)  # before the work, not after it
-    found = predict_network(_read(network), data, tuple(target) if target else None)
+    fit, targets = _saved(network), tuple(target) if target else None
+    found = predict_network(_read(network), data, targets) if fit is None else fit.predict(data, targets)
     _give(found, out, as_json, "predictions")
 
 
@@ -64,19 +72,24 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show the variables of NETWORK with their states and parents, or the CPTs of some of them."""
-    given = _read(network, data)
+    fit = _saved(network)
+    given = _read(network, data) if fit is None else fit.network
     for name in variable or ():
         given.variable(name)
     if as_json:
         _print_json(_network_to_dict(given, variable or given.names))
     elif not variable:
+        if fit is not None:
+            say(f"{fit}\n")
         say(str(given))
         say(f"Add the name of a variable to see its CPT: credo show {network} {given.names[0]}")
     else:
         for name in variable:
             parents = ", ".join(given.parents[name]) or "none"
             say(f"{name}: {', '.join(given.states(name))}; parents: {parents}")
-            if name in given.cpts:
+            if fit is not None and fit.posterior is not None and name not in given.forms:
+                _print_frame(fit.interval(name))
+            elif name in given.cpts:
                 _print_frame(given.cpt(name))
             else:
                 say("  It has no CPT yet: learn it from data.")
@@ -141,11 +154,23 @@ def _read(path: Path, data: Path | None = None) -> Network:
     from credo.io.network_files import read_network
     from credo.knowledge.sources import is_knowledge_file
 
-    if not is_knowledge_file(path):
-        return read_network(path)
-    from credo.knowledge import declared_network
+    if is_knowledge_file(path):
+        from credo.knowledge import declared_network
 
-    return declared_network(path, data).network
+        return declared_network(path, data).network
+    fit = _saved(path)
+    return read_network(path) if fit is None else fit.network
+
+
+def _saved(path: Path) -> Fit | None:
+    """The fit in a file; None where it is that of a network."""
+    from credo.io.network_files import SAVED_FIT
+
+    if not path.name.lower().endswith(SAVED_FIT):
+        return None
+    from credo.user_results import load
+
+    return load(path)
 
 
 def _give(frame: pl.DataFrame, out: Path | None, as_json: bool, what: str) -> None:

@@ -14,6 +14,7 @@ from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
+from credo.explain.contradictions import contradiction_findings, contradictions
 from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
 from credo.io.complete_rows import CompleteRows
@@ -137,8 +138,10 @@ def fit(
     if log_likelihood is None:
         log_likelihood = log_likelihood_of_counts(whole, problem.counts)
     learned = collapsed(model.expansion, whole.cpts, problem.constraints, rescale=solution.posterior is None)
+    contradicted = contradictions(known, model.stated, problem.counts, problem.seed)
     learned = with_ranges(learned, table.numbers)
     findings = (
+        *contradiction_findings(contradicted),
         *taken,
         *hidden_findings(table.columns),
         *outside_findings(known.network, table.numbers),
@@ -164,6 +167,7 @@ def fit(
         problem=replace(
             problem,
             counts=problem.counts if solution.expected is None else solution.expected,
+            observed=None if solution.expected is None else problem.counts,
             soft_weight=problem.soft_weight if solution.soft_weight is None else solution.soft_weight,
         ),
         is_incomplete=solution.expected is not None,

@@ -183,6 +183,39 @@ class Fit(FitResult):
         """
         return sensitivity(self, question)
 
+    def save(self, path: str | Path) -> Path:
+        """Write the fit to a file, with its draws, its knowledge and its counts; `credo.load` reads it.
+
+        Parameters
+        ----------
+        path
+            The file to write; its name ends in `.fit`. It holds no row of the data.
+
+        Returns
+        -------
+        Path
+            Where the file is.
+
+        Raises
+        ------
+        FormatError
+            If the name does not end in `.fit`.
+        FileError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import credo, os, polars, tempfile
+        >>> network = credo.Network({"coin": ["heads", "tails"]})
+        >>> fit = credo.fit(network, polars.DataFrame({"coin": ["heads"] * 3 + ["tails"]}))
+        >>> path = fit.save(os.path.join(tempfile.mkdtemp(), "coin.fit"))
+        >>> credo.load(path).query("P(coin=heads)").interval == fit.query("P(coin=heads)").interval
+        True
+        """
+        from credo.saving.fits import save_fit
+
+        return save_fit(self, path)
+
     def __str__(self) -> str:
         from credo.report.fit_text import fit_plain_text
 
@@ -192,6 +225,35 @@ class Fit(FitResult):
         from credo.report.notebook import fit_html
 
         return fit_html(self)
+
+
+def load(path: str | Path) -> Fit:
+    """Read a fit that `Fit.save` wrote.
+
+    It answers as the one that was saved, to the last bit. It has counts but no rows of the data.
+
+    Parameters
+    ----------
+    path
+        The file; its name usually ends in `.fit`.
+
+    Returns
+    -------
+    Fit
+        The fit.
+
+    Raises
+    ------
+    FormatError
+        If the file is no saved fit, is damaged, or was saved by a version of credo that this one does not read.
+    FileError
+        If the file does not exist or cannot be read.
+    TooLargeError
+        If reading it would take more memory than allowed.
+    """
+    from credo.saving.fits import load_fit
+
+    return load_fit(path, Fit)
 
 
 class Check(CheckResult):

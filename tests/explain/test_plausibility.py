@@ -8,12 +8,12 @@ from scipy.integrate import quad
 from scipy.stats import beta
 
 from credo.constraints.lower import lower
+from credo.explain.beta_probabilities import difference_probability
 from credo.explain.plausibility import (
     EQUALITY_TOLERANCE,
     Plausibility,
     Verdict,
     bayes_factor_error,
-    difference_probability,
     plausibilities,
 )
 from credo.knowledge import Knowledge

@@ -68,7 +68,7 @@ def test_statements_with_a_change(text, data):
     result(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(statements(nasty_names), max_size=4))
 def test_statements_about_variables_that_do_not_exist(made):
     result(made)

@@ -11,13 +11,16 @@ import pytest
 import credo
 from credo import Network, plot
 from credo.drawing.colours import DARK, LIGHT
+from credo.drawing.network_boxes import network_boxes, network_picture, percent
 from credo.errors import MissingExtraError, OptionError
+from credo.marginals import fit_marginals
 from tests.helpers.pages import demo
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.colors import to_hex  # noqa: E402
+from matplotlib.patches import FancyArrowPatch, Rectangle  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +47,37 @@ def test_a_cpt_as_bars(fit: credo.Fit) -> None:
     assert named == ["what the knowledge allows", "its mean", "the data alone", "learned", "95% interval"]
 
 
+def test_a_large_cpt_has_pages_and_says_so() -> None:
+    parents = [f"p{k}" for k in range(6)]
+    network = Network(dict.fromkeys([*parents, "child"], ("no", "yes")), {"child": parents})
+    fit = credo.fit(network, pl.DataFrame({name: ["no", "yes"] for name in network.names}), method="map")
+    explanation = fit.explain()
+    pages = [plot.cpt(fit, "child", page=number, explanation=explanation) for number in (1, 2)]
+    notes = [each.get_xlabel() for each in pages]
+    assert notes[0] == "showing 40 of 64 configurations; page 1 of 2; all are in fit.cpt('child')"
+    assert notes[1] == "showing 24 of 64 configurations; page 2 of 2; all are in fit.cpt('child')"
+    labels = {label.get_text() for each in pages for label in each.get_yticklabels()}
+    assert len(labels) == 64
+    assert plot.cpt(fit, "p0", explanation=explanation).get_xlabel() == ""
+    with pytest.raises(OptionError, match="has 2 pages: there is no page 3"):
+        plot.cpt(fit, "child", page=3, explanation=explanation)
+
+
+def test_the_network_has_the_positions_of_the_page(fit: credo.Fit) -> None:
+    ax = plot.network(fit)
+    boxes = network_boxes(fit.network, fit_marginals(fit).bars)
+    picture = network_picture(fit.network, boxes)
+    corners = {(each.get_x(), each.get_y()) for each in ax.patches if isinstance(each, Rectangle)}
+    assert {picture.box(name)[:2] for name in fit.network.names} <= corners
+    words = [text.get_text() for text in ax.texts]
+    assert "brain_tumour" in words
+    assert percent(fit.predict({}, "coma")["probability"][1]) in words
+    _, small = pyplot.subplots(figsize=(2, 2))
+    names = [text.get_text() for text in plot.network(fit, ax=small).texts]
+    assert "brain_\ntumour" in names
+    assert len(names) == 6
+
+
 def test_pictures_are_drawn_on_axes_that_are_given(fit: credo.Fit) -> None:
     _, panels = pyplot.subplots(2, 2)
     explanation = fit.explain()
@@ -58,7 +92,7 @@ def test_pictures_are_drawn_on_axes_that_are_given(fit: credo.Fit) -> None:
 def test_colours_suit_the_paper(fit: credo.Fit, style: str, colours: dict[str, str]) -> None:
     with pyplot.style.context(style):
         ax = plot.network(fit)
-        kinds = {to_hex(text.arrow_patch.get_edgecolor()) for text in ax.texts if text.arrow_patch is not None}
+        kinds = {to_hex(each.get_edgecolor()) for each in ax.patches if isinstance(each, FancyArrowPatch)}
         assert kinds == {colours["raises"]}
         ax.figure.canvas.draw()
 
@@ -113,10 +147,11 @@ def test_without_matplotlib_the_extra_is_named(fit: credo.Fit, monkeypatch: pyte
 
 def test_what_notebooks_show(fit: credo.Fit) -> None:
     for text in (fit._repr_html_(), fit.network._repr_html_()):
-        assert text.count("<circle") == 6
+        assert text.count('class="v"') == 6
         assert 'class="raises"' in text
         assert "prefers-color-scheme:dark" in text
     assert "fit.report" in fit._repr_html_()
+    assert '<tspan class="p"' in fit._repr_html_()  # a percentage
     large = Network({f"n{k}": ["no", "yes"] for k in range(200)}, {})
     assert "<svg" not in large._repr_html_()
     assert "200 variables" in large._repr_html_()

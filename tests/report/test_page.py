@@ -10,9 +10,12 @@ import pytest
 
 import credo
 from credo import Network
+from credo.drawing.network_boxes import Bar, cut_text, percent
 from credo.errors import FileError
+from credo.marginals import fit_marginals
 from credo.report.check_page import check_page
 from credo.report.fit_page import fit_page
+from credo.shipped import example
 from credo.testing import true_statements
 from tests.helpers.pages import anchors, demo, large_page
 from tests.helpers.published import PUBLISHED_NETWORKS
@@ -51,14 +54,77 @@ def test_the_page_of_the_demo_shows_what_mattered_what_is_contradicted_and_how_c
     assert "shaped the result" in text
     assert "contradicted by the data; is not satisfied, by" in text
     assert "95% credible interval" in text
-    assert "<h2>Did the knowledge help?</h2>" in text
-    assert "<h2>What to observe next</h2>" in text
+    headings = re.findall("<h2[^>]*>(.*?)</h2>", text)
+    assert headings == [
+        "The network",
+        "How probable each state is",
+        "Every conditional probability",
+        "What each statement did",
+        "Did the knowledge help?",
+        "What to observe next",
+        "Details",
+    ]
+    contradicted, picture = text.index("The data contradict this statement."), text.index('<svg class="net"')
+    assert text.index('class="summary"') < contradicted < picture
     for name in fit.network.names:
         assert f'data-name="{name}"' in text
     for each in fit.explain().statements:
         assert f"<tr id=s{each.statement.number} " in text
         for name, index in each.configurations:
             assert f"<a href=#t{fit.network.names.index(name)}r{index}>" in text
+
+
+JARGON = ("log-likelihood", "nats", "block", "posterior", "likelihood", "interior", "closed form", "multiplier")
+
+
+def first_sentences(html: str) -> str:
+    """The text before the second paragraph, list or heading of what follows the title."""
+    body = html.partition("</h1>")[2] or html.partition("</style>")[2] or html
+    first = re.search(r"<(ol|p|ul)\b.*?</\1>", body, flags=re.DOTALL)
+    assert first is not None
+    return re.sub("<[^>]*>", " ", first.group())
+
+
+def test_the_first_sentences_need_no_statistics(fit: credo.Fit) -> None:
+    check = credo.check(fit.network, "brain_tumour raises ct_scan", data=example("brain-tumour") / "patients.csv")
+    plain = credo.fit(fit.network.without_cpts(), example("brain-tumour") / "patients.csv", method="map")
+    firsts = [
+        *(first_sentences(text) for text in (page(fit), page(plain), check_page(check))),
+        *(first_sentences(each._repr_html_()) for each in (fit, plain, fit.network, fit.explain())),
+        *(str(each).splitlines()[0] for each in (fit, plain, check, fit.explain(), fit.query("P(coma=yes)"))),
+    ]
+    for first in firsts:
+        assert not [word for word in JARGON if word in first.lower()], first
+        assert len(first) > 20
+
+
+def test_the_picture_shows_how_probable_each_state_is(fit: credo.Fit) -> None:
+    text = page(fit)
+    assert text.count('class="v"') == 6
+    frame = fit.predict({})
+    for state, probability, low, high in frame.select("state", "probability", "low", "high").iter_rows():
+        bar = Bar(state, probability, low, high)
+        assert f"{bar}\n" in text or f"{bar}<" in text  # the title of a box
+        assert f"{percent(probability)}</tspan>" in text
+    assert "the line across a bar is its 95% credible interval" in text
+
+
+def test_where_probabilities_are_too_costly_the_page_says_so(fit: credo.Fit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("credo.report.fit_page.fit_marginals", lambda fit: fit_marginals(fit, most_cells=10))
+    text = page(fit)
+    assert "is not shown: in a network like this it would take too long to compute" in text
+    assert 'class="d"' not in text
+    assert "How probable each state is</h2>" not in text
+
+
+def test_technical_findings_are_among_the_details(fit: credo.Fit) -> None:
+    text = page(fit)
+    weight = next(str(finding) for finding in fit.findings if finding.kind == "soft weight")
+    assert text.index('id="details"') < text.index(weight)
+    never = pl.DataFrame({"a": ["no", "no"], "b": ["no", "yes"]})
+    unseen = credo.fit(Network(dict.fromkeys("ab", ("no", "yes")), {"b": ["a"]}), never, method="ml")
+    text = page(unseen)
+    assert text.index("What you should know") < text.index("have no data") < text.index('<svg class="net"')
 
 
 def test_every_link_leads_somewhere(fit: credo.Fit) -> None:
@@ -111,7 +177,9 @@ def test_large_cpts_show_the_most_informative_configurations() -> None:
     given = ", ".join(f"{name}=yes" for name in parents)
     data = pl.DataFrame({name: ["no", "yes"] for name in network.names})
     text = page(credo.fit(network, data, f"P(child=yes | {given}) <= 0.2", method="cmap"))
-    assert "768 more configurations, which are less informative" in text
+    assert "Showing 256 of 1,024 configurations, the most informative; all are in the table below." in text
+    every = text.partition("All 1,024 configurations")[2].partition("</table>")[0]
+    assert every.count("<tr>") == 1 + 1_024
     assert f"<tr id=t10r{2**10 - 1}>" in text
     places, links = anchors(text)
     assert links <= places
@@ -172,3 +240,16 @@ def test_the_page_of_andes_with_thirty_statements_a_variable() -> None:
     assert len(text.encode()) < LIMIT
     places, links = anchors(text)
     assert links <= places
+
+
+def test_the_page_shows_where_numbers_are_cut_into_states() -> None:
+    age = credo.Variable("age", ("young", "middle", "old"), cuts=credo.CutPoints((40, 60.5)))
+    network = Network([age, credo.Variable("ill", ("no", "yes"))], {"ill": ["age"]})
+    data = pl.DataFrame({"age": [18.0, 40.0, 60.0, 61.0, 93.5], "ill": ["no", "no", "yes", "yes", "yes"]})
+    text = page(credo.fit(network, data, method="map"))
+    states = "young is below 40; middle is from 40 to below 60.5; old is from 60.5 on."
+    assert text.count(f"age is a number with cut points: {states}") == 3  # in the picture, and for two CPTs
+    many = credo.Variable("dose", tuple(f"d{k}" for k in range(9)), cuts=credo.CutPoints(range(1, 9), 0.5, 12))
+    assert cut_text(many) == (
+        "dose is a number with the cut points 1, 2, 3, 4, 5, 6, 7, 8. The data have numbers from 0.5 to 12."
+    )

@@ -18,7 +18,7 @@ from credo.sampling.region import geometry_of, region_of, seeded
 from credo.sampling.vectorised.gibbs import component_density, model_of, plan_of, start
 from credo.sampling.vectorised.joint_updates import MixtureDensity, update_jointly
 from tests.helpers.blocks import at_most, block_of
-from tests.helpers.posterior_runs import Given, both, family, learn
+from tests.helpers.posterior_runs import Given, family, learn
 
 PRIOR_DRAWS = 500_000
 
@@ -98,8 +98,20 @@ def oracle(block: Block, counts: np.ndarray, seed: int) -> tuple[np.ndarray, np.
     return theta, np.prod(theta ** counts.ravel(), axis=1)
 
 
-@both
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    ("name", "compiled"),
+    [
+        # Every case by one of the two samplers; by the other with the slow tests.
+        pytest.param(
+            name,
+            compiled,
+            id=f"{name}-{'compiled' if compiled else 'vectorised'}",
+            marks=[pytest.mark.slow] if (number % 2 == 0) is compiled else [],
+        )
+        for number, name in enumerate(CASES)
+        for compiled in (False, True)
+    ],
+)
 def test_moments_are_those_of_rejection(name: str, compiled: bool) -> None:
     block, counts = CASES[name][0], np.array(CASES[name][1], dtype=float)
     draws = 4000 if compiled else 1500

@@ -367,8 +367,11 @@ def assert_calibrated(found: np.ndarray, covered: np.ndarray) -> None:
 
 @pytest.mark.parametrize(
     ("hyper", "compiled"),
-    [(Hyperparameters(), True), (FIXED, True), (Hyperparameters(), False)],
-    ids=["learned-compiled", "fixed-compiled", "learned-vectorised"],
+    [
+        pytest.param(Hyperparameters(), True, id="learned-compiled"),
+        pytest.param(FIXED, True, id="fixed-compiled", marks=pytest.mark.slow),
+        pytest.param(Hyperparameters(), False, id="learned-vectorised"),
+    ],
 )
 def test_it_is_calibrated(hyper: Hyperparameters, compiled: bool) -> None:
     """Simulation-based calibration [Talts and others, 2018]: a truth from the prior has any rank with equal chance."""

@@ -17,7 +17,9 @@ from credo.statistics.questions import (
     derivatives,
     marginals,
     most_probable_states,
+    relevant_evidence,
 )
+from credo.testing import random_network
 from credo.types import Numbers
 
 CASES = 150
@@ -170,3 +172,45 @@ def test_an_answer_that_needs_too_much_memory_is_refused_with_figures() -> None:
     cpts = {name: np.full((1, *network.shape(name)), 0.5) for name in names}
     with pytest.raises(TooLargeError, match="12 variables together"):
         answer(network, cpts, Query({names[-1]: ()}), memory_limit=10_000)
+
+
+def test_hundreds_of_small_numbers_that_meet_do_not_underflow() -> None:
+    """The class of a naive Bayes model with 400 columns: the product of their likelihoods is about 1e-800."""
+    columns = [f"x{k}" for k in range(400)]
+    likelihood = np.array([[0.99, 0.01], [0.99, 0.0101]])
+    network = Network(
+        {"class": ["a", "b"], **{name: ["no", "yes"] for name in columns}},
+        {name: ["class"] for name in columns},
+        {"class": [0.9, 0.1], **dict.fromkeys(columns, likelihood / likelihood.sum(axis=1, keepdims=True))},
+    )
+    cpt = network.cpts["x0"]
+    log_odds = np.log(0.1 / 0.9) + 400 * np.log(cpt[1, 1] / cpt[0, 1])
+    query = Query({"class": ()}, dict.fromkeys(columns, ("yes",)))
+    values, log_evidence = answer(network, as_batch(network), query)
+    assert np.log(values[0, 1] / values[0, 0]) == pytest.approx(log_odds, abs=1e-9)
+    assert log_evidence[0] == pytest.approx(np.logaddexp(*(np.log([0.9, 0.1]) + 400 * np.log(cpt[:, 1]))), abs=1e-9)
+    # The same where the class is summed out, backwards, and for the most probable states.
+    found = marginals(network, as_batch(network), query.evidence)
+    np.testing.assert_allclose(found["class"], values, atol=1e-12)
+    states, _ = most_probable_states(network, as_batch(network), query.evidence)
+    assert states["class"] == ("b" if log_odds > 0 else "a")
+    codes = np.ones((3, 401), dtype=np.int8)
+    np.testing.assert_allclose(answer_rows(network, as_batch(network), "class", codes, columns)[0], [values[0]] * 3)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_an_answer_depends_on_relevant_evidence_alone(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    network = random_network({f"v{k}": 2 for k in range(8)}, {
+        f"v{k}": [f"v{j}" for j in rng.choice(k, min(k, rng.integers(0, 3)), replace=False)] for k in range(8)
+    }, seed=seed)  # fmt: skip
+    target, *rest = rng.permutation(network.names).tolist()
+    given = {name: (network.states(name)[int(rng.integers(2))],) for name in rest[: rng.integers(1, 7)]}
+    relevant = relevant_evidence(network, target, given)
+    assert set(relevant) <= set(given)
+    whole, _ = answer(network, as_batch(network), Query({target: ()}, given))
+    less, _ = answer(network, as_batch(network), Query({target: ()}, {name: given[name] for name in relevant}))
+    np.testing.assert_allclose(whole, less, atol=1e-13)
+    for name in relevant:  # each of them matters, whatever the others
+        other = {**given, name: (next(state for state in network.states(name) if (state,) != given[name]),)}
+        assert abs(answer(network, as_batch(network), Query({target: ()}, other))[0] - whole).max() > 1e-9

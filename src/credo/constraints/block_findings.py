@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from credo.constraints.blocks import Block, shape_of, with_local_numbers
-from credo.constraints.conflicts import MinimalConflict, minimal_conflicts
+from credo.constraints.conflict_enumeration import MOST_STEPS, enumerate_conflicts
+from credo.constraints.conflicts import MinimalConflict, minimal_conflict, minimal_conflicts
 from credo.constraints.consequences import (
     ForcedEqual,
     Pinned,
@@ -17,11 +18,14 @@ from credo.constraints.consequences import (
     pinned,
 )
 from credo.constraints.feasibility import interior_of
-from credo.constraints.product_feasibility import ProductFinding, product_finding
+from credo.constraints.product_feasibility import ProductFinding, product_conflict, product_finding
 from credo.constraints.program import FEASIBILITY_TOLERANCE, Program, constraints_of_statements
 from credo.constraints.redundancy import redundant_statements
 from credo.constraints.violations import product_excess
 from credo.types import Numbers
+
+MOST_WORK = 2_000_000  # sets looked at times parameters and constraints: about ten seconds for the largest blocks
+FEWEST_STEPS = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +34,7 @@ class BlockFinding:
 
     feasible: bool
     conflicts: tuple[MinimalConflict, ...] = ()
+    has_all_conflicts: bool = True
     follows_from: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     undecided: tuple[int, ...] = ()
     explored: bool = True  # whether pinned parameters were searched
@@ -47,10 +52,10 @@ class BlockFindings:
     def __init__(self) -> None:
         self._known: dict[object, BlockFinding] = {}
 
-    def of(self, block: Block, conflicting: Collection[int]) -> BlockFinding:
-        """The findings of a block; statements that are known to be `conflicting` are not reported again."""
+    def of(self, block: Block, false: Collection[int]) -> BlockFinding:
+        """The findings of a block; statements that are known to be `false` by themselves are no part of conflicts."""
         members = block.statements
-        without = frozenset(rank for rank, number in enumerate(members) if number in conflicting) if conflicting else ()
+        without = frozenset(rank for rank, number in enumerate(members) if number in false) if false else ()
         key = (shape_of(block), without)
         if key not in self._known:
             self._known[key] = _found(with_local_numbers(block), without)
@@ -86,11 +91,39 @@ def conflicts_behind(blocks: Iterable[Block], theta: Numbers) -> dict[int, tuple
     return found
 
 
+def all_conflicts(
+    block: Block, program: Program, without: Collection[int] = (), known: Collection[MinimalConflict] = ()
+) -> tuple[tuple[MinimalConflict, ...], bool]:
+    """All minimal conflicts among the hard statements of a block, and whether the search came to its end.
+
+    With products, they are those that the ranges of factors prove. The number of sets that are looked at depends on the
+    size of the block alone, never on the clock, so that the same knowledge always gives the same answer.
+    """
+    products = [product for product in block.products if product.confidence is None]
+    linear = set(block.linear.statements[block.linear.hard].tolist()) - set(without)
+    owners = {product.statement for product in products} - set(without)  # of soft statements all parts are soft
+    found = {conflict.statements: conflict for conflict in known}
+
+    def conflict_in(chosen: list[int]) -> tuple[int, ...] | None:
+        members = set(chosen)
+        conflict = minimal_conflict(program, members & linear)
+        if conflict is None and owners:
+            conflict = product_conflict(program, products, members)
+        if conflict is None:
+            return None
+        found[conflict.statements] = conflict
+        return conflict.statements
+
+    steps = max(FEWEST_STEPS, min(MOST_STEPS, MOST_WORK // (block.size + len(block.linear))))
+    search = enumerate_conflicts(linear | owners, conflict_in, most_steps=steps, known=list(found))
+    return tuple(found[statements] for statements in search.conflicts), search.is_complete
+
+
 def _found(block: Block, without: Collection[int]) -> BlockFinding:
     interior = interior_of(block)
-    if interior is None:
-        return BlockFinding(False, minimal_conflicts(block, without))
     program = Program(block)
+    if interior is None:
+        return BlockFinding(False, *all_conflicts(block, program, without, minimal_conflicts(block, without)))
     found = redundant_statements(block, interior, program)
     directions = feasible_directions(block, interior)
     explored = directions is not None and len(directions.parameters) > 0
@@ -103,9 +136,10 @@ def _found(block: Block, without: Collection[int]) -> BlockFinding:
     }
     products = tuple(sorted({product.statement for product in block.products if product.confidence is None}))
     finding = product_finding(block, interior, program) if products else ProductFinding(None, None)
+    conflicts = ((), True) if finding.conflict is None else all_conflicts(block, program, without)
     return BlockFinding(
         True,
-        () if finding.conflict is None else (finding.conflict,),
+        *conflicts,
         found.follows_from,
         found.undecided,
         directions is not None,

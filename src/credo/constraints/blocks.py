@@ -86,6 +86,17 @@ def blocks_of(constraints: Constraints) -> tuple[Block, ...]:
     )
 
 
+def one_block(constraints: Constraints) -> Block | None:
+    """All distributions that constraints mention and all constraints with entries, connected or not; None for none."""
+    linear, products = constraints.linear, constraints.products
+    product_indices = np.array([index for product in products for index in product.indices], dtype=np.int64)
+    indices = np.concatenate((linear.indices, product_indices))
+    if not indices.size:
+        return None
+    touched = np.unique(constraints.layout.distribution_of(indices))
+    return _block(constraints.layout, touched, linear, np.flatnonzero(linear.lengths > 0), products)
+
+
 def _grouped(label: Indices) -> list[tuple[int, Indices]]:
     """The members of each label, in the order of their first member."""
     groups = _by_label(np.arange(len(label)), label)

@@ -37,10 +37,34 @@ def product_finding(block: Block, interior: Interior, program: Program) -> Produ
     linear = block.linear
     hard = set(linear.statements[linear.hard].tolist())
     products = [product for product in block.products if product.confidence is None]
-    for product in products:
-        if _excluded(program, product, hard):
-            return ProductFinding(None, _minimal(program, product, hard))
+    conflict = product_conflict(program, products, hard | {product.statement for product in products})
+    if conflict is not None:
+        return ProductFinding(None, conflict)
     return ProductFinding(_descent(program, products, interior.point, hard), None)
+
+
+def product_conflict(
+    program: Program, products: Collection[ProductConstraint], statements: Collection[int]
+) -> MinimalConflict | None:
+    """A conflict among statements, products of some of which are given, if the ranges of factors prove one.
+
+    The linear ones among the statements can hold together. Without any one member of the conflict, the ranges prove
+    nothing about the others.
+    """
+    linear = set(program.linear.statements.tolist())
+
+    def first_excluded(members: set[int]) -> ProductConstraint | None:
+        inside = (product for product in products if product.statement in members)
+        return next((product for product in inside if _excluded(program, product, members & linear)), None)
+
+    excluded = first_excluded(set(statements))
+    if excluded is None:
+        return None
+    members = _narrowed(program, excluded, set(statements) & linear)
+    for candidate in sorted(members, reverse=True):  # another of the products may conflict with fewer of them
+        if first_excluded(members - {candidate}) is not None:
+            members -= {candidate}
+    return MinimalConflict(tuple(sorted(members)), (), float("nan"))
 
 
 def _excluded(program: Program, product: ProductConstraint, statements: Collection[int]) -> bool:
@@ -59,13 +83,14 @@ def _excluded(program: Program, product: ProductConstraint, statements: Collecti
     return best > product.log_bound + _CLEAR and np.isfinite(product.log_bound)
 
 
-def _minimal(program: Program, product: ProductConstraint, statements: Collection[int]) -> MinimalConflict:
+def _narrowed(program: Program, product: ProductConstraint, statements: Collection[int]) -> set[int]:
+    """The statement of a product, and as few linear ones as still exclude it."""
     members = sorted(statements)
     for candidate in list(reversed(members)):
         rest = [member for member in members if member != candidate]
         if _excluded(program, product, rest):
             members = rest
-    return MinimalConflict(tuple(sorted({*members, product.statement})), (), float("nan"))
+    return {*members, product.statement}
 
 
 def _descent(

@@ -168,6 +168,8 @@ def estimate_by_gradient(
         problem = replace(problem, blocks=(), constraints=Constraints(problem.layout))
     if not problem.names:
         return _nothing_to_learn(problem, prepared)
+    if any(interior_of(block) is None for block in problem.blocks):
+        raise InfeasibleError  # no penalty would ever be enough
     objective = Objective.of(problem, prepared)
     around = first_start(problem.network, prepared, problem.names, own=True)
     starts = 1 if prepared.is_complete else options.starts  # nothing is hidden: one optimum
@@ -180,8 +182,6 @@ def estimate_by_gradient(
                 progress(Iteration(number, starts, evaluations, value, value))
 
         done.append(_train(objective, start, options.max_iterations, after))
-        if number == 0 and done[0].violation > FEASIBLE and any(interior_of(block) is None for block in problem.blocks):
-            raise InfeasibleError  # no penalty would ever be enough
     best = min(done, key=lambda each: each.sort_key)
     return _solution(objective, best, done)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from credo.constraints.block_findings import conflicts_behind
 from credo.constraints.blocks import Block
+from credo.constraints.lower import lower
 from credo.constraints.violations import Excess
 from credo.estimation.methods import METHODS
 from credo.estimation.penalised import softened_problem
@@ -16,10 +17,11 @@ from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
 from credo.estimation.solution import Uncertainty
 from credo.explain.allowed_ranges import AllowedRanges, allowed_ranges
+from credo.explain.contradictions import compare_with_data, contradictions_among
 from credo.explain.explanation import ConfigurationExplanation, Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, cross_validate, leave_one_out, most_harmful_statement
 from credo.explain.next_observation import next_observations
-from credo.explain.plausibility import Plausibility, plausibilities
+from credo.explain.plausibility import Plausibility
 from credo.explain.statement_effects import StatementEffect, effects_by_configuration, effects_of_statements
 from credo.explain.statement_references import references_to
 from credo.explain.summary import summarise
@@ -82,11 +84,10 @@ def explain(
     weight = DEFAULT_WEIGHT if not_chosen else choose_soft_weight(problem, problem.vector())[0]
     problem = problem if problem.soft_weight is not None else replace(problem, soft_weight=weight)
     begin(0)
-    plausible = plausibilities(
-        problem.constraints, problem.counts.configuration, blocks=problem.blocks, seed=problem.seed
-    )
-    if is_incomplete:
-        plausible = {number: plausibility.without_data() for number, plausibility in plausible.items()}
+    stated = lower(knowledge) if problem.kept else problem.constraints  # without the numbers of CPTs that were kept
+    observed = problem.counts if problem.observed is None else problem.observed
+    plausible = compare_with_data(stated, observed, seed=problem.seed).plausible
+    contradicted = contradictions_among(plausible, knowledge, stated, observed)
     begin(1)
     with _unbounded_likelihoods():
         effects = effects_of_statements(problem, of_mean=posterior is not None) if is_used else {}
@@ -109,6 +110,7 @@ def explain(
         variables=len(knowledge.network),
         rows=problem.counts.rows,
         statements=statements,
+        contradicted=contradicted,
         conflicting=conflicting,
         is_used=is_used,
         comparison=comparison,
@@ -263,8 +265,9 @@ def _notes(problem: Problem, method: str, is_incomplete: bool, too_many_cells: b
     if is_incomplete:
         notes.append(
             "The data have missing values, hidden variables or tied rows. What a statement changed is therefore "
-            "computed from expected counts, the last ones of EM. Whether the knowledge improves predictions, and what "
-            "the data on their own say about a statement, is not available."
+            "computed from expected counts, the last ones of EM. What the data on their own say about a statement is "
+            "seen in the rows that show a variable and its parents, without tied rows knowing of each other. Whether "
+            "the knowledge improves predictions is not available."
         )
     elif too_many_cells:
         notes.append("There are too many probabilities to leave out one observation at a time: a tenth was, ten times.")

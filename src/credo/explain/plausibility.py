@@ -4,81 +4,39 @@ Conditional distributions are independent Dirichlet(prior + counts). A statement
 its probability before any data (the share of the volume that it keeps), is the Bayes factor of the statement against no
 statement at all [Klugkist and Hoijtink, 2007]. It may be spread over blocks: these are independent, so probabilities
 multiply.
+
+Each statement has blocks of its own here, and draws that depend on nothing else: whether it is looked at alone or with
+all the others, the answer is the same to the last bit.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
-from functools import lru_cache
 from math import inf, nan, prod, sqrt
+from zlib import crc32
 
 import numpy as np
 
-from credo.constraints.blocks import Block, blocks_of, shape_of
+from credo.constraints.blocks import Block, blocks_of, one_block, shape_of
 from credo.constraints.constraint_set import Constraints, ProductConstraint
 from credo.constraints.program import constraints_of_statements
+from credo.explain.beta_probabilities import Beta, difference_probability, interval_probability
+from credo.explain.tail_bounds import tail_bounds
 from credo.types import Flags, Indices, Numbers
-
-# Beta distributions ---------------------------------------------------------------------------------------------------
-
-
-Beta = tuple[float, float]
-
-_PANEL_NODES, _PANEL_WEIGHTS = np.polynomial.legendre.leggauss(16)
-
-
-def interval_probability(beta: Beta, low: float, high: float) -> float:
-    """P(low ≤ X ≤ high)."""
-    from scipy.special import betainc, betaincc
-
-    low, high = max(low, 0.0), min(high, 1.0)
-    if low > high:
-        return 0.0
-    if high >= 1.0:  # from above, so that a small probability keeps its digits
-        return float(betaincc(*beta, low))
-    return float(betainc(*beta, high) - betainc(*beta, low))
-
-
-@lru_cache(maxsize=100_000)
-def difference_probability(first: Beta, second: Beta, low: float, high: float) -> float:
-    """P(low ≤ X − Y ≤ high) = ∫ f_Y(y) · [F_X(y + high) − F_X(y + low)] dy.
-
-    With y = sin²φ the ends of the unit interval get as much room as its middle; panels of Gauss-Legendre nodes are
-    as many as the narrower of the two needs (a Beta of n counts is about 1/√n wide in φ).
-    """
-    from scipy.special import betainc, betaln, xlogy
-
-    counts = max(sum(first), sum(second))
-    kinks = tuple(edge for edge in (-low, 1.0 - low, -high, 1.0 - high) if 0.0 < edge < 1.0)
-    phi, weights = _panels(int(np.clip(np.sqrt(counts), 12, 400)), kinks)
-    y, rest = np.sin(phi) ** 2, np.cos(phi) ** 2
-    log_density = xlogy(second[0] - 1.0, y) + xlogy(second[1] - 1.0, rest) - betaln(*second)
-    measure = weights * np.exp(log_density) * np.sin(2.0 * phi)
-    upper = betainc(*first, np.clip(y + high, 0.0, 1.0)) if high < 1.0 else 1.0
-    lower = betainc(*first, np.clip(y + low, 0.0, 1.0)) if low > -1.0 else 0.0
-    return float(np.clip(np.sum(measure * (upper - lower)), 0.0, 1.0)) if high >= low else 0.0
-
-
-def _panels(count: int, kinks: tuple[float, ...]) -> tuple[Numbers, Numbers]:
-    """Nodes and weights on (0, π/2), with panels that end where y meets a kink."""
-    edges = np.sort(np.concatenate((np.linspace(0.0, np.pi / 2, count + 1), np.arcsin(np.sqrt(kinks)))))
-    half = np.diff(edges)[:, None] / 2
-    nodes = edges[:-1, None] + half * (1.0 + _PANEL_NODES)
-    return nodes.ravel(), (half * _PANEL_WEIGHTS).ravel()
-
-
-# Plausibility ---------------------------------------------------------------------------------------------------------
-
 
 CountsOfConfiguration = Callable[[str, int], Numbers]
 
+LEAST_ODDS = 1 / 20  # what the data must leave of a statement's odds, or of its probability, not to contradict it
 EQUALITY_TOLERANCE = 0.01  # an equality has probability zero: what is asked is |difference| ≤ this
 _MAX_CELLS = 2_000_000  # numbers held at a time
-_MAX_CELLS_IN_ALL = 400_000_000  # numbers drawn in all: some ten seconds
+_MAX_CELLS_IN_ALL = 40_000_000  # numbers drawn for one statement: about a second
 _LEAST_DRAWS = 200
+_FEW_DRAWS = 400
+_LEAST_HELD = 20  # a rare statement is drawn until it held so often, or
+_MOST_TIMES = 16  # that many times the draws were made
+_RARE = 0.02
 _MAX_FACTOR = 64  # equal blocks share up to this many times the draws of one
 _LEAST_PROBABILITY = 1e-300
 _TOLERANCE = 1e-12
@@ -174,7 +132,7 @@ class Plausibility:
             return Verdict.INCONCLUSIVE
         ratio = inf if after >= 1.0 else after / (1.0 - after) * (1.0 - before) / before
         if ratio < 1 / 3 and after < 0.5:
-            return Verdict.CONTRADICTED if ratio < 1 / 20 and after < 1 / 20 else Verdict.DOUBTED
+            return Verdict.CONTRADICTED if ratio < LEAST_ODDS and after < LEAST_ODDS else Verdict.DOUBTED
         return Verdict.SUPPORTED if ratio > 3 else Verdict.INCONCLUSIVE
 
 
@@ -182,29 +140,57 @@ def plausibilities(
     constraints: Constraints,
     counts_of: CountsOfConfiguration | None = None,
     *,
-    blocks: Sequence[Block] | None = None,
+    statements: Iterable[int] | None = None,
+    below: float | None = None,
     prior: float = 1.0,
     draws: int = 4_000,
     seed: int = 0,
 ) -> dict[int, Plausibility]:
-    """The plausibility of every statement that became constraints; the same seed gives the same answer."""
-    blocks = blocks_of(constraints) if blocks is None else blocks
-    before = _probabilities_of_all(blocks, [np.full(block.size, prior) for block in blocks], draws, seed)
-    after = {} if counts_of is None else _probabilities_of_all(blocks, _counted(blocks, counts_of, prior), draws, seed)
+    """The plausibility of every statement that became constraints, or of some; the same seed gives the same answer.
+
+    With `below`, statements whose probability given the data is certainly not below it are left out: a few draws
+    show that of most.
+    """
+    known: dict[object, ProbabilityEstimate] = {}
     linear = constraints.linear
-    for statement in linear.statements[linear.lengths == 0].tolist():  # false whatever the numbers are
-        before[statement] = after[statement] = [(ProbabilityEstimate(0.0, 0.0, is_exact=True), 1)]
     with_equalities = set(linear.statements[linear.equality].tolist())
     found = {}
-    for statement, parts in sorted(before.items()):
-        before_data = _product(parts)
-        after_data = _product(after[statement]) if counts_of is not None else None
+    for statement, own in _one_by_one(constraints, statements):
         tolerance = EQUALITY_TOLERANCE if statement in with_equalities else None
+        after_data = None
+        if (own.linear.lengths == 0).any():  # false whatever the numbers are
+            before_data = ProbabilityEstimate(0.0, 0.0, is_exact=True)
+            after_data = None if counts_of is None else before_data
+        else:
+            alone = one_block(own) if len(own.linear) + len(own.products) == 1 else None  # the common case, and quick
+            blocks = blocks_of(own) if alone is None else (alone,)
+            counted = () if counts_of is None else _counted(blocks, counts_of, prior)
+            if below is not None:
+                quick = _product(_parts(blocks, counted, _FEW_DRAWS, seed, known, is_rare=False))
+                if quick.value - 6.0 * quick.error >= below:
+                    continue
+            uniform = [np.full(block.size, prior) for block in blocks]
+            before_data = _product(_parts(blocks, uniform, draws, seed, known, is_rare=True))
+            if counts_of is not None:
+                is_rare = before_data.value < _RARE
+                after_data = _product(_parts(blocks, counted, draws, seed, known, is_rare=is_rare))
         found[statement] = Plausibility(before_data, after_data, *_bayes_factor(before_data, after_data), tolerance)
     return found
 
 
 Part = tuple[ProbabilityEstimate, int]  # the probability of one of several equal, independent parts, and their number
+
+
+def _one_by_one(constraints: Constraints, statements: Iterable[int] | None) -> Iterable[tuple[int, Constraints]]:
+    """The constraints of each statement, as if there were no other."""
+    numbers = constraints_of_statements(constraints.linear)
+    products: dict[int, list[ProductConstraint]] = {}
+    for product in constraints.products:
+        products.setdefault(product.statement, []).append(product)
+    nothing = np.empty(0, dtype=np.int64)
+    for statement in sorted({*numbers, *products} if statements is None else statements):
+        linear = constraints.linear.take(numbers.get(statement, nothing))
+        yield statement, replace(constraints, linear=linear, products=tuple(products.get(statement, ())))
 
 
 def _counted(blocks: Sequence[Block], counts_of: CountsOfConfiguration, prior: float) -> list[Numbers]:
@@ -214,10 +200,16 @@ def _counted(blocks: Sequence[Block], counts_of: CountsOfConfiguration, prior: f
     ]
 
 
-def _probabilities_of_all(
-    blocks: Sequence[Block], concentrations: Sequence[Numbers], draws: int, seed: int
-) -> dict[int, list[Part]]:
-    """The parts of every statement. Equal blocks are sampled once, with n times the draws where there are n of them.
+def _parts(
+    blocks: Sequence[Block],
+    concentrations: Sequence[Numbers],
+    draws: int,
+    seed: int,
+    known: dict[object, ProbabilityEstimate],
+    *,
+    is_rare: bool,
+) -> list[Part]:
+    """The parts of one statement. Equal blocks are sampled once, with n times the draws where there are n of them.
 
     So the error is that of sampling each on its own: n copies of one estimate multiply its error by n, and n times the
     draws divide it by √n. The number of draws is limited, and with it the time.
@@ -227,37 +219,39 @@ def _probabilities_of_all(
         groups.setdefault((*shape_of(block), concentration.tobytes()), []).append(place)
     cells = draws * sum(blocks[places[0]].size * min(len(places), _MAX_FACTOR) for places in groups.values())
     draws = max(min(draws, _LEAST_DRAWS), draws * min(cells, _MAX_CELLS_IN_ALL) // max(1, cells))
-    found: dict[int, list[Part]] = {}
-    for places in groups.values():
-        first = blocks[places[0]]
-        times_draws = draws * min(len(places), _MAX_FACTOR)
-        estimates = statement_probabilities(first, concentrations[places[0]], times_draws, seed)
-        by_rank = [estimates[statement] for statement in first.statements]
-        times = Counter(blocks[place].statements for place in places)
-        for statements, count in times.items():
-            for statement, estimate in zip(statements, by_rank, strict=True):
-                found.setdefault(statement, []).append((estimate, count))
-    return found
+    most = max(1, min(_MOST_TIMES, _MAX_CELLS_IN_ALL // max(1, cells))) if is_rare else 1
+    parts = []
+    for shape, places in groups.items():
+        times = draws * min(len(places), _MAX_FACTOR)
+        key = (shape, times, most)
+        if key not in known:
+            block, concentration = blocks[places[0]], concentrations[places[0]]
+            known[key] = _probability(block, concentration, times, most, [seed, crc32(b"".join(shape[:-1]))])
+        parts.append((known[key], len(places)))
+    return parts
 
 
-def statement_probabilities(
-    block: Block, concentration: Numbers, draws: int, seed: int
-) -> dict[int, ProbabilityEstimate]:
-    """The probability of each of a block's statements under independent Dirichlet distributions."""
-    with_products = {product.statement for product in block.products}
-    found: dict[int, ProbabilityEstimate] = {}
-    for statement, own in constraints_of_statements(block.linear).items():
-        exact = None if statement in with_products else _exact(block, own, concentration)
-        if exact is not None:
-            found[statement] = ProbabilityEstimate(exact, 0.0, is_exact=True)
-    others = [statement for statement in block.statements if statement not in found]
-    if others:
-        held = _draws_that_hold(block, others, concentration, draws, seed)
-        for statement, count in held.items():
-            value = count / draws
-            error = sqrt(value * (1.0 - value) / draws)
-            found[statement] = ProbabilityEstimate(value, error, upper_bound=None if count else 1.0 / draws)
-    return found
+def _probability(
+    block: Block, concentration: Numbers, draws: int, most: int, seed: Sequence[int]
+) -> ProbabilityEstimate:
+    """The probability of the one statement of a block under independent Dirichlet distributions.
+
+    Where it has no closed form it is drawn; with `most` above one, until it held often enough or most times as often.
+    """
+    exact = None if block.products else _exact(block, np.arange(len(block.linear)), concentration)
+    if exact is not None:
+        return ProbabilityEstimate(exact, 0.0, is_exact=True)
+    rng = np.random.default_rng(seed)
+    made = held = 0
+    while not made or (made < most * draws and held < _LEAST_HELD):
+        held += _draws_that_hold(block, concentration, draws, rng)
+        made += draws
+    if held:
+        return ProbabilityEstimate(held / made, sqrt(held / made * (1.0 - held / made) / made))
+    upper_bound = 1.0 / made
+    if most > 1:
+        upper_bound = min(upper_bound, *tail_bounds(block, concentration, EQUALITY_TOLERANCE).holds.tolist())
+    return ProbabilityEstimate(0.0, 0.0, upper_bound=max(upper_bound, _LEAST_PROBABILITY))
 
 
 def _exact(block: Block, constraints: Indices, concentration: Numbers) -> float | None:
@@ -314,30 +308,23 @@ def _beta(block: Block, states: frozenset[int], concentration: Numbers) -> Beta 
     return part, float(concentration[start:stop].sum()) - part
 
 
-def _draws_that_hold(
-    block: Block, statements: Sequence[int], concentration: Numbers, draws: int, seed: int
-) -> dict[int, int]:
-    """In how many draws all constraints of each statement hold."""
-    wanted = np.isin(block.linear.statements, statements)
-    linear = block.linear.take(wanted)
-    products = [product for product in block.products if product.statement in set(statements)]
-    owner = np.concatenate((linear.statements, np.array([each.statement for each in products], dtype=np.int64)))
-    order = np.argsort(owner, kind="stable")
-    numbers, firsts = np.unique(owner[order], return_index=True)
-    matrix = linear.matrix(block.size)
-    rng = np.random.default_rng([seed, int(block.parameters[0])])
-    held = np.zeros(len(numbers), dtype=np.int64)
-    piece = max(1, min(draws, _MAX_CELLS // (block.size + len(owner))))
+def _draws_that_hold(block: Block, concentration: Numbers, draws: int, rng: np.random.Generator) -> int:
+    """In how many draws all constraints of a block hold."""
+    linear, products = block.linear, block.products
+    matrix, bounds = linear.matrix(block.size), linear.bounds[:, None]
+    held = 0
+    piece = max(1, min(draws, _MAX_CELLS // (block.size + len(linear) + len(products))))
     for start in range(0, draws, piece):
         theta = dirichlet_draws(rng, block, concentration, min(piece, draws - start))
         values = matrix @ theta.T  # (constraints, draws)
-        bounds = linear.bounds[:, None]
         nearly_equal = np.abs(values - bounds) <= EQUALITY_TOLERANCE
-        true = np.where(linear.equality[:, None], nearly_equal, values <= bounds + _TOLERANCE)
-        logs = np.log(theta, where=theta > 0.0, out=np.full_like(theta, -inf)) if products else theta
-        true = np.concatenate((true, *(_product_holds(product, logs)[None, :] for product in products)))
-        held += np.logical_and.reduceat(true[order], firsts, axis=0).sum(axis=1)
-    return dict(zip(numbers.tolist(), held.tolist(), strict=True))
+        true = np.where(linear.equality[:, None], nearly_equal, values <= bounds + _TOLERANCE).all(axis=0)
+        if products:
+            logs = np.log(theta, where=theta > 0.0, out=np.full_like(theta, -inf))
+            for product in products:
+                true &= _product_holds(product, logs)
+        held += int(true.sum())
+    return held
 
 
 def dirichlet_draws(rng: np.random.Generator, block: Block, concentration: Numbers, draws: int) -> Numbers:

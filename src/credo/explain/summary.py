@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp
 
+from credo.explain.contradictions import Contradiction
 from credo.explain.explanation import Effect, StatementExplanation
 from credo.explain.held_out import HeldOutComparison
 from credo.explain.next_observation import NextObservation
 
-FEW = 3  # statements named in a sentence
+FEW_CONTRADICTED = 5  # statements that the data contradict, one by one
 UNNAMED = ("", "unknown")  # what files call a network without a name
 NO_GAIN = 5e-4  # in log-likelihood; below it the knowledge changes no prediction
 
@@ -24,18 +25,19 @@ def summarise(
     comparison: HeldOutComparison | None,
     harmful: int | None,
     next_observations: Sequence[NextObservation],
+    contradicted: Sequence[Contradiction] = (),
     conflicting: Sequence[Sequence[int]] = (),
 ) -> tuple[str, ...]:
-    """What was learned, what shaped it, what the data contradict, whether it helped, what to observe next.
+    """What the data contradict; what was learned, what shaped it, whether it helped, what to observe next.
 
     `is_used` says whether the method uses the knowledge; `harmful` is the number of the statement that did most harm;
     `conflicting` are sets of statements, by number, that cannot all hold.
     """
-    sentences = [what_was_learned(name, variables, rows, len(statements))]
+    sentences = [*what_is_contradicted(contradicted), what_was_learned(name, variables, rows, len(statements))]
     if statements:
         sentences += [_what_shaped_it(statements, is_used)]
         sentences += [_what_conflicts(statements, numbers, is_used) for numbers in conflicting]
-        sentences += [_what_is_contradicted(statements)]
+        sentences += [] if contradicted else [_that_nothing_is_contradicted(statements)]
     if comparison is not None and comparison.scores:
         sentences.append(_whether_it_helped(comparison, statements, harmful, is_used))
     if next_observations:
@@ -82,13 +84,17 @@ def _what_conflicts(statements: Sequence[StatementExplanation], numbers: Sequenc
     return f"{together}: the result is a compromise." if is_used else f"{together}."
 
 
-def _what_is_contradicted(statements: Sequence[StatementExplanation]) -> str:
-    compared = [each for each in statements if each.plausibility is not None and each.plausibility.after_data]
-    contradicted = [each for each in statements if each.is_contradicted]
-    if contradicted:
-        named = "; ".join(each.statement.quoted for each in contradicted[:FEW])
-        more = f"; and {len(contradicted) - FEW:,} more" if len(contradicted) > FEW else ""
-        return f"The data on their own contradict {named}{more}."
+def what_is_contradicted(contradicted: Sequence[object]) -> list[str]:
+    """The statements that the data contradict, a sentence or two for each; of many the first, and how many more."""
+    sentences = [str(each) for each in contradicted[:FEW_CONTRADICTED]]
+    more = len(contradicted) - FEW_CONTRADICTED
+    if more > 0:
+        sentences.append(f"The data contradict {counted(more, 'more statement')}.")
+    return sentences
+
+
+def _that_nothing_is_contradicted(statements: Sequence[StatementExplanation]) -> str:
+    compared = any(each.plausibility is not None and each.plausibility.after_data for each in statements)
     return "The data on their own contradict none of the statements." if compared else ""
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from credo.errors import ROWS_FROM_1, DataError
 from credo.io.columns import MISSING
 from credo.io.number_columns import NumbersSeen, merged
 from credo.model.network import Network, Variable
-from credo.types import Codes, Flags, Numbers
+from credo.types import Codes, Flags, Indices, Numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -201,3 +202,30 @@ def fitting(dataset: Dataset, network: Network) -> Dataset:
         places = np.array([*(wanted.states.index(state) for state in own.states), MISSING])
         codes[:, position] = places[dataset.codes[:, position]]  # -1 picks the last place
     return replace(dataset, codes=codes, variables=network.variables)
+
+
+def distinct_rows(rows: NDArray[Any]) -> tuple[Indices, Indices]:
+    """The first of each distinct row of an array of integers, in the order in which they appear; and which each is.
+
+    Each row becomes one number, with the last column running fastest, column by column while 62 bits hold it: sorting
+    numbers is ten times as fast as sorting rows.
+    """
+    if not len(rows):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    keys, span = np.zeros(len(rows), dtype=np.int64), 1
+    for column in rows.T:
+        lowest = int(column.min())
+        size = int(column.max()) - lowest + 1
+        if span * size >= 2**62:  # as few numbers as there are different ones
+            keys = np.unique(keys, return_inverse=True)[1].ravel().astype(np.int64)
+            span = int(keys.max()) + 1
+            if span * size >= 2**62:
+                column, lowest = np.unique(column, return_inverse=True)[1].ravel(), 0
+                size = int(column.max()) + 1
+        keys = keys * size + (column.astype(np.int64) - lowest)
+        span *= size
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return first[order], place[which.ravel()]

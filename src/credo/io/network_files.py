@@ -52,6 +52,7 @@ FORMATS = (
     NetworkFormat((".net",), read_net, write_net),
     NetworkFormat((".dsl",), read_dsl, write_dsl),
 )
+SAVED_FIT = ".fit"  # the ending of a fit, which holds a network and more
 ENDINGS = tuple(ending for known in FORMATS for ending in known.endings)
 
 # By the package that defines the object's type.
@@ -189,5 +190,9 @@ def _format_of(path: Path) -> NetworkFormat:
     for known in FORMATS:
         if name.endswith(known.endings):
             return known
+    if name.endswith(SAVED_FIT):
+        raise FormatError(
+            "This is a saved fit: credo.load(path).network is its network, `credo convert` writes it.", str(path)
+        )
     ending = "".join(path.suffixes) or "no ending"
     raise FormatError(f"Unknown kind of network file ({ending}). Known endings: {', '.join(ENDINGS)}.", str(path))

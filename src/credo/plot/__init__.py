@@ -5,6 +5,7 @@ and can be distinguished by colour-blind people.
 """
 
 from credo.plot.check_plots import conflicts
-from credo.plot.fit_plots import cpt, history, knowledge, network
+from credo.plot.fit_plots import cpt, history, knowledge
+from credo.plot.network_plot import network
 
 __all__ = ["conflicts", "cpt", "history", "knowledge", "network"]

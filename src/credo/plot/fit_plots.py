@@ -1,4 +1,4 @@
-"""Pictures of a fit: a CPT, the network, the statements, the iterations."""
+"""Pictures of a fit: a CPT, the statements, the iterations."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from math import isfinite, isnan
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from credo.drawing.graphs import influence, layered_positions
 from credo.errors import OptionError
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.model.expansion import expand
-from credo.plot.axes import axes_or_new, colours_for, mixed, style_axes
+from credo.plot.axes import axes_or_new, colours_for, style_axes
 from credo.results import FitResult, explain_fit
 
 if TYPE_CHECKING:
@@ -19,15 +18,16 @@ if TYPE_CHECKING:
 MAX_PROBABILITIES = 40  # in one picture of a CPT
 MAX_STATEMENTS = 20
 LONG_STATEMENT = 64  # letters
-CROWDED = 60  # variables above which names would cover each other
-LINE_STYLES = {"raises": "-", "lowers": "--", "neutral": ":"}
 EFFECT_COLOURS = {Effect.VIOLATED: "bad", Effect.BINDING: "binding", Effect.SATISFIED: "good"}
 
 
-def cpt(fit: FitResult, name: str, *, explanation: Explanation | None = None, ax: Axes | None = None) -> Axes:
+def cpt(
+    fit: FitResult, name: str, *, page: int = 1, explanation: Explanation | None = None, ax: Axes | None = None
+) -> Axes:
     """Draw a CPT: for each probability the data, what the knowledge allows, what was learned, and its interval.
 
-    Of a CPT with more probabilities than fit, the configurations are shown that the knowledge changed most.
+    A CPT with more probabilities than fit has several pages. The configurations that the knowledge changed most are on
+    the first, and the picture says how many there are.
 
     Parameters
     ----------
@@ -35,6 +35,8 @@ def cpt(fit: FitResult, name: str, *, explanation: Explanation | None = None, ax
         The result of `fit`.
     name
         The variable, or a small CPT of a noisy family, such as `attack by chol, bp`.
+    page
+        Which part of a large CPT to draw, from 1.
     explanation
         What `fit.explain()` returned; computed if not given.
     ax
@@ -48,7 +50,7 @@ def cpt(fit: FitResult, name: str, *, explanation: Explanation | None = None, ax
     Raises
     ------
     OptionError
-        If the CPT was not learned.
+        If the CPT was not learned, or has no such page.
     MissingExtraError
         If matplotlib is not installed.
     """
@@ -62,7 +64,12 @@ def cpt(fit: FitResult, name: str, *, explanation: Explanation | None = None, ax
     states = network.states(name)
     columns = list(range(len(states))) if len(states) != 2 else [1]
     ranked = sorted(explained.configurations[name], key=lambda each: (-each.largest_change, -each.observations))
-    shown = sorted(ranked[: max(1, MAX_PROBABILITIES // len(columns))], key=lambda each: each.index)
+    room = max(1, MAX_PROBABILITIES // len(columns))
+    pages = max(1, -(-len(ranked) // room))
+    if not 1 <= page <= pages:
+        has = "one page" if pages == 1 else f"{pages} pages"
+        raise OptionError(f"The picture of the CPT of {name} has {has}: there is no page {page}.")
+    shown = sorted(ranked[room * (page - 1) : room * page], key=lambda each: each.index)
     cells = [(each, k) for each in shown for k in columns]
     labels = [f"{network.describe(name, each.index, k)}  n={each.observations:,.4g}" for each, k in cells]
     ax = axes_or_new(ax, 5.0 + 0.075 * max(map(len, labels)), 1.0 + 0.42 * len(cells))
@@ -79,79 +86,12 @@ def cpt(fit: FitResult, name: str, *, explanation: Explanation | None = None, ax
     ax.set_yticks(range(len(cells)), labels)
     ax.set_ylim(len(cells) - 0.4, -0.6)
     ax.set_xlim(-0.02, 1.02)
+    whole = network.configurations(name)
+    if len(shown) < whole:
+        others = f"page {page} of {pages}; " if pages > 1 else ""
+        ax.set_xlabel(f"showing {len(shown):,} of {whole:,} configurations; {others}all are in fit.cpt({name!r})")
     style_axes(ax, colours)
     _add_legend(ax, with_interval=any(each.interval is not None for each in shown))
-    return ax
-
-
-def network(fit: FitResult, *, explanation: Explanation | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the network: arrows by influence, circles by how much the knowledge changed their CPTs.
-
-    Solid blue arrows raise, dashed orange ones lower, dotted grey ones do neither throughout.
-
-    Parameters
-    ----------
-    fit
-        The result of `fit`.
-    explanation
-        What `fit.explain()` returned; computed if not given.
-    ax
-        The axes to draw on; new ones if not given.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes.
-    """
-    explained = explain_fit(fit) if explanation is None else explanation
-    drawn, positions = fit.network, layered_positions(fit.network)
-    wide, deep = (max(position[axis] for position in positions.values()) for axis in (0, 1))
-    ax = axes_or_new(ax, min(16.0, 3.0 + 1.5 * wide), min(12.0, 2.0 + 1.1 * deep))
-    colours = colours_for(ax)
-    is_crowded = len(drawn) > CROWDED
-    upward = {name: (x, -y) for name, (x, y) in positions.items()}
-    for child in drawn.names:
-        for parent in drawn.parents[child]:
-            kind = influence(drawn, parent, child)
-            ax.annotate(
-                "",
-                xy=upward[child],
-                xytext=upward[parent],
-                arrowprops={
-                    "arrowstyle": "-" if is_crowded else "-|>",
-                    "color": colours[kind],
-                    "linestyle": LINE_STYLES[kind],
-                    "linewidth": 0.6 if is_crowded else 1.4,
-                    "shrinkA": 9,
-                    "shrinkB": 9,
-                },
-            )
-    changes = [explained.largest_change(name) for name in drawn.names]
-    ax.scatter(
-        [upward[name][0] for name in drawn.names],
-        [upward[name][1] for name in drawn.names],
-        s=40 if is_crowded else 180,
-        c=[mixed(colours["paper"], colours["changed"], min(1.0, 0.05 + 2 * change)) for change in changes],
-        edgecolors=colours["ink"],
-        linewidths=0.8,
-        zorder=3,
-    )
-    if not is_crowded:
-        background = {"facecolor": colours["paper"], "edgecolor": "none", "pad": 0.5, "alpha": 0.8}
-        for name in drawn.names:
-            ax.annotate(
-                name,
-                upward[name],
-                (0, -17),
-                textcoords="offset points",
-                ha="center",
-                color=colours["ink"],
-                fontsize=9,
-                zorder=4,
-                bbox=background,
-            )
-    ax.margins(0.15)
-    ax.set_axis_off()
     return ax
 
 

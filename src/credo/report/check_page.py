@@ -9,7 +9,9 @@ from credo.check_results import CheckResult, Conflict, StatementCheck
 from credo.drawing.graphs import conflict_graph
 from credo.drawing.svg import conflict_svg
 from credo.explain.plausibility import Verdict
+from credo.explain.summary import what_is_contradicted
 from credo.report.check_text import (
+    about_all_conflicts,
     estimate_text,
     factor_text,
     most_doubtful_first,
@@ -34,10 +36,13 @@ _AFTER = " <b>After</b>: its probability by the data alone. <b>Ratio</b>: after 
 def check_page(check: CheckResult) -> str:
     """The whole check as HTML."""
     verdict = " ".join(verdict_sentences(check))
-    parts = [f"<p><strong>{escape(verdict)}</strong></p>", search_box("Find a statement")]
+    parts = [f"<p><strong>{escape(verdict)}</strong></p>"]
+    parts += [bullets(what_is_contradicted(check.contradicted))] if check.contradicted else []
+    parts.append(search_box("Find a statement"))
     parts += [_conflict(number, each) for number, each in enumerate(check.conflicts[:FEW_CONFLICTS], start=1)]
     if len(check.conflicts) > FEW_CONFLICTS:
         parts.append(f"<p>There are {len(check.conflicts) - FEW_CONFLICTS:,} more conflicts.</p>")
+    parts += [f"<p>{escape(sentence)}</p>" for sentence in about_all_conflicts(check)]
     parts.append(_statements(check))
     for title, lines in sections(check):
         if lines:
@@ -76,7 +81,7 @@ def _statements(check: CheckResult) -> str:
 
 
 def _statement_table(statements: Sequence[StatementCheck], check: CheckResult) -> str:
-    conflicting = check.conflicting
+    conflicting, unresolved = check.conflicting, {each.number for each in check.unresolved}
     rows = []
     for each in statements:
         found = each.plausibility
@@ -84,6 +89,8 @@ def _statement_table(statements: Sequence[StatementCheck], check: CheckResult) -
         in_conflict = each.statement.number in conflicting
         kind = "contradicted" if in_conflict else "satisfied" if verdict is None else CLASSES.get(verdict, "satisfied")
         remarks = ["in conflict"] if in_conflict else []
+        if each.statement.number in unresolved:
+            remarks, kind = ["not known whether in conflict"], "binding" if kind == "satisfied" else kind
         remarks += [f"the data {verdict.value}"] if verdict is not None else []
         place = f"<i>{as_text(each.statement.place)}</i> " if each.statement.place else ""
         cells = ["–" if found is None else estimate_text(found.before_data)]

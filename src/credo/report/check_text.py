@@ -13,7 +13,7 @@ from rich.text import Text
 from credo.check_results import CheckResult, Conflict, StatementCheck
 from credo.explain.plausibility import Plausibility, ProbabilityEstimate, Verdict, bayes_factor_error
 from credo.explain.statement_references import StatementReference, capitalised, places_of
-from credo.explain.summary import counted
+from credo.explain.summary import counted, what_is_contradicted
 from credo.terminal import console
 
 FEW = 12  # entries of one kind that are listed; the rest is counted
@@ -32,11 +32,13 @@ def check_summary(check: CheckResult) -> RenderableType:
     verdict, *about_data = verdict_sentences(check)
     first = Text(verdict, style="bold green" if check.feasible else "bold red")
     for sentence in about_data:
-        first.append(f" {sentence}", style="bold red" if _contradicted(check) else "not bold")
+        first.append(f" {sentence}", style="bold red" if check.contradicted else "not bold")
     parts: list[RenderableType] = [first]
+    parts += [Text(f"• {sentence}") for sentence in what_is_contradicted(check.contradicted)]
     parts += [_conflict(number, conflict) for number, conflict in enumerate(check.conflicts[:FEW], start=1)]
     if len(check.conflicts) > FEW:
         parts.append(Text(f"… and {len(check.conflicts) - FEW} more conflicts."))
+    parts += [Text(f"\n{sentence}") for sentence in about_all_conflicts(check)]
     if check.statements:
         parts += [Text(""), _statement_table(check)]
     for title, lines in sections(check):
@@ -66,13 +68,12 @@ def verdict_sentences(check: CheckResult) -> list[str]:
         together = "can all hold together" if len(check.statements) > 1 else "can hold"
         sentences = [f"The knowledge is consistent: its {statements} {together}."]
     else:
-        conflicts = (
-            "there is one conflict" if len(check.conflicts) == 1 else f"there are {len(check.conflicts)} conflicts"
-        )
+        least = "" if check.has_all_conflicts else "at least "
+        several = f"there are {least}{len(check.conflicts)} conflicts"
+        conflicts = f"there is {least}one conflict" if len(check.conflicts) == 1 else several
         sentences = [f"The knowledge contradicts itself: {conflicts} among its {statements}."]
-    contradicted = _contradicted(check)
-    if contradicted:
-        which = "one statement" if len(contradicted) == 1 else f"{len(contradicted)} statements"
+    if check.contradicted:
+        which = "one statement" if len(check.contradicted) == 1 else f"{len(check.contradicted)} statements"
         sentences.append(f"The data contradict {which}.")
     elif check.with_data:
         compared = any(each.plausibility is not None and each.plausibility.after_data for each in check.statements)
@@ -106,10 +107,22 @@ def sections(check: CheckResult) -> list[tuple[str, Sequence[str]]]:
     ]
 
 
+def about_all_conflicts(check: CheckResult) -> list[str]:
+    """Whether there may be more conflicts, and what would end them all."""
+    sentences = []
+    if not check.has_all_conflicts:
+        sentences.append(f"The search ended at {counted(len(check.conflicts), 'conflict')}: there may be more.")
+    elif len(check.conflicts) > 1 and check.fewest_to_drop:
+        named = places_of(check.fewest_to_drop)
+        fewer = "; with fewer left out, one is" if len(check.fewest_to_drop) > 1 else ""
+        sentences.append(f"Without {named}, no conflict is left{fewer}.")
+    return sentences
+
+
 def ways_out(conflict: Conflict) -> str:
     """What would end a conflict, in sentences; nothing where that is not known."""
     several = len(conflict.statements) > 1
-    sentences = ["Without any one of them, the others can hold."] if several and conflict.resolutions else []
+    sentences = ["Without any one of them, the others among them can hold."] if several and conflict.resolutions else []
     if conflict.slack_needed is not None:
         subject = "All of them can hold if each bound" if several else "It can hold if its bound"
         sentences.append(f"{subject} gives way by {conflict.slack_needed:.2g}.")
@@ -164,14 +177,6 @@ def _number(value: float, error: float = 0.0) -> str:
         decimals = min(decimals, -floor(log10(error)))
     value = round(value, decimals)
     return f"{value:,.{max(decimals, 0)}f}" if value < 1e7 else f"{value:.2g}"
-
-
-def _contradicted(check: CheckResult) -> list[StatementCheck]:
-    return [
-        each
-        for each in check.statements
-        if each.plausibility is not None and each.plausibility.verdict is Verdict.CONTRADICTED
-    ]
 
 
 def _conflict(number: int, conflict: Conflict) -> Text:

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from html import escape
 from math import isnan
 
+from credo.drawing.network_boxes import cut_text, percent
 from credo.explain.explanation import ConfigurationExplanation, Explanation
 from credo.explain.statement_references import StatementReference
+from credo.marginals import Marginals
 from credo.model.network import Network
-from credo.report.html import table
+from credo.report.html import as_text, folded, table
 
 MAX_PROBABILITIES = 4_000  # on a page, so that it stays small
 LIMITS = (256, 64, 32, 16, 8, 4, 2, 1)  # configurations of a variable that are shown: as many as the page has room for
+MAX_NUMBERS = 20_000  # on a page, of CPTs that are only partly shown
+FEW_STATES = 40  # in sight in the table of all states
 FEW_LINKS = 8  # configurations that a statement links to
 FEW_STATEMENTS = 3  # that are named beside a configuration
 STATES_OF_INTEREST = ("yes", "true", "present", "positive", "1", "high", "abnormal")
@@ -88,14 +92,69 @@ def _most_informative(
     return sorted(ranked[:limit], key=lambda each: each.index)
 
 
-def cpt_sections(explanation: Explanation, anchors: Anchors) -> str:
-    """The CPT of each variable."""
+def probability_table(marginals: Marginals, anchors: Anchors) -> str:
+    """How probable each state is, as a table; nothing where that is not known."""
+    if not marginals.bars:
+        return ""
+    rows = []
+    for name, own in marginals.bars.items():
+        title = f'<a href="#{anchors.cpt(name)}">{escape(name)}</a>' if name in anchors.shown else escape(name)
+        for place, bar in enumerate(own):
+            ends = f"{percent(bar.low)} to {percent(bar.high)}" if bar.low is not None and bar.high is not None else "–"
+            rows.append(
+                f"<tr><td>{title if place == 0 else ''}<td>{as_text(bar.state)}<td>{as_text(percent(bar.probability))}"
+                + (f"<td>{as_text(ends)}" if marginals.with_intervals else "")
+            )
+    headings = ["variable", "state", "probability", *(["95% interval"] if marginals.with_intervals else [])]
+    shown = table("numbers states", headings, "".join(rows))
+    text = '<p class="soft">When nothing else is known: these are the bars in the picture.</p>'
+    return text + (shown if len(rows) <= FEW_STATES else folded(f"{len(rows):,} states", shown))
+
+
+def cpt_sections(explanation: Explanation, anchors: Anchors, network: Network) -> str:
+    """The CPT of each variable; `network` is the learned one."""
     statements = {each.statement.number: each.statement for each in explanation.statements}
-    sections = "".join(_section(name, statements, anchors) for name in explanation.configurations)
-    return f"<h2>Every conditional probability</h2>{_KEY}{sections}"
+    room = MAX_NUMBERS
+    sections = []
+    for name in explanation.configurations:
+        rest, used = _all_numbers(name, anchors, room)
+        room -= used
+        drawn = network.names.index(name) if name in network else None
+        sections.append(_section(name, statements, anchors, rest, drawn))
+    return f"{_KEY}{''.join(sections)}"
 
 
-def _section(name: str, statements: Mapping[int, StatementReference], anchors: Anchors) -> str:
+def _all_numbers(name: str, anchors: Anchors, room: int) -> tuple[str, int]:
+    """What follows a CPT that is not shown completely: all of it, folded; and how many numbers that is."""
+    network, shown = anchors.network, len(anchors.shown[name])
+    configurations, states = network.configurations(name), network.states(name)
+    if configurations == shown:
+        return "", 0
+    showing = f"Showing {shown:,} of {configurations:,} configurations, the most informative"
+    if configurations * len(states) > room:
+        return f'<p class="soft">{showing}; all are in <code>fit.cpt({escape(repr(name))})</code>.</p>', 0
+    probabilities = network.cpt_array(name).reshape(configurations, len(states))
+    rows = "".join(
+        f"<tr><td>{as_text(_given(network, name, index))}{''.join(f'<td>{value:.3g}' for value in own)}"
+        for index, own in enumerate(probabilities.tolist())
+    )
+    everything = folded(f"All {configurations:,} configurations", table("numbers", ("given", *states), rows))
+    return f'<p class="soft">{showing}; all are in the table below.</p>{everything}', configurations * len(states)
+
+
+def _cuts(network: Network, name: str) -> str:
+    """Where numbers are cut into the states of the variable and of its parents."""
+    texts = [cut_text(network.variable(each)) for each in (name, *network.parents[name])]
+    return "".join(f'<p class="soft">{escape(text)}</p>' for text in texts if text)
+
+
+def _given(network: Network, name: str, index: int) -> str:
+    return ", ".join(f"{parent}={state}" for parent, state in network.configuration(name, index).items())
+
+
+def _section(
+    name: str, statements: Mapping[int, StatementReference], anchors: Anchors, rest: str, drawn: int | None
+) -> str:
     network, shown = anchors.network, anchors.shown[name]
     if not shown:
         return ""
@@ -105,16 +164,10 @@ def _section(name: str, statements: Mapping[int, StatementReference], anchors: A
     title = f"P({head} | {', '.join(parents)})" if parents else f"P({head})"
     rows = "".join(_row(each, columns, statements, anchors) for each in shown)
     headings = ("", "given", "observed", *(states[k] for k in columns), "changed by")
-    more = network.configurations(name) - len(shown)
-    rest = (
-        f'<p class="soft">{more:,} more configurations, which are less informative, are in '
-        f"<code>fit.cpt({escape(repr(name))})</code>.</p>"
-        if more > 0
-        else ""
-    )
+    up = "" if drawn is None else f' <a class="up" href="#v{drawn}">in the picture</a>'
     return (
-        f'<section class="node" id="{anchors.cpt(name)}" data-name="{escape(name)}"><h3>{escape(title)}</h3>'
-        f"{table('cpt', headings, rows)}{rest}</section>"
+        f'<section class="node" id="{anchors.cpt(name)}" data-name="{escape(name)}"><h3>{escape(title)}{up}</h3>'
+        f"{_cuts(network, name)}{table('cpt', headings, rows)}{rest}</section>"
     )
 
 
@@ -132,8 +185,7 @@ def _row(
     statements: Mapping[int, StatementReference],
     anchors: Anchors,
 ) -> str:
-    configuration = anchors.network.configuration(each.variable, each.index)
-    given = ", ".join(f"{parent}={state}" for parent, state in configuration.items())
+    given = _given(anchors.network, each.variable, each.index)
     states = anchors.network.states(each.variable)
     labels = (f' data-h="{escape(states[k])}"' if len(columns) > 1 else "" for k in columns)
     cells = "".join(

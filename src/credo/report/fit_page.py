@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from credo.drawing.svg import history_svg, network_svg
+from credo.drawing.network_svg import network_svg
+from credo.drawing.svg import history_svg
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, HeldOutScore
 from credo.explain.summary import UNNAMED
+from credo.marginals import Marginals, fit_marginals
 from credo.model.expansion import expand
 from credo.report.check_text import estimate_text, factor_text
-from credo.report.cpt_sections import Anchors, cpt_sections
+from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
 from credo.report.html import as_text, bullets, document, figure, folded, search_box, table
 from credo.results import FitResult
 
@@ -21,14 +23,19 @@ LEAST_GAIN = 1e-5  # below this a statement does not matter
 LEAST_CHANGE = 5e-4
 FEW_BLOCKS = 5  # where the knowledge helped or did harm most
 NO_GAIN = 0.01  # in log-likelihood
-FEW_FINDINGS = 40
+FEW_FINDINGS = 6  # that are in sight
+MAX_FINDINGS = 40
+TECHNICAL = frozenset({"solver", "soft weight", "folds", "iterations", "equivalent sample size"})  # kinds of findings
 LONG_FINDING = 1_000  # letters
 
-_NETWORK_CAPTION = (
+_ARROWS = (
     '<span class="raises">Solid blue arrows raise</span>, <span class="lowers">dashed orange arrows lower</span>, '
-    '<span class="neutral">grey arrows</span> do neither throughout. The fuller a circle, the more the knowledge '
-    "changed the probabilities of the variable; click on it to see them."
+    '<span class="neutral">grey arrows</span> do neither throughout. '
 )
+_CHANGES = "The more colour behind a name, the more the statements changed the probabilities of the variable. "
+_BARS = "Bars show how probable each state is when nothing else is known{}. "
+_INTERVALS = "; the line across a bar is its 95% credible interval"
+_CLICK = "Click on a variable to see its numbers."
 _STATEMENTS_KEY = (
     "The most important come first. <b>How much it matters</b>: the gain in log-likelihood if its bound moved by one "
     "percentage point. <b>Largest change</b>: of a probability if the statement is left out. <b>Probability</b>: that "
@@ -45,27 +52,71 @@ _UNIMPORTANT = {
 def fit_page(fit: FitResult, explanation: Explanation) -> str:
     """The whole report as HTML."""
     anchors = Anchors.of(expand(fit.network).network, explanation)
-    changes = {name: explanation.largest_change(name) for name in explanation.configurations}
-    links = {name: f"#{anchors.cpt(name)}" for name in anchors.shown}
-    sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in explanation.summary)
+    marginals = fit_marginals(fit)
+    sections = {
+        "network": ("The network", _network(fit, explanation, marginals, anchors)),
+        "probabilities": ("How probable each state is", probability_table(marginals, anchors)),
+        "cpts": ("Every conditional probability", cpt_sections(explanation, anchors, fit.network)),
+        "statements": ("What each statement did", _statements(explanation.statements, anchors)),
+        "helped": ("Did the knowledge help?", _held_out(explanation, anchors)),
+        "next": ("What to observe next", _next_observations(explanation, anchors)),
+        "history": ("How learning went", _history(fit)),
+        "details": ("Details", _details(fit, explanation)),
+    }
+    shown = {key: (title, content) for key, (title, content) in sections.items() if content}
     parts = [
-        f'<ol class="summary">{sentences}</ol>',
-        f'<p class="soft">{escape(fit.status.value)} Method: {escape(fit.method)}. '
-        f"Log-likelihood of the data: {fit.log_likelihood:,.4f}.</p>",
-        *(f'<p class="soft">{escape(note)}</p>' for note in explanation.notes),
-        search_box("Find a variable or a statement"),
-        figure(network_svg(fit.network, changes, links), _NETWORK_CAPTION),
-        _statements(explanation.statements, anchors),
-        _held_out(explanation, anchors),
-        _next_observations(explanation, anchors),
-        cpt_sections(explanation, anchors),
+        f'<ol class="summary">{"".join(f"<li>{escape(sentence)}</li>" for sentence in explanation.summary)}</ol>',
+        _contradicted(explanation),
+        _findings(fit, explanation),
+        search_box("Find a variable or a statement", {key: title for key, (title, _) in shown.items()}),
+        *(f'<h2 id="{key}">{escape(title)}</h2>{content}' for key, (title, content) in shown.items()),
     ]
-    if len(fit.history) > 2:
-        caption = "The objective, which learning maximises, after each iteration of the best start."
-        parts.append(f"<h2>How learning went</h2>{figure(history_svg(fit.history), caption)}")
-    parts.append(_findings(fit))
     title = "What was learned" if fit.network.name in UNNAMED else f"{fit.network.name}: what was learned"
     return document(title, parts)
+
+
+def _network(fit: FitResult, explanation: Explanation, marginals: Marginals, anchors: Anchors) -> str:
+    """The picture of the network, and what its signs mean."""
+    changes = {name: explanation.largest_change(name) for name in explanation.configurations}
+    links = {name: f"#{anchors.cpt(name)}" for name in anchors.shown}
+    bars = _BARS.format(_INTERVALS if marginals.with_intervals else "") if marginals.bars else ""
+    changed = _CHANGES if any(change >= LEAST_CHANGE for change in changes.values()) else ""
+    caption = f"{_ARROWS}{bars}{changed}{_CLICK}{f' {escape(marginals.note)}' if marginals.note else ''}"
+    return figure(network_svg(fit.network, marginals.bars, changes, links), caption, kind="network")
+
+
+def _contradicted(explanation: Explanation) -> str:
+    """The statements that the data contradict, with links to what is known about each."""
+    found = [each for each in explanation.statements if each.is_contradicted]
+    if not found:
+        return ""
+    items = "".join(
+        f"<li><a href=#s{each.statement.number}>{_statement(each)}</a></li>" for each in found[:FEW_FINDINGS]
+    )
+    more = f"<li>and {len(found) - FEW_FINDINGS:,} more, which come first in the table of statements</li>"
+    which = "this statement" if len(found) == 1 else f"these {len(found):,} statements"
+    return (
+        f'<div class="warning"><p><strong>The data contradict {which}.</strong> Ask the author again, correct the '
+        f"statement or the data, or give the statement a confidence.</p>"
+        f"<ul>{items}{more if len(found) > FEW_FINDINGS else ''}</ul></div>"
+    )
+
+
+def _history(fit: FitResult) -> str:
+    if len(fit.history) <= 2:
+        return ""
+    caption = "The objective, which learning maximises, after each iteration of the best start."
+    return figure(history_svg(fit.history), caption)
+
+
+def _details(fit: FitResult, explanation: Explanation) -> str:
+    """How the result was computed, for those who know the statistics."""
+    technical = bullets(str(finding) for finding in fit.findings if finding.kind in TECHNICAL)
+    notes = "".join(f"<p>{escape(note)}</p>" for note in explanation.notes) + technical
+    return (
+        f"<p>{escape(fit.status.value)} Method: {escape(fit.method)}. Log-likelihood of the data: "
+        f"{fit.log_likelihood:,.4f}.</p>{notes}"
+    )
 
 
 def _statements(statements: Sequence[StatementExplanation], anchors: Anchors) -> str:
@@ -75,7 +126,7 @@ def _statements(statements: Sequence[StatementExplanation], anchors: Anchors) ->
     few = len(statements) <= FEW_STATEMENTS
     important = [each for each in statements if each.is_important or few]
     parts = [
-        f'<h2>What each statement did</h2><p class="soft">{_STATEMENTS_KEY}</p>',
+        f'<p class="soft">{_STATEMENTS_KEY}</p>',
         _important_table(important[:FEW_STATEMENTS], anchors),
     ]
     if important[FEW_STATEMENTS:]:
@@ -143,7 +194,7 @@ def _held_out(explanation: Explanation, anchors: Anchors) -> str:
     rows = "".join(_comparison(name, comparison) for name, comparison in available.items())
     headings = ("left out", "with the knowledge", "without it", "gain")
     return (
-        '<h2>Did the knowledge help?</h2><p class="soft">Some observations are left out, everything is learned from '
+        '<p class="soft">Some observations are left out, everything is learned from '
         "the others, and those left out are predicted. The numbers are log-likelihoods of the observations that the "
         f"knowledge is about: higher is better.</p>{table('numbers', headings, rows)}"
         f"{_where_it_helped(next(iter(available.values())), anchors)}"
@@ -182,17 +233,22 @@ def _next_observations(explanation: Explanation, anchors: Anchors) -> str:
         for each in explanation.next_observations
     )
     return (
-        '<h2>What to observe next</h2><p class="soft">One more observation of these would be most informative. The '
+        '<p class="soft">One more observation of these would be most informative. The '
         "uncertainty is the typical standard deviation of the probabilities.</p>"
         f"{table('numbers', ('distribution', 'observed so far', 'uncertainty'), rows)}"
     )
 
 
-def _findings(fit: FitResult) -> str:
-    if not fit.findings:
+def _findings(fit: FitResult, explanation: Explanation) -> str:
+    """What else a reader should know: a few in sight, the others folded; not what the summary says already."""
+    said = set(explanation.summary)
+    texts = [str(finding) for finding in fit.findings if finding.kind not in TECHNICAL]
+    texts = [text for text in texts if text not in said]
+    if not texts:
         return ""
-    texts = [str(finding) for finding in fit.findings[:FEW_FINDINGS]]
-    shown = bullets(text if len(text) <= LONG_FINDING else f"{text[:LONG_FINDING]} …" for text in texts)
-    more = len(fit.findings) - FEW_FINDINGS
-    rest = f"<p>{more:,} more are in <code>fit.findings</code>.</p>" if more > 0 else ""
-    return f"<h2>What you should know</h2>{shown}{rest}"
+    shown = [text if len(text) <= LONG_FINDING else f"{text[:LONG_FINDING]} …" for text in texts[:MAX_FINDINGS]]
+    rest = shown[FEW_FINDINGS:]
+    more = f"<p>{len(texts) - MAX_FINDINGS:,} more are in <code>fit.findings</code>.</p>"
+    others = bullets(rest) + (more if len(texts) > MAX_FINDINGS else "")
+    folds = folded(f"{len(texts) - FEW_FINDINGS:,} more", others) if rest else ""
+    return f'<h2 id="findings">What you should know</h2>{bullets(shown[:FEW_FINDINGS])}{folds}'

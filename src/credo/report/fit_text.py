@@ -9,7 +9,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from credo.explain.summary import what_was_learned
+from credo.estimation.methods import METHODS
+from credo.explain.contradictions import CONTRADICTED
+from credo.explain.summary import what_is_contradicted, what_was_learned
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.report.check_text import plain_text
@@ -48,9 +50,36 @@ def first_sentence(fit: FitResult) -> str:
     return what_was_learned(fit.network.name, len(fit.network), fit.rows, len(fit.knowledge.statements))
 
 
+def contradicted_by_data(fit: FitResult) -> tuple[str, list[str]]:
+    """What the data contradict, which comes before everything else: a first sentence, and one for each statement."""
+    found = [finding for finding in fit.findings if finding.kind == CONTRADICTED]
+    if not found:
+        return "", []
+    which = "one statement" if len(found) == 1 else f"{len(found):,} statements"
+    return f"The data contradict {which}.", what_is_contradicted(found)
+
+
+def what_to_do(fit: FitResult) -> str:
+    """What to do about statements that the data contradict."""
+    advice = "Correct the statement, or the data; or give the statement a confidence, and the data may outweigh it."
+    return advice if METHODS[fit.method].uses_knowledge else "The method does not use the knowledge."
+
+
+def _contradictions(fit: FitResult) -> list[RenderableType]:
+    first, sentences = contradicted_by_data(fit)
+    if not sentences:
+        return []
+    return [
+        Text(first, style="bold red"),
+        *(Text(f"• {sentence}") for sentence in sentences),
+        Text(f"{what_to_do(fit)}\n"),
+    ]
+
+
 def _opening(fit: FitResult) -> Sequence[RenderableType]:
     details = f"Method: {fit.method}. Log-likelihood of the data: {fit.log_likelihood:,.4f}. Time: {fit.seconds:.2f} s."
-    return Text(first_sentence(fit), style="bold"), Text(fit.status.value), Text(details, style="dim")
+    learned = Text(first_sentence(fit), style="bold"), Text(fit.status.value), Text(details, style="dim")
+    return (*_contradictions(fit), *learned)
 
 
 def _statements_and_findings(fit: FitResult) -> list[RenderableType]:
@@ -62,11 +91,11 @@ def _statements_and_findings(fit: FitResult) -> list[RenderableType]:
     if violated := violated_statements(fit):
         rows = [(each.statement.place, each.statement.text, f"{each.amount:.3g}") for each in violated]
         parts += ["", _statement_table("Statements that the result does not satisfy", "missed by", rows)]
-    if fit.findings:
+    if others := [finding for finding in fit.findings if finding.kind != CONTRADICTED]:
         parts.append(Text("\nWhat you should know", style="bold"))
-        parts += [Text(f"• {_shortened(str(finding))}") for finding in fit.findings[:FEW_FINDINGS]]
-        if len(fit.findings) > FEW_FINDINGS:
-            parts.append(Text(f"  … and {len(fit.findings) - FEW_FINDINGS} more in fit.findings, or with --json."))
+        parts += [Text(f"• {_shortened(str(finding))}") for finding in others[:FEW_FINDINGS]]
+        if len(others) > FEW_FINDINGS:
+            parts.append(Text(f"  … and {len(others) - FEW_FINDINGS} more in fit.findings, or with --json."))
     return parts
 
 

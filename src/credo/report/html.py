@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from importlib.resources import files
 
 from credo.drawing.colours import css
+from credo.drawing.network_svg import NETWORK_STYLE
 
 # A page that names patients must not call another machine.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -19,21 +20,26 @@ def document(title: str, parts: Iterable[str]) -> str:
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}"><link rel="icon" href="data:,">'
-        f"<style>{css(':root')}{style}</style></head><body><main><h1>{escape(title)}</h1>{''.join(parts)}</main>"
+        f"<style>{css(':root')}{NETWORK_STYLE}{style}</style></head><body><main><h1>{escape(title)}</h1>{''.join(parts)}</main>"
         f"<script>{script}</script></body></html>"
     )
 
 
-def figure(picture: str, caption: str) -> str:
+def figure(picture: str, caption: str, kind: str = "") -> str:
     """A picture with its caption; nothing where there is no picture."""
-    return f'<figure><div class="wide">{picture}</div><figcaption>{caption}</figcaption></figure>' if picture else ""
+    classes = f"wide {kind}".strip()
+    return (
+        f'<figure><div class="{classes}">{picture}</div><figcaption>{caption}</figcaption></figure>' if picture else ""
+    )
 
 
-def search_box(label: str) -> str:
-    """Where a reader types a part of a name."""
+def search_box(label: str, contents: Mapping[str, str] | None = None) -> str:
+    """Where a reader types a part of a name, and links to the sections of the page, by their anchors."""
+    links = " · ".join(f'<a href="#{anchor}">{escape(title)}</a>' for anchor, title in (contents or {}).items())
     return (
         f'<nav><label for="search">{escape(label)}</label> <input id="search" type="search" autocomplete="off" '
-        'placeholder="part of its name"> <span id="found" role="status"></span></nav>'
+        f'placeholder="part of its name"> <span id="found" role="status"></span>'
+        f"{f'<div>{links}</div>' if links else ''}</nav>"
     )
 
 

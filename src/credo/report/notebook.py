@@ -6,25 +6,30 @@ from html import escape
 
 from credo.check_results import CheckResult
 from credo.drawing.network_html import framed, picture
+from credo.marginals import fit_marginals
 from credo.report.check_page import conflict_picture
 from credo.report.check_text import check_plain_text
-from credo.report.fit_text import first_sentence
+from credo.report.fit_text import contradicted_by_data, first_sentence, what_to_do
+from credo.report.html import bullets
 from credo.results import FitResult, binding_statements, has_multipliers, violated_statements
 
+QUICK_CELLS = 2**22  # of all cliques, under all draws together: a tenth of a second
 FEW = 5  # statements that are named, conflicts that are drawn
 
 
 def fit_html(fit: FitResult) -> str:
     """A fit: how it ended, and which statements shaped it; quick, so without the whole explanation."""
-    parts = [
-        f"<p><strong>{escape(first_sentence(fit))}</strong> {escape(fit.status.value)} Method: {escape(fit.method)}. "
-        f"Log-likelihood of the data: {fit.log_likelihood:,.4f}.</p>"
+    first, contradicted = contradicted_by_data(fit)
+    parts = [f"<p><strong>{escape(first)}</strong></p>{bullets(contradicted)}<p>{what_to_do(fit)}</p>"] if first else []
+    parts += [
+        f"<p><strong>{escape(first_sentence(fit))}</strong></p><p>{escape(fit.status.value)} "
+        f"Method: {escape(fit.method)}. Log-likelihood of the data: {fit.log_likelihood:,.4f}.</p>"
     ]
     binding = binding_statements(fit) if has_multipliers(fit) else ()
     parts += [
         _list(
-            "These statements shaped the result, with the gain in log-likelihood if the bound moved by one percentage "
-            "point:",
+            "These statements shaped the result. Beside each is how much it matters: the gain in log-likelihood if its "
+            "bound moved by one percentage point.",
             [(each.statement.text, f"{each.gain_per_point:.3g}") for each in binding],
         ),
         _list(
@@ -33,7 +38,7 @@ def fit_html(fit: FitResult) -> str:
         ),
         '<p><code>fit.explain()</code> says why, <code>fit.report("report.html")</code> writes it all as a page.</p>',
     ]
-    return framed("".join(parts) + picture(fit.network))
+    return framed("".join(parts) + picture(fit.network, fit_marginals(fit, QUICK_CELLS).bars))
 
 
 def check_html(check: CheckResult) -> str:

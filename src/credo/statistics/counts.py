@@ -65,6 +65,16 @@ class Counts:
         counts[keys[start:stop] - row * states] = values[start:stop]
         return counts
 
+    def cells(self, name: str, cells: NDArray[np.int64]) -> Numbers:
+        """The counts of some cells of one family, numbered as in its CPT."""
+        if name in self.layout:
+            return np.asarray(self.dense[self.layout.offsets[name] + cells], dtype=np.float64)
+        keys, values = self.sparse[name]
+        if not len(keys):
+            return np.zeros(len(cells))
+        places = np.minimum(np.searchsorted(keys, cells), len(keys) - 1)
+        return np.asarray(np.where(keys[places] == cells, values[places], 0.0), dtype=np.float64)
+
     def missing(self) -> dict[str, float]:
         """The families that could not use every row, and the weight of the rows they missed."""
         pairs = zip(self.layout.network.names, self.incomplete, strict=True)

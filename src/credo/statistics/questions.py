@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -63,8 +64,8 @@ class Factors:
             ),
         )
 
-    def arrays_of_rows(self, network: Network, cpts: BatchedCPTs, codes: Codes) -> list[Numbers]:
-        """The factors for rows of state numbers under one set of CPTs: (rows or 1, scope…)."""
+    def arrays_of_rows(self, network: Network, cpts: BatchedCPTs, columns: Mapping[str, Codes]) -> list[Numbers]:
+        """The factors for rows under one set of CPTs: (rows or 1, scope…); the rows' states are in `columns`."""
         found = []
         for name, transpose, selection in zip(self.families, self.transposes, self.selections, strict=True):
             members = (*network.parents[name], name)
@@ -73,8 +74,12 @@ class Factors:
             if not axes:
                 found.append(cpt[None].transpose(transpose))
                 continue
-            rows = tuple(codes[:, network.names.index(members[axis])] for axis in axes)
-            found.append(np.moveaxis(cpt, axes, range(len(axes)))[rows].transpose(transpose))
+            last = range(cpt.ndim - len(axes), cpt.ndim)
+            shape = tuple(cpt.shape[axis] for axis in axes)
+            cells = np.ravel_multi_index(tuple(columns[members[axis]] for axis in axes), shape)
+            moved = np.moveaxis(cpt, axes, last)
+            rows = moved.reshape(*moved.shape[: last.start], -1)[..., cells]  # the rows run fastest
+            found.append(np.moveaxis(rows, -1, 0).transpose(transpose))
         return [*found, *self.beside]
 
 
@@ -168,20 +173,50 @@ def answer_rows(network: Network, cpts: BatchedCPTs, target: str, codes: Codes, 
     first = {name: (network.states(name)[0],) for name in observed}
     factors = factors_of(network, {target: ()}, first, {})
     batch, states = batch_size(cpts), len(network.states(target))
+    position = {name: v for v, name in enumerate(network.names)}
+    columns = {name: codes[:, position[name]].astype(np.int64) for name in observed}
     found = np.empty((batch, len(codes), states))
     by_rows = len(codes) > batch
     for number in range(batch if by_rows else len(codes)):
-        whole = {name: cpt if len(cpt) == 1 else cpt[number : number + 1] for name, cpt in cpts.items()}
-        for part in in_chunks(factors.plan, len(codes) if by_rows else batch):
-            if by_rows:
-                arrays = factors.arrays_of_rows(network, whole, codes[part])
+        if by_rows:
+            whole = {name: cpt if len(cpt) == 1 else cpt[number : number + 1] for name, cpt in cpts.items()}
+            for part in in_chunks(factors.plan, len(codes)):
+                own = {name: column[part] for name, column in columns.items()}
+                arrays = factors.arrays_of_rows(network, whole, own)
                 found[number, part] = sum_out(factors.plan, arrays).values
-            else:
-                evidence = {name: int(codes[number, network.names.index(name)]) for name in observed}
-                arrays = factors.inserted(network, evidence).arrays(cpts, part)
-                found[part, number] = sum_out(factors.plan, arrays).values
+        else:
+            inserted = factors.inserted(network, {name: int(column[number]) for name, column in columns.items()})
+            for part in in_chunks(factors.plan, batch):
+                found[part, number] = sum_out(factors.plan, inserted.arrays(cpts, part)).values
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(found / found.sum(axis=2, keepdims=True), dtype=np.float64)
+
+
+def relevant_evidence(network: Network, target: str, observed: Iterable[str]) -> tuple[str, ...]:
+    """The observed variables on which P(target | observed) depends; the others are d-separated from the target.
+
+    In the CPTs of the target, of what is observed and of all their ancestors, those that hang together with the
+    target through variables that are not observed make up the answer. Without the rest, more may become barren.
+    """
+    given = {name for name in observed if name != target}
+    while True:
+        needed = _ancestors(network, {target, *given}, ())
+        families: dict[str, list[str]] = {}
+        for name in needed:
+            for member in (*network.parents[name], name):
+                families.setdefault(member, []).append(name)
+        reached, waiting, seen = set[str](), [target], {target}
+        while waiting:
+            for family in families[waiting.pop()]:
+                if family not in reached:
+                    reached.add(family)
+                    fresh = {*network.parents[family], family} - given - seen
+                    seen |= fresh
+                    waiting.extend(fresh)
+        relevant = {member for name in reached for member in (*network.parents[name], name)} & given
+        if relevant == given:
+            return tuple(name for name in network.names if name in given)
+        given = relevant
 
 
 def derivatives(
@@ -234,8 +269,6 @@ def factors_of(
     everything: bool = False,
 ) -> Factors:
     """The factors of a question and the plan to sum them; variables that cannot matter are left out."""
-    names = network.names
-    position = {name: v for v, name in enumerate(names)}
     soft = dict(soft or {})
     inserted = {name: states[0] for name, states in evidence.items() if len(states) == 1 and name not in targets}
     for name, states in evidence.items():
@@ -246,28 +279,66 @@ def factors_of(
             soft[name] = _indicator(network, name, (state,))
         else:
             inserted[name] = state
-    needed = set(names) if everything else _ancestors(network, {*targets, *evidence, *soft}, interventions)
+    observed = frozenset(evidence) | frozenset(soft)
+    shape = _shape_of_factors(
+        network,
+        frozenset(targets),
+        observed,
+        frozenset(inserted),
+        frozenset(soft),
+        frozenset(interventions),
+        everything,
+    )
+    plan = make_plan(shape.sizes, shape.scopes, shape.kept, network.names, memory_limit)
+    states_of = {name: network.states(name).index(state) for name, state in inserted.items()}
+    selections = tuple(
+        tuple(slice(None) if member is None else states_of[member] for member in members) for members in shape.members
+    )
+    beside = tuple(np.asarray(soft[name], dtype=np.float64)[None] for name in shape.single)
+    return Factors(plan, shape.families, shape.transposes, selections, beside)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShapeOfFactors:
+    """What the factors of a question are, whatever the states of its evidence and the numbers of the CPTs."""
+
+    families: tuple[str, ...]
+    transposes: tuple[tuple[int, ...], ...]
+    members: tuple[tuple[str | None, ...], ...]  # of each CPT: the variable where evidence is inserted, else None
+    single: tuple[str, ...]  # the variables with a factor of their own
+    scopes: tuple[Scope, ...]
+    sizes: tuple[int, ...]
+    kept: tuple[int, ...]
+
+
+@lru_cache(maxsize=32)  # questions with other states, or under other draws, follow each other
+def _shape_of_factors(
+    network: Network,
+    targets: frozenset[str],
+    evidence: frozenset[str],
+    inserted: frozenset[str],
+    soft: frozenset[str],
+    interventions: frozenset[str],
+    everything: bool,
+) -> ShapeOfFactors:
+    names = network.names
+    position = {name: v for v, name in enumerate(names)}
+    needed = set(names) if everything else _ancestors(network, targets | evidence | soft, interventions)
     families = tuple(name for name in names if name in needed and name not in interventions)
     scopes: list[Scope] = []
-    transposes, selections = [], []
+    transposes, inserted_members = [], []
     for name in families:
         members = (*network.parents[name], name)
         left = [position[member] for member in members if member not in inserted]
         order = sorted(range(len(left)), key=left.__getitem__)
         scopes.append(tuple(left[i] for i in order))
         transposes.append((0, *(1 + i for i in order)))
-        selections.append(
-            tuple(
-                network.states(member).index(inserted[member]) if member in inserted else slice(None)
-                for member in members
-            )
-        )
-    single = [name for name in names if name in soft]
+        inserted_members.append(tuple(member if member in inserted else None for member in members))
+    single = tuple(name for name in names if name in soft)
     scopes += [(position[name],) for name in single]
-    sizes = [len(network.states(name)) for name in names]
-    plan = make_plan(sizes, scopes, [position[name] for name in targets], names, memory_limit)
-    beside = tuple(np.asarray(soft[name], dtype=np.float64)[None] for name in single)
-    return Factors(plan, families, tuple(transposes), tuple(selections), beside)
+    sizes = tuple(len(variable.states) for variable in network.variables)
+    kept = tuple(position[name] for name in targets)
+    return ShapeOfFactors(families, tuple(transposes), tuple(inserted_members), single, tuple(scopes), sizes, kept)
 
 
 def require_possible(log_evidence: Numbers, query: Query) -> None:

@@ -6,8 +6,11 @@ A product of factors is summed over variables, one variable at a time:
 
 Which factors meet in which step depends on their scopes alone. So the plan is made once, and each step is one NumPy
 expression for a whole batch: all draws of a posterior, or all rows with the same observed variables. The same steps
-backwards give ∂Z/∂F for every factor, and with it the marginals of all variables at once. Messages are divided by their
-largest cell, so that nothing underflows; the logarithms of the divisors are kept.
+backwards give ∂Z/∂F for every factor, and with it the marginals of all variables at once. Messages that become small
+are divided by their largest cell, so that nothing underflows; the logarithms of the divisors are kept.
+
+The batch is the first axis of every array, but should be the fastest in memory (`batch_fastest`): each step then runs
+along long lines of numbers, ten times as fast as along the few states of a variable. NumPy keeps that order by itself.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import heapify, heappop, heappush
 from math import prod
 
 import numpy as np
@@ -27,16 +31,25 @@ from credo.types import Indices, Numbers
 Scope = tuple[int, ...]  # variables, ascending
 BYTES_A_CELL = 24  # of the largest clique: the product, and a partial product on either side of it
 CHUNK_CELLS = 2**22  # of the largest clique, for all members of a batch that are evaluated together
+LEAST_MESSAGE, MOST_MESSAGE = 1e-6, 1e6  # a message whose largest cell is outside of this is divided by it
+MOST_MEETING = 8  # factors that are multiplied before a division is considered, so that their product cannot underflow
+FEW_CELLS = 2**14  # of all cliques: an order with no more is not worth looking for a better one
+View = tuple[slice | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One variable is summed out: the factors that meet, by their numbers, and the scopes of product and message."""
+    """One variable is summed out: the factors that meet, by their numbers, and the scopes of product and message.
 
-    variable: int
+    Without a variable, factors are only multiplied.
+    """
+
+    variable: int | None
     factors: tuple[int, ...]
     clique: Scope
     message: Scope
+    axis: int  # of the variable in the product; 0 without one
+    views: tuple[View, ...]  # the index that gives each factor an axis for every variable of the clique
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +59,7 @@ class Plan:
     scopes: tuple[Scope, ...]  # of factors, then of messages
     steps: tuple[Step, ...]
     rest: tuple[int, ...]  # the factors that are left, over kept variables only
+    rest_views: tuple[View, ...]
     kept: Scope
     sizes: tuple[int, ...]  # states of every variable
     largest: int  # cells of the largest clique
@@ -61,92 +75,138 @@ def make_plan(
 ) -> Plan:
     """Plan to sum the product of factors over all of their variables but those that are `kept`.
 
-    Two greedy orders are tried, by the fewest new edges and by the smallest clique, and the one with fewer cells in all
-    is taken. A clique that does not fit into memory is an error before anything is computed.
+    Two greedy orders are tried, by the fewest new edges and, unless that is good enough, by the smallest clique; that
+    with fewer cells in all is taken. A clique that does not fit into memory is an error before anything is computed.
     """
     plan = _make_plan(tuple(sizes), tuple(tuple(sorted(scope)) for scope in scopes), tuple(sorted(set(kept))))
-    largest = max((plan.kept, *(step.clique for step in plan.steps)), key=lambda scope: _cells(sizes, scope))
-    _require_cells(_cells(sizes, largest), memory_limit_or_default(memory_limit), largest, names)
+    limit = memory_limit_or_default(memory_limit)
+    if BYTES_A_CELL * plan.largest > limit:
+        largest = max((plan.kept, *(step.clique for step in plan.steps)), key=lambda scope: _cells(sizes, scope))
+        raise _too_large(plan.largest, limit, largest, names)
     return plan
 
 
 @lru_cache(maxsize=256)  # the same question is often asked again, with other evidence or of other CPTs
 def _make_plan(sizes: tuple[int, ...], given: tuple[Scope, ...], keep: Scope) -> Plan:
-    orders = [_greedy_order(sizes, given, keep, by_fill) for by_fill in (True, False)]
-    order, cells = min(orders, key=lambda found: found[1])
+    order, cells = _greedy_order(sizes, given, keep, by_fill=True)
+    if cells > FEW_CELLS:
+        order, cells = min((order, cells), _greedy_order(sizes, given, keep, by_fill=False), key=lambda found: found[1])
     all_scopes = list(given)
     holding: dict[int, set[int]] = {}
     for number, scope in enumerate(given):
         for v in scope:
             holding.setdefault(v, set()).add(number)
     steps: list[Step] = []
-    largest = _cells(sizes, keep)
-    for v in order:
-        members = tuple(sorted(holding.pop(v)))
+
+    def add(members: Sequence[int], v: int | None) -> int:
+        """Multiply factors, and sum the product over a variable; the number of the message."""
         scope = tuple(sorted({w for number in members for w in all_scopes[number]}))
-        largest = max(largest, _cells(sizes, scope))
         message = tuple(w for w in scope if w != v)
-        steps.append(Step(v, members, scope, message))
-        for w in message:
-            holding[w].difference_update(members)
-            holding[w].add(len(all_scopes))
+        views = tuple(_view(all_scopes[number], scope) for number in members)
+        steps.append(Step(v, tuple(members), scope, message, 0 if v is None else 1 + scope.index(v), views))
         all_scopes.append(message)
+        return len(all_scopes) - 1
+
+    def few(members: Iterable[int]) -> list[int]:
+        """The same product as that of few factors; those with few variables are multiplied first."""
+        found = sorted(members, key=lambda number: (len(all_scopes[number]), number))
+        while len(found) > MOST_MEETING:
+            found = [*found[MOST_MEETING:], add(found[:MOST_MEETING], None)]
+        return sorted(found)
+
+    for v in order:
+        members = holding.pop(v)
+        number = add(few(members), v)
+        for w in all_scopes[number]:
+            holding[w].difference_update(members)
+            holding[w].add(number)
     used = {number for step in steps for number in step.factors}
-    rest = tuple(number for number in range(len(all_scopes)) if number not in used)
-    return Plan(tuple(all_scopes), tuple(steps), rest, keep, sizes, int(largest), int(cells))
+    rest = tuple(few(number for number in range(len(all_scopes)) if number not in used))
+    largest = max(_cells(sizes, scope) for scope in (keep, *(step.clique for step in steps)))
+    rest_views = tuple(_view(all_scopes[number], keep) for number in rest)
+    return Plan(tuple(all_scopes), tuple(steps), rest, rest_views, keep, sizes, int(largest), int(cells))
 
 
 def _greedy_order(sizes: Sequence[int], scopes: Sequence[Scope], kept: Scope, by_fill: bool) -> tuple[list[int], float]:
-    """An order of the variables to sum out, and how many cells all its cliques have together."""
-    neighbours: dict[int, set[int]] = {}
-    for scope in scopes:
-        for v in scope:
-            neighbours.setdefault(v, set()).update(scope)
-    for v, others in neighbours.items():
-        others.discard(v)
+    """An order of the variables to sum out, and how many cells all its cliques have together.
 
-    def cost(v: int) -> tuple[float, float]:
-        around = neighbours[v]
-        cells = _cells(sizes, (v, *around))
+    Sets of neighbours are bits of integers, and costs are kept in a heap, in which those that changed stay until they
+    come out.
+    """
+    around: dict[int, int] = {}
+    for scope in scopes:
+        together = sum(1 << v for v in scope)
+        for v in scope:
+            around[v] = around.get(v, 0) | together
+    around = {v: bits & ~(1 << v) for v, bits in around.items()}
+
+    def cost(v: int) -> tuple[float, float, int]:
+        members = _members(around[v])
+        cells = float(sizes[v])
+        for w in members:
+            cells *= sizes[w]
         if not by_fill:
-            return cells, 0.0
-        return float(sum(len(around - neighbours[w]) - 1 for w in around)), cells
+            return cells, 0.0, v
+        own = around[v]
+        missing = sum((own & ~around[w]).bit_count() - 1 for w in members)
+        return float(missing), cells, v
 
     kept_set = set(kept)
-    costs = {v: cost(v) for v in sorted(neighbours) if v not in kept_set}
+    costs = {v: cost(v) for v in around if v not in kept_set}
+    waiting = list(costs.values())
+    heapify(waiting)
     order, total = [], 0.0
     while costs:
-        v = min(costs, key=lambda each: (costs[each], each))
+        found = heappop(waiting)
+        v = found[2]
+        if costs.get(v) != found:
+            continue
         del costs[v]
-        around = neighbours.pop(v)
+        own = around.pop(v)
+        members = _members(own)
         order.append(v)
-        total += _cells(sizes, (v, *around))
-        changed = set(around)
-        for w in around:
-            if not around <= neighbours[w] | {w}:
-                changed |= neighbours[w]
-            neighbours[w] |= around
-            neighbours[w] -= {v, w}
-        for w in changed:
+        total += _cells(sizes, (v, *members))
+        changed = own
+        for w in members:
+            before = around[w]
+            if own & ~(before | 1 << w):
+                changed |= before
+            around[w] = (before | own) & ~(1 << v | 1 << w)
+        for w in _members(changed & ~(1 << v)):
             if w in costs:
                 costs[w] = cost(w)
+                heappush(waiting, costs[w])
     return order, total
+
+
+def _members(bits: int) -> list[int]:
+    """The numbers of the bits that are set, ascending."""
+    found = []
+    while bits:
+        lowest = bits & -bits
+        found.append(lowest.bit_length() - 1)
+        bits ^= lowest
+    return found
 
 
 def _cells(sizes: Sequence[int], scope: Iterable[int]) -> float:
     return prod(float(sizes[v]) for v in scope)
 
 
-def _require_cells(cells: float, limit: int, scope: Scope, names: Sequence[str]) -> None:
-    needed = int(BYTES_A_CELL * cells)
-    if needed > limit:
-        together = listing([names[v] for v in scope]) if names else f"{len(scope)} variables"
-        raise TooLargeError(
-            f"An exact answer would need {readable_bytes(needed)}; {readable_bytes(limit)} are "
-            f"allowed. It has to look at {len(scope)} variables together: {together}. Give more evidence, or raise "
-            "memory_limit.",
-            needed,
-        )
+def _too_large(cells: int, limit: int, scope: Scope, names: Sequence[str]) -> TooLargeError:
+    needed = BYTES_A_CELL * cells
+    together = listing([names[v] for v in scope]) if names else f"{len(scope)} variables"
+    return TooLargeError(
+        f"An exact answer would need {readable_bytes(needed)}; {readable_bytes(limit)} are "
+        f"allowed. It has to look at {len(scope)} variables together: {together}. Give more evidence, or raise "
+        "memory_limit.",
+        needed,
+    )
+
+
+def batch_fastest(array: Numbers) -> Numbers:
+    """The same array, (batch, …), in memory with the batch running fastest."""
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 0, -1)), -1, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,23 +216,27 @@ class Sums:
     values: Numbers  # (batch, kept variables…), divided by exp(log_scale)
     log_scale: Numbers  # (batch,)
     arrays: list[Numbers]  # factors and messages, (batch or 1, scope…)
-    divisors: list[Numbers]  # of each message, (batch or 1,)
+    divisors: list[Numbers | None]  # of each message, (batch or 1,); None where it was not divided
 
 
 def sum_out(plan: Plan, factors: Sequence[Numbers]) -> Sums:
     """Run a plan forward. Each factor is (batch or 1, its scope…), with axes in ascending order of variables."""
     batch = max((len(factor) for factor in factors), default=1)
-    arrays, divisors = list(factors), []
+    arrays: list[Numbers] = list(factors)
+    divisors: list[Numbers | None] = []
     log_scale = np.zeros(batch)
     for step in plan.steps:
-        product = _product(plan, arrays, step.factors, step.clique)
-        message = product.sum(axis=1 + step.clique.index(step.variable))
-        divisor = _largest(message)
-        log_scale += np.log(divisor)
-        arrays.append(message / _beside(divisor, message))
+        message = _product(arrays, step.factors, step.views)
+        if step.variable is not None:
+            message = np.add.reduce(message, axis=step.axis)
+        divisor = _divisor(message)
+        if divisor is not None:
+            log_scale += np.log(divisor)
+            message = message / _beside(divisor, message)
+        arrays.append(message)
         divisors.append(divisor)
     shape = (batch, *(plan.sizes[v] for v in plan.kept))
-    values = np.broadcast_to(_product(plan, arrays, plan.rest, plan.kept), shape)
+    values = np.broadcast_to(_product(arrays, plan.rest, plan.rest_views, len(plan.kept)), shape)
     return Sums(values, log_scale, arrays, divisors)
 
 
@@ -180,12 +244,16 @@ def gradients(plan: Plan, sums: Sums, seed: Numbers | None = None) -> list[Numbe
     """∂(Σ seed·values)/∂F of each factor that `sum_out` was given, (batch or 1, scope…)."""
     given = len(plan.scopes) - len(plan.steps)
     back: list[Numbers] = [np.zeros(0)] * len(plan.scopes)
-    _spread(plan, sums.arrays, plan.rest, plan.kept, np.ones_like(sums.values) if seed is None else seed, back)
+    seed = np.ones_like(sums.values) if seed is None else seed
+    _spread(plan, sums.arrays, plan.rest, plan.rest_views, plan.kept, seed, back)
     for number in reversed(range(len(plan.steps))):
         step, adjoint = plan.steps[number], back[given + number]
-        adjoint = adjoint / _beside(sums.divisors[number], adjoint)
-        adjoint = np.expand_dims(adjoint, 1 + step.clique.index(step.variable))
-        _spread(plan, sums.arrays, step.factors, step.clique, adjoint, back)
+        divisor = sums.divisors[number]
+        if divisor is not None:
+            adjoint = adjoint / _beside(divisor, adjoint)
+        if step.variable is not None:
+            adjoint = np.expand_dims(adjoint, step.axis)
+        _spread(plan, sums.arrays, step.factors, step.views, step.clique, adjoint, back)
     return back[:given]
 
 
@@ -194,15 +262,18 @@ def most_probable(plan: Plan, factors: Sequence[Numbers]) -> tuple[dict[int, int
     arrays, log_scale = list(factors), 0.0
     choices: list[tuple[Step, Indices]] = []
     for step in plan.steps:
-        product = _product(plan, arrays, step.factors, step.clique)
-        axis = 1 + step.clique.index(step.variable)
-        message = product.max(axis=axis)
-        divisor = _largest(message)
-        log_scale += float(np.log(divisor[0]))
-        arrays.append(message / _beside(divisor, message))
-        choices.append((step, product.argmax(axis=axis)[0]))
+        message = product = _product(arrays, step.factors, step.views)
+        if step.variable is not None:
+            message = product.max(axis=step.axis)
+            choices.append((step, product.argmax(axis=step.axis)[0]))
+        divisor = _divisor(message)
+        if divisor is not None:
+            log_scale += float(np.log(divisor[0]))
+            message = message / _beside(divisor, message)
+        arrays.append(message)
     states: dict[int, int] = {}
     for step, best in reversed(choices):
+        assert step.variable is not None
         states[step.variable] = int(best[tuple(states[v] for v in step.message)])
     rest = prod(float(arrays[number][0]) for number in plan.rest)
     return states, log_scale + float(np.log(rest)) if rest > 0 else -np.inf
@@ -217,22 +288,36 @@ def in_chunks(plan: Plan, batch: int) -> Iterable[slice]:
 # Products of factors --------------------------------------------------------------------------------------------------
 
 
-def _product(plan: Plan, arrays: Sequence[Numbers], factors: Sequence[int], scope: Scope) -> Numbers:
+def _product(arrays: Sequence[Numbers], factors: Sequence[int], views: Sequence[View], dimensions: int = 0) -> Numbers:
     """The product of factors, (batch or 1, scope…); axes that no factor has are of length one."""
-    aligned = sorted((_aligned(arrays[f], plan.scopes[f], scope) for f in factors), key=lambda each: each.size)
-    if not aligned:
-        return np.ones((1,) * (1 + len(scope)))
-    product = aligned[0]
-    for factor in aligned[1:]:
+    if not factors:
+        return np.ones((1,) * (1 + dimensions))
+    if len(factors) == 1:
+        return arrays[factors[0]][views[0]]
+    aligned = [arrays[f][view] for f, view in zip(factors, views, strict=True)]
+    if len(aligned) > 2:
+        aligned.sort(key=_size)
+    product = aligned[0] * aligned[1]
+    for factor in aligned[2:]:
         product = product * factor
     return product
 
 
+def _size(array: Numbers) -> int:
+    return array.size
+
+
 def _spread(
-    plan: Plan, arrays: Sequence[Numbers], factors: Sequence[int], scope: Scope, adjoint: Numbers, back: list[Numbers]
+    plan: Plan,
+    arrays: Sequence[Numbers],
+    factors: Sequence[int],
+    views: Sequence[View],
+    scope: Scope,
+    adjoint: Numbers,
+    back: list[Numbers],
 ) -> None:
     """The adjoint of each factor: that of the product, times all other factors, summed to the factor's scope."""
-    aligned = [_aligned(arrays[f], plan.scopes[f], scope) for f in factors]
+    aligned = [arrays[f][view] for f, view in zip(factors, views, strict=True)]
     after: list[Numbers] = [np.ones((1,) * (1 + len(scope)))]
     for factor in reversed(aligned[1:]):
         after.append(after[-1] * factor)
@@ -248,21 +333,17 @@ def _shape(plan: Plan, scope: Scope, *arrays: Numbers) -> tuple[int, ...]:
     return (max(len(each) for each in arrays), *(plan.sizes[v] for v in scope))
 
 
-def _aligned(array: Numbers, own: Scope, scope: Scope) -> Numbers:
-    """A factor with an axis of length one for each variable of a larger scope that it does not have."""
-    shape, axis = [len(array)], 1
-    for v in scope:
-        if axis <= len(own) and own[axis - 1] == v:
-            shape.append(array.shape[axis])
-            axis += 1
-        else:
-            shape.append(1)
-    return array.reshape(shape)
+def _view(own: Scope, scope: Scope) -> View:
+    """The index that gives a factor an axis of length one for each variable of a larger scope that it does not have."""
+    held = set(own)
+    return (slice(None), *(slice(None) if v in held else None for v in scope))
 
 
-def _largest(message: Numbers) -> Numbers:
-    """The largest cell of each member of the batch; one where all are zero."""
-    largest = message.reshape(len(message), -1).max(axis=1)
+def _divisor(message: Numbers) -> Numbers | None:
+    """The largest cell of each member of the batch, one where all are zero; None where nothing has to be divided."""
+    largest = np.maximum.reduce(message.reshape(len(message), -1), axis=1)
+    if largest.min() >= LEAST_MESSAGE and largest.max() <= MOST_MESSAGE:
+        return None
     return np.where(largest > 0.0, largest, 1.0)
 
 

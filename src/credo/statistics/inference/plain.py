@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.io.dataset import distinct_rows
 from credo.model.layout import Layout
 from credo.types import Flags, Indices, Numbers
 
@@ -122,10 +123,11 @@ def group_plain(
     None where there are too many kinds of incomplete rows.
     """
     used = np.flatnonzero(weights != 0)
-    first, which = _distinct(codes[used])
+    first, which = distinct_rows(codes[used])
     total = np.bincount(which, weights[used], len(first))
     rows = codes[used[first]]
-    patterns, pattern_of = np.unique(rows < 0, axis=0, return_inverse=True)
+    examples, pattern_of = distinct_rows(rows < 0)
+    patterns = rows[examples] < 0
     if patterns.size > PLAIN_PATTERNS:
         return None
     barren, pieces = np.zeros(len(layout.backward)), 0
@@ -133,7 +135,7 @@ def group_plain(
     found: dict[Component, list[tuple[Indices, Indices]]] = {}  # rows, and their cells (rows, families)
     firsts: dict[Component, tuple[int, int]] = {}  # the first row that has it, and its place there
     for number, pattern in enumerate(patterns):
-        own = np.flatnonzero(pattern_of.ravel() == number)
+        own = np.flatnonzero(pattern_of == number)
         components, cut = _components(layout, pattern)
         barren[cut] += total[own].sum()
         pieces += len(own) * len(components)
@@ -147,7 +149,7 @@ def group_plain(
         cells = np.concatenate([part for _, part in found[component]])
         by_row = np.argsort(having)
         having, cells = having[by_row], cells[by_row]
-        begin, evaluation = _distinct(cells)
+        begin, evaluation = distinct_rows(cells)
         weight = np.bincount(evaluation, total[having], len(begin)).astype(np.float64)
         parts.append((np.full(len(begin), number), cells[begin].ravel(), weight, used[first[having[begin]]]))
         if asked in component[1]:
@@ -174,17 +176,6 @@ def group_plain(
 
 def _joined(parts: list[Indices]) -> Indices:
     return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-
-
-def _distinct(rows: NDArray[np.signedinteger]) -> tuple[Indices, Indices]:
-    """The first of each distinct row, in the order in which they appear; and which of them each row is."""
-    if not len(rows):
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return first[order], place[which.ravel()]
 
 
 def _components(layout: Layout, hidden: Flags) -> tuple[list[Component], list[int]]:

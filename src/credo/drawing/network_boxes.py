@@ -1,0 +1,165 @@
+"""What the box of a variable holds: its name, its states and how probable they are; and how large that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from re import split
+from unicodedata import east_asian_width
+
+from credo.drawing.layered import Picture, layered_picture
+from credo.model.network import Network, Variable
+from credo.model.state_texts import plain
+
+PADDING = 8.0
+HEAD_HEIGHT = 22.0
+ROW_HEIGHT = 14.0
+BAR_WIDTH = 52.0
+PERCENT_WIDTH = 38.0
+NAME_LETTER, STATE_LETTER = 7.9, 6.2  # widths in pixels, of letters 12 and 10.5 pixels high
+LONG_NAME, LONG_STATE = 24, 14  # letters that are shown
+MOST_ROWS = 6  # states that are shown; of more, the most probable
+MOST_LINES = 3  # of a name that is seen from afar
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """How probable a state is, and the ends of its interval where there is one."""
+
+    state: str
+    probability: float
+    low: float | None = None
+    high: float | None = None
+
+    def __str__(self) -> str:
+        ends = "" if self.low is None or self.high is None else f" ({percent(self.low)} to {percent(self.high)})"
+        return f"{self.state} {percent(self.probability)}{ends}"
+
+
+Bars = Mapping[str, Sequence[Bar]]  # of each variable
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The box of one variable.
+
+    Attributes
+    ----------
+    name
+        The name as it is shown, shortened where it is long.
+    rows
+        The states that are shown.
+    omitted
+        The number of states that there is no room for.
+    label_width
+        The width of the longest state, where bars begin.
+    width, height
+        Of the whole box.
+    """
+
+    name: str
+    rows: tuple[Bar, ...]
+    omitted: int
+    label_width: float
+    width: float
+    height: float
+
+
+def network_boxes(network: Network, bars: Bars | None = None) -> dict[str, Box]:
+    """The box of each variable; without probabilities it holds the name alone."""
+    return {name: _box(name, (bars or {}).get(name, ())) for name in network.names}
+
+
+def network_picture(network: Network, boxes: Mapping[str, Box]) -> Picture:
+    """Where boxes and arrows are: the one layout of pages, notebooks and matplotlib."""
+    parents = {name: network.parents[name] for name in network.names}
+    return layered_picture(parents, {name: (box.width, box.height) for name, box in boxes.items()})
+
+
+def percent(probability: float) -> str:
+    """A probability as a percentage, with one decimal near 0 and 1."""
+    value = 100 * probability
+    if 0 < value < 0.05:
+        return "<0.1%"
+    if 99.95 <= value < 100:
+        return ">99.9%"
+    return f"{value:.1f}%" if 0 < value < 9.95 or 99 < value < 100 else f"{value:.0f}%"
+
+
+def cut_text(variable: Variable) -> str:
+    """Where a measured variable is cut into states, in a sentence or two; empty for a variable that is not measured."""
+    cuts = variable.cuts
+    if cuts is None:
+        return ""
+    points = [str(plain(point)) for point in cuts.points]
+    if len(points) <= MOST_ROWS:
+        ends = [f"below {points[0]}"]
+        ends += [f"from {low} to below {high}" for low, high in pairwise(points)]
+        ends.append(f"from {points[-1]} on")
+        states = "; ".join(f"{state} is {end}" for state, end in zip(variable.states, ends, strict=True))
+        text = f"{variable.name} is a number with cut points: {states}."
+    else:
+        text = f"{variable.name} is a number with the cut points {', '.join(points)}."
+    if cuts.lowest is None or cuts.highest is None:
+        return text
+    return f"{text} The data have numbers from {plain(cuts.lowest)} to {plain(cuts.highest)}."
+
+
+def shortened(text: str, most: int) -> str:
+    """A text with an ellipsis in place of what is too long."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def far_lines(box: Box) -> tuple[list[str], float]:
+    """The name in up to three lines and the largest letters that fit the box, for a picture seen from afar."""
+    pieces = [piece for piece in split(r"(?<=[\s_.\-])", box.name) if piece]
+    found: list[tuple[float, list[str]]] = []
+    for count in range(1, min(MOST_LINES, len(pieces)) + 1):
+        lines = _divided(pieces, count)
+        longest = max(text_width(line, 0.6) for line in lines)
+        size = min(0.84 * box.height / (1.1 * len(lines)), (box.width - 6) / longest, 34.0)
+        found.append((size, lines))
+    size, lines = max(found, key=lambda each: each[0])
+    return lines, size
+
+
+def text_width(text: str, letter: float) -> float:
+    """About the width of a text in most fonts, from that of an ordinary small letter."""
+    return letter * sum(_share(each) for each in text)
+
+
+def _share(letter: str) -> float:
+    if east_asian_width(letter) in "WF":
+        return 1.8
+    if letter in "mwMW@%":
+        return 1.5
+    if letter in "iljtfrI.,:;|' ":
+        return 0.65
+    return 1.25 if letter.isupper() else 1.0
+
+
+def _box(name: str, bars: Sequence[Bar]) -> Box:
+    shown = list(bars)
+    if len(shown) > MOST_ROWS:
+        chosen = sorted(shown, key=lambda bar: -bar.probability)[: MOST_ROWS - 1]
+        shown = [bar for bar in shown if bar in chosen][: MOST_ROWS - 1]
+    omitted = len(bars) - len(shown)
+    title = shortened(name, LONG_NAME)
+    label = max((text_width(shortened(bar.state, LONG_STATE), STATE_LETTER) for bar in shown), default=0.0)
+    width = text_width(title, NAME_LETTER) + 2 * PADDING
+    if shown:
+        width = max(width, label + BAR_WIDTH + PERCENT_WIDTH + 2 * PADDING + 6)
+    rows = len(shown) + (omitted > 0)
+    return Box(title, tuple(shown), omitted, label, round(width), HEAD_HEIGHT + ROW_HEIGHT * rows + (5 if rows else 0))
+
+
+def _divided(pieces: Sequence[str], count: int) -> list[str]:
+    """The pieces in so many lines of about the same length."""
+    total, lines = sum(map(len, pieces)), [""] * count
+    ends = [0]
+    for piece in pieces:
+        ends.append(ends[-1] + len(piece))
+    for piece, (start, end) in zip(pieces, pairwise(ends), strict=True):
+        lines[min(count - 1, int((start + end) / 2 * count / total))] += piece
+    return [line.strip() for line in lines if line.strip()]

@@ -1,0 +1,264 @@
+"""What is kept of a fit: everything but the rows of the data, and what follows from the rest.
+
+Constraints and blocks follow from the knowledge, the expanded network from the network: they are made again, so that no
+file can contradict itself there. What is read is checked: shapes, numbers of statements, and that draws are
+distributions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from credo import __version__
+from credo.constraints.blocks import blocks_of
+from credo.constraints.constraint_set import with_fixed
+from credo.constraints.lower import lower
+from credo.errors import CredoError, FileError, FormatError, TooLargeError
+from credo.estimation.problem import Problem
+from credo.io.files import require_target
+from credo.io.network_files import SAVED_FIT
+from credo.knowledge import Knowledge
+from credo.knowledge.declarations import Declaration
+from credo.knowledge.parse import parse_line
+from credo.knowledge.statement_base import Span
+from credo.knowledge.statements import Statement, to_text
+from credo.model.expansion import expand
+from credo.model.network import Network
+from credo.results import FitResult
+from credo.sampling.posterior import PosteriorResult
+from credo.saving.archive import Archive, read_archive, write_archive
+from credo.saving.records import Reader, Writer, damaged
+from credo.statistics.counts import Counts
+from credo.statistics.prior import as_prior
+from credo.types import Numbers, PathLike
+
+FORMAT, VERSION = "credo fit", 1  # a change of what the file means is a new version
+WHAT = "saved fit"
+# Made again: they follow from what is kept.
+DERIVED = ("network", "constraints", "blocks")
+# Not kept: the rows of the data, and who listens to the progress of a run that is over.
+LEFT_OUT = ("dataset", "progress")
+SUM_TOLERANCE = 1e-6
+Result = TypeVar("Result", bound=FitResult)
+
+
+def is_saved_fit(path: PathLike) -> bool:
+    """Whether the name of a file says that it is a saved fit."""
+    return Path(path).name.lower().endswith(SAVED_FIT)
+
+
+def check_fit_target(path: PathLike) -> None:
+    """Raise what `save_fit` would raise for this path, before there is anything to write."""
+    if not is_saved_fit(path):
+        raise FormatError(f"A saved fit has a name that ends in {SAVED_FIT}.", str(path))
+    require_target(path)
+
+
+def save_fit(fit: FitResult, path: PathLike) -> Path:
+    """Write a fit to a file, completely or not at all; see `Fit.save`."""
+    check_fit_target(path)
+    writer = Writer()
+    problem = fit.problem
+    said = (*fit.knowledge.declarations, *fit.knowledge.statements)
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "credo": __version__,
+        "fit": writer.record(fit, "", ("knowledge", "posterior", "problem"), FitResult),
+        "given": writer.value(fit.knowledge.network, Network, "given"),
+        "statements": writer.value(map(_kept, said), tuple[KeptStatement, ...], "statements"),
+        "posterior": writer.value(fit.posterior, PosteriorResult | None, "posterior"),
+        "problem": None if problem is None else writer.record(problem, "problem", (*DERIVED, *LEFT_OUT)),
+    }
+    write_archive(path, content, writer.arrays)
+    return Path(path)
+
+
+def load_fit(path: PathLike, kind: type[Result]) -> Result:
+    """Read a fit that `save_fit` wrote, as a result of this class; see `credo.load`."""
+    archive = read_archive(path, WHAT)
+    content = archive.content
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise FormatError(f"This is no {WHAT}.", archive.path)
+    if content.get("version") != VERSION:
+        raise FormatError(
+            f"This fit was saved by credo {content.get('credo')}, in version {content.get('version')} of the format; "
+            f"this is credo {__version__}, which reads version {VERSION}. Use the credo that saved it, or learn again.",
+            archive.path,
+        )
+    try:
+        return _fit(content, archive, kind)
+    except (FormatError, FileError, TooLargeError):
+        raise
+    except CredoError as error:  # of a network, an option, a statement
+        raise damaged(archive, "", str(error).rstrip(".")) from None
+    except (ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError, RecursionError) as error:
+        raise damaged(archive, "", f"{type(error).__name__} {error}".rstrip(" .")) from None
+
+
+def _fit(content: dict[str, Any], archive: Archive, kind: type[Result]) -> Result:
+    reader = Reader(archive)
+    parts = ("format", "version", "credo", "fit", "given", "statements", "posterior", "problem")
+    _require(archive, set(content) == set(parts), "it has other parts than it should")
+    given = reader.value(Network, content["given"], "given")
+    kept = reader.value(tuple[KeptStatement, ...], content["statements"], "statements")
+    knowledge = Knowledge(given, [_statement(reader, each) for each in kept])
+    constraints = lower(knowledge)
+    assert constraints.expansion is not None
+    reader.network = constraints.expansion.network
+    problem = None if content["problem"] is None else _problem(reader, content["problem"], constraints)
+    posterior = reader.value(PosteriorResult | None, content["posterior"], "posterior")
+    fit = reader.record(kind, content["fit"], "", knowledge=knowledge, posterior=posterior, problem=problem)
+    _check_fit(archive, fit, reader.network)
+    return fit  # type: ignore[no-any-return]
+
+
+def _problem(reader: Reader, plain: Any, stated: Any) -> Problem:
+    """The problem with constraints and blocks made again; the numbers of CPTs that were kept are substituted."""
+    kept = reader.value(tuple[str, ...], plain["kept"], "problem.kept")
+    constraints = with_fixed(stated, {name: reader.network.cpt_array(name) for name in kept})  # type: ignore[union-attr]
+    known = dict.fromkeys(LEFT_OUT)
+    problem: Problem = reader.record(
+        Problem,
+        plain,
+        "problem",
+        network=reader.network,
+        constraints=constraints,
+        blocks=blocks_of(constraints),
+        **known,
+    )
+    return problem
+
+
+# Statements -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class KeptStatement:
+    """A statement as a line of the language, and the place where its author wrote it, in which words."""
+
+    statement: str
+    place: Span | None
+
+
+def _kept(statement: Statement | Declaration) -> KeptStatement:
+    return KeptStatement(to_text(statement), statement.span)
+
+
+def _statement(reader: Reader, kept: KeptStatement) -> Statement | Declaration:
+    statement, mistakes = parse_line(kept.statement)
+    if statement is None or mistakes:
+        raise damaged(reader.archive, "statements", f"“{kept.statement}” cannot be read")
+    return replace(statement, span=kept.place)
+
+
+# Checks of what was read ----------------------------------------------------------------------------------------------
+
+
+def _require(archive: Archive, condition: object, problem: str) -> None:
+    if not condition:
+        raise damaged(archive, "", problem)
+
+
+def _check_fit(archive: Archive, fit: FitResult, expanded: Network) -> None:
+    given = fit.knowledge.network
+    _require(archive, fit.network.same_structure(given), "the learned network has another structure")
+    _require(archive, fit.network.is_complete, "a CPT is missing")
+    _require(archive, expand(fit.network).network.same_structure(expanded), "its noisy families are others")
+    _require(archive, fit.rows >= 0, "there is a negative number of rows")
+    numbers = range(len(fit.knowledge))
+    _require(archive, all(number in numbers for number in fit.multipliers), "it numbers a statement that is not there")
+    if fit.problem is not None:
+        _check_problem(archive, fit.problem)
+        _require(
+            archive, fit.problem.method is not None and fit.problem.method.name == fit.method, "there are two methods"
+        )
+    if fit.posterior is not None:
+        assert isinstance(fit.posterior, PosteriorResult)
+        _check_posterior(archive, fit.posterior)
+
+
+def _check_problem(archive: Archive, problem: Problem) -> None:
+    names = set(problem.network.names)
+    _require(archive, set(problem.names) <= names, "it learns an unknown variable")
+    _require(archive, not set(problem.names) & set(problem.kept), "a CPT is both kept and learned")
+    _require(archive, problem.seed >= 0, "its seed is negative")
+    pinned = problem.pinned
+    _require(archive, pinned.ndim == 1 and _within(pinned, problem.layout.size), "a pinned number does not exist")
+    as_prior(problem.prior, problem.network)
+    for counts in (problem.counts, *(part for fold in problem.folds for part in (fold.training, fold.held_out))):
+        _check_counts(archive, counts)
+
+
+def _check_counts(archive: Archive, counts: Counts) -> None:
+    layout = counts.layout
+    _require(archive, counts.dense.shape == (layout.size,), "its counts are of another network")
+    _require(archive, counts.incomplete.shape == (len(layout.network),), "its counts are of another network")
+    _require(archive, set(counts.sparse) == set(layout.left_out), "its counts are of other variables")
+    _require(archive, np.isfinite(counts.dense).all() and np.isfinite(counts.incomplete).all(), "a count is no number")
+    _require(archive, counts.rows >= 0, "there is a negative number of rows")
+    for name, (keys, values) in counts.sparse.items():
+        cells = layout.network.configurations(name) * len(layout.network.states(name))
+        _require(archive, keys.ndim == 1 and keys.shape == values.shape and _within(keys, cells), "a count is nowhere")
+        _require(archive, (np.diff(keys) > 0).all() and np.isfinite(values).all(), "a count is no number")
+
+
+def _check_posterior(archive: Archive, posterior: PosteriorResult) -> None:
+    """Everything has the shape that it should have, and every draw is a distribution."""
+    sampled = posterior.sampled
+    layout, network = sampled.layout, sampled.layout.network
+    shapes = {name: network.shape(name) for name in layout.names}
+    for what in (posterior.means, posterior.deviations, posterior.errors):
+        _require(archive, {name: array.shape for name, array in what.items()} == shapes, "its means are of other CPTs")
+    _require(archive, all(_is_distribution(mean) for mean in posterior.means.values()), "a mean is no distribution")
+    distributions = len(layout.distribution_starts())
+    numbers = sampled.numbers
+    _require(archive, numbers.ndim == 1 and _within(numbers, distributions), "a distribution is nowhere")
+    _require(archive, len(set(numbers.tolist())) == len(numbers), "a distribution is there twice")
+    _require(archive, 0 <= sampled.constrained <= len(numbers), "it counts its distributions wrongly")
+    _require(archive, sampled.counts.shape == (int(sampled.starts[-1]),), "its counts are of other distributions")
+    _require(archive, sampled.seen.shape == numbers.shape, "its counts are of other distributions")
+    _require(archive, np.isfinite(sampled.counts).all() and (sampled.counts >= 0).all(), "a count is no number")
+    strengths = posterior.hyperparameters.strengths()
+    _require(archive, np.isfinite(strengths).all() and (strengths > 0).all(), "a strength of the prior is no number")
+    _require(archive, posterior.seed >= 0, "its seed is negative")
+    chains, draws = posterior.draws.shape[:2] if posterior.draws.ndim == 3 else (0, 0)
+    components, cells = strengths.shape[1], int(sampled.cells[-1])
+    _require(archive, chains and draws, "it has no draws")
+    wanted = {
+        "draws": (sampled.constrained_size,),
+        "components": numbers.shape,
+        "cpt_means": (cells,),
+        "cpt_weights": (len(layout.names), components),
+    }
+    for name, shape in wanted.items():
+        found = getattr(posterior, name).shape
+        _require(archive, found == (chains, draws, *shape), f"posterior.{name} has the shape {found}")
+    _require(archive, _within(posterior.components, components), "a component is nowhere")
+    starts = sampled.starts[: sampled.constrained]
+    _require(archive, _are_distributions(posterior.draws, starts), "a draw is no distribution")
+    _require(archive, _are_distributions(posterior.cpt_means, sampled.cells[:-1]), "a draw is no distribution")
+    ends = np.zeros(1, dtype=np.int64)
+    _require(archive, _are_distributions(posterior.cpt_weights, ends), "a draw is no distribution")
+
+
+def _within(indices: Any, size: int) -> bool:
+    return not len(indices) or (int(indices.min()) >= 0 and int(indices.max()) < size)
+
+
+def _is_distribution(cpt: Numbers) -> bool:
+    return _are_distributions(cpt, np.zeros(1, dtype=np.int64))
+
+
+def _are_distributions(values: Numbers, starts: Sequence[int] | Any) -> bool:
+    """Whether the parts of the last axis that start there are probabilities that sum to one."""
+    if not len(starts):
+        return True
+    if not np.isfinite(values).all() or (values < 0).any():
+        return False
+    return bool((np.abs(np.add.reduceat(values, starts, axis=-1) - 1.0) <= SUM_TOLERANCE).all())
