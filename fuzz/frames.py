@@ -21,7 +21,10 @@ import pyarrow.parquet
 
 from credo.errors import CredoError
 from credo.io.categories import read_frame, variables_of
+from credo.io.dataset import Dataset
+from credo.io.network_from_table import network_from_table
 from credo.io.tables import read_table
+from credo.model.network import Network
 from fuzz.kind import Input, Kind
 from fuzz.mutation import mutated
 from fuzz.tables import check_dataset, network
@@ -238,7 +241,17 @@ def check(given: Input, folder: Path) -> str:
     with suppress(CredoError):
         variables = variables_of(read_frame(frame))
         assert all(variable.states for variable in variables), "a column became a variable without states"
+    with suppress(CredoError):
+        made = network_from_table(frame, parents={}).network
+        check_dataset(_must_read(made, frame), made)
     return outcome
+
+
+def _must_read(made: Network, frame: Any) -> Dataset:
+    try:
+        return read_table(made, frame)
+    except CredoError as error:
+        raise AssertionError(f"a table cannot be read with the network made of it; {error}") from None
 
 
 def _others(recipe: dict[str, Any]) -> tuple[str, ...]:

@@ -14,15 +14,28 @@ from credo.errors import CredoError
 from credo.io import csv as csv_reader
 from credo.io.dataset import Dataset
 from credo.io.tables import read_table
-from credo.model.network import Network
+from credo.model.cut_points import CutPoints
+from credo.model.network import Network, Variable
 from fuzz.kind import Input, Kind
 from fuzz.mutation import mutated
 
 CELLS = (
     "no", "yes", "low", "high", "medium", "0", "1", "1.0", "0.5", "+1", "-1", "01", "1e0", "true", "True", "", "?",
     "*", "NA", "nan", "null", "None", "it's", 'say "hi"', "a,b", "a;b", "two\nlines", " no", "no ", "no\r", "x",
-    "é", "\x00",
+    "é", "\x00", "40", "39.99999999999999999999", "0.49999999999999999", "0.5000000000000000000001", "1e-400", "1e400",
+    "40,5", "inf", "-.5e1", "4e+1", "young", "００",
 )  # fmt: skip
+AGES = (
+    "young",
+    "old",
+    "3",
+    "40",
+    "40.0",
+    "39.999999999999999999",
+    "5e-1",
+    "0.49999999999999999",
+    "72.12345678901234567",
+)
 WORDS = (
     b",",
     b";",
@@ -54,7 +67,9 @@ def network() -> Network:
         "flag": ("True", "False"),
         "odd": ("NA", " no", "+1", "01"),
     }
-    return Network(states, {"dose": ["smoke"], "flag": ["dose"]})
+    variables = [Variable(name, own) for name, own in states.items()]
+    age = Variable("age", ("young", "middle", "old"), CutPoints((0.5, 40), 0, 90))
+    return Network([*variables, age], {"dose": ["smoke"], "flag": ["dose"]})
 
 
 def quoted(cell: str, separator: str, always: bool) -> str:
@@ -79,6 +94,8 @@ def make(choose: Random) -> Input:
 
 
 def _cell(choose: Random, name: str) -> str:
+    if name == "age" and choose.random() < 0.8:
+        return choose.choice((*AGES, repr(choose.gauss(40, 30))))
     if name in network():
         return choose.choice(network().states(name)) if choose.random() < 0.9 else ""
     return str(choose.randrange(5))
@@ -99,6 +116,7 @@ def check_csv(given: Input, folder: Path) -> str:
     assert not isinstance(compiled, CredoError), f"the compiled reader refuses what the plain one takes; {compiled}"
     check_dataset(plain, network())
     assert np.array_equal(plain.codes, compiled.codes), "the readers give different tables"
+    assert plain.numbers == compiled.numbers, "the readers see different ranges of numbers"
     return "valid"
 
 

@@ -81,6 +81,19 @@ def test_mistakes_are_errors_of_credo(file: Path) -> None:
             run(*arguments)
 
 
+def test_show_prints_cut_points(tmp_path: Path) -> None:
+    path = tmp_path / "ages.bif"
+    age = credo.Variable("age", ("<40", "40-60", "60+"), credo.CutPoints((40, 60), 18.5, 90))
+    credo.write_network(credo.Network([age], cpts={"age": [0.2, 0.3, 0.5]}), path)
+    assert "age: <40, 40-60, 60+; cut at 40, 60" in run("show", path)
+    assert "age: <40, 40-60, 60+; cut at 40, 60 (numbers seen: from 18.5 to 90); parents: none" in run(
+        "show", path, "age"
+    )
+    shown = json.loads(run("show", path, "--json"))["variables"]["age"]
+    assert shown["cuts"] == {"points": [40.0, 60.0], "lowest": 18.5, "highest": 90.0}
+    assert "P(age=40-60) = 30.0%" in run("query", path, "P(age=54)")
+
+
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("saved")

@@ -16,6 +16,7 @@ from credo.terminal import console, say
 if TYPE_CHECKING:
     import polars as pl
 
+    from credo.model.cut_points import CutPoints
     from credo.model.network import Network
     from credo.user_results import Fit
 
@@ -86,7 +87,7 @@ def show(
     else:
         for name in variable:
             parents = ", ".join(given.parents[name]) or "none"
-            say(f"{name}: {', '.join(given.states(name))}; parents: {parents}")
+            say(f"{name}: {', '.join(given.states(name))}{_cuts_text(given, name)}; parents: {parents}")
             if fit is not None and fit.posterior is not None and name not in given.forms:
                 _print_frame(fit.interval(name))
             elif name in given.cpts:
@@ -208,12 +209,27 @@ def _network_to_dict(network: Network, names: Any) -> dict[str, Any]:
         "variables": {
             name: {
                 "states": list(network.states(name)),
+                **({"cuts": _cuts_to_dict(cuts)} if (cuts := network.variable(name).cuts) is not None else {}),
                 "parents": list(network.parents[name]),
                 "cpt": network.cpts[name].tolist() if name in network.cpts else None,
             }
             for name in names
         },
     }
+
+
+def _cuts_text(network: Network, name: str) -> str:
+    """Cut points and the range of the numbers seen, as far as they are known."""
+    cuts = network.variable(name).cuts
+    if cuts is None:
+        return ""
+    ends = [(word, end) for word, end in (("from", cuts.lowest), ("to", cuts.highest)) if end is not None]
+    seen = " ".join(f"{word} {end:g}" for word, end in ends)
+    return f"; cut at {cuts}" + (f" (numbers seen: {seen})" if seen else "")
+
+
+def _cuts_to_dict(cuts: CutPoints) -> dict[str, Any]:
+    return {"points": list(cuts.points), "lowest": cuts.lowest, "highest": cuts.highest}
 
 
 def _print_json(value: Any) -> None:

@@ -233,3 +233,25 @@ def test_a_dataset_made_before_fits_a_network_with_another_range() -> None:
     dataset = read_table(NET, pl.DataFrame({"age": [20, 50], "out": ["no", "yes"]}))
     other = Network([Variable("age", AGE.states, CutPoints((40, 60))), NET.variable("out")], NET.parents)
     assert isinstance(read_table(other, dataset), Dataset)
+
+
+def test_a_run_with_missing_numbers_continues_from_its_checkpoint(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"age": NUMBERS, "out": OUT})
+    options = credo.EMOptions(checkpoint=tmp_path / "run.npz")
+    first = credo.fit(NET, rows, method="map", em=options)
+    again = credo.fit(NET, rows, method="map", em=options)
+    assert again.network == first.network
+    other = Network([Variable("age", AGE.states, CutPoints((40, 61))), NET.variable("out")], NET.parents)
+    with pytest.raises(credo.OptionError, match="belongs to another run"):
+        credo.fit(other, rows, method="map", em=options)
+
+
+def test_noisy_families_keep_cut_points_of_their_parents() -> None:
+    out = Variable("out", ("no", "yes"))
+    network = Network([AGE, Variable("smoke", ("no", "yes")), out], {"out": ["age", "smoke"]})
+    rows = pl.DataFrame(
+        {"age": [20.0, 50.0, 70.0, 80.0], "smoke": ["no", "yes"] * 2, "out": ["no", "no", "yes", "yes"]}
+    )
+    fit = credo.fit(network, rows, "out is noisy-or of age, smoke", method="cmap")
+    assert fit.network.variable("age").cuts == AGE.cuts
+    assert fit.query("P(out | age=75)").query == "P(out | age=old)"

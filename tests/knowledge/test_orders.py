@@ -7,7 +7,19 @@ import random
 import pytest
 
 from credo.knowledge import Knowledge
-from credo.knowledge.state_order import LISTED, NATURAL, ONE_STATE, SCALES, StateOrder, natural_order, state_order
+from credo.knowledge.names import state_text
+from credo.knowledge.query import Query, parse_query
+from credo.knowledge.state_order import (
+    LISTED,
+    MEASURED,
+    NATURAL,
+    ONE_STATE,
+    SCALES,
+    StateOrder,
+    natural_order,
+    state_order,
+)
+from credo.model.cut_points import CutPoints, default_labels
 from credo.model.network import Network, Variable
 
 ORDERED = [
@@ -99,3 +111,24 @@ def test_no_word_stands_twice_on_a_scale():
     for scale in SCALES:
         words = " ".join(scale).split()
         assert len(set(words)) == len(words), scale
+
+
+def test_a_variable_with_cut_points_is_ordered_by_them():
+    """Whatever its states are called: here their labels suggest the opposite."""
+    variable = Variable("risk", ("high", "low"), CutPoints((3,)))
+    assert state_order(variable) == StateOrder("risk", ("high", "low"), MEASURED)
+    knowledge = Knowledge(Network([variable]), "order risk: low < high")
+    assert knowledge.orders["risk"].states == ("low", "high")
+
+
+@pytest.mark.parametrize("points", [(40, 60), (-5, -2.5), (0.5,), (1e-7, 3), (1e22, 1e23), (1.23456789, 1.23456790)])
+def test_states_named_after_cut_points_can_be_written_and_are_ordered(points):
+    labels = default_labels(points)
+    network = Network([Variable("x", labels, CutPoints(points)), Variable("y", ("no", "yes"))], {"y": ["x"]})
+    text = "\n".join(f"P(y=yes | x={state_text(label)}) > 0.5" for label in labels)
+    knowledge = Knowledge(network, text)
+    again = Knowledge(network, "\n".join(map(str, knowledge.statements)))
+    assert again.statements == knowledge.statements
+    query = Query({"y": ("yes",)}, {"x": (labels[0],)})
+    assert parse_query(network, str(query)) == query
+    assert natural_order(labels) in (labels, None)

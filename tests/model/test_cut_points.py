@@ -58,6 +58,7 @@ def test_a_range_that_ends_before_it_begins() -> None:
         ((1e-7, 1), ("<1e-07", "1e-07 to 1", "1+")),
         ((1.23456789, 2), ("<1.235", "1.235-2", "2+")),
         ((1.23456789, 1.23457), ("<1.234568", "1.234568-1.23457", "1.23457+")),
+        ((1e22, 1e23), ("<1e+22", "1e+22-1e+23", "1e+23+")),
         ((123456, 123457), ("<123456", "123456-123457", "123457+")),
     ],
 )
@@ -146,3 +147,13 @@ def test_states_may_be_numbers_and_truth_values() -> None:
         Network({"x": [1, 1.0]})
     with pytest.raises(NetworkError, match="a state is a text that is not empty, not None"):
         Network({"x": [None]})  # type: ignore[list-item]
+
+
+def test_networks_with_other_cut_points_are_not_compared() -> None:
+    def network(*points: float) -> Network:
+        variable = Variable("age", ("low", "high"), CutPoints(points))
+        return Network([variable], cpts={"age": [0.5, 0.5]})
+
+    assert network(40).kl(network(40)) == 0
+    with pytest.raises(NetworkError, match="age is cut at 40 here and at 50 there"):
+        network(40).kl(network(50))

@@ -363,3 +363,25 @@ def test_a_frame_may_be_learned_from_and_an_array_predicted_and_the_reverse() ->
 def test_weights_that_are_all_zero_are_refused() -> None:
     with pytest.raises(ValueError, match="(?i)weights .*zero"):  # newer versions of scikit-learn refuse them first
         KnowledgeClassifier().fit([[0], [1]], [0, 1], sample_weight=[0.0, 0.0])
+
+
+def test_thresholds_are_cut_points_of_the_network() -> None:
+    frame = pd.DataFrame({"age": [20, 30, 50, 55, 70, 80]})
+    model = KnowledgeClassifier(method="map", bins={"age": [40, 60]}).fit(frame, [0, 0, 1, 0, 1, 1])
+    assert model.fit_ is not None
+    assert model.fit_.network.variable("age").cuts == credo.CutPoints((40, 60))
+    asked = model.fit_.query("P(y=1 | age=75)").probability
+    assert asked == pytest.approx(model.predict_proba(pd.DataFrame({"age": [75]}))[0, 1])
+
+
+def test_cut_points_of_a_given_network_are_used() -> None:
+    age = credo.Variable("age", ("young", "old"), credo.CutPoints((50,)))
+    network = credo.Network([age, credo.Variable("y", ("0", "1"))], {"y": ["age"]})
+    model = KnowledgeClassifier(network=network, method="map").fit(
+        pd.DataFrame({"age": [20, 30, 70, 80]}), [0, 0, 1, 1]
+    )
+    assert model.predict(pd.DataFrame({"age": [49.9, 50]})).tolist() == [0, 1]
+    assert model.predict(pd.DataFrame({"age": ["young", "51"]})).tolist() == [0, 1]
+    other = KnowledgeClassifier(network=network, method="map", bins={"age": [25]})
+    other.fit(pd.DataFrame({"age": [20, 30, 70, 80]}), [0, 1, 1, 1])
+    assert other.predict(pd.DataFrame({"age": [24, 26]})).tolist() == [0, 1]

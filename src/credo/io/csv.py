@@ -141,15 +141,15 @@ def stream_csv(
     yield from _stream(path, network.variables, lambda header: match_columns(header, network, others), progress)
 
 
-def read_csv_texts(path: Path, columns: Container[str] | None = None) -> pl.DataFrame:
-    """The columns of a CSV file, or some of them, as texts; missing values are null."""
+def read_csv_texts(path: Path) -> pl.DataFrame:
+    """All columns of a CSV file as texts; missing values are null."""
     import polars as pl
 
-    def chosen(header: Sequence[str]) -> Columns:
+    def all_columns(header: Sequence[str]) -> Columns:
         require_distinct(header)
-        return Columns((), (), tuple(name for name in header if columns is None or name in columns), ())
+        return Columns((), (), tuple(header), ())
 
-    parts = [pl.DataFrame(part.others) for part in _stream(path, (), chosen, None)]
+    parts = [pl.DataFrame(part.others) for part in _stream(path, (), all_columns, None)]
     if not parts:
         raise no_rows()
     return pl.concat(parts)
@@ -407,7 +407,7 @@ class _CsvTable:
                 own, numbers, wrong = _read_decimals(buffer, fields, lexicon, cuts)
             for row in wrong:
                 start, end = fields[row].tolist()
-                unknown_texts.append((lexicon.variable, _text(buffer[start:end].tobytes(), quoted=True), row))
+                unknown_texts.append((lexicon.variable, _field_text(buffer, start, end), row))
             codes[:, self.variables.index(lexicon.variable)] = own
             if (found := numbers_seen(cuts, numbers)) is not None:
                 seen[lexicon.variable.name] = found
@@ -446,12 +446,12 @@ class _CsvTable:
         for i, name in enumerate(self.columns.others):
             quoted = buffer[np.maximum(spans[:, i, 0] - 1, 0)] == QUOTE
             if plain is not None and not quoted.any():
-                cells = [plain[start:end] for start, end in spans[:, i].tolist()]
+                cells = [plain[start:end] for start, end in _pairs(spans[:, i])]
                 found = [None if cell in MISSING_TEXTS else cell for cell in cells]
                 columns[name] = pl.Series(name, found, dtype=pl.String)
                 continue
             # Most texts of a column are repeated: each is decoded once.
-            fields = [raw[start:end] for start, end in spans[:, i].tolist()]
+            fields = [raw[start:end] for start, end in _pairs(spans[:, i])]
             texts: dict[tuple[bytes, bool], str | None] = {}
             keys = list(zip(fields, quoted.tolist(), strict=True))
             for key in dict.fromkeys(keys):
@@ -482,19 +482,28 @@ class _Part:
     numbers: Mapping[str, NumbersSeen]
 
 
+def _field_text(buffer: Bytes, start: int, end: int) -> str:
+    raw = bytes(buffer.data[start:end])
+    return _text(raw, b'"' in raw and is_quoted(buffer, start))
+
+
+def _pairs(spans: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Starts and ends; without a list for each, which the garbage collector would visit."""
+    return zip(spans[:, 0].tolist(), spans[:, 1].tolist(), strict=True)
+
+
 def _read_fields(buffer: Bytes, fields: NDArray[np.int64], lexicon: Lexicon) -> tuple[Indices, Numbers, list[int]]:
     """Codes and numbers of a field in every record, NaN where it is none; and the first row of each unknown text.
 
     Each distinct text is read once, and forgotten with these records: a column may hold millions.
     """
-    data, first_rows, which = buffer.data, dict[bytes, int](), list[bytes]()
-    for row, (start, end) in enumerate(fields.tolist()):
-        text = bytes(data[start:end])
+    first_rows, which = dict[str, int](), list[str]()
+    for row, (start, end) in enumerate(_pairs(fields)):
+        text = _field_text(buffer, start, end)
         which.append(text)
         first_rows.setdefault(text, row)
     places = {text: place for place, text in enumerate(first_rows)}
-    # In quotes or not, a number is the same, and so is a name of a state without quotes in it.
-    codes, numbers, wrong = read_cells([_text(text, quoted=True) for text in first_rows], lexicon)
+    codes, numbers, wrong = read_cells(list(first_rows), lexicon)
     rows = list(first_rows.values())
     chosen = np.array([places[text] for text in which], dtype=np.int64)
     return codes[chosen], numbers[chosen], [rows[place] for place in wrong]

@@ -18,7 +18,7 @@ from credo.io.files import read_text, write_text
 from credo.io.printed_numbers import NUMBER
 from credo.model.cut_points import CutPoints
 from credo.model.network import Network, Variable
-from credo.model.state_texts import plain
+from credo.model.state_texts import number_text
 from credo.types import PathLike
 
 POINTS, RANGE, STATES = PROPERTIES = ("credo_cut_points", "credo_range_seen", "credo_states")
@@ -67,7 +67,7 @@ def identifiers(variable: Variable) -> tuple[str, ...]:
     """
     if variable.cuts is None or all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", state) for state in variable.states):
         return variable.states
-    words = [re.sub(r"\W", "_", str(plain(point)).replace("-", "minus_")) for point in variable.cuts.points]
+    words = [re.sub(r"\W", "_", number_text(point).replace("-", "minus_")) for point in variable.cuts.points]
     between = [f"s{place + 2}_{low}_{words[place + 1]}" for place, low in enumerate(words[:-1])]
     return (f"s1_below_{words[0]}", *between, f"s{len(words) + 1}_{words[-1]}_up")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -297,4 +297,4 @@ class _Choices:
 def _texts(name: str, states: object) -> tuple[str, ...]:
     if not is_list(states):
         raise NetworkError(f"The states of {name} are a list, not {states!r}.")
-    return tuple(state_of(state) for state in states)  # type: ignore[attr-defined]
+    return cast("tuple[str, ...]", tuple(state_of(state) for state in cast("Iterable[object]", states)))

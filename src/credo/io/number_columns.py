@@ -17,7 +17,7 @@ from credo.io.columns import Lexicon
 from credo.io.files import warn_caller
 from credo.model.cut_points import CutPoints
 from credo.model.network import Network, Variable
-from credo.model.state_texts import number_of, plain, text_of
+from credo.model.state_texts import number_of, number_text, text_of
 from credo.types import MISSING, Indices, Numbers
 
 
@@ -78,10 +78,10 @@ def outside_messages(network: Network, numbers: Mapping[str, NumbersSeen]) -> di
             (seen.above, "above", variable.cuts.highest, "highest", variable.states[-1]),
         )
         parts = [
-            f"{count} row{' has' if count == 1 else 's have'} {name} {side} {plain(end)}, the {which} seen before; "
-            f"{'it counts' if count == 1 else 'they count'} as {state}."
+            f"{count} row{' has' if count == 1 else 's have'} {name} {side} {number_text(end)}, the {which} seen "
+            f"before; {'it counts' if count == 1 else 'they count'} as {state}."
             for count, side, end, which, state in sides
-            if count
+            if count and end is not None
         ]
         if parts:
             found[name] = " ".join(parts)
@@ -95,9 +95,9 @@ def outside_message(variable: Variable, value: object) -> str | None:
     if number is None or cuts is None:
         return None
     if cuts.lowest is not None and number < cuts.lowest:
-        where, state = f"below {plain(cuts.lowest)}, the lowest", variable.states[0]
+        where, state = f"below {number_text(cuts.lowest)}, the lowest", variable.states[0]
     elif cuts.highest is not None and number > cuts.highest:
-        where, state = f"above {plain(cuts.highest)}, the highest", variable.states[-1]
+        where, state = f"above {number_text(cuts.highest)}, the highest", variable.states[-1]
     else:
         return None
     return f"{variable.name}={text} is {where} seen before; it counts as {state}."

@@ -1,4 +1,4 @@
-"""Order: the states of a variable from low to high, as stated, as the labels suggest, or as the network lists them."""
+"""Order: the states of a variable from low to high, as stated, cut, suggested by labels, or listed by the network."""
 
 from __future__ import annotations
 
@@ -182,6 +182,7 @@ SCALES: tuple[tuple[str, ...], ...] = (
 
 NATURAL = "natural order of the labels"
 LISTED = "order in the network"
+MEASURED = "order of the cut points"
 ONE_STATE = "only one state"
 
 
@@ -195,7 +196,7 @@ class StateOrder:
 
 
 def state_order(variable: Variable, statements: Iterable[object] = ()) -> StateOrder:
-    """From an order statement; else from labels with an obvious order; else as the network lists the states."""
+    """From an order statement, cut points, or labels with an obvious order; else as the network lists the states."""
     for statement in statements:
         if isinstance(statement, Order) and statement.variable == variable.name:
             span = statement.span
@@ -203,6 +204,8 @@ def state_order(variable: Variable, statements: Iterable[object] = ()) -> StateO
             return StateOrder(variable.name, tuple(str(state) for state in statement.states), f"order statement{place}")
     if len(variable.states) == 1:
         return StateOrder(variable.name, variable.states, ONE_STATE)
+    if variable.cuts is not None:
+        return StateOrder(variable.name, variable.states, MEASURED)
     natural = natural_order(variable.states)
     if natural is not None:
         return StateOrder(variable.name, natural, NATURAL)

@@ -20,6 +20,9 @@ def aligned_cpt(network: Network, other: Network, name: str) -> Numbers:
     cpt = other.cpt_array(name).transpose([*(theirs.index(parent) for parent in mine), len(mine)])
     for axis, member in enumerate((*mine, name)):
         states, other_states = network.states(member), other.states(member)
+        cuts, other_cuts = network.variable(member).cuts, other.variable(member).cuts
+        if cuts is not None and other_cuts is not None and cuts != other_cuts:
+            raise NetworkError(f"Variable {member} is cut at {cuts} here and at {other_cuts} there.")
         if states == other_states:
             continue
         if set(states) != set(other_states):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Real
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from credo.errors import NetworkError
-from credo.model.state_texts import plain
+from credo.model.state_texts import number_text
 from credo.types import MISSING, Indices
 
 FEWEST_DIGITS = 4  # that a label keeps of a number
@@ -52,23 +52,26 @@ class CutPoints:
     highest: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.points, str | bytes) or not hasattr(self.points, "__iter__"):
-            raise NetworkError(f"Cut points are a list of numbers, not {self.points!r}.")
-        points = tuple(_finite(point) for point in self.points)
+        given: Any = self.points
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+            raise NetworkError(f"Cut points are a list of numbers, not {given!r}.")
+        points = tuple(_finite(point) for point in given)
         if not points:
             raise NetworkError("At least one cut point is needed: none was given.")
         for low, high in pairwise(points):
             if not low < high:
-                raise NetworkError(f"Cut points increase, but {plain(low)} comes before {plain(high)}.")
+                raise NetworkError(f"Cut points increase, but {number_text(low)} comes before {number_text(high)}.")
         object.__setattr__(self, "points", points)
         for end in ("lowest", "highest"):
             if (value := getattr(self, end)) is not None:
                 object.__setattr__(self, end, _finite(value))
         if self.lowest is not None and self.highest is not None and self.lowest > self.highest:
-            raise NetworkError(f"The lowest number, {plain(self.lowest)}, is above the highest, {plain(self.highest)}.")
+            raise NetworkError(
+                f"The lowest number, {number_text(self.lowest)}, is above the highest, {number_text(self.highest)}."
+            )
 
     def __str__(self) -> str:
-        return ", ".join(str(plain(point)) for point in self.points)
+        return ", ".join(number_text(point) for point in self.points)
 
     def codes(self, numbers: ArrayLike) -> Indices:
         """The number of the state that each number is in.
@@ -117,10 +120,10 @@ def _words(points: Sequence[float]) -> list[str]:
         if all(low < high for low, high in pairwise(rounded)):
             # Whole numbers are never rounded: 20251 is not 20250.
             return [
-                str(plain(exact if float(exact).is_integer() else short))
+                number_text(exact if float(exact).is_integer() else short)
                 for exact, short in zip(points, rounded, strict=True)
             ]
-    return [str(plain(point)) for point in points]
+    return [number_text(point) for point in points]
 
 
 def _finite(value: Any) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+LARGEST_WRITTEN_OUT = 1e15  # a whole number from here on has an exponent
 _NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?")
 
 
@@ -22,6 +23,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def number_text(number: float) -> str:
+    """A number as short as it can be written exactly: `40`, `0.5`, `1e+22`."""
+    return str(int(number)) if float(number).is_integer() and abs(number) < LARGEST_WRITTEN_OUT else repr(float(number))
 
 
 def state_of(value: object) -> object:

@@ -29,7 +29,7 @@ from credo.model.noisy import NoisyForm
 from credo.saving.archive import Archive
 from credo.types import Numbers
 
-# What is written of a network: the parameters of its constructor.
+# What is written of a network: the parameters of its constructor, where arcs are parents.
 NETWORK_PARTS: dict[str, Any] = {
     "name": str,
     "variables": tuple[Variable, ...],
@@ -38,7 +38,7 @@ NETWORK_PARTS: dict[str, Any] = {
     "forms": Mapping[str, NoisyForm],
 }
 NOT_FINITE = ("nan", "inf", "-inf")
-assert set(NETWORK_PARTS) == set(signature(Network).parameters)
+assert {*NETWORK_PARTS, "edges"} == set(signature(Network).parameters)
 
 
 @cache
