@@ -29,6 +29,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+DEMO_QUESTIONS = (
+    "P(disease=1 | age=54, smoker=yes, pressure=133.5)",
+    "P(disease=1 | age=54, smoker=yes, pressure=133.5, ecg=abnormal)",
+)
 _UsageError: Any = typer.BadParameter.__mro__[2]  # ClickException, of click or of the copy in Typer
 
 
@@ -252,34 +256,32 @@ def methods() -> None:
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for what the demo writes.")] = Path("demo"),
 ) -> None:
-    """Learn an example that ships with the package: a network of six from thirty patients and an expert's notes."""
+    """Learn an example that ships with the package: heart disease, from a cardiologist's sentences and a table."""
     learned, page = out / "learned.bif", out / "report.html"
     with reporting() as notify:
-        from credo.checking import check as check_knowledge
         from credo.fitting import fit
         from credo.io.files import make_folder
-        from credo.io.network_files import read_network, write_network
-        from credo.knowledge import read_knowledge
-        from credo.report.check_text import check_summary
+        from credo.io.network_files import write_network
+        from credo.report.fit_text import fit_summary
         from credo.shipped import example
 
         make_folder(out)  # before the work, not after it
         end_on_signals().expect(page, learned)
-        folder = example("brain-tumour")
-        network = read_network(folder / "brain-tumour.bif").without_cpts()
-        knowledge = read_knowledge(network, folder / "brain-tumour.credo")
-        data = folder / "patients.csv"
-        found = check_knowledge(network, knowledge, data=data, progress=notify)
-    say(f"An oncologist's notes ({folder / 'brain-tumour.credo'}), compared with thirty patients:\n")
-    console().print(check_summary(found))
-    say("\nWhat is learned from both:\n")
-    with reporting() as notify:
-        result = fit(network, data, knowledge, progress=notify)
+        knowledge, data = example("heart") / "heart.credo", example("heart") / "patients.csv"
+        say(f"Patients, some of whose values are missing ({data}):\n")
+        say("\n".join(f"    {row}" for row in data.read_text(encoding="utf-8").splitlines()[:5]) + "\n    …")
+        say(f"\nWhat a cardiologist writes ({knowledge}):\n")
+        say("\n".join(f"    {line}".rstrip() for line in knowledge.read_text(encoding="utf-8").splitlines()))
+        say("\n$ credo learn heart.credo patients.csv --complete-rows --report report.html\n")
+        result = fit(knowledge, data, complete_rows=True, progress=notify)
+        answers = [result.query(question) for question in DEMO_QUESTIONS]
         result.report(page, progress=notify)
     write_network(result.network, learned)
-    _show(result, learned, page)
-    say("\nA question to it, about a patient with headaches and a positive scan:\n")
-    say(str(result.query("P(brain_tumour=yes | severe_headaches=yes, ct_scan=positive)")))
+    console().print(fit_summary(result, learned, with_cpts=False))
+    say(f"The explanation, with pictures and what each statement did, is in {page}: open it in a browser.")
+    say("\nA new patient: 54 years old, a smoker, 133.5 mmHg; before the ECG, and after it is abnormal:\n")
+    for answer in answers:
+        say(str(answer))
 
 
 add_commands(app)

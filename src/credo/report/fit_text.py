@@ -24,10 +24,10 @@ FEW_STATEMENTS = 15
 LONG_FINDING = 300  # letters
 
 
-def fit_summary(fit: FitResult, written_to: Path | None = None) -> RenderableType:
-    """The result of learning with its CPTs, for a terminal."""
+def fit_summary(fit: FitResult, written_to: Path | None = None, *, with_cpts: bool = True) -> RenderableType:
+    """The result of learning, with its CPTs if these are few, for a terminal."""
     parts: list[RenderableType] = list(_opening(fit))
-    if len(fit.network) <= FEW_VARIABLES:
+    if with_cpts and len(fit.network) <= FEW_VARIABLES:
         parts += [part for name in fit.network.names for part in _cpts(fit, name)]
         if fit.posterior is not None:
             parts.append(Text("In brackets: where each probability lies with a probability of 95%."))
