@@ -173,6 +173,11 @@ def test_a_network_may_list_states_with_an_obvious_order_in_another_order():
     assert kinds_in("variable lamp: green, red", Network({"lamp": ["red", "green"]})) == ["states-differ"]
 
 
+def test_a_noisy_family_beside_a_network_is_no_declaration_of_all_parents():
+    asia = NETWORKS["asia"]
+    assert len(Knowledge(asia, "variable smoke: yes, no\ndysp is noisy-or of {bronc}, {either}").declarations) == 1
+
+
 def test_declared_parents_count_for_every_variable_that_is_named():
     """Without `outcome depends on age` the same file alone would make outcome a root."""
     assert kinds_in("bp depends on outcome\nage raises outcome") == ["parents-differ", "parents-differ"]

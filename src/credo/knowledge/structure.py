@@ -175,9 +175,11 @@ def disagreements(structure: Structure, network: Network, mentioned: Iterable[st
             yield from ((declaration, unknown_variable(at, names)) for declaration, at in places)
             continue
         yield from _state_disagreements(structure, network.variable(name))
-    if structure.parents:
-        for name in (name for name in mentioned if name in network):
-            yield from _parent_disagreements(structure, network, name)
+    everywhere = (each for places in structure.mentions.values() for each in places)
+    first = next((each for each in everywhere if isinstance(each[0], DependenceDeclaration)), None)
+    for name in mentioned if first is not None else ():
+        if name in network and first is not None:
+            yield from _parent_disagreements(structure, network, name, first)
 
 
 def _state_disagreements(structure: Structure, variable: Variable) -> Iterator[Reported]:
@@ -199,17 +201,16 @@ def _state_disagreements(structure: Structure, variable: Variable) -> Iterator[R
             yield at[0], mistake_at(at[1], "states-differ", **facts)
 
 
-def _parent_disagreements(structure: Structure, network: Network, name: str) -> Iterator[Reported]:
+def _parent_disagreements(
+    structure: Structure, network: Network, name: str, first: tuple[Any, str]
+) -> Iterator[Reported]:
     declared, given = structure.parents.get(name, ()), network.parents[name]
     if set(declared) != set(given):
-        place = next(
-            (each for each in structure.mentions.get(name, ()) if isinstance(each[0], DependenceDeclaration)), None
-        )
-        place = place or next((each for places in structure.mentions.values() for each in places), None)
-        assert place is not None
+        own = (each for each in structure.mentions.get(name, ()) if isinstance(each[0], DependenceDeclaration))
+        statement, at = next(own, first)
         facts = {
             "name": name_text(name),
             "given": listing(given) or "nothing",
             "declared": listing(declared) or "nothing",
         }
-        yield place[0], mistake_at(place[1], "parents-differ", **facts)
+        yield statement, mistake_at(at, "parents-differ", **facts)
