@@ -22,7 +22,7 @@ from credo.model.network import Variable
 from credo.results import FitResult
 from credo.saving import archive
 from credo.saving.fits import DERIVED, LEFT_OUT
-from credo.saving.records import Reader, Writer, hints_of
+from credo.saving.records import NETWORK_PARTS, Reader, Writer, hints_of
 from tests.helpers.noisy_families import noisy_network
 from tests.helpers.problems import known_network
 
@@ -324,3 +324,8 @@ def test_what_cannot_be_written_is_an_error_and_never_left_out(fit: credo.Fit, t
     strange: Any = replace(fit, log_likelihood="high")
     with pytest.raises(TypeError, match="log_likelihood is a str"):
         strange.save(tmp_path / "model.fit")
+
+
+def test_every_field_of_a_network_is_written() -> None:
+    derived = {"order", "_by_name"}
+    assert set(NETWORK_PARTS) == {each.name for each in fields(credo.Network)} - derived
