@@ -3,8 +3,8 @@
     grid, diesel, pump_a, pump_b, valve     fail with probability 12%, 15%, 10%, 10% and 6%, on their own
     power                                   fails in 98% of the tests in which grid and diesel do, else never
     pumps                                   fail in 95% of the tests in which both pumps do, else never
-    cooling                                 power loss brings it down in 97% of the cases, the pumps in 95%, the valve in
-                                            60%, each on its own; anything else in 1%
+    cooling                                 brought down by lost power in 97% of the cases, by the pumps in 95%, by the
+                                            valve in 60%, each on its own, and by anything else in 1%
 
 Run it in this folder: python make_tests.py
 """

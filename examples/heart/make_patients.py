@@ -3,10 +3,12 @@
     age          normal, mean 56, standard deviation 13, between 28 and 86
     smoker       yes with probability 30%
     pressure     normal, mean 100 + 0.6 age + 6 if a smoker, standard deviation 13 (mmHg, systolic)
-    disease      yes with probability 1 / (1 + exp(-x)), x = -2.2 + 0.06 (age - 50) + 1.1 if a smoker + 0.04 (pressure - 130)
+    disease      yes with probability 1 / (1 + exp(-x)), where
+                 x = -2.2 + 0.06 (age - 50) + 1.1 if a smoker + 0.04 (pressure - 130)
     ecg          abnormal in 65% of those with the disease, in 12% of those without (exercise ECG)
 
-One pressure in ten and one ECG in ten are missing, whatever their values. Run it in this folder: python make_patients.py
+One pressure in ten and one ECG in ten are missing, whatever their values.
+Run it in this folder: python make_patients.py
 """
 
 import csv

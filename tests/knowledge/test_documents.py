@@ -55,7 +55,8 @@ def test_every_type_of_statement_has_a_heading_and_an_example(statement):
 @pytest.mark.parametrize(("network", "text"), EXAMPLES)
 def test_every_example_of_the_guide_is_read(network, text):
     knowledge = Knowledge(OF_GUIDE[network], text)
-    assert len(knowledge) + len(knowledge.declarations) == sum(bool(line.split("#")[0].strip()) for line in text.splitlines())
+    lines = sum(bool(line.split("#")[0].strip()) for line in text.splitlines())
+    assert len(knowledge) + len(knowledge.declarations) == lines
     assert Knowledge(OF_GUIDE[network], knowledge.to_text()) == knowledge
 
 
