@@ -108,7 +108,7 @@ def _cut_states(
         facts = {"name": name_text(name), "before": listing(cut.states), "place": line_text(cut)}
         yield declaration, mistake_at(name, "states-otherwise", **facts)
     elif needed != len(states):
-        facts = {"name": name_text(name), "count": len(states), "needed": needed}
+        facts: dict[str, object] = {"name": name_text(name), "count": len(states), "needed": needed}
         yield declaration, mistake_at(name, "cut-states-count", **facts)
 
 
