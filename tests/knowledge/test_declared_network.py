@@ -137,6 +137,14 @@ def test_unknown_states_are_named_with_the_closest():
     assert (found.line, found.kind, found.suggestion) == (6, "unknown-state", 'Did you mean "old"?')
 
 
+def test_a_number_or_an_unknown_state_gets_a_hint():
+    with pytest.raises(KnowledgeError) as caught:
+        knowledge_about(TEXT + "P(outcome=1 | age=54, each bp) >= 0.1\nP(outcome=ill) <= 0.5", None, TABLE)
+    first, second = caught.value.mistakes
+    assert first.suggestion == '54 is in the state "middle".'
+    assert second.suggestion == "Write states as in the table, or as they are declared, in quotes where needed."
+
+
 def test_mistakes_of_form_come_first_and_once():
     found = mistakes("outcome depends from age\nage is cut at 60, 40\nage raises outcome", TABLE)
     assert [(each.line, each.kind) for each in found] == [(1, "depends-words"), (2, "cut-order")]

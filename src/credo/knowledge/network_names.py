@@ -9,6 +9,7 @@ from credo.knowledge.expressions import Probability, label_number
 from credo.knowledge.mistakes import LineMistake
 from credo.knowledge.names import OtherThan, Threshold, mistake_at, mistake_between, name_text
 from credo.model.network import Network, Variable
+from credo.model.state_texts import is_number
 
 MAX_SEARCHES = 50  # close names are searched this often at most: it is slow among a thousand variables
 
@@ -164,8 +165,16 @@ def unknown_state(variable: str, state: str, names: NetworkNames) -> LineMistake
     """A label that is no state of its variable."""
     known = names.network.states(variable)
     near = names.closest(state, known) or next((label for label in known if _same_number(label, state)), None)
-    hint = f'Did you mean "{near}"?' if near else "Write states as in the network, in quotes where needed."
+    hint = f'Did you mean "{near}"?' if near else _state_hint(names.network.variable(variable), state, names)
     return mistake_at(state, "unknown-state", name=variable, state=state, known=listing(known), hint=hint)
+
+
+def _state_hint(variable: Variable, state: str, names: NetworkNames) -> str:
+    """What to write instead of a state that is not there, and not close to one that is."""
+    if variable.cuts is not None and is_number(state):
+        return f'{state} is in the state "{variable.states[variable.cuts.code(float(state))]}".'
+    where = "the table, or as they are declared" if names.is_declared else "the network"
+    return f"Write states as in {where}, in quotes where needed."
 
 
 def _same_number(left: str, right: str) -> bool:
