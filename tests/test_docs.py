@@ -44,7 +44,14 @@ def test_the_code_in_the_readme_runs() -> None:
     assert "consistent" in printed
 
 
-@pytest.mark.parametrize(("page", "shown"), [("ties.md", "8 rows in 2 clusters"), ("classifier.md", "attack=yes")])
+@pytest.mark.parametrize(
+    ("page", "shown"),
+    [
+        ("ties.md", "8 rows in 2 clusters"),
+        ("classifier.md", "attack=yes"),
+        ("files.md", "P(outcome=yes | age=40-60)"),
+    ],
+)
 def test_the_code_of_a_page_runs(page: str, shown: str) -> None:
     pytest.importorskip("sklearn")
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")

@@ -202,6 +202,18 @@ def test_without_a_structure_all_usable_columns_are_variables(frame: pl.DataFram
     assert "Column ward holds one value only, A: it tells nothing about the others." in _findings(made)
 
 
+def test_only_the_columns_that_are_needed_are_read(frame: pl.DataFrame, tmp_path: Path) -> None:
+    """The others may hold anything."""
+    odd = frame.with_columns(bytes=pl.lit(b"x"), list=pl.lit([1]))
+    odd.write_parquet(tmp_path / "rows.parquet")
+    for table in (odd, odd.lazy(), tmp_path / "rows.parquet"):
+        made = network_from_table(table, parents={"outcome": ["age"]})
+        assert made.network.names == ("age", "outcome")
+        assert _findings(made)[-1] == "Columns not used: id, bp, stage, ward, bytes, list."
+    hidden = network_from_table(frame, parents={}, states={"x": ["a", "b"]})
+    assert hidden.network.names == ("x",)
+
+
 def test_variables_chooses_columns_and_their_order(frame: pl.DataFrame) -> None:
     assert Network.from_data(frame, variables=["outcome", "age"]).names == ("outcome", "age")
     with pytest.raises(NetworkError, match='"age" is not among the variables'):
@@ -224,6 +236,9 @@ def test_variables_chooses_columns_and_their_order(frame: pl.DataFrame) -> None:
         (["", "?"], "holds no value at all"),
         ([float("nan"), None], "holds no value at all"),
         ([f"text {i}" for i in range(101)], 'holds 101 different texts in 101 rows, such as "text 0"'),
+        ([*map(str, range(20)), "<5"], 'holds numbers, but also "<5". Write a number there, or leave the cell empty'),
+        ([f"{i},5" for i in range(20)], 'holds numbers with a comma, such as "0,5". Write them with a decimal point.'),
+        ([*map(str, range(20)), "2,5"], 'holds numbers with a comma, such as "2,5"'),
         ([1.0, float("inf")], "is measured, but row 2 holds inf"),
         ([[1], [2]], "holds values of the type List"),
     ],
@@ -236,6 +251,11 @@ def test_a_column_that_cannot_be_a_variable(values: list[object], message: str) 
 def test_a_table_without_a_usable_column() -> None:
     with pytest.raises(DataError, match=r"No column of the table can be a variable\. Column x holds no value"):
         Network.from_data(pl.DataFrame({"x": [None]}))
+
+
+def test_some_texts_among_few_numbers_are_categories() -> None:
+    assert Network.from_data(pl.DataFrame({"x": ["0", "1", "2", "3+"]})).states("x") == ("0", "1", "2", "3+")
+    assert Network.from_data(pl.DataFrame({"x": ["0,5", "1", "2"]})).states("x") == ("1", "2", "0,5")
 
 
 def test_states_make_any_column_a_variable() -> None:

@@ -52,6 +52,9 @@ TABLES: dict[str, Callable[[Path], object]] = {
     "texts": lambda _: pl.DataFrame({"age": TEXTS, "out": OUT}),
     "lazy texts": lambda _: pl.LazyFrame({"age": TEXTS, "out": OUT}),
     "categories": lambda _: pl.DataFrame({"age": TEXTS, "out": OUT}).cast({"age": pl.Categorical}),
+    "128 bits": lambda _: pl.DataFrame({"age": [18, 40, 59, 60, 95, None, 17, 1000], "out": OUT}).cast(
+        {"age": pl.Int128}
+    ),
     "decimals": lambda _: pl.DataFrame({"age": NUMBERS, "out": OUT}).cast({"age": pl.Decimal(10, 1)}),
     "pandas": lambda _: pd.DataFrame({"age": NUMBERS, "out": OUT}),
     "pandas objects": lambda _: pd.DataFrame({"age": pd.Series(NUMBERS, dtype=object), "out": OUT}),
@@ -195,6 +198,7 @@ def test_predictions_warn_of_rows_outside_of_the_range(learned: credo.Fit) -> No
     )
     assert _warnings(lambda: learned.predict(table)) == [message]
     assert _warnings(lambda: learned.network.predict(table, "out")) == [message]
+    assert _warnings(lambda: learned.network.log_likelihood(table)) == [message]
     assert _warnings(lambda: learned.predict(pl.DataFrame({"age": [20.0]}))) == []
 
 

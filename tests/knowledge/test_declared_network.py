@@ -110,6 +110,18 @@ def test_names_that_nobody_knows_are_mistakes_with_the_closest_name():
     assert found[0].expected == "one of id, age, bp, smoker, outcome"
 
 
+def test_a_name_in_a_noisy_family_is_reported_once():
+    (found,) = mistakes("outcome is noisy-or of {smoker}, {agee}", TABLE)
+    assert (found.line, found.suggestion) == (1, 'Did you mean "age"?')
+    (found,) = mistakes("variables a, b: no, yes\na is noisy-or of {b}, {c}")
+    assert (found.line, found.kind) == (2, "states-missing")
+
+
+def test_knowledge_that_names_nothing():
+    with pytest.raises(credo.OptionError, match="names no variable"):
+        declared_network("# nothing yet\n", TABLE)
+
+
 def test_a_column_of_numbers_that_is_missing_is_no_hidden_variable():
     (found,) = mistakes("agee is cut at 40, 60", TABLE)
     assert (found.kind, found.suggestion) == ("unknown-name", 'Did you mean "age"?')

@@ -326,6 +326,19 @@ def test_what_cannot_be_written_is_an_error_and_never_left_out(fit: credo.Fit, t
         strange.save(tmp_path / "model.fit")
 
 
+def test_cut_points_and_the_range_seen_come_back(tmp_path: Path) -> None:
+    age = Variable("age", ("young", "old"), credo.CutPoints((50,), 18, 90))
+    network = credo.Network([age, Variable("out", ("no", "yes"))], {"out": ["age"]})
+    rows = pl.DataFrame({"age": [20.5, 30.0, 95.0, 70.0], "out": ["no", "no", "yes", "yes"]})
+    fit = credo.fit(network, rows, method="map")
+    again = credo.load(fit.save(tmp_path / "ages.fit"))
+    assert again.network == fit.network
+    cuts = again.network.variable("age").cuts
+    assert cuts is not None
+    assert (cuts.points, cuts.lowest, cuts.highest) == ((50.0,), 20.5, 95.0)
+    assert again.query("P(out | age=60)").query == "P(out | age=old)"
+
+
 def test_every_field_of_a_network_is_written() -> None:
     derived = {"order", "_by_name"}
     assert set(NETWORK_PARTS) == {each.name for each in fields(credo.Network)} - derived

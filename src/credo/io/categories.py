@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,22 +23,30 @@ if TYPE_CHECKING:
 MOST_NUMBERS = 50  # different numbers in a column that can still be meant as categories
 
 
-def read_frame(source: TableLike) -> pl.DataFrame:
-    """A table as polars: from a path (CSV, Parquet, a folder of Parquet files), or from a frame of any library."""
+Choose = Callable[[Sequence[str]], Sequence[str]]
+
+
+def read_frame(source: TableLike, choose: Choose | None = None) -> pl.DataFrame:
+    """A table as polars: from a path (CSV, Parquet, a folder of Parquet files), or from a frame of any library.
+
+    `choose` takes the columns to read out of all their names.
+    """
     import narwhals as nw
     import polars as pl
 
     if isinstance(source, str | os.PathLike):
-        frame = _frame_of_path(Path(source))
+        frame = _frame_of_path(Path(source), choose)
     else:
         if isinstance(source, pl.LazyFrame):
             require_queries("A LazyFrame")
+            source = source if choose is None else source.select(choose(source.collect_schema().names()))
         eager = source.collect() if isinstance(source, pl.LazyFrame) else source
         if (header := header_of(eager)) is not None:  # before narwhals, whose message for a duplicate is its own
             require_distinct(header)
         native = narwhals_frame(eager)
         collected = native.collect() if isinstance(native, nw.LazyFrame) else native
-        frame = as_polars({name: collected[name] for name in collected.columns})
+        names = collected.columns if choose is None else choose(collected.columns)
+        frame = as_polars({name: collected[name] for name in names})
     if not len(frame):
         raise no_rows()
     return frame
@@ -75,16 +83,17 @@ def _states(column: pl.Series) -> tuple[str, ...]:
     return tuple(sorted(texts))
 
 
-def _frame_of_path(path: Path) -> pl.DataFrame:
+def _frame_of_path(path: Path, choose: Choose | None) -> pl.DataFrame:
     require_file(path, "table", folder_allowed=True)
     require_queries(str(path))
     name = path.name.lower()
     try:
         if path.is_dir() or name.endswith(PARQUET_ENDINGS):
             with parquet_errors(path):
-                return scan_parquet(path).collect()
+                lazy = scan_parquet(path)
+                return (lazy if choose is None else lazy.select(choose(lazy.collect_schema().names()))).collect()
         if name.endswith(CSV_ENDINGS):
-            return read_csv_texts(path)
+            return read_csv_texts(path, choose)
     except OSError as error:
         if isinstance(error, FileError):
             raise

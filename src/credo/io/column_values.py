@@ -12,6 +12,7 @@ import numpy as np
 
 from credo.errors import ROWS_FROM_1, DataError
 from credo.io.columns import MISSING_TEXTS, require_values
+from credo.io.tables import as_texts
 from credo.model.state_texts import number_of, plain, text_of
 from credo.types import Numbers
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_WHOLE_NUMBERS = 10  # different whole numbers in a column that are taken as categories
+_COMMA = re.compile(r"[+-]?\d+,\d+")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}( .*)?")
 
 
@@ -42,6 +44,8 @@ class ColumnValues:
         Whether the numbers are more than a few whole numbers.
     has_dates : bool
         Whether the values are dates or times.
+    odd_text : str, optional
+        One of few texts among many numbers.
     """
 
     name: str
@@ -51,6 +55,7 @@ class ColumnValues:
     numbers: Numbers | None
     is_measured: bool
     has_dates: bool
+    odd_text: str | None = None
 
 
 def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnValues:
@@ -58,8 +63,7 @@ def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnVa
     import polars as pl
 
     if column.dtype == pl.Object:
-        texts = [None if value is None or value != value else text_of(value) for value in column.to_list()]
-        column = pl.Series(column.name, texts, dtype=pl.String)
+        column = as_texts(column.name, column.to_list())
     require_values(column)
     if column.dtype.is_numeric():
         return _of_numbers(column.name, checked_numbers(column))
@@ -71,7 +75,11 @@ def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnVa
     has_dates = has_dates or (bool(rows_of) and all(_DATE.fullmatch(cell) for cell in rows_of))
     numbers = {cell: number_of(cell) for cell in rows_of}
     ordered = sorted(rows_of, key=lambda cell: (numbers[cell] is None, numbers[cell] or 0.0, cell))
-    return ColumnValues(column.name, rows_of.total(), len(rows_of), tuple(ordered), None, False, has_dates)
+    odd = [cell for cell in ordered if numbers[cell] is None] if texts_are_numbers else []
+    mostly_numbers = len(ordered) - len(odd) > max(MOST_WHOLE_NUMBERS, len(odd))
+    with_commas = len(ordered) > MOST_WHOLE_NUMBERS and all(map(_COMMA.fullmatch, odd))
+    rows, odd_text = rows_of.total(), odd[0] if odd and (mostly_numbers or with_commas) else None
+    return ColumnValues(column.name, rows, len(rows_of), tuple(ordered), None, False, has_dates, odd_text)
 
 
 def _number_texts(column: pl.Series) -> ColumnValues | None:

@@ -141,15 +141,15 @@ def stream_csv(
     yield from _stream(path, network.variables, lambda header: match_columns(header, network, others), progress)
 
 
-def read_csv_texts(path: Path) -> pl.DataFrame:
-    """All columns of a CSV file as texts; missing values are null."""
+def read_csv_texts(path: Path, choose: Callable[[Sequence[str]], Sequence[str]] | None = None) -> pl.DataFrame:
+    """The columns of a CSV file, or those that `choose` takes out of the header, as texts; missing values are null."""
     import polars as pl
 
-    def all_columns(header: Sequence[str]) -> Columns:
+    def chosen(header: Sequence[str]) -> Columns:
         require_distinct(header)
-        return Columns((), (), tuple(header), ())
+        return Columns((), (), tuple(header if choose is None else choose(header)), ())
 
-    parts = [pl.DataFrame(part.others) for part in _stream(path, (), all_columns, None)]
+    parts = [pl.DataFrame(part.others) for part in _stream(path, (), chosen, None)]
     if not parts:
         raise no_rows()
     return pl.concat(parts)

@@ -105,7 +105,7 @@ def _cut_column(
     assert variable.cuts is not None
     require_values(column)
     if column.dtype.is_numeric():
-        numbers = column.to_numpy().astype(np.float64)  # null becomes NaN
+        numbers = column.cast(pl.Float64).to_numpy()  # null becomes NaN
         infinite = np.flatnonzero(np.isinf(numbers))
         unknown += [(variable, numbers[row], first_row + int(row) + 1) for row in infinite[:1]]
         return variable.cuts.codes(numbers), numbers

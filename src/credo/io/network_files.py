@@ -133,6 +133,9 @@ def write_network(network: Network, path: PathLike) -> None:
     - `.dsl`: every bit, the order of states and parents; variables are reordered so that parents come first. Names and
       states that are not identifiers, and variables without a CPT, are an error.
 
+    All keep cut points, to the last bit: as properties of the variable, or in a file `.uai.cuts.json` beside `.uai`.
+    `.xdsl` and `.dsl` accept the states of measured variables whatever they are called.
+
     Noisy families are kept by `.xdsl` alone, as GeNIe's noisy-MAX, in which sets of several parents become variables.
     The other formats hold their full CPTs, and where these would be too large, a variable for each effect.
 

@@ -87,25 +87,32 @@ def network_from_table(
     DataError
         If a column cannot be a variable: it holds dates, names of single rows, or nothing.
     """
-    frame = read_frame(table)
-    names, is_open = _names(frame, parents, states, bins, variables)
+    header: list[str] = []
+
+    def chosen_columns(found: Sequence[str]) -> Sequence[str]:
+        header[:] = header or found  # a frame that was chosen from already is asked again
+        names, _ = _names(header, parents, states, bins, variables)
+        return [name for name in found if name in names] or found[:1]  # one column, to count rows
+
+    frame = read_frame(table, chosen_columns)
+    names, is_open = _names(header, parents, states, bins, variables)
     columns = {name: column_values(frame[name]) for name in names if name in frame.columns}
     findings: list[Finding] = []
     if is_open:
         columns, left_out = _usable(columns)
         names, findings = [name for name in names if name in columns], left_out
-    chosen = _Choices(frame, columns, dict(parents), states, bins)
-    found = {name: chosen.variable(name) for name in _supervised_last(names, bins)}
+    choices = _Choices(frame, columns, dict(parents), states, bins)
+    found = {name: choices.variable(name) for name in _supervised_last(names, bins)}
     network = Network([found[name][0] for name in names], parents)
     findings += [finding for name in names for finding in found[name][1]]
     reported = {finding.variable for finding in findings}
-    if unused := [name for name in frame.columns if name not in network and name not in reported]:
+    if unused := [name for name in header if name not in network and name not in reported]:
         findings.append(Finding("columns not used", f"Columns not used: {listing(unused)}."))
     return NetworkFromTable(network, tuple(findings))
 
 
 def _names(
-    frame: pl.DataFrame, parents: Mapping[str, Sequence[str]], states: Mapping[str, Any], bins: Any, variables: Any
+    header: Sequence[str], parents: Mapping[str, Sequence[str]], states: Mapping[str, Any], bins: Any, variables: Any
 ) -> tuple[list[str], bool]:
     """The variables, those with a column first, in the order of the table; and whether nobody named them."""
     for what, given in (("parents", parents), ("states", states)):
@@ -123,13 +130,13 @@ def _names(
         named = list(variables)
     is_open = not named
     for name in named:
-        if name not in frame.columns and (name not in states or name in rules):
-            raise MissingColumnError(str(name), frame.columns)
+        if name not in header and (name not in states or name in rules):
+            raise MissingColumnError(str(name), header)
     if variables is not None:
         return named, False
     wanted = set(named)
-    ordered = [name for name in frame.columns if name in wanted or is_open]
-    return [*ordered, *(name for name in named if name not in frame.columns)], is_open
+    ordered = [name for name in header if name in wanted or is_open]
+    return [*ordered, *(name for name in named if name not in header)], is_open
 
 
 def _usable(columns: Mapping[str, ColumnValues]) -> tuple[dict[str, ColumnValues], list[Finding]]:
@@ -155,6 +162,15 @@ def _check_usable(values: ColumnValues) -> None:
         raise DataError(
             f"Column {name} holds dates, which are neither categories nor numbers. Turn them into numbers first, such "
             "as years or days since an event; or leave the column out."
+        )
+    if values.odd_text is not None and "," in values.odd_text:
+        raise DataError(
+            f'Column {name} holds numbers with a comma, such as "{values.odd_text}". Write them with a decimal point.'
+        )
+    if values.odd_text is not None:
+        raise DataError(
+            f'Column {name} holds numbers, but also "{values.odd_text}". Write a number there, or leave the cell '
+            "empty; or state all states of the column."
         )
     if not values.is_measured and values.distinct > MOST_CATEGORIES:
         raise DataError(

@@ -268,7 +268,7 @@ def as_polars(columns: Mapping[str, Any]) -> pl.DataFrame:
         except (Exception, pl.exceptions.PanicException):  # pyarrow's errors need pyarrow to be named
             is_known = False
         if not is_known:
-            found[name] = _as_texts(name, series.to_list())
+            found[name] = as_texts(name, series.to_list())
     try:
         return pl.DataFrame(found)
     except UnicodeEncodeError:
@@ -286,7 +286,8 @@ def _is_foreign(column: pl.Series, series: Any) -> bool:
     return type(column.dtype).__name__ in ("Extension", "BaseExtension")
 
 
-def _as_texts(name: str, values: Sequence[Any]) -> pl.Series:
+def as_texts(name: str, values: Sequence[Any]) -> pl.Series:
+    """Python values as a column of texts; half a character is an error."""
     import polars as pl
 
     texts = [None if is_missing(value) else text_of(value) for value in values]

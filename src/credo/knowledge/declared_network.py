@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from credo.errors import closest, listing
+from credo.errors import OptionError, closest, listing
 from credo.findings import Finding
 from credo.io.categories import read_frame
 from credo.io.network_files import NetworkLike, read_network
 from credo.io.network_from_table import NetworkFromTable, network_from_table
-from credo.knowledge.declarations import CutDeclaration, VariableDeclaration
+from credo.knowledge.declarations import DECLARATIONS, CutDeclaration, VariableDeclaration
 from credo.knowledge.knowledge import (
     Knowledge,
     KnowledgeSource,
@@ -107,18 +107,26 @@ def knowledge_about(
 def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterable[str] = ()) -> NetworkFromTable:
     structure, wrong = structure_of(parsed.declarations, parsed.statements)
     mentions: dict[str, list[tuple[Any, str]]] = {}
-    for found in (structure.mentions, mentions_in(parsed.statements)):
-        for variable, places in found.items():
-            mentions.setdefault(variable, []).extend(places)
+    for variable, places in structure.mentions.items():
+        mentions.setdefault(variable, []).extend(each for each in places if type(each[0]) in DECLARATIONS)
+    for variable, places in mentions_in(parsed.statements).items():  # of noisy families, too
+        mentions.setdefault(variable, []).extend(places)
     raise_mistakes([*parsed.mistakes, *described_elsewhere(wrong, parsed.mistakes)])
-    frame = None if table is None else read_frame(table)
-    columns = None if frame is None else frame.columns
-    raise_mistakes(described_elsewhere(_unknown_names(structure, mentions, columns), ()))
-    if frame is None:
+    if not mentions:
+        raise OptionError("The knowledge names no variable. Write, for instance, outcome depends on age.")
+    if table is None:
+        raise_mistakes(described_elsewhere(_unknown_names(structure, mentions, None), ()))
         variables = [_variable(each, structure) for each in mentions]
         return NetworkFromTable(Network(variables, structure.parents, name=name), ())
+    header: list[str] = []
+
+    def chosen_columns(found: Sequence[str]) -> Sequence[str]:
+        header.extend(found)
+        raise_mistakes(described_elsewhere(_unknown_names(structure, mentions, found), ()))
+        return [column for column in found if column in mentions] or found[:1]  # one column, to count rows
+
     made = network_from_table(
-        frame,
+        read_frame(table, chosen_columns),
         parents=structure.parents,
         states=structure.states,
         bins={variable: _rule(cut) for variable, cut in structure.cuts.items()},
@@ -126,7 +134,7 @@ def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterab
     )
     used = {*mentions, *others, *(tie.by for tie in parsed.statements if isinstance(tie, TiedRows))}
     findings = [finding for finding in made.findings if finding.kind != NOT_USED]
-    if unused := [column for column in frame.columns if column not in used]:
+    if unused := [column for column in header if column not in used]:
         message = f"Columns not used, because the knowledge does not mention them: {listing(unused)}."
         findings.append(Finding(NOT_USED, message))
     return NetworkFromTable(Network(made.network.variables, made.network.parents, name=name), tuple(findings))

@@ -7,6 +7,7 @@ import numpy as np
 from credo.errors import NetworkError, listing
 from credo.io.columns import MISSING
 from credo.io.dataset import Dataset, code_type, extended
+from credo.io.number_columns import NumbersSeen, merged, warn_outside
 from credo.io.tables import stream_table
 from credo.model.alignment import aligned_cpt
 from credo.model.expansion import expand
@@ -23,13 +24,16 @@ def log_likelihood(network: Network, data: TableLike, memory_limit: int | None =
     """The log-likelihood of data, with the natural logarithm; minus infinity if a row is impossible."""
     expanded = expand(network).network
     count_layout, total = layout_for_counts(expanded), 0.0
+    numbers: dict[str, NumbersSeen] = {}
     for part in stream_table(network, data):
+        numbers = merged([numbers, part.numbers])
         part = extended(part, expanded)
         if part.is_complete:
             total += log_likelihood_of_counts(expanded, count(count_layout, part))
         else:
             prepared = prepare(count_layout, part, memory_limit)
             total += log_likelihood_of(prepared, prepared.layout.pack(expanded.cpts))
+    warn_outside(network, numbers)
     return total
 
 

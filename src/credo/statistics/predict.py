@@ -51,14 +51,14 @@ def probabilities_of(
     expanded = expand(network).network
     count_layout = layout_for_counts(expanded)
     parts, done = [], 0
-    numbers: list[Mapping[str, NumbersSeen]] = []
+    numbers: dict[str, NumbersSeen] = {}
     for part in stream_table(network, data):
-        numbers.append(part.numbers)
+        numbers = merged([numbers, part.numbers])
         part = extended(part, expanded)
         likelihoods = {key: _likelihoods(network, key, soft[key], done, len(part)) for key in soft}
         parts.append(posterior(count_layout, part, name, likelihoods, memory_limit, done))
         done += len(part)
-    warn_outside(network, merged(numbers))
+    warn_outside(network, numbers)
     for key, values in soft.items():
         if np.ndim(values) == 2 and (count := len(np.asarray(values))) != done:
             raise DataError(f"There are {done} rows but {count} likelihoods for {key}: one list per row is needed.")
