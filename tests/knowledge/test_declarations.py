@@ -9,6 +9,7 @@ import pytest
 import credo
 from credo.knowledge import Knowledge, KnowledgeError, to_text
 from credo.knowledge.declarations import DECLARATIONS
+from credo.knowledge.mistakes import describe
 from credo.knowledge.parse import parse, parse_line
 from credo.knowledge.structure import structure_of
 from credo.model.cut_points import CutPoints
@@ -115,6 +116,44 @@ def test_mistakes_in_python(make, kind):
     with pytest.raises(KnowledgeError) as caught:
         make()
     assert caught.value.mistakes[0].kind == kind
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("outcome depends from age", "outcome depends on age"),
+        ("outcome is dependent on age and bp", "outcome depends on age, bp"),
+        ("Outcome Depends on age", "Outcome depends on age"),
+        ("outcome depends on: age", "outcome depends on age"),
+        ("outcome depends on age and on bp", "outcome depends on age, bp"),
+        ("outcome, death depend from age", "outcome, death depend on age"),
+        ("outcome <- age, bp", "outcome depends on age, bp"),
+        ("age -> outcome", "outcome depends on age"),
+        ("variable outcome = no, yes", "variable outcome: no, yes"),
+        ("variable outcome no, yes", "variable outcome: no, yes"),
+        ("variable outcome is no or yes", "variable outcome: no, yes"),
+        ("variable outcome: no yes", "variable outcome: no, yes"),
+        ("variable outcome: {no, yes}", "variable outcome: no, yes"),
+        ("variables a, b = no, yes", "variables a, b: no, yes"),
+        ("outcome: no, yes", "variable outcome: no, yes"),
+        ("outcome has states no, yes", "variable outcome: no, yes"),
+        ("age: 40, 60", "age is cut at 40, 60"),
+        ("age: <40, 40-60, >60", "age is cut at 40, 60"),
+        ("age is cut in 40, 60", "age is cut at 40, 60"),
+        ("age is cut", "age is cut at 40, 60"),
+        ("age cut at 40", "age is cut at 40"),
+        ("age is split at 40.5 and 60", "age is cut at 40.5, 60"),
+        ("age is cut at 40 60", "age is cut at 40, 60"),
+        ("age is cut at: 40, 60", "age is cut at 40, 60"),
+        ("age: young <= 40 < old", "age: young < 40 <= old"),
+        ("age: young < 40 < middle < 60 < old", "age: young < 40 <= middle < 60 <= old"),
+    ],
+)
+def test_near_misses_are_answered_with_the_line_that_was_meant(line, meant):
+    _, (mistake,) = parse_line(line)
+    suggestion = describe(mistake, 1, line).suggestion
+    assert meant in suggestion
+    assert parse_line(meant)[1] == ()
 
 
 # Knowledge keeps them -------------------------------------------------------------------------------------------------

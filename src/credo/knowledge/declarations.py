@@ -285,10 +285,9 @@ def _shape_mistake(name: str, words: Sequence[str], relations: Sequence[Part]) -
         return mistake_at(words[-1], "cut-name-missing", word=words[-1], where="after")
     for place, (part, sign) in enumerate(zip(relations, signs, strict=True)):
         if sign != ("<", "<=")[place % 2]:
-            low, number, high = words[place - place % 2 : place - place % 2 + 3]
-            return LineMistake(
-                "cut-side", part.column, part.end, {"write": f"{state_text(low)} < {number} <= {state_text(high)}"}
-            )
+            others = zip(words[1::2], words[2::2], strict=True)
+            line = state_text(words[0]) + "".join(f" < {number} <= {state_text(state)}" for number, state in others)
+            return LineMistake("cut-side", part.column, part.end, {"write": f"{name_text(name)}: {line}"})
     return None
 
 
@@ -312,7 +311,12 @@ def _points(words: Sequence[str]) -> tuple[tuple[float, ...], tuple[LineMistake,
     points = tuple(float(word) for word in words)
     for (low, high), word in zip(pairwise(points), words[1:], strict=False):
         if not low < high:
-            facts = {"low": label_number(low), "high": label_number(high), "hint": _sorted(points)}
+            before = words[words.index(word) - 1]
+            is_comma = getattr(before, "end_column", 0) + 1 == getattr(word, "column", -1)  # 40,5
+            hint = (
+                f"Write {before}.{word} with a decimal point, if that is one number." if is_comma else _sorted(points)
+            )
+            facts = {"low": label_number(low), "high": label_number(high), "hint": hint}
             return points, (mistake_at(word, "cut-order", **facts),)
     return points, ()
 

@@ -91,7 +91,7 @@ _NAME = r"[^\W\d][\w.\-/]*"
 _IN_WORDS = "is|equals|at|less|more|greater|exceeds|below|above|about|between|not|never|no|within|stays|lies"
 
 _NAMES = rf"(?:{_NAME}|\"[^\"]*\"|'[^']*')(?:\s*(?:,|\band\b|&)\s*(?:{_NAME}|\"[^\"]*\"|'[^']*'))*"
-_DEPEND = r"(?:depends?|dependent|depending|relies|rely)"
+_DEPEND = r"(?:[Dd]epends?|dependent|depending|relies|rely)"
 _CUT = r"(?:cut|cuts|split|binned|divided|discreti[sz]ed|categori[sz]ed|grouped)"
 _HAS_STATES = r"(?:has|have|takes?|with)\s+(?:the\s+)?(?:states?|values?|levels?)"
 
@@ -105,14 +105,22 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("bullet", before=r"^\s*$", found=r"[*•·–](?=\s)"),
     Diagnosis("bullet", before=r"^\s*(?P<mark>[0-9]+)$", found=r"\)(?=\s)"),
     Diagnosis("depends-words", found=rf"{_DEPEND}(?!\w)(?:\s+(?:from|of|upon|by|to)(?!\w))?", accepts="DEPENDS_ON"),
+    Diagnosis("depends-words", before=r"(?P<mark>depends?\s+on\s*)$", found=r":", accepts="NAME"),
+    Diagnosis("depends-words", before=r"depends?\s+on\s.*?(?P<mark>\bon\s+)$", found=_NAME, accepts="SEPARATOR"),
     Diagnosis("depends-words", before=r"(?<!\w)(?P<mark>is\s+)$", found=r"dependent(?!\w)(?:\s+\w+)?", accepts="NOISY"),
+    Diagnosis("depends-words", before=rf"^\s*{_NAMES}\s*(?P<mark><)$", found=r"-+", accepts="LABEL"),
     Diagnosis("cut-words", found=rf"{_CUT}(?!\w)(?:\s+(?:in|into|at|by|on|with)(?!\w))?", accepts="IS_CUT_AT"),
     Diagnosis("cut-words", before=r"(?<!\w)(?P<mark>is\s+)$", found=rf"{_CUT}(?!\w)(?:\s+[a-z]+)?", accepts="NOISY"),
+    Diagnosis("cut-separator", before=r"is\s+cut\s+at\s.*$", found=r"[\d.;:/|]+", accepts="SEPARATOR"),
+    Diagnosis("cut-separator", before=r"is\s+cut\s+at\s*$", found=r"[:({\[]", accepts="LABEL"),
+    Diagnosis("cut-rule", before=r"is\s+cut\s+into\s+\S+\s*$", found=r"\w+|$", accepts="CUT_RULE"),
+    Diagnosis("states-separator", before=r"^\s*[Vv]ariables?\s.*:\s*$", found=r"[({\[]", accepts="LABEL"),
     Diagnosis("variable-words", found=rf"{_HAS_STATES}(?!\w)", accepts="DEPENDS_ON"),
     Diagnosis(
         "variable-words", before=r"^\s*[Vv]ariables?\s.*$", found=r"[=<>{(\[]|is(?!\w)|in(?!\w)|\w+", accepts="COLON"
     ),
     Diagnosis("states-listed", before=rf"^\s*(?P<mark>{_NAMES}\s*:.*)$", found=r",|and(?!\w)|&|\|", accepts="RELATION"),
+    Diagnosis("state-codes", before=r"^\s*[Vv]ariables?\s.*:.*$", found=r"=\s*\S+", accepts="SEPARATOR"),
     Diagnosis("states-separator", before=r"^\s*[Vv]ariables?\s.*:.*$", found=r"[\w<>=|/;\"']+", accepts="SEPARATOR"),
     Diagnosis("cut-name-first", before=rf"^\s*{_NAME}\s*:\s*$", found=r"[<>=≤≥]+", accepts="LABEL"),
     Diagnosis("cut-sign-missing", before=rf"^\s*(?!order\s){_NAME}\s*:.*$", found=r"[\w\"']\S*", accepts="RELATION"),
@@ -223,13 +231,17 @@ _LIST = r"(?P<rest>\S.*?)[\s.;)}\]]*"
 _CORRECTIONS = tuple(
     (re.compile(pattern), correction)
     for pattern, correction in (
-        (rf"\s*(?P<name>{_NAMES})\s+(?:is\s+|are\s+)?{_DEPEND}(?:\s+(?:on|from|of|upon|by|to))?\s+{_LIST}", "depends"),
+        (
+            rf"\s*(?P<name>{_NAMES})\s+(?:is\s+|are\s+)?{_DEPEND}(?:\s+(?:on|from|of|upon|by|to)\s*:?)?\s+{_LIST}",
+            "depends",
+        ),
+        (rf"\s*(?P<name>{_NAMES})\s*(?:<-+|←)\s*{_LIST}", "depends"),
         (rf"\s*(?P<name>{_NAME})\s*(?:->|-->|→|=>|⇒)\s*(?P<rest>{_NAME})\s*", "arc"),
         (rf"\s*(?P<name>{_NAME})\s+(?:is\s+)?{_CUT}(?:\s+(?:in|into|at|by|on|with))?\s+{_LIST}", "cut"),
         (rf"\s*(?P<name>{_NAME})\s+(?:is\s+)?{_CUT}(?P<rest>)(?!\w).*", "cut"),
         (rf"\s*[Vv]ariables?\s+(?P<name>{_NAMES})\s*(?:[=<>:{{(\[]+|is|are|in|has|have)*\s*{_LIST}", "variable"),
         (rf"\s*(?P<name>{_NAMES})\s+{_HAS_STATES}\s+{_LIST}", "variable"),
-        (rf"\s*(?P<name>{_NAME})\s*:\s*(?P<rest>[\d.,\s+\-]+)", "cut"),
+        (rf"\s*(?P<name>{_NAME})\s*:\s*(?P<rest>[\d.,\s+\-<>=≤≥]+)", "cut"),
         (rf"\s*(?P<name>{_NAMES})\s*:\s*{_LIST}", "variable"),
     )
 )
@@ -242,15 +254,16 @@ def _corrected(line: str) -> str:
     for pattern, correction in _CORRECTIONS:
         if found := pattern.fullmatch(line):
             name, rest = found["name"], found["rest"].strip(" ,")
-            items = re.findall(r"\"[^\"]*\"|'[^']*'|[^\s,|/;<>&={(\[]+", rest)
-            listed = ", ".join(item for item in items if item not in ("and", "or"))
+            items = re.findall(r"\"[^\"]*\"|'[^']*'|[^\s,|/;:<>&={}()\[\]]+", rest)
+            listed = ", ".join(item for item in items if item not in ("and", "or", "on"))
             several = re.search(r",|&|\band\b", name) is not None
             if correction == "depends":
                 return f"{name} depend{'' if several else 's'} on {listed}"
             if correction == "arc":
                 return f"{rest} depends on {name}"
             if correction == "cut":
-                return f"{name} is cut at {listed or '40, 60'}"
+                numbers = {float(found): found for found in re.findall(r"(?<![\d.])-?\d+(?:\.\d+)?", rest)}
+                return f"{name} is cut at {', '.join(numbers[key] for key in sorted(numbers)) or '40, 60'}"
             return f"variable{'s' if several else ''} {name}: {listed}"
     return _EXAMPLE
 
