@@ -282,7 +282,7 @@ def _accepted(error: Any) -> set[str]:
 
 def _word_facts(before: str, found: str) -> dict[str, str]:
     word = _FOUND.match(found)[0]  # type: ignore[index]
-    last = re.search(rf"({_NAME})\s*$", before)
+    last = re.search(rf"({_NAME})\s*$", before[-_MAX_CORRECTED:])  # of a long line the end is enough
     both = quoted(f"{last[1]} {word}") if last else quoted(word)
     meant = _VERB_OF_SYNONYM.get(word.lower()) or closest(word, _VERBS)
     hint = f"Write {meant}." if meant else f"If this is one name, put it in quotes: {both}."
