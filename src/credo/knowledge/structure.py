@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any
@@ -105,8 +105,8 @@ def _cut_states(
     name = next(name for name in declaration.variables if name == cut.variable)
     needed = cut.parts if cut.rule else len(cut.points) + 1
     if cut.states and tuple(cut.states) != states:
-        facts = {"name": name_text(name), "before": listing(cut.states), "place": line_text(cut)}
-        yield declaration, mistake_at(name, "states-otherwise", **facts)
+        differ = {"name": name_text(name), "before": listing(cut.states), "place": line_text(cut)}
+        yield declaration, mistake_at(name, "states-otherwise", **differ)
     elif needed != len(states):
         facts: dict[str, object] = {"name": name_text(name), "count": len(states), "needed": needed}
         yield declaration, mistake_at(name, "cut-states-count", **facts)
@@ -156,7 +156,7 @@ def with_cuts(network: Network, structure: Structure) -> Network:
     }
     if not added:
         return network
-    variables = [Variable(each.name, each.states, added.get(each.name, each.cuts)) for each in network.variables]
+    variables = [replace(each, cuts=added.get(each.name, each.cuts)) for each in network.variables]
     return Network(variables, network.parents, network.cpts, network.name, network.forms)
 
 
