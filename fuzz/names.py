@@ -6,8 +6,10 @@ from random import Random
 
 import numpy as np
 
-from credo.model.network import Network
+from credo.model.cut_points import CutPoints
+from credo.model.network import Network, Variable
 from credo.model.noisy import NoisyForm
+from credo.model.state_texts import is_number
 
 PLAIN = ("a", "b", "c", "lung", "smoke", "x1", "heart-rate", "b.p", "größe")
 ODD = (
@@ -98,3 +100,18 @@ def with_noisy_family(choose: Random, network: Network) -> Network:
         for names in causes
     ]
     return network.with_forms({child: NoisyForm(kind, sets, network.states(child), leak, tuple(cpts))})
+
+
+def with_cut_points(choose: Random, network: Network) -> Network:
+    """The same network with cut points for some of its variables, where no state is called a number."""
+    variables = []
+    for own in network.variables:
+        count = len(own.states) - 1
+        if count and not any(map(is_number, own.states)) and choose.random() < 0.5:
+            scale = 10.0 ** choose.randint(-300, 300)
+            points = sorted({choose.gauss(0, scale) for _ in range(count)})
+            ends = sorted(choose.gauss(0, scale) for _ in range(2))
+            lowest, highest = (choose.choice((None, end)) for end in ends)
+            own = Variable(own.name, own.states, CutPoints(tuple(points), lowest, highest))
+        variables.append(own)
+    return Network(variables, network.parents, network.cpts, network.name, network.forms)

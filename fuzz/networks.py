@@ -16,14 +16,17 @@ from credo.io.network_files import read_network, write_network
 from credo.model.network import Network
 from fuzz.kind import Input, Kind
 from fuzz.mutation import mutated
-from fuzz.names import network_from, with_noisy_family
+from fuzz.names import network_from, with_cut_points, with_noisy_family
 
 WORDS = {
-    ".bif": 'network variable probability type discrete table default property { } ( ) [ ] | , ; 0.5 [2] // /* */ "',
+    ".bif": 'network variable probability type discrete table default property { } ( ) [ ] | , ; 0.5 [2] // /* */ " '
+    "credo_cut_points credo_range_seen credo_states = ? 1e999 -0.0",
     ".xmlbif": "<BIF> </BIF> <NETWORK> <VARIABLE> <NAME> <OUTCOME> <DEFINITION> <FOR> <GIVEN> <TABLE> </TABLE> "
-    "<!-- --> <![CDATA[ ]]> <!DOCTYPE x [<!ENTITY a 'b'>]> &a; &#x41; TYPE=\"nature\" <PROPERTY> <?xml version='1.0'?>",
+    "<!-- --> <![CDATA[ ]]> <!DOCTYPE x [<!ENTITY a 'b'>]> &a; &#x41; TYPE=\"nature\" <PROPERTY> <?xml version='1.0'?> "
+    "credo_cut_points credo_range_seen credo_states = ?",
     ".xdsl": '<smile> <nodes> <cpt id="a"> <state id="b"/> <parents> <probabilities> </probabilities> <noisymax> '
-    "<strengths> <parameters> <deterministic> <resultingstates> <decision> <utility> <extensions> <genie> a b 1 0 &lt;",
+    "<strengths> <parameters> <deterministic> <resultingstates> <decision> <utility> <extensions> <genie> a b 1 0 &lt; "
+    '<property id="credo_cut_points"> <property id="credo_states"> </property> 1e999 ? [ ]',
     ".uai": "BAYES MARKOV 0 1 2 3 0.5 1.0 \n",
     ".net": 'net node potential data states label ( ) { } | = ; " ( ( 0.5 0.5 ) ) normal utility decision discrete %',
     ".dsl": 'net node NODE TYPE STATES = ; { } ( ) " ID NAME PARENTS DEFINITION PROBABILITIES NAMESTATES CPT 0.5 ,',
@@ -57,6 +60,8 @@ def start(ending: str, number: int) -> bytes:
         network = network_from(choose, odd=odd, complete=complete, plain=is_strict)
         if ending == ".xdsl" and choose.random() < 0.3:
             network = with_noisy_family(choose, network)
+        if ending != ".uai" and choose.random() < 0.4:  # UAI keeps cut points in a second file
+            network = with_cut_points(choose, network)
         content = written(network, ending)
     return content
 

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credo import CutPoints, MissingExtraError
@@ -43,6 +43,7 @@ def test_missing_numbers_do_not_count() -> None:
     assert quantile_points(np.array([1.0, np.nan, 2.0, np.nan]), 2) == [2]
 
 
+@settings(max_examples=50)
 @given(NUMBERS, st.integers(2, 6), st.sampled_from([0.0, SLACK]))
 def test_quantiles_increase_and_leave_no_state_empty(values: list[float], bins: int, slack: float) -> None:
     numbers = np.array(values)
@@ -55,6 +56,7 @@ def test_quantiles_increase_and_leave_no_state_empty(values: list[float], bins: 
         assert rows.min() > 0
 
 
+@settings(max_examples=50)
 @given(NUMBERS, st.integers(2, 6))
 def test_equal_widths_leave_no_state_empty(values: list[float], bins: int) -> None:
     numbers = np.array(values)
@@ -105,6 +107,7 @@ def test_the_roundest_number(above: float, up_to: float, near: float, found: flo
     assert roundest(above, up_to, near) == found
 
 
+@settings(max_examples=50)
 @given(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300), st.floats(0, 1))
 def test_the_roundest_number_is_inside(one: float, other: float, share: float) -> None:
     above, up_to = min(one, other), max(one, other)

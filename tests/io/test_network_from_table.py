@@ -293,3 +293,19 @@ def test_from_here_to_an_answer(frame: pl.DataFrame) -> None:
     fit = credo.fit(network, frame, "age raises outcome", method="cmap")
     assert fit.query("P(outcome=yes | age=75)").probability > 0.9
     assert fit.query("P(outcome=yes | age=20)").probability < 0.1
+
+
+def test_learning_from_numbers_is_learning_from_their_states(frame: pl.DataFrame) -> None:
+    """An independent oracle: pandas cuts the columns, and the network has no cut points."""
+    network = Network.from_data(frame, parents=PARENTS, bins={"age": [40, 60], "bp": 3})
+    cut = pd.DataFrame({"outcome": frame["outcome"].to_list()})
+    for name in ("age", "bp"):
+        variable = network.variable(name)
+        assert variable.cuts is not None
+        edges = [-np.inf, *variable.cuts.points, np.inf]
+        cut[name] = pd.cut(frame[name].to_list(), edges, right=False, labels=list(variable.states)).astype(str)
+    plain = Network([Variable(own.name, own.states) for own in network.variables], PARENTS)
+    measured, named = credo.fit(network, frame, method="map"), credo.fit(plain, cut, method="map")
+    for name in network.names:
+        np.testing.assert_array_equal(measured.network.cpts[name], named.network.cpts[name])
+    assert measured.network.log_likelihood(frame) == measured.network.log_likelihood(cut)

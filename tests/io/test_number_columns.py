@@ -116,6 +116,18 @@ def test_truth_values_are_numbers_here_as_everywhere() -> None:
     assert read_table(network, pl.DataFrame({"x": [True, False, None]})).codes[:, 0].tolist() == [1, 0, -1]
 
 
+def test_a_float_of_32_bits_means_its_decimal() -> None:
+    network = Network([Variable("x", ("low", "high"), CutPoints((65.1,)))])
+    rows = pl.DataFrame({"x": [65.0, 65.1, 65.2, None, float("nan")]}, schema={"x": pl.Float32})
+    dataset = read_table(network, rows)
+    assert dataset.codes[:, 0].tolist() == [0, 1, 1, -1, -1]
+    assert dataset.numbers == {"x": NumbersSeen(65.0, 65.2)}
+    made = Network.from_data(pl.DataFrame({"x": [65.1, 65.2, 70.5, 71.5] * 20}, schema={"x": pl.Float32}), bins=4)
+    assert made.variable("x").cuts == CutPoints((65.2, 70, 71))
+    with pytest.raises(UnknownStateError, match="inf"):
+        read_table(network, pl.DataFrame({"x": [float("inf")]}, schema={"x": pl.Float32}))
+
+
 def test_a_column_without_a_value(tmp_path: Path) -> None:
     for table in (pl.DataFrame({"age": [None, None]}), pl.DataFrame({"age": [None, None]}, schema={"age": pl.Float64})):
         dataset = read_table(NET, table)
@@ -237,6 +249,9 @@ def test_a_dataset_made_before_fits_a_network_with_another_range() -> None:
     dataset = read_table(NET, pl.DataFrame({"age": [20, 50], "out": ["no", "yes"]}))
     other = Network([Variable("age", AGE.states, CutPoints((40, 60))), NET.variable("out")], NET.parents)
     assert isinstance(read_table(other, dataset), Dataset)
+    moved = Network([Variable("age", AGE.states, CutPoints((40, 65))), NET.variable("out")], NET.parents)
+    with pytest.raises(credo.DataError, match="another network: age is cut at 40, 60 there and at 40, 65 here"):
+        read_table(moved, dataset)
 
 
 def test_a_run_with_missing_numbers_continues_from_its_checkpoint(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from credo.errors import ROWS_FROM_1, DataError
 from credo.io.columns import MISSING_TEXTS, require_values
+from credo.io.number_columns import as_floats
 from credo.io.tables import as_texts
 from credo.model.state_texts import number_of, plain, text_of
 from credo.types import Numbers
@@ -119,9 +120,11 @@ def checked_numbers(column: pl.Series) -> Numbers:
     if column.dtype in (pl.String, pl.Categorical, pl.Enum):
         texts = column.cast(pl.String).str.strip_chars()
         blank |= texts.is_in(list(MISSING_TEXTS))
-    numbers = texts.cast(pl.Float64, strict=False)
-    wrong = (numbers.is_null() & ~blank) | numbers.is_infinite().fill_null(False)
+    numbers = as_floats(texts)
+    wrong = np.isinf(numbers) | (np.isnan(numbers) & ~blank.to_numpy())
+    if column.dtype.is_float():  # NaN is a missing value there
+        wrong = np.isinf(numbers)
     if wrong.any():
-        row = wrong.arg_max() or 0
+        row = int(wrong.argmax())
         raise DataError(f"Column {column.name} is measured, but row {row + 1} holds {column[row]!r}. {ROWS_FROM_1}")
-    return numbers.fill_null(math.nan).to_numpy()
+    return numbers

@@ -199,6 +199,11 @@ def fitting(dataset: Dataset, network: Network) -> Dataset:
                 f"This dataset was made for another network: {own.name} has the states {', '.join(own.states)} there "
                 f"and {', '.join(wanted.states)} here."
             )
+        if own.cuts is not None and wanted.cuts is not None and own.cuts != wanted.cuts:
+            raise DataError(
+                f"This dataset was made for another network: {own.name} is cut at {own.cuts} there and at "
+                f"{wanted.cuts} here."
+            )
         places = np.array([*(wanted.states.index(state) for state in own.states), MISSING])
         codes[:, position] = places[dataset.codes[:, position]]  # -1 picks the last place
     return replace(dataset, codes=codes, variables=network.variables)

@@ -16,7 +16,7 @@ from credo.errors import is_text
 from credo.io.columns import MISSING, MISSING_TEXTS, Columns, Lexicon, require_values, text_of, unknown_states
 from credo.io.dataset import Dataset, code_type
 from credo.io.forks import has_queries
-from credo.io.number_columns import NumbersSeen, numbers_seen, read_cells
+from credo.io.number_columns import NumbersSeen, as_floats, numbers_seen, read_cells
 from credo.model.network import Network, Variable
 from credo.types import Codes, Indices, Numbers
 
@@ -105,7 +105,7 @@ def _cut_column(
     assert variable.cuts is not None
     require_values(column)
     if column.dtype.is_numeric():
-        numbers = column.cast(pl.Float64).to_numpy()  # null becomes NaN
+        numbers = as_floats(column)
         infinite = np.flatnonzero(np.isinf(numbers))
         unknown += [(variable, numbers[row], first_row + int(row) + 1) for row in infinite[:1]]
         return variable.cuts.codes(numbers), numbers

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from credo.model.cut_points import CutPoints
 from credo.model.network import Network, Variable
 from credo.model.state_texts import number_of, number_text, text_of
 from credo.types import MISSING, Indices, Numbers
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,18 @@ def with_ranges(network: Network, numbers: Mapping[str, NumbersSeen]) -> Network
         for own in network.variables
     ]
     return Network(variables, network.parents, network.cpts, network.name, network.forms)
+
+
+def as_floats(column: pl.Series) -> Numbers:
+    """The numbers of a numeric column, NaN where a value is missing.
+
+    A float of 32 bits means the shortest decimal that rounds to it: 65.1, not 65.0999985, which is below a cut at 65.1.
+    """
+    import polars as pl
+
+    if str(column.dtype) in ("Float16", "Float32"):
+        column = column.cast(pl.String)
+    return column.cast(pl.Float64, strict=False).to_numpy()
 
 
 def read_cells(values: Sequence[object], lexicon: Lexicon) -> tuple[Indices, Numbers, list[int]]:
