@@ -46,7 +46,7 @@ def complete_rows(table: TableLike, names: Iterable[str]) -> CompleteRows:
         raise DataError(f"No row is complete: in each a value of {listing(gaps)} is missing.")
     message = (
         f"{rows - len(complete):,} of {rows:,} rows were left out, as asked, because values are missing in them "
-        f"({listing(gaps)}). If values are missing for a reason, the others are not like them."
+        f"({listing(gaps)}). Where values are missing for a reason, such rows differ from the others."
     )
     return CompleteRows(complete, (Finding("rows left out", message),))
 
