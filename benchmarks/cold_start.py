@@ -74,6 +74,10 @@ def cases() -> dict[str, list[str]]:
         found[f"{name}, incomplete"] = code(MISSING, f"credo.fit(network, incomplete, knowledge, method={name!r})")
     found["explain"] = code("print(credo.fit(network, complete, knowledge, method='cmap').explain())")
     found["report"] = code("credo.fit(network, complete, knowledge, method='cmap').report('report.html')")
+    found["save, load, query"] = code(
+        "fit = credo.fit(network, complete, knowledge)",
+        "print(credo.load(fit.save('model.fit')).query('P(coma=yes | ct_scan=positive)'))",
+    )
     questions = "p = credo.read_network(r'" + str(EXAMPLE / "brain-tumour.bif") + "'); q = p.with_cpts(p.cpts)"
     found["questions"] = code(MISSING, questions, "q.sample(100, 1); q.kl(p); q.log_likelihood(incomplete)")
     return found

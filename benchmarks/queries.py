@@ -105,9 +105,11 @@ def programs(questions: Questions) -> Iterator[tuple[str, Asking, Asking]]:
         return np.asarray(inference.posterior(target).toarray())[labels]
 
     yield "pyAgrum", lambda case: ask_pyagrum(gum.LazyPropagation(model), case), lambda case: ask_pyagrum(engine, case)
-    from pgmpy.inference import VariableElimination
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pgmpy.inference import VariableElimination
 
-    other: Any = network.to_pgmpy()
+        other: Any = network.to_pgmpy()
     eliminating = VariableElimination(other)
 
     def ask_pgmpy(inference: Any, case: Case) -> Numbers:

@@ -1,4 +1,4 @@
-"""Takes the pictures of the example's report that the first page shows.
+"""Takes the pictures of the example's report that README, tutorial and the page about reports show.
 
 Run from the repository's folder: PYTHONPATH=. python docs/screenshots.py
 """
@@ -15,7 +15,11 @@ from tests.helpers.pages import demo
 
 IMAGES = Path("docs/images")
 WIDTH = 1180
-SHOWN = {"report-statements": ("h1", "#s8"), "report-tables": ("#t1", "#t3")}  # from the first to the last of these
+SHOWN = {  # from the first to the last of these
+    "report-network": ("h1", "figcaption"),
+    "report-tables": ("#t1", "#t3"),
+    "report-statements": ("#statements", "#s8"),
+}
 COLOURS = 160  # so that the files stay small
 
 

@@ -56,6 +56,8 @@ KINDS = {
     "dsl": "fuzz.networks:DSL",
     "saved": "fuzz.saved:SAVED",
     "csv": "fuzz.tables:CSV",
+    "dialects": "fuzz.dialects:DIALECTS",
+    "xlsx": "fuzz.dialects:XLSX",
     "parquet": "fuzz.frames:PARQUET",
     "frames": "fuzz.frames:FRAMES",
     "fits": "fuzz.fits:FITS",

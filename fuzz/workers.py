@@ -30,6 +30,7 @@ REDUCING_SECONDS = 20.0
 COMPILING = 120.0  # seconds that the first input may take longer, where kernels have to be compiled first
 INPUTS_PER_WORKER = 20_000  # then a new one starts, so that what libraries leak does not add up
 WAITING = 6.0  # times the limit of computing time after which the parent ends a worker that waits
+LEAST_MEMORY = 2**28  # bytes that a folder in memory must have
 SUSPENDED = 10.0  # seconds that a wait of one second takes only if somebody stopped the processes, or the machine slept
 
 
@@ -58,6 +59,7 @@ def serve(connection: Connection, trace: str, folder: str) -> None:
     """Check the inputs of each chunk that comes, until None comes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
     _silence()
+    tempfile.tempdir = folder
     with open(trace, "w") as watchdog:
         started: set[str] = set()
         while (chunk := connection.recv()) is not None:
@@ -173,7 +175,8 @@ def start_worker() -> Worker:
         "NUMBA_NUM_THREADS",
     ):
         os.environ[name] = "1"
-    folder = Path(tempfile.mkdtemp(prefix="credo-fuzz-"))
+    os.environ["RUST_BACKTRACE"] = "0"  # a panic of polars would look up the names of a hundred functions
+    folder = Path(tempfile.mkdtemp(prefix="credo-fuzz-", dir=_folder_in_memory()))
     trace = folder / "watchdog.txt"
     ours, theirs = multiprocessing.get_context("spawn").Pipe()
     work = folder / "work"
@@ -184,6 +187,15 @@ def start_worker() -> Worker:
     process.start()
     theirs.close()
     return Worker(process, ours, trace, folder)
+
+
+def _folder_in_memory() -> str | None:
+    """Where files are written without waiting for a disk: credo waits for it after each file that it writes."""
+    folder = "/dev/shm"
+    try:
+        return folder if os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > LEAST_MEMORY else None
+    except OSError:
+        return None
 
 
 def end_worker(worker: Worker) -> None:

@@ -241,7 +241,11 @@ def test_rows_can_be_tied_together(files: Path) -> None:
 
 
 def test_a_mistyped_column_is_pointed_at(files: Path) -> None:
-    (files / "typo.csv").write_text("smoke,Lung\nno,no\nyes,yes\n")
+    (files / "typo.csv").write_text("smoke,lungs\nno,no\nyes,yes\n")
     done = run("learn", "net.bif", "typo.csv", folder=files)
     assert done.returncode == 0, done.stderr
-    assert "“Lung”" in done.stdout
+    assert "“lungs”" in done.stdout
+    (files / "case.csv").write_text("smoke,Lung\nno,no\nyes,yes\n")
+    done = run("learn", "net.bif", "case.csv", folder=files)
+    assert done.returncode == 2
+    assert 'credo: The column "Lung" is similar to the variable "lung", which has no column' in done.stderr

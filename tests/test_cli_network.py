@@ -123,7 +123,7 @@ def test_a_saved_fit_is_shown_converted_and_compared(saved: Path, tmp_path: Path
 
 
 def test_where_a_saved_fit_is_no_network_the_error_says_what_to_do(saved: Path, tmp_path: Path) -> None:
-    with pytest.raises(credo.FormatError, match="the name of a saved fit, not of a network"):
+    with pytest.raises(credo.FormatError, match="names a saved fit, not a network"):
         credo.read_network(saved)
     with pytest.raises(credo.FormatError, match=r"ends in \.fit"):
         run("learn", saved.with_name("clinic.bif"), saved.with_name("rows.csv"), "--save", tmp_path / "model.bif")

@@ -120,6 +120,18 @@ def test_learn_takes_the_file_alone(folder: Path) -> None:
     assert done.stdout.startswith("P(outcome=1 | age=middle, bp=130+) = ")
 
 
+def test_a_table_with_decimal_commas(folder: Path) -> None:
+    other = COMPLETE.replace(",", ";").replace(".", ",")
+    (folder / "other.csv").write_text(other, encoding="utf-8")
+    done = run(
+        "learn", "patients.credo", "other.csv", "--separator", ";", "--decimal", ",", "--complete-rows", "-m", "map",
+        "--json", folder=folder,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    usual = run("learn", "patients.credo", "complete.csv", "-m", "map", "--json", folder=folder)
+    assert json.loads(done.stdout)["cpts"] == json.loads(usual.stdout)["cpts"]
+
+
 def test_answers_are_in_the_json(folder: Path) -> None:
     done = run("learn", "patients.credo", "complete.csv", "-m", "map", "--ask", QUESTION, "--json", folder=folder)
     result = json.loads(done.stdout)

@@ -82,7 +82,14 @@ _HOMES = {
     "credo.user_results": ("Check", "Fit", "load"),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
     "credo.statistics.ties.factors": ("TieError",),
-    "credo.options": ("EMOptions", "EntropyOptions", "PenaltyOptions", "PosteriorOptions", "TieReading"),
+    "credo.options": (
+        "EMOptions",
+        "EntropyOptions",
+        "PenaltyOptions",
+        "PosteriorOptions",
+        "TableFormat",
+        "TieReading",
+    ),
     "credo.errors": (
         "CredoError",
         "DataError",
@@ -192,7 +199,7 @@ if TYPE_CHECKING:
     from credo.model.cut_points import CutPoints
     from credo.model.network import Network, Variable
     from credo.model.noisy import NoisyForm
-    from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TieReading
+    from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TableFormat, TieReading
     from credo.progress import ProgressEvent
     from credo.results import FitResult
     from credo.sensitivity import Sensitivity

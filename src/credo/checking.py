@@ -35,6 +35,7 @@ from credo.explain.contradictions import compare_with_data, contradictions_among
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference, references_to
 from credo.io.dataset import extended
+from credo.io.declared_table import declared
 from credo.io.network_files import NetworkLike
 from credo.knowledge import Knowledge, KnowledgeSource, kind_of, to_text, words_of
 from credo.knowledge.declared_network import knowledge_about
@@ -42,7 +43,7 @@ from credo.knowledge.sources import is_knowledge
 from credo.knowledge.spoken import is_spoken
 from credo.knowledge.statements import Influence, NoisyFamily, Statement, Synergy
 from credo.model.expansion import expand
-from credo.options import resolve_seed
+from credo.options import TableFormat, resolve_seed
 from credo.progress import (
     CHECKING_KNOWLEDGE,
     COMPARING_WITH_DATA,
@@ -70,6 +71,7 @@ def check(
     knowledge: KnowledgeSource | None = None,
     *,
     data: TableLike | None = None,
+    table_format: TableFormat | None = None,
     seed: Seed = 0,
     verbose: bool | None = None,
     progress: ProgressListener | None = None,
@@ -84,6 +86,8 @@ def check(
         A `Knowledge`, or text or statements to make one of. Not needed where the first argument is knowledge.
     data
         A path or a frame. Each statement is then compared with the data on its own.
+    table_format
+        How the file of the data is written, where it is not as usual: separator, decimal mark, encoding, sheet.
     seed
         An integer or a NumPy `Generator`, for the random draws behind probabilities that have no closed form.
     verbose
@@ -115,6 +119,7 @@ def check(
         raise OptionError("The network comes first, then the knowledge: check(network, knowledge).")
     if knowledge is None and not is_knowledge(network):
         raise OptionError("There is no knowledge to check: check(network, knowledge), or check(knowledge).")
+    data = None if data is None else declared(data, table_format)
     known, taken = knowledge_about(network, knowledge, data)
     seed = resolve_seed(seed)
     with reporting(verbose, progress) as notify:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from credo import __version__
-from credo.cli_network import add_commands
+from credo.cli_network import Decimal, Encoding, Separator, Sheet, add_commands, table_format
 from credo.cli_signals import end_on_signals
 from credo.errors import CredoError
 from credo.progress import reporting
@@ -93,7 +93,7 @@ def learn(
             ".uai, .dsl"
         ),
     ],
-    data: Annotated[Path, typer.Argument(help="The data: .csv, .parquet, or a folder of Parquet files")],
+    data: Annotated[Path, typer.Argument(help="The data: .csv, .parquet, .xlsx, or a folder of Parquet files")],
     knowledge: Annotated[
         Path | None,
         typer.Option("--knowledge", "-k", help="A file with what experts know about NETWORK, one statement a line."),
@@ -109,6 +109,10 @@ def learn(
     complete_rows: Annotated[
         bool, typer.Option("--complete-rows", help="Learn from rows without missing values: answers have intervals.")
     ] = False,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
     soft_weight: Annotated[
         float | None,
         typer.Option(help="How much statements with a confidence weigh; chosen by cross-validation if not given."),
@@ -144,23 +148,24 @@ def learn(
     One text file is enough: credo learn patients.credo patients.csv
     """
     with reporting(_verbose(as_json)) as notify:  # from the first import on, which may take a second
-        from credo.checking import check as check_knowledge
         from credo.constraints.conflicts import ConflictError
         from credo.fitting import fit
         from credo.io.files import require_target
         from credo.io.network_files import check_target, write_network
         from credo.knowledge.sources import is_knowledge_file
         from credo.options import EMOptions, EntropyOptions
-        from credo.saving.fits import check_fit_target
 
         if out is not None:
             check_target(out)  # before the work, not after it
         if report is not None:
             require_target(report)
         if save is not None:
+            from credo.saving.fits import check_fit_target
+
             check_fit_target(save)
         end_on_signals().expect(save, out, report, checkpoint=checkpoint)
         chosen_prior = _prior(prior, prior_network, prior_weight)
+        written = table_format(separator, decimal, encoding, sheet)
         try:
             result = fit(
                 network,
@@ -171,6 +176,7 @@ def learn(
                 fixed=tuple(fixed or ()),
                 weights=weights,
                 complete_rows=complete_rows,
+                table_format=written,
                 seed=seed,
                 soft_weight=soft_weight,
                 tie_reading=tie_reading,
@@ -181,8 +187,11 @@ def learn(
         except ConflictError as error:
             if report is None:
                 raise
-            needed = data if is_knowledge_file(network) else None  # for states that are not declared
-            check_knowledge(network, knowledge, data=needed, progress=notify).report(report)
+            from credo.checking import check as check_knowledge
+
+            needed, its_format = (data, written) if is_knowledge_file(network) else (None, None)  # for its states
+            found = check_knowledge(network, knowledge, data=needed, table_format=its_format, progress=notify)
+            found.report(report)
             raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
         answers = [result.query(question) for question in ask or ()]
         if save is not None:
@@ -210,6 +219,10 @@ def check(
     ],
     knowledge: Annotated[Path | None, typer.Argument(help="The knowledge: one statement a line")] = None,
     data: Annotated[Path | None, typer.Option("--data", "-d", help="Compare each statement with these data.")] = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
     seed: Annotated[int, typer.Option(help="Of the random draws behind probabilities.")] = 0,
     report: Annotated[Path | None, typer.Option("--report", help="Write the check here, as one HTML page.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -222,7 +235,8 @@ def check(
         if report is not None:
             require_target(report)  # before the work, not after it
         end_on_signals().expect(report)
-        found = check_knowledge(network, knowledge, data=data, seed=seed, progress=notify)
+        written = table_format(separator, decimal, encoding, sheet)
+        found = check_knowledge(network, knowledge, data=data, table_format=written, seed=seed, progress=notify)
         if report is not None:
             found.report(report)
     if as_json:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from credo.model.cut_points import CutPoints
     from credo.model.network import Network
+    from credo.options import TableFormat
     from credo.user_results import Fit
 
 SHOWN = 20  # rows of a table that a terminal shows
@@ -26,6 +27,12 @@ NetworkFile = Annotated[
     Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl; or a saved .fit")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Separator = Annotated[
+    str | None, typer.Option(help="Between the cells of a CSV file; comma, semicolon and tab are found by themselves.")
+]
+Decimal = Annotated[str, typer.Option(help='Before the decimals of numbers: "." or ",".')]
+Encoding = Annotated[str, typer.Option(help="The encoding of a CSV file, such as latin-1.")]
+Sheet = Annotated[str | None, typer.Option(help="The sheet of an Excel file.")]
 
 
 def query(
@@ -46,21 +53,27 @@ def query(
 
 def predict(
     network: NetworkFile,
-    data: Annotated[Path, typer.Argument(help="The table: .csv, .parquet, or a folder of Parquet files")],
+    data: Annotated[Path, typer.Argument(help="The table: .csv, .parquet, .xlsx, or a folder of Parquet files")],
     target: Annotated[
         list[str] | None, typer.Option("--target", "-t", help="A variable to predict; may be repeated.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the predictions here, as CSV.")] = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict for every row of DATA the variables without a column, or the targets."""
     from credo.answers import predict_network
+    from credo.io.declared_table import declared
     from credo.io.files import require_target
 
     if out is not None:
         require_target(out)  # before the work, not after it
     fit, targets = _saved(network), tuple(target) if target else None
-    found = predict_network(_read(network), data, targets) if fit is None else fit.predict(data, targets)
+    table = declared(data, table_format(separator, decimal, encoding, sheet))
+    found = predict_network(_read(network), table, targets) if fit is None else fit.predict(table, targets)
     _give(found, out, as_json, "predictions")
 
 
@@ -142,6 +155,14 @@ def sample(
     if out is not None:
         require_target(out)
     _give(_read(network).sample(rows, seed), out, as_json, "rows")
+
+
+def table_format(separator: str | None, decimal: str, encoding: str, sheet: str | None) -> TableFormat | None:
+    """What the options of a command declare about the file of a table; None if they are not given."""
+    from credo.options import TableFormat
+
+    given = TableFormat("\t" if separator in ("\\t", "tab") else separator, decimal, encoding, sheet)
+    return None if given == TableFormat() else given
 
 
 def add_commands(app: typer.Typer) -> None:

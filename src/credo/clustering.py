@@ -19,12 +19,13 @@ from credo.findings import Finding
 from credo.fitting import fit as learn
 from credo.io.categories import read_frame, variables_of
 from credo.io.dataset import Dataset
+from credo.io.declared_table import declared
 from credo.io.tables import read_table
 from credo.knowledge import Knowledge
 from credo.knowledge.statements import TiedRows
 from credo.model.graphs import connected_components
 from credo.model.network import Network, Variable
-from credo.options import EMOptions, TieReading, checked_whole_number, resolve_seed
+from credo.options import EMOptions, TableFormat, TieReading, checked_whole_number, resolve_seed
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.predict import probabilities_of
 from credo.statistics.prior import PriorLike
@@ -137,6 +138,7 @@ def cluster(
     prior: PriorLike = 1,
     seed: Seed = 0,
     em: EMOptions | None = None,
+    table_format: TableFormat | None = None,
 ) -> Clustering:
     """Find `k` clusters of rows in a table, where some rows are known to belong together or apart.
 
@@ -145,8 +147,8 @@ def cluster(
     Parameters
     ----------
     data : path or frame
-        A CSV or Parquet file, or a frame of pandas, polars, …. Every column is a feature with categories as values;
-        values may be missing.
+        A CSV, Parquet or Excel file, or a frame of pandas, polars, …. Every column is a feature with categories as
+        values, which may be missing.
     k : int
         The number of clusters.
     ties : str or sequence of sequence of int, optional
@@ -163,6 +165,8 @@ def cluster(
         Options of EM.
     seed : int or numpy.random.Generator, default 0
         The same seed gives the same clusters.
+    table_format : TableFormat, optional
+        How the file of the data is written, where it is not as usual: separator, decimal mark, encoding, sheet.
 
     Returns
     -------
@@ -185,7 +189,7 @@ def cluster(
     (np.True_, np.False_)
     """
     k, seed = checked_whole_number(k, "The number of clusters"), resolve_seed(seed)
-    frame = read_frame(data)
+    frame = read_frame(declared(data, table_format))
     column = ties if isinstance(ties, str) else None
     features = variables_of(frame, () if column is None else (column,))
     if not features:

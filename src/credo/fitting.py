@@ -19,13 +19,23 @@ from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
 from credo.io.complete_rows import CompleteRows
 from credo.io.complete_rows import complete_rows as only_complete_rows
+from credo.io.declared_table import declared
 from credo.io.network_files import NetworkLike
 from credo.io.number_columns import with_ranges
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, KnowledgeSource
 from credo.knowledge.declared_network import knowledge_about
 from credo.knowledge.statements import TiedRows
-from credo.options import EMOptions, EntropyOptions, Options, PenaltyOptions, PosteriorOptions, TieReading, resolve_seed
+from credo.options import (
+    EMOptions,
+    EntropyOptions,
+    Options,
+    PenaltyOptions,
+    PosteriorOptions,
+    TableFormat,
+    TieReading,
+    resolve_seed,
+)
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressListener, reporting, shares_of
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.statistics.prior import PriorLike
@@ -43,6 +53,7 @@ def fit(
     fixed: Sequence[str] = (),
     weights: Weights | None = None,
     complete_rows: bool = False,
+    table_format: TableFormat | None = None,
     seed: Seed = 0,
     soft_weight: float | None = None,
     tie_reading: TieReading | str = "cll",
@@ -63,8 +74,8 @@ def fit(
         whose name ends in `.credo`, text, or a list of statements) needs no network: states that it does not declare
         are taken from the data, and `findings` say so.
     data : path or frame
-        CSV, Parquet, a folder of Parquet files; or a frame of pandas, polars, pyarrow, … Cells may be empty, and
-        variables without a column are hidden.
+        CSV, Parquet, Excel, a folder of Parquet files; or a frame of pandas, polars, pyarrow, … Cells may be empty,
+        and variables without a column are hidden.
     knowledge : Knowledge, text, path or statements, optional
         What experts know.
     method : str
@@ -78,6 +89,8 @@ def fit(
     complete_rows : bool
         Learn from the rows without missing values alone, which a finding counts. Answers then have intervals, which
         there are none of yet where values are missing.
+    table_format : TableFormat, optional
+        How the file of the data is written, where it is not as usual: separator, decimal mark, encoding, sheet.
     seed : int or numpy.random.Generator
         The same integer gives the same result.
     soft_weight : float, optional
@@ -116,6 +129,7 @@ def fit(
     'OPTIMAL'
     """
     started, compiled_before = perf_counter(), compile_seconds()
+    data = declared(data, table_format)
     known, taken = knowledge_about(network, knowledge, data, (weights,) if isinstance(weights, str) else ())
     if complete_rows:
         data, left_out = _complete_rows(known, data, weights)

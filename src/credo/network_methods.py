@@ -8,18 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from credo.io.cpt_frames import labelled_cpt
+from credo.io.declared_table import declared
 from credo.io.network_from_table import network_from_table
 from credo.io.pgmpy import from_pgmpy, to_pgmpy
 from credo.io.pyagrum import from_pyagrum, to_pyagrum
 from credo.model.bin_rules import BinRule
 from credo.model.network import Network
 from credo.model.network_validation import with_edges
+from credo.options import TableFormat
 from credo.statistics.likelihood import kl, log_likelihood
 from credo.statistics.predict import predict
 from credo.statistics.sample import sample
 from credo.types import TableLike
 
 __all__ = [
+    "declared",
     "from_data",
     "from_pgmpy",
     "from_pyagrum",
@@ -41,10 +44,12 @@ def from_data(
     states: Mapping[str, Sequence[object]] | None,
     bins: Mapping[str, BinRule] | BinRule | None,
     variables: Sequence[str] | None,
+    table_format: TableFormat | None = None,
 ) -> Network:
     """A network of the columns of a table; see `Network.from_data`."""
     families = with_edges(None, parents or {}, edges or ())
-    return network_from_table(table, parents=families, states=states or {}, bins=bins, variables=variables).network
+    data = declared(table, table_format)
+    return network_from_table(data, parents=families, states=states or {}, bins=bins, variables=variables).network
 
 
 def network_html(network: Network) -> str:

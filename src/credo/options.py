@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from dataclasses import dataclass
 from enum import Enum
@@ -212,3 +213,72 @@ def checked_whole_number(value: object, what: str, least: int = 1) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__") or int(value.__index__()) < least:
         raise OptionError(f"{what} is a whole number, at least {least}; it is {value!r}.")
     return int(value.__index__())
+
+
+@dataclass(frozen=True, slots=True)
+class TableFormat:
+    """How the file of a table is written, where it differs from what is usual.
+
+    Nothing here is needed for CSV files in UTF-8 with commas, semicolons or tabs between cells.
+
+    Parameters
+    ----------
+    separator : str, optional
+        The character between the cells of a CSV file. If not given, a comma, semicolon or tab is found by itself.
+    decimal : {".", ","}
+        What stands before the decimals of a number. With ",", the cell `1,5` is the number 1.5, and `1.234` is an
+        error, because it may mean 1234.
+    encoding : str
+        The encoding of a CSV file, under any name that Python has for it: "latin-1", "cp1252", "utf-16".
+    sheet : str, optional
+        The sheet of an Excel file. If not given, the file may have only one sheet that is not empty.
+
+    Raises
+    ------
+    OptionError
+        If a value cannot be used.
+
+    Examples
+    --------
+    >>> import credo
+    >>> credo.TableFormat(separator=";", decimal=",", encoding="latin-1")
+    TableFormat(separator=';', decimal=',', encoding='latin-1', sheet=None)
+    """
+
+    separator: str | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
+    sheet: str | None = None
+
+    def __post_init__(self) -> None:
+        mark = self.separator
+        if mark is not None and (
+            not isinstance(mark, str) or len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0'
+        ):
+            raise OptionError(
+                f"The separator of a table is one character, such as “;”, “|” or a tab; {mark!r} cannot be one."
+            )
+        if self.decimal not in (".", ","):
+            raise OptionError(f"The decimal mark of a table is “.” or “,”; {self.decimal!r} is neither.")
+        if not _is_encoding(self.encoding):
+            raise OptionError(
+                f"Python knows no encoding {self.encoding!r}. Frequent ones are utf-8, latin-1 and cp1252."
+            )
+        if self.sheet is not None and not isinstance(self.sheet, str):
+            raise OptionError(f"The sheet of an Excel file is given by its name; {self.sheet!r} is not a text.")
+
+
+def _is_separator(mark: object) -> bool:
+    return isinstance(mark, str) and len(mark) == 1 and mark.isascii() and mark not in '"\r\n\0'
+
+
+def _is_encoding(name: object) -> bool:
+    """Whether Python can decode a file of texts part by part by this name."""
+    if not isinstance(name, str):
+        return False
+    try:
+        codecs.getincrementaldecoder(name)
+        b"".decode(name)
+        return isinstance("\n".encode(name), bytes)
+    except (LookupError, ValueError):  # ValueError: a null character, or the encoding “undefined”
+        return False

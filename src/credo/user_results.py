@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 from credo import answers
 from credo.answers import Answer
 from credo.check_results import CheckResult
+from credo.errors import OptionError
 from credo.explain.explanation import Explanation
+from credo.io.declared_table import declared
 from credo.io.files import require_target, write_text
 from credo.knowledge.query import Query
+from credo.options import TableFormat
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
 from credo.results import FitResult, explain_fit
 from credo.sensitivity import Sensitivity, sensitivity
@@ -115,7 +118,12 @@ class Fit(FitResult):
         return answers.query(self, question, level)
 
     def predict(
-        self, data: Mapping[str, object] | TableLike, targets: Sequence[str] | str | None = None, level: float = 0.95
+        self,
+        data: Mapping[str, object] | TableLike,
+        targets: Sequence[str] | str | None = None,
+        level: float = 0.95,
+        *,
+        table_format: TableFormat | None = None,
     ) -> pl.DataFrame:
         """Predict what is missing in one case, or in every row of a table.
 
@@ -128,6 +136,8 @@ class Fit(FitResult):
             a table shows of a target itself is not used.
         level
             The probability with which an interval contains the true value.
+        table_format
+            How the file of a table is written, where it is not as usual: separator, decimal mark, encoding, sheet.
 
         Returns
         -------
@@ -141,7 +151,10 @@ class Fit(FitResult):
         QueryError
             If a variable or state is unknown, or the case has probability zero.
         """
-        return answers.predict(self, data, targets, level)
+        if table_format is not None and isinstance(data, Mapping):
+            raise OptionError("table_format describes the file of a table, but this is one case.")
+        table = data if isinstance(data, Mapping) else declared(data, table_format)
+        return answers.predict(self, table, targets, level)
 
     def most_probable(self, evidence: Mapping[str, object] | None = None) -> pl.DataFrame:
         """Find the states of all variables that are most probable together, given evidence.

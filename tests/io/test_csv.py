@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from credo.errors import DataError, UnknownStateError
 from credo.io import csv as csv_module
+from credo.io import csv_records
 from credo.io.csv import stream_csv
 from credo.io.dataset import Dataset, concatenate
 from credo.model.network import Network
+from credo.options import TableFormat
 
 NET = Network({"smoke": ("no", "yes"), "lung": ("no", "yes"), "grade": ("1", "2", "3 or more")}, {"lung": ["smoke"]})
 
@@ -108,7 +110,7 @@ def test_thousands_of_columns(file: Path) -> None:
 
 
 def test_one_endless_line_ends_soon(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_module, "LONGEST_HEADER", 1000)
+    monkeypatch.setattr(csv_records, "LONGEST_HEADER", 1000)
     monkeypatch.setattr(csv_module, "LONGEST_RECORD", 2000)
     monkeypatch.setattr(csv_module, "CHUNK_BYTES", 1000)
     with pytest.raises(DataError, match="the first line"):
@@ -288,3 +290,10 @@ def test_plain_and_compiled_read_the_same(tmp_path: Path, noise: str) -> None:
             except DataError as error:
                 found.append(str(error))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("separator", [" ", "\t", "|"])
+def test_a_blank_behind_a_quote_may_be_the_separator(file: Path, separator: str) -> None:
+    text = f'smoke{separator}lung\n"no"{separator}"yes"\nyes{separator}no\n'
+    parts = stream_csv(write(file, text), NET, table_format=TableFormat(separator=separator))
+    assert concatenate(list(parts)).codes[:, :2].tolist() == [[0, 1], [1, 0]]

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from openpyxl import Workbook
 
 import credo
 from credo.errors import DataError, FileError, MissingFileError, NetworkError, UnknownStateError
@@ -148,9 +149,9 @@ def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "patients.csv").write_text("smoke\nno\n")
     with pytest.raises(MissingFileError, match="Did you mean .*patients.csv"):
         read_table(NET, tmp_path / "patient.csv")
-    (tmp_path / "table.xlsx").write_text("x")
+    (tmp_path / "table.json").write_text("x")
     with pytest.raises(DataError, match="ending"):
-        read_table(NET, tmp_path / "table.xlsx")
+        read_table(NET, tmp_path / "table.json")
     (tmp_path / "broken.parquet").write_text("x" * 100)
     with pytest.raises(DataError, match="cannot be read as Parquet"):
         read_table(NET, tmp_path / "broken.parquet")
@@ -313,3 +314,46 @@ def test_numbers_that_polars_does_not_know_become_texts() -> None:
     network = Network({"price": ["0.01", "2.50"]})
     column = pa.array([Decimal("0.01"), Decimal("2.50"), None], pa.decimal256(50, 2))
     assert read_table(network, pa.table([column], names=["price"])).codes.tolist() == [[0], [1], [-1]]
+
+
+SIMILAR = {
+    "Smoke": '"Smoke" is similar to the variable "smoke"',
+    "s moke": '"s moke"',
+    "sm_o-ke": '"sm_o-ke"',
+    "smo\u00a0ke": r"'smo\\xa0ke'",
+    "\ufeffsmoke": r"'\\ufeffsmoke'",
+    "smo\u2011ke": "smo\u2011ke",
+}
+
+
+@pytest.mark.parametrize("name", SIMILAR)
+@pytest.mark.parametrize("reader", ["csv", "parquet", "xlsx", "polars", "pandas", "lazy", "arrow"])
+def test_a_column_that_differs_only_in_look_is_an_error(tmp_path: Path, reader: str, name: str) -> None:
+    frame = pl.DataFrame({name: ["yes"], "lung": ["no"]})
+    path = tmp_path / f"table.{reader}"
+    data: object = path
+    if reader == "csv":
+        path.write_text(f"lung,{name}\nno,yes\n", encoding="utf-8")
+    elif reader == "parquet":
+        frame.write_parquet(path)
+    elif reader == "xlsx":
+        book = Workbook()
+        assert book.active is not None
+        for row in (frame.columns, frame.row(0)):
+            book.active.append(list(row))
+        book.save(path)
+    else:
+        data = {"polars": frame, "pandas": frame.to_pandas(), "lazy": frame.lazy(), "arrow": frame.to_arrow()}[reader]
+    with pytest.raises(DataError, match=SIMILAR[name]):
+        read_table(NET, data)
+
+
+def test_a_similar_column_beside_the_right_one_is_ignored() -> None:
+    data = read_table(NET, pl.DataFrame({"smoke": ["yes"], "Smoke": ["what"], "_": ["x"]}))
+    assert data.codes[0, 0] == 1
+    assert "smoke" not in data.hidden
+
+
+def test_a_similar_column_that_is_asked_for_is_none_of_the_variables() -> None:
+    data = read_table(NET, pl.DataFrame({"lung": ["true"], "Smoke": ["what"]}), others=("Smoke",))
+    assert data.others["Smoke"].to_list() == ["what"]

@@ -127,6 +127,21 @@ def test_conflicts_of_statements() -> None:
     assert plot.conflicts(credo.check(demo().network, "")).texts[0].get_text() == "There are no conflicts."
 
 
+def test_what_there_is_no_room_for_is_counted(fit: credo.Fit, monkeypatch: pytest.MonkeyPatch) -> None:
+    parents = ["p", "q", "r", "s"]
+    network = Network(dict.fromkeys([*parents, "child"], ("no", "yes")), {"child": parents})
+    given = "each p, each q, each r, each s"
+    check = credo.check(network, f"P(child=yes | {given}) <= 0.2\nP(child=yes | {given}) >= 0.3")
+    assert plot.conflicts(check).texts[-1].get_text() == "and 6 more"
+    assert ">and 6 more</text>" in check._repr_html_()
+    monkeypatch.setattr("credo.plot.check_plots.MAX_CONFLICTS", 0)
+    assert plot.conflicts(check).get_title() == "the first 0 of 1 conflicts"
+    monkeypatch.setattr("credo.plot.fit_plots.MAX_STATEMENTS", 5)
+    ax = plot.knowledge(fit)
+    assert len(ax.patches) == 5
+    assert ax.get_xlabel().endswith("showing 5 of 12 statements; all are in fit.explain().statements")
+
+
 def test_a_variable_without_a_cpt_of_its_own_is_an_error() -> None:
     network = Network(dict.fromkeys("abc", ("no", "yes")), {"c": ["a", "b"]})
     data = pl.DataFrame({name: ["no", "yes", "yes"] for name in "abc"})
@@ -147,11 +162,11 @@ def test_without_matplotlib_the_extra_is_named(fit: credo.Fit, monkeypatch: pyte
 
 def test_what_notebooks_show(fit: credo.Fit) -> None:
     for text in (fit._repr_html_(), fit.network._repr_html_()):
-        assert text.count('class="v"') == 6
-        assert 'class="raises"' in text
+        assert text.count("class=v ") == 6
+        assert "class=raises " in text
         assert "prefers-color-scheme:dark" in text
     assert "fit.report" in fit._repr_html_()
-    assert '<tspan class="p"' in fit._repr_html_()  # a percentage
+    assert "<tspan class=p " in fit._repr_html_()  # a percentage
     large = Network({f"n{k}": ["no", "yes"] for k in range(200)}, {})
     assert "<svg" not in large._repr_html_()
     assert "200 variables" in large._repr_html_()

@@ -81,6 +81,13 @@ def test_searching_finds_a_variable(
     search.press_sequentially(typed)
     assert nodes.evaluate_all(NAMES) == found
     assert page.locator("#found").text_content() == f"1 of {len(everything)} variables"
+    drawn = page.locator(".v.found")
+    assert drawn.evaluate_all("all => all.map(each => each.dataset.name)") == found
+    box, frame = drawn.bounding_box(), page.locator(".network").bounding_box()
+    assert box is not None
+    assert frame is not None
+    assert frame["x"] <= box["x"] < box["x"] + box["width"] <= frame["x"] + frame["width"]
+    assert frame["y"] <= box["y"] < box["y"] + box["height"] <= frame["y"] + frame["height"]
     statements = page.locator(".statements tbody tr").evaluate_all(STATEMENTS)
     assert statements
     assert all(typed.lower() in statement for statement in statements)

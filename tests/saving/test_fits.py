@@ -18,6 +18,7 @@ import credo
 from credo.errors import FileError, FormatError, MissingFileError, TooLargeError
 from credo.estimation.methods import METHODS
 from credo.estimation.problem import Problem
+from credo.model.cut_points import CutPoints
 from credo.model.network import Variable
 from credo.results import FitResult
 from credo.saving import archive
@@ -135,6 +136,20 @@ def test_a_noisy_family_that_a_statement_declares_comes_back(tmp_path: Path) -> 
     rows = pl.DataFrame({"flu": ["no", "yes"] * 8, "cold": ["no", "no", "yes", "yes"] * 4, "cough": ["no", "yes"] * 8})
     made = credo.fit(network, rows, "cough is noisy-or of {flu}, {cold}", method="posterior", posterior=FEW)
     require_same(made, saved(made, tmp_path))
+
+
+def test_cut_points_come_back_with_the_numbers_that_were_seen(tmp_path: Path) -> None:
+    age = Variable("age", ("young", "old"), CutPoints((50,), lowest=18, highest=91.5))
+    network = credo.Network([age, Variable("ill", ("no", "yes"))], {"ill": ["age"]})
+    rows = pl.DataFrame({"age": [20.0, 49.9, 50.0, 88.0], "ill": ["no", "no", "yes", "no"]})
+    made = credo.fit(network, rows, method="map", prior=1)
+    back = saved(made, tmp_path)
+    require_same(made, back)
+    for one, two in ((made.network, back.network), (made.knowledge.network, back.knowledge.network)):
+        kept, found = one.variable("age").cuts, two.variable("age").cuts
+        assert kept is not None
+        assert found is not None
+        assert (kept.points, kept.lowest, kept.highest) == (found.points, found.lowest, found.highest)
 
 
 def test_tied_rows_come_back(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from itertools import accumulate, pairwise
 
 from credo.drawing.layering import LayeredGraph
 
-SWEEPS = 40
+SWEEPS = 30
+STRAIGHTENING = 16  # sweeps after these
+SMALL_STEP = 3.0  # pixels
 # Of a segment between nodes, of one to a bend, and of one between bends, which should be straight [gansner, section 4]
 WEIGHTS = (1.0, 2.0, 8.0)
 Distance = Callable[[int, int], float]  # the least between the middles of two neighbours, the left one first
@@ -29,22 +31,27 @@ def horizontal_positions(graph: LayeredGraph, layers: Sequence[Sequence[int]], d
         for node, offset in zip(layer, own, strict=True):
             x[node] = offset - own[-1] / 2
     neighbours = [_weighted_neighbours(graph, node) for node in range(len(x))]
-    totals = [sum(weight for _, weight in own) for own in neighbours]
-    for sweep in range(SWEEPS):
+    for sweep in range(SWEEPS + STRAIGHTENING):
         downward = sweep % 2 == 0
         for depth in range(len(layers)) if downward else reversed(range(len(layers))):
             layer, own = layers[depth], offsets[depth]
-            wanted = [
-                sum(weight * x[other] for other, weight in neighbours[node]) / totals[node] if totals[node] else x[node]
-                for node in layer
-            ]
-            placed = ascending(
-                [value - offset for value, offset in zip(wanted, own, strict=True)],
-                [totals[node] or 1.0 for node in layer],
-            )
+            wanted, weights = [], []
+            for node in layer:
+                pulls = neighbours[node]
+                if sweep >= SWEEPS:
+                    pulls = [(other, _straightened(weight, abs(x[other] - x[node]))) for other, weight in pulls]
+                total = sum(weight for _, weight in pulls)
+                wanted.append(sum(weight * x[other] for other, weight in pulls) / total if total else x[node])
+                weights.append(total or 1.0)
+            placed = ascending([value - offset for value, offset in zip(wanted, own, strict=True)], weights)
             for node, value, offset in zip(layer, placed, own, strict=True):
                 x[node] = value + offset
     return x
+
+
+def _straightened(weight: float, step: float) -> float:
+    """The weight of a segment whose cost grows with its step instead of the square of it: a few large steps, then."""
+    return weight if weight < WEIGHTS[2] or step < SMALL_STEP else weight * SMALL_STEP / step
 
 
 def ascending(wanted: Sequence[float], weights: Sequence[float]) -> list[float]:

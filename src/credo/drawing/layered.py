@@ -137,19 +137,24 @@ def _part(names: Sequence[str], parents: Names, sizes: Sizes, most: float) -> Pi
 
 def _ports(graph: LayeredGraph, x: Sequence[float], half: Sequence[float]) -> tuple[dict[Arc, float], dict[Arc, float]]:
     """Where arrows leave their parent and reach their child: side by side, in the order of where they come from."""
-    leaving: dict[int, list[Arc]] = {}
-    arriving: dict[int, list[Arc]] = {}
-    for arc in graph.paths:
-        leaving.setdefault(arc[0], []).append(arc)
-        arriving.setdefault(arc[1], []).append(arc)
-    starts, ends = {}, {}
-    for groups, neighbour, found in ((leaving, 1, starts), (arriving, -2, ends)):
-        for node, own in groups.items():
-            ordered = sorted(own, key=lambda arc, step=neighbour: x[graph.paths[arc][step]])  # type: ignore[misc]
-            gap = min(PORT_GAP, 1.6 * half[node] / len(own))
-            for place, arc in enumerate(ordered):
-                found[arc] = x[node] + gap * (place - (len(own) - 1) / 2)
-    return starts, ends
+    leaving: dict[int, list[tuple[float, Arc]]] = {}
+    arriving: dict[int, list[tuple[float, Arc]]] = {}
+    for arc, path in graph.paths.items():
+        leaving.setdefault(arc[0], []).append((x[path[1]], arc))
+        arriving.setdefault(arc[1], []).append((x[path[-2]], arc))
+    return _side_by_side(leaving, x, half), _side_by_side(arriving, x, half)
+
+
+def _side_by_side(
+    arrows: Mapping[int, list[tuple[float, Arc]]], x: Sequence[float], half: Sequence[float]
+) -> dict[Arc, float]:
+    """Places at each node's edge for its arrows, which come with where they lead."""
+    found = {}
+    for node, own in arrows.items():
+        gap = min(PORT_GAP, 1.6 * half[node] / len(own))
+        for place, (_, arc) in enumerate(sorted(own)):
+            found[arc] = x[node] + gap * (place - (len(own) - 1) / 2)
+    return found
 
 
 def _bands(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from credo.drawing.ranks import Arc, ranks_of
 
@@ -77,9 +77,12 @@ def split_wide_layers(ranks: Sequence[int], arcs: Sequence[Arc], widths: Sequenc
         total = sum(widths[node] for node in layer)
         parts = max(1, -(-int(total) // max(1, int(most))))
         used = 0.0
-        for node in sorted(layer, key=surplus.__getitem__):
-            found[node] = next_rank + min(parts - 1, int(used * parts / total))
-            used += widths[node]
+        for _, group in groupby(sorted(layer, key=surplus.__getitem__), key=surplus.__getitem__):
+            alike = list(group)
+            first, used = int(used * parts / total), used + sum(widths[node] for node in alike)
+            last = min(parts - 1, int(used * parts / total))
+            for place, node in enumerate(alike):  # in turns, so that arcs to the lower ones pass between the others
+                found[node] = next_rank + first + place % (last - first + 1)
         next_rank += parts
     return found
 

@@ -113,11 +113,11 @@ def shortened(text: str, most: int) -> str:
 
 def far_lines(box: Box) -> tuple[list[str], float]:
     """The name in up to three lines and the largest letters that fit the box, for a picture seen from afar."""
-    pieces = [piece for piece in split(r"(?<=[\s_.\-])", box.name) if piece]
+    pieces = [piece for piece in split(r"(?<=[\s_.\-])|(?<=[a-z])(?=[A-Z])", box.name) if piece]
     found: list[tuple[float, list[str]]] = []
     for count in range(1, min(MOST_LINES, len(pieces)) + 1):
         lines = _divided(pieces, count)
-        longest = max(text_width(line, 0.6) for line in lines)
+        longest = max(text_width(line, 0.66) for line in lines)
         size = min(0.84 * box.height / (1.1 * len(lines)), (box.width - 6) / longest, 34.0)
         found.append((size, lines))
     size, lines = max(found, key=lambda each: each[0])

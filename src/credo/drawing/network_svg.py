@@ -29,6 +29,8 @@ TIP = 5  # pixels in front of a box where an arrow's line ends
 LEAST_CHANGE = 5e-4
 BAR_HEIGHT = 9.0
 
+# Quotes that HTML does not need are left out, since a network may have hundreds of boxes.
+
 # Fonts, colours and lines; pages and notebooks share them.
 NETWORK_STYLE = (
     ".net text{font:12px system-ui,sans-serif;fill:var(--ink);stroke:none;text-anchor:start}"
@@ -72,13 +74,13 @@ def network_svg(
     ]
     for (parent, child), route in picture.routes.items():
         kind = influence(network, parent, child)
-        parts.append(f'<path class="{kind}" data-e="{number[parent]} {number[child]}" d="{_curve(route)}"/>')
+        parts.append(f'<path class={kind} data-e="{number[parent]} {number[child]}" d="{_curve(route)}"/>')
     for name, box in boxes.items():
         left, top, _, _ = picture.box(name)
         change = None if changes is None else changes.get(name, 0.0)
         title = _title(network.variable(name), change, (bars or {}).get(name, ()))
         drawn = (
-            f'<g id="v{number[name]}" class="v" data-name="{escape(name)}" transform="translate({left:.1f} {top:.1f})">'
+            f'<g id=v{number[name]} class=v data-name="{escape(name)}" transform="translate({left:.0f} {top:.0f})">'
             f"<title>{escape(title)}</title>{_drawn(box, change)}</g>"
         )
         link = (links or {}).get(name)
@@ -90,16 +92,16 @@ def _curve(route: tuple[Point, ...]) -> str:
     """Lines and curves in turns, up to a little above the child."""
     *points, (x, y) = route
     points.append((x, y - TIP))
-    text = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
+    text = f"M{points[0][0]:.0f} {points[0][1]:.0f}"
     for place, (x, y) in enumerate(points[1:], start=1):
         before_x, before_y = points[place - 1]
         if place % 2 == 1:
-            text += f"V{y:.1f}" if abs(y - before_y) > 0.05 else ""
-        elif abs(x - before_x) < 0.05:
-            text += f"V{y:.1f}"
+            text += f"V{y:.0f}" if abs(y - before_y) > 0.5 else ""
+        elif abs(x - before_x) < 0.5:
+            text += f"V{y:.0f}"
         else:
             middle = (before_y + y) / 2
-            text += f"C{before_x:.1f} {middle:.1f} {x:.1f} {middle:.1f} {x:.1f} {y:.1f}"
+            text += f"C{before_x:.0f} {middle:.0f} {x:.0f} {middle:.0f} {x:.0f} {y:.0f}"
     return text
 
 
@@ -116,21 +118,21 @@ def _title(variable: Variable, change: float | None, bars: Sequence[Bar]) -> str
 def _drawn(box: Box, change: float | None) -> str:
     """A box from its upper left corner."""
     width, height = f"{box.width:.0f}", f"{box.height:.0f}"
-    parts = [f'<rect class="x" width="{width}" height="{height}" rx="4"/>']
+    parts = [f"<rect class=x width={width} height={height} rx=4 />"]
     if change is not None and change >= LEAST_CHANGE:
         opacity = min(0.75, 0.1 + 1.5 * change)
-        parts.append(f'<rect class="h" width="{width}" height="{HEAD_HEIGHT:.0f}" rx="4" opacity="{opacity:.2f}"/>')
-    parts.append(f'<text class="n" x="{PADDING:.0f}" y="15.5">{escape(box.name)}</text>')
+        parts.append(f"<rect class=h width={width} height={HEAD_HEIGHT:.0f} rx=4 opacity={opacity:.2f} />")
+    parts.append(f"<text class=n x={PADDING:.0f} y=15.5>{escape(box.name)}</text>")
     if box.rows:
         parts += _rows(box)
     lines, size = far_lines(box)
     middle = box.width / 2
     first = box.height / 2 - (len(lines) - 1) * 0.55 * size + 0.35 * size
     text = "".join(
-        f'<tspan x="{middle:.0f}" y="{first + place * 1.1 * size:.0f}">{escape(line)}</tspan>'
+        f"<tspan x={middle:.0f} y={first + place * 1.1 * size:.0f}>{escape(line)}</tspan>"
         for place, line in enumerate(lines)
     )
-    parts.append(f'<text class="f" style="font-size:{size:.0f}px">{text}</text>')
+    parts.append(f"<text class=f style=font-size:{size:.0f}px>{text}</text>")
     return "".join(parts)
 
 
@@ -142,8 +144,8 @@ def _rows(box: Box) -> list[str]:
         top = HEAD_HEIGHT + ROW_HEIGHT * place
         y = top + (ROW_HEIGHT - BAR_HEIGHT) / 2
         texts.append(
-            f'<text class="s" x="{PADDING:.0f}" y="{top + 10.5:.1f}">{escape(shortened(bar.state, LONG_STATE))}'
-            f'<tspan class="p" x="{box.width - PADDING + 2:.0f}">{escape(percent(bar.probability))}</tspan></text>'
+            f"<text class=s x={PADDING:.0f} y={top + 10.5:.1f}>{escape(shortened(bar.state, LONG_STATE))}"
+            f"<tspan class=p x={box.width - PADDING + 2:.0f}>{escape(percent(bar.probability))}</tspan></text>"
         )
         track += f"M{left:.1f} {y:.1f}h{room:.1f}v{BAR_HEIGHT:.0f}h-{room:.1f}z"
         length = room * bar.probability
@@ -154,8 +156,8 @@ def _rows(box: Box) -> list[str]:
             intervals += f"M{start:.1f} {middle - 2:.1f}v4m0-2H{end:.1f}m0-2v4"
     if box.omitted:
         y = HEAD_HEIGHT + ROW_HEIGHT * len(box.rows) + 10.5
-        texts.append(f'<text class="s" x="{PADDING:.0f}" y="{y:.1f}">and {box.omitted:,} more states</text>')
-    shapes = [f'<path class="t" d="{track}"/>', f'<path class="b" d="{bars}"/>']
+        texts.append(f"<text class=s x={PADDING:.0f} y={y:.1f}>and {box.omitted:,} more states</text>")
+    shapes = [f'<path class=t d="{track}"/>', f'<path class=b d="{bars}"/>']
     if intervals:
-        shapes.append(f'<path class="i" d="{intervals}"/>')
-    return [f'<g class="d">{"".join([*shapes, *texts])}</g>']
+        shapes.append(f'<path class=i d="{intervals}"/>')
+    return [f"<g class=d>{''.join([*shapes, *texts])}</g>"]

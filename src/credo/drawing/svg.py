@@ -32,10 +32,14 @@ def conflict_svg(graph: ConflictGraph) -> str:
     middles = [step * (place + 0.5) for place in range(len(graph.distributions))]
     right = BOX_WIDTH + EDGE_WIDTH
     width = max(len(name) for name in graph.distributions) * MONO_WIDTH + 2 * PADDING
+    whole = total + (LINE_HEIGHT if graph.omitted else 0)
     parts = [
-        f'<svg viewBox="-2 -2 {right + width + 4:.0f} {total + 4:.0f}" width="{right + width + 4:.0f}" '
-        f'height="{total + 4:.0f}" role="img" aria-label="Which statements conflict over which probabilities">'
+        f'<svg viewBox="-2 -2 {right + width + 4:.0f} {whole + 4:.0f}" width="{right + width + 4:.0f}" '
+        f'height="{whole + 4:.0f}" role="img" aria-label="Which statements conflict over which probabilities">'
     ]
+    if graph.omitted:
+        y = total + 0.75 * LINE_HEIGHT
+        parts.append(f'<text class="left" x="{right:.0f}" y="{y:.0f}">and {graph.omitted:,} more</text>')
     for statement, distribution in graph.edges:
         y, end, bend = tops[statement] + heights[statement] / 2, middles[distribution], EDGE_WIDTH / 2
         parts.append(

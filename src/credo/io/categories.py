@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 from credo.errors import DataError, FileError, MissingColumnError
 from credo.io.columns import MISSING_TEXTS, no_rows, number_of, require_distinct, require_values, text_of
 from credo.io.csv import read_csv_texts
-from credo.io.files import require_file, unreadable
+from credo.io.declared_table import format_of
+from credo.io.excel import read_sheet, texts_of
+from credo.io.files import unreadable
 from credo.io.forks import require_queries
-from credo.io.parquet import PARQUET_ENDINGS, parquet_errors, scan_parquet
-from credo.io.tables import CSV_ENDINGS, as_polars, header_of, narwhals_frame, unknown_ending
+from credo.io.parquet import parquet_errors, scan_parquet
+from credo.io.tables import as_polars, header_of, narwhals_frame, table_kind
 from credo.model.network import Variable
+from credo.options import TableFormat
 from credo.types import TableLike
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ Choose = Callable[[Sequence[str]], Sequence[str]]
 
 
 def read_frame(source: TableLike, choose: Choose | None = None) -> pl.DataFrame:
-    """A table as polars: from a path (CSV, Parquet, a folder of Parquet files), or from a frame of any library.
+    """A table as polars: from a file (CSV, Parquet, Excel), a folder of Parquet files, or a frame of any library.
 
     `choose` takes the columns to read out of all their names.
     """
@@ -35,7 +38,7 @@ def read_frame(source: TableLike, choose: Choose | None = None) -> pl.DataFrame:
     import polars as pl
 
     if isinstance(source, str | os.PathLike):
-        frame = _frame_of_path(Path(source), choose)
+        frame = _frame_of_path(Path(source), choose, format_of(source))
     else:
         if isinstance(source, pl.LazyFrame):
             require_queries("A LazyFrame")
@@ -83,19 +86,21 @@ def _states(column: pl.Series) -> tuple[str, ...]:
     return tuple(sorted(texts))
 
 
-def _frame_of_path(path: Path, choose: Choose | None) -> pl.DataFrame:
-    require_file(path, "table", folder_allowed=True)
+def _frame_of_path(path: Path, choose: Choose | None, table_format: TableFormat) -> pl.DataFrame:
+    import polars as pl
+
+    kind = table_kind(path, table_format)
     require_queries(str(path))
-    name = path.name.lower()
     try:
-        if path.is_dir() or name.endswith(PARQUET_ENDINGS):
+        if kind == "Parquet":
             with parquet_errors(path):
                 lazy = scan_parquet(path)
                 return (lazy if choose is None else lazy.select(choose(lazy.collect_schema().names()))).collect()
-        if name.endswith(CSV_ENDINGS):
-            return read_csv_texts(path, choose)
+        if kind == "Excel":
+            columns = read_sheet(path, choose or (lambda header: header), table_format)
+            return pl.DataFrame([texts_of(name, values, (), table_format.decimal) for name, values in columns.items()])
+        return read_csv_texts(path, choose, table_format)
     except OSError as error:
         if isinstance(error, FileError):
             raise
         raise unreadable(path, error) from None
-    raise unknown_ending(path)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from credo.errors import (
     listing,
     suggestion,
 )
+from credo.io.declared_table import declaration
+from credo.io.dialects import has_decimal_comma
 from credo.model.network import Network, Variable
 from credo.model.state_texts import is_number
 from credo.model.state_texts import number_of as number_of
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 # How tables write a missing value. A state of exactly that name is a state.
 MISSING_TEXTS = frozenset({"", "?", "*", "NaN", "nan", "null", "NULL", "NA"})
+SAVE_OR_DECLARE = f"save the file as UTF-8, or declare its encoding: {declaration('encoding', 'latin-1')}."
 
 DAYS_IN_UNITS = {"day": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 PYTHON_DAYS = (-719_162, 2_932_896)  # from 0001-01-01 to 9999-12-31, in days from 1970-01-01
@@ -97,6 +101,9 @@ class Columns:
         return (*self.variables, *self.others)
 
 
+NO_COLUMNS = Columns((), (), (), ())
+
+
 def match_columns(header: Sequence[str], network: Network, others: Sequence[str] = ()) -> Columns:
     """Match a header with a network; `others` are columns that a weight or a statement needs."""
     require_distinct(header)
@@ -105,6 +112,7 @@ def match_columns(header: Sequence[str], network: Network, others: Sequence[str]
         if name not in present:
             raise MissingColumnError(name, list(header))
     variables = tuple(name for name in network.names if name in present)
+    _require_no_similar([name for name in header if name not in network and name not in others], network, present)
     if not variables:
         hint = next(
             (
@@ -124,16 +132,41 @@ def match_columns(header: Sequence[str], network: Network, others: Sequence[str]
     return Columns(variables, hidden, others, tuple(name for name in header if name not in wanted))
 
 
+_LOOK_ALIKE = re.compile(r"[\s_\-\u00ad\u2010-\u2015\u200b-\u200d\u2060\ufeff]+")
+
+
+def _require_no_similar(columns: Sequence[str], network: Network, present: Collection[str]) -> None:
+    """Raise if a column differs from a variable without one only in case, blanks, underscores or hyphens.
+
+    The variable would be hidden otherwise, and its data ignored.
+    """
+    folded = {_LOOK_ALIKE.sub("", name).casefold(): name for name in network.names if name not in present}
+    for column in columns:
+        key = _LOOK_ALIKE.sub("", column).casefold()
+        if key and (variable := folded.get(key)) is not None:
+            raise DataError(
+                f"The column {_visible(column)} is similar to the variable {_visible(variable)}, which has no column: "
+                "only upper and lower case, blanks, underscores or hyphens differ. Rename one of them, or remove the "
+                "column."
+            )
+
+
+def _visible(name: str) -> str:
+    """A name in quotes; characters that a reader would not see become visible."""
+    return f'"{name}"' if name.isprintable() else ascii(name)
+
+
 def unknown_states(found: Sequence[tuple[Variable, object, int]]) -> UnknownStateError:
     """The error for values that are not states: variable, value and row, counted from 1, of each."""
     sentences = []
     for variable, value, row in found[:5]:
         hint = suggestion(str(value), variable.states)
         if "\ufffd" in str(value):  # which replaces bytes that are not UTF-8
-            hint = f" It is not UTF-8: save the file as UTF-8.{hint}"
+            hint = f" It is not UTF-8: {SAVE_OR_DECLARE}{hint}"
         what = "is not" if variable.cuts is None else "is neither a number nor"
-        if variable.cuts is not None and is_number(with_point := str(value).strip().replace(",", ".")):
-            hint = f" Write {with_point} with a point." if "," in str(value) else hint
+        if has_decimal_comma(value) and (variable.cuts is not None or any(map(is_number, variable.states))):
+            with_point = str(value).strip().replace(",", ".")
+            hint = f" Write {with_point} with a point, or declare the decimal comma: {declaration('decimal', ',')}."
         sentences.append(f'Column {variable.name}, row {row}: "{value}" {what} a state of {variable.name}.{hint}')
     if len(found) > 5:
         sentences.append(f"{len(found) - 5} more values of this table are unknown too.")

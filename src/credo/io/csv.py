@@ -7,10 +7,8 @@ Here a cell is compared with the states of its variable in place, and what does 
 from __future__ import annotations
 
 import gzip
-import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import pairwise
 from os import cpu_count
 from pathlib import Path
@@ -24,6 +22,8 @@ from credo.errors import DataError, readable_bytes
 from credo.io.columns import (
     MISSING,
     MISSING_TEXTS,
+    NO_COLUMNS,
+    SAVE_OR_DECLARE,
     Columns,
     Lexicon,
     match_columns,
@@ -31,92 +31,23 @@ from credo.io.columns import (
     require_distinct,
     unknown_states,
 )
+from credo.io.csv_records import Bytes, field_text, is_quoted, read_header, scan_plain, split_record
 from credo.io.dataset import Dataset, code_type
+from credo.io.declared_table import USUAL
+from credo.io.dialects import as_utf8, with_points
 from credo.io.files import BROKEN_GZIP
+from credo.io.frames import encode
 from credo.io.number_columns import NumbersSeen, merged, numbers_seen, read_cells
-from credo.kernels.csv import DONE, EMPTY, FULL, IGNORE, PADDING, QUOTE, RAGGED, STATE, TEXT, TRAILING, insert, scan
+from credo.kernels.csv import EMPTY, IGNORE, PADDING, QUOTE, RAGGED, STATE, TEXT, TRAILING, insert, scan
 from credo.kernels.decimals import NEAR, NEARLY, OTHER, read_decimals
 from credo.kernels.threads import map_in_threads
 from credo.model.cut_points import CutPoints
 from credo.model.network import Network, Variable
+from credo.options import TableFormat
 from credo.types import Codes, Indices, Numbers
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-# Small files ----------------------------------------------------------------------------------------------------------
-
-
-def scan_plain(
-    buffer: NDArray[np.uint8],
-    start: int,
-    stop: int,
-    separator: int,
-    roles: NDArray[np.int64],
-    targets: NDArray[np.int64],
-    known: Mapping[int, Mapping[bytes, int]],
-    codes: NDArray[Any],
-    spans: NDArray[np.int64],
-    unknown: NDArray[np.int64],
-) -> tuple[int, int, int, int]:
-    """The same as `kernels.csv.scan`, with dictionaries of the known texts of each field."""
-    raw, field_of = buffer[:stop].tobytes(), _field_pattern(separator)
-    roles_and_targets = zip(roles.tolist(), targets.tolist(), strict=True)
-    uses = [(role, target, known.get(number, {})) for number, (role, target) in enumerate(roles_and_targets)]
-    row, at, misses = 0, start, 0
-    while at < stop:
-        if row == len(codes):
-            return row, at, misses, FULL
-        record, field, last = at, 0, False
-        while not last:
-            match = field_of.match(raw, at)
-            if match is None:
-                # The record goes on behind this piece, or a field goes on behind its quotes.
-                ending = TRAILING if _TRAILING.match(raw, at) else DONE
-                return row, record, misses, ending
-            is_quoted = match.start(1) >= 0
-            begin, end = match.span(1 if is_quoted else 2)
-            last, at = match[3] == b"\n", match.end()
-            if last and not is_quoted and raw[begin:end].endswith(b"\r"):
-                end -= 1
-            if last and field == 0 and begin == end and len(uses) > 1:
-                record, last = at, False  # a blank line is no record
-                continue
-            if field >= len(uses):
-                return row, record, misses, RAGGED
-            role, target, codes_of = uses[field]
-            if role == STATE:
-                code = codes_of.get(raw[begin:end])
-                if code is not None:
-                    codes[row, target] = code
-                elif misses < len(unknown):
-                    unknown[misses] = field, begin, end, row
-                    misses += 1
-            elif role == TEXT:
-                spans[row, target] = begin, end
-            field += 1
-        if field != len(uses):
-            return row, record, misses, RAGGED
-        row += 1
-    return row, at, misses, DONE
-
-
-_QUOTED = rb'"([^"]*+(?:""[^"]*+)*+)"[ \t\r]*+'
-_TRAILING = re.compile(_QUOTED + rb"[^ \t\r]")
-
-
-@cache
-def _field_pattern(separator: int) -> re.Pattern[bytes]:
-    """Group 1 is what is in quotes, group 2 what is without; group 3 is what ends the field."""
-    mark = re.escape(bytes([separator]))
-    plain = rb'((?:[^"%s\n][^%s\n]*+)?)' % (mark, mark)
-    # Blanks behind a quote may end before a separator that is a tab.
-    quoted = _QUOTED.replace(rb" \t\r", rb" \r") if separator == ord("\t") else _QUOTED
-    return re.compile(rb"(?:%s|%s)([%s\n])" % (quoted, plain, mark))
-
-
-# Any file -------------------------------------------------------------------------------------------------------------
 
 
 CHUNK_BYTES = 16 * 2**20
@@ -124,24 +55,34 @@ CHUNK_BYTES = 16 * 2**20
 # loop takes about as long, compiling it seconds.
 PLAIN_BYTES = 2**21
 LONGEST_SHOWN = 100_000  # bytes of a wrong record that its message is made of
-LONGEST_HEADER = 4 * 2**20  # bytes
 LONGEST_RECORD = 16 * 2**20  # bytes; in a longer one, a quote is not closed
-MOST_HEADER_LINES = 50  # that names in quotes may take
 UNKNOWN_AT_ONCE = 256  # texts that one scan may leave open before it is repeated
 SMALL_PIECE = 2**16  # bytes that are not worth a thread of their own
 
-Bytes = NDArray[np.uint8]
 Progress = Callable[[float], None]
 
 
 def stream_csv(
-    path: Path, network: Network, others: Sequence[str] = (), progress: Progress | None = None
+    path: Path,
+    network: Network,
+    others: Sequence[str] = (),
+    progress: Progress | None = None,
+    table_format: TableFormat = USUAL,
 ) -> Iterator[Dataset]:
     """The rows of a CSV file as datasets, chunk by chunk; `progress` receives the share of the file that was read."""
-    yield from _stream(path, network.variables, lambda header: match_columns(header, network, others), progress)
+
+    def match(header: Sequence[str]) -> Columns:
+        return match_columns(header, network, others)
+
+    if table_format.decimal == ".":
+        yield from _stream(path, network.variables, match, progress, table_format)
+    else:
+        yield from _stream_with_points(path, network, match, progress, table_format)
 
 
-def read_csv_texts(path: Path, choose: Callable[[Sequence[str]], Sequence[str]] | None = None) -> pl.DataFrame:
+def read_csv_texts(
+    path: Path, choose: Callable[[Sequence[str]], Sequence[str]] | None = None, table_format: TableFormat = USUAL
+) -> pl.DataFrame:
     """The columns of a CSV file, or those that `choose` takes out of the header, as texts; missing values are null."""
     import polars as pl
 
@@ -149,18 +90,52 @@ def read_csv_texts(path: Path, choose: Callable[[Sequence[str]], Sequence[str]] 
         require_distinct(header)
         return Columns((), (), tuple(header if choose is None else choose(header)), ())
 
-    parts = [pl.DataFrame(part.others) for part in _stream(path, (), chosen, None)]
+    parts = [pl.DataFrame(part.others) for part in _stream(path, (), chosen, None, table_format)]
     if not parts:
         raise no_rows()
-    return pl.concat(parts)
+    frame = pl.concat(parts)
+    if table_format.decimal == ".":
+        return frame
+    return pl.DataFrame({column.name: with_points(column.name, column.to_list(), ()) for column in frame})
+
+
+def _stream_with_points(
+    path: Path,
+    network: Network,
+    match: Callable[[Sequence[str]], Columns],
+    progress: Progress | None,
+    table_format: TableFormat,
+) -> Iterator[Dataset]:
+    """The same where numbers have decimal commas: all cells become texts first, and then state numbers."""
+    import polars as pl
+
+    columns, rows = NO_COLUMNS, 0
+
+    def as_texts(header: Sequence[str]) -> Columns:
+        nonlocal columns
+        columns = match(header)
+        return Columns((), columns.hidden, columns.used, columns.ignored)
+
+    for part in _stream(path, network.variables, as_texts, progress, table_format):
+        texts = {}
+        for name, column in part.others.items():
+            values = with_points(name, column.to_list(), network.states(name) if name in network else (), rows)
+            texts[name] = pl.Series(name, values, dtype=pl.String)
+        yield encode(pl.DataFrame(texts), columns, network, rows)
+        rows += len(part)
 
 
 def _stream(
-    path: Path, variables: tuple[Variable, ...], match: Callable[[Sequence[str]], Columns], progress: Progress | None
+    path: Path,
+    variables: tuple[Variable, ...],
+    match: Callable[[Sequence[str]], Columns],
+    progress: Progress | None,
+    table_format: TableFormat,
 ) -> Iterator[Dataset]:
     try:
-        with path.open("rb") as raw, _unpacked(raw, path) as file:
-            header, separator = _read_header(file, path, {variable.name for variable in variables})
+        with path.open("rb") as raw, as_utf8(_unpacked(raw, path), table_format.encoding, path) as file:
+            names = {variable.name for variable in variables}
+            header, separator = read_header(file, path, names, table_format)
             table = _CsvTable(str(path), variables, match(header), header, separator)
             size = max(1, path.stat().st_size)
             yield from _datasets(table, file, lambda: progress and progress(raw.tell() / size))
@@ -178,7 +153,7 @@ def _datasets(table: _CsvTable, file: BinaryIO, report: Callable[[], object]) ->
             buffer[filled], filled = ord("\n"), filled + 1  # the last line of a file need not be ended
         table.is_small &= filled <= PLAIN_BYTES
         if filled and buffer[:filled].min() == 0:
-            row = rows + 1 + int((buffer[: buffer.argmin()] == ord("\n")).sum())
+            row = rows + 1 + int((buffer[: buffer[:filled].argmin()] == ord("\n")).sum())
             raise DataError(f"{table.path}, about row {row}: a null character, which no text has. Is the file damaged?")
         dataset, consumed = table.read(buffer, filled, rows)
         if consumed < filled and (at_end or (consumed == 0 and filled > LONGEST_RECORD)):
@@ -205,79 +180,6 @@ def _fill(file: BinaryIO, rest: bytes) -> tuple[Bytes, int]:
         filled += count
     buffer[filled : filled + PADDING] = 0
     return buffer, filled
-
-
-def _read_header(file: BinaryIO, path: Path, known: Container[str]) -> tuple[list[str], str]:
-    """The column names and the separator; `known` are names that may be among them."""
-    line = file.readline(LONGEST_HEADER)
-    for lines in range(MOST_HEADER_LINES):
-        if len(line) >= LONGEST_HEADER and not line.endswith(b"\n"):
-            raise DataError(
-                f"{path}: the first line, which must hold the names of the columns, is longer than "
-                f"{readable_bytes(LONGEST_HEADER)}. Is this a CSV file?"
-            )
-        text = _header_text(line, path)
-        # The separator is the one that finds most known names in the header, and a comma where none finds any.
-        split = {separator: split_record(text, separator) for separator in ",;\t"}
-        names = {separator: [name.strip() for name in record.fields] for separator, record in split.items()}
-        separator = max(names, key=lambda s: (sum(name in known for name in names[s]), len(names[s]) > 1, s == ","))
-        if not split[separator].is_open:
-            break
-        more = file.readline(LONGEST_HEADER) if lines + 1 < MOST_HEADER_LINES else b""
-        if not more:
-            raise DataError(f"{path}: a double quote is opened in the header and not closed: {text[:80]}")
-        line += more  # a name in quotes may hold a line end
-    if (trailing := split[separator].trailing) is not None:
-        raise DataError(f"{path}: in the header, text follows a closing double quote: {trailing[:80]}")
-    return names[separator], separator
-
-
-def _header_text(line: bytes, path: Path) -> str:
-    if line[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in line:
-        raise DataError(
-            f"{path}: this is not a CSV file in UTF-8. If it comes from a spreadsheet, save it as “CSV UTF-8”."
-        )
-    try:
-        text = line.decode("utf-8-sig").rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: the header is not UTF-8. Save the file as “CSV UTF-8”.") from None
-    if re.search(r"\r(?!\n)", text):
-        raise DataError(
-            f"{path}: the lines end with a carriage return alone, as on old Macintoshes. Save the file as “CSV UTF-8” "
-            "in a spreadsheet, or with modern line endings."
-        )
-    if not text.strip():
-        raise DataError(f"{path}: the table is empty. Its first line must hold the names of the columns.")
-    return text
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """The fields of one record, and what is wrong with its quotes."""
-
-    fields: list[str]
-    is_open: bool = False  # whether a quote is not closed
-    trailing: str | None = None  # text behind a closing quote, with what comes before it
-
-
-def split_record(text: str, separator: str) -> Record:
-    """The fields of a record without its line end, by the rules of `scan`."""
-    if '"' not in text:
-        return Record(text.split(separator))
-    raw, field_of, at, fields = text.encode("utf-8", "surrogatepass"), _field_pattern(ord(separator)), 0, list[str]()
-    raw += b"\n"
-    while at < len(raw):
-        match = field_of.match(raw, at)
-        if match is None:
-            rest = raw[at:-1].decode("utf-8", "replace")
-            trails = _TRAILING.match(raw, at) is not None
-            return Record([*fields, rest.lstrip('"')], not trails, rest if trails else None)
-        quoted = match.start(1) >= 0
-        fields.append(_text(match[1 if quoted else 2], quoted))
-        at = match.end()
-        if match[3] == b"\n":
-            break
-    return Record(fields)
 
 
 @dataclass(slots=True)
@@ -418,7 +320,7 @@ class _CsvTable:
         unknown_texts: dict[tuple[str, str], UnknownText] = {}
         for at, start, end, row in unknown.tolist():
             raw = buffer[start:end].tobytes()
-            text, lexicon = _text(raw, is_quoted(buffer, start)), self.lexicons[at]
+            text, lexicon = field_text(raw, is_quoted(buffer, start)), self.lexicons[at]
             code = lexicon.code(text)
             if code is None:
                 unknown_texts.setdefault((lexicon.variable.name, text), (lexicon.variable, text, row))
@@ -440,14 +342,16 @@ class _CsvTable:
             return {}
         import polars as pl
 
-        raw = buffer.tobytes()
+        raw = buffer[: spans.max(initial=0)].tobytes()  # the buffer of a small file is almost empty
         plain = raw.decode("ascii") if raw.isascii() else None  # the same places in both
         columns = {}
+        states = {variable.name: variable.states for variable in self.variables}
         for i, name in enumerate(self.columns.others):
+            missing = MISSING_TEXTS - set(states.get(name, ()))
             quoted = buffer[np.maximum(spans[:, i, 0] - 1, 0)] == QUOTE
             if plain is not None and not quoted.any():
                 cells = [plain[start:end] for start, end in _pairs(spans[:, i])]
-                found = [None if cell in MISSING_TEXTS else cell for cell in cells]
+                found = [None if cell in missing else cell for cell in cells]
                 columns[name] = pl.Series(name, found, dtype=pl.String)
                 continue
             # Most texts of a column are repeated: each is decoded once.
@@ -456,13 +360,13 @@ class _CsvTable:
             keys = list(zip(fields, quoted.tolist(), strict=True))
             for key in dict.fromkeys(keys):
                 try:
-                    text = _text(*key, errors="strict")
+                    text = field_text(*key, errors="strict")
                 except UnicodeDecodeError:
                     row = rows_before + keys.index(key) + 1
                     raise DataError(
-                        f"{self.path}, row {row}: the value of {name} is not UTF-8: save the file as “CSV UTF-8”."
+                        f"{self.path}, row {row}: the value of {name} is not UTF-8: {SAVE_OR_DECLARE}"
                     ) from None
-                texts[key] = None if text in MISSING_TEXTS else text
+                texts[key] = None if text in missing else text
             columns[name] = pl.Series(name, [texts[key] for key in keys], dtype=pl.String)
         return columns
 
@@ -484,7 +388,7 @@ class _Part:
 
 def _field_text(buffer: Bytes, start: int, end: int) -> str:
     raw = bytes(buffer.data[start:end])
-    return _text(raw, b'"' in raw and is_quoted(buffer, start))
+    return field_text(raw, b'"' in raw and is_quoted(buffer, start))
 
 
 def _pairs(spans: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -533,16 +437,6 @@ def _read_decimals(
         codes[others], numbers[others], rows = _read_fields(buffer, fields[others], lexicon)
         wrong = others[rows].tolist()
     return codes, numbers, wrong
-
-
-def is_quoted(buffer: Bytes, start: int) -> bool:
-    """Whether the field that starts here is in quotes."""
-    return start > 0 and bool(buffer[start - 1] == QUOTE)
-
-
-def _text(raw: bytes, quoted: bool, errors: str = "replace") -> str:
-    text = raw.decode("utf-8", errors=errors)
-    return text.replace('""', '"') if quoted else text
 
 
 def _pieces(buffer: Bytes) -> list[tuple[int, int]]:

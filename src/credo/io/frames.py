@@ -92,7 +92,7 @@ def _encode_columns(
         if (seen := numbers_seen(variable.cuts, own)) is not None:
             numbers[variable.name] = seen
     if unknown:
-        raise unknown_states(unknown)
+        raise unknown_states(sorted(unknown, key=lambda each: each[2]))  # whatever order polars has
     return codes, numbers
 
 

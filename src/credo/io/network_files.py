@@ -194,8 +194,7 @@ def _format_of(path: Path) -> NetworkFormat:
         if name.endswith(known.endings):
             return known
     if name.endswith(SAVED_FIT):
-        raise FormatError(
-            "This is a saved fit: credo.load(path).network is its network, `credo convert` writes it.", str(path)
-        )
+        message = "This names a saved fit, not a network: fit.save writes it, credo.load(…).network is its network."
+        raise FormatError(message, str(path))
     ending = "".join(path.suffixes) or "no ending"
     raise FormatError(f"Unknown kind of network file ({ending}). Known endings: {', '.join(ENDINGS)}.", str(path))

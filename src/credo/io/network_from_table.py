@@ -14,12 +14,14 @@ from credo.findings import Finding
 from credo.io.categories import read_frame
 from credo.io.column_values import ColumnValues, checked_numbers, column_values
 from credo.io.cut_rules import SLACK, equal_width_points, quantile_points, supervised_points
+from credo.io.declared_table import declared
 from credo.io.tables import read_table
 from credo.model.bin_rules import BinRule, EqualWidth, Quantiles, Supervised, as_rule
 from credo.model.cut_points import CutPoints, default_labels
 from credo.model.network import Network, Variable
 from credo.model.network_validation import is_list
 from credo.model.state_texts import is_number, state_of
+from credo.options import TableFormat
 from credo.types import Numbers, TableLike
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ def network_from_table(
     states: Mapping[str, Sequence[object]] = {},
     bins: Mapping[str, BinRule] | BinRule | None = None,
     variables: Sequence[str] | None = None,
+    table_format: TableFormat | None = None,
 ) -> NetworkFromTable:
     """A network of the columns of a table.
 
@@ -74,6 +77,8 @@ def network_from_table(
         number of quantiles. In a mapping, a column so named is measured, even if it holds few whole numbers.
     variables : sequence of str, optional
         The variables. If not given, those that `parents`, `states` and `bins` name; all columns if these name none.
+    table_format : TableFormat, optional
+        How the file is written, where it is not as usual: its separator, decimal mark, encoding or sheet.
 
     Returns
     -------
@@ -94,7 +99,7 @@ def network_from_table(
         names, _ = _names(header, parents, states, bins, variables)
         return [name for name in found if name in names] or found[:1]  # one column, to count rows
 
-    frame = read_frame(table, chosen_columns)
+    frame = read_frame(declared(table, table_format), chosen_columns)
     names, is_open = _names(header, parents, states, bins, variables)
     columns = {name: column_values(frame[name]) for name in names if name in frame.columns}
     findings: list[Finding] = []

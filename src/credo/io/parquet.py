@@ -1,7 +1,7 @@
 """Parquet files through polars: what its reader fails on, or panics on, is a typed error.
 
 A panic derives from `BaseException`, and prints a few lines of its own. On some damaged files polars asks for more
-memory than there is and ends the process; nothing in Python can prevent that.
+memory than there is and ends the process, which nothing in Python can prevent: `parquet_pages` finds them before.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from credo.errors import DataError, FileError
 from credo.io.files import unreadable
+from credo.io.parquet_pages import check_pages
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,13 +28,13 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
     import polars as pl
 
     if not path.is_dir():
-        _check_ends(path)
+        _check_file(path)
         return pl.scan_parquet(path, glob=False)
     files = sorted(file for ending in PARQUET_ENDINGS for file in path.rglob(f"*{ending}"))
     if not files:
         raise DataError(f"The folder {path} holds no Parquet files.")
     for file in files:
-        _check_ends(file)
+        _check_file(file)
     return pl.scan_parquet(files, glob=False)
 
 
@@ -50,6 +51,14 @@ def parquet_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileError):
             raise
+        raise unreadable(path, error) from None
+
+
+def _check_file(path: Path) -> None:
+    _check_ends(path)
+    try:
+        check_pages(path)
+    except OSError as error:
         raise unreadable(path, error) from None
 
 

@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from credo.errors import ROWS_FROM_1, DataError, FileError, NetworkError, is_text, listing
-from credo.io.columns import match_columns, no_rows, no_weight, text_of
+from credo.io.columns import NO_COLUMNS, match_columns, no_rows, no_weight, text_of
 from credo.io.dataset import Dataset, checked_weights, concatenate, fitting
+from credo.io.declared_table import USUAL, declaration, declared, format_of, require_only
+from credo.io.dialects import has_decimal_comma
+from credo.io.excel import EXCEL_ENDINGS, read_sheet, texts_of
 from credo.io.files import require_file, unreadable
 from credo.io.forks import has_queries, require_queries
 from credo.io.frames import encode, encode_looked_up, looked_up
 from credo.io.parquet import PARQUET_ENDINGS, parquet_errors, scan_parquet
 from credo.model.network import Network
+from credo.options import TableFormat
 from credo.types import FrameLike, Numbers, Progress, TableLike, Weights
 
 if TYPE_CHECKING:
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 250_000
 CSV_ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
+OTHER_SPREADSHEETS = (".xls", ".xlsb", ".ods")
 
 
 def read_table(
@@ -33,6 +38,7 @@ def read_table(
     *,
     weights: Weights | None = None,
     others: Sequence[str] = (),
+    table_format: TableFormat | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
     """Read a table of data into memory, as state numbers of a network.
@@ -47,12 +53,14 @@ def read_table(
     network : Network
         The network.
     source : path, frame or Dataset
-        A CSV or Parquet file, a folder of Parquet files, a frame of pandas, polars, pyarrow or any other library that
-        narwhals reads, or a `Dataset`.
+        A CSV, Parquet or Excel file, a folder of Parquet files, a frame of pandas, polars, pyarrow or any other
+        library that narwhals reads, or a `Dataset`.
     weights : str or array_like, optional
         How often each row counts: the name of a column, or one number per row.
     others : sequence of str, optional
         Further columns to keep, such as one that ties rows together.
+    table_format : TableFormat, optional
+        How the file is written, where it is not as usual: its separator, decimal mark, encoding or sheet.
     progress : callable, optional
         Called with the share of the table that has been read, from 0 to 1.
 
@@ -70,7 +78,8 @@ def read_table(
     MissingFileError
         If there is no such file.
     DataError
-        If no column is a variable of the network, or there are no rows.
+        If no column is a variable of the network, the name of one differs from a variable only in case, blanks,
+        underscores or hyphens, or there are no rows.
 
     Examples
     --------
@@ -82,7 +91,8 @@ def read_table(
     >>> data.hidden
     ('lung',)
     """
-    return concatenate(list(stream_table(network, source, weights=weights, others=others, progress=progress)))
+    data = declared(source, table_format)
+    return concatenate(list(stream_table(network, data, weights=weights, others=others, progress=progress)))
 
 
 def stream_table(
@@ -127,7 +137,7 @@ def _parts(network: Network, source: TableLike, others: Sequence[str], progress:
     if isinstance(source, Dataset):
         yield _checked_dataset(network, source, others)
     elif isinstance(source, str | os.PathLike):
-        yield from _parts_of_path(network, Path(source), others, progress)
+        yield from _parts_of_path(network, Path(source), others, progress, format_of(source))
     else:
         yield from _parts_of_frame(network, source, others)
 
@@ -141,27 +151,63 @@ def _checked_dataset(network: Network, dataset: Dataset, others: Sequence[str]) 
     return fitting(dataset, network)
 
 
-def _parts_of_path(network: Network, path: Path, others: Sequence[str], progress: Progress | None) -> Iterator[Dataset]:
-    require_file(path, "table", folder_allowed=True)
-    name = path.name.lower()
+def _parts_of_path(
+    network: Network, path: Path, others: Sequence[str], progress: Progress | None, table_format: TableFormat
+) -> Iterator[Dataset]:
+    kind = table_kind(path, table_format)
     try:
-        if path.is_dir() or name.endswith(PARQUET_ENDINGS):
+        if kind == "Parquet":
             yield from _parts_of_parquet(network, path, others, progress)
-        elif name.endswith(CSV_ENDINGS):
+        elif kind == "Excel":
+            yield _part_of_excel(network, path, others, table_format)
+        else:
             from credo.io.csv import stream_csv
 
-            yield from stream_csv(path, network, others, progress)
-        else:
-            raise unknown_ending(path)
+            yield from stream_csv(path, network, others, progress, table_format)
     except OSError as error:
         if isinstance(error, FileError):
             raise
         raise unreadable(path, error) from None
 
 
+def table_kind(path: Path, table_format: TableFormat = USUAL) -> str:
+    """Whether a table is Parquet, Excel or CSV, by its ending; what is declared must fit."""
+    require_file(path, "table", folder_allowed=True)
+    name = path.name.lower()
+    if path.is_dir() or name.endswith(PARQUET_ENDINGS):
+        require_only(table_format, (), path, "a Parquet file")
+        return "Parquet"
+    if name.endswith(EXCEL_ENDINGS):
+        require_only(table_format, ("sheet", "decimal"), path, "an Excel file")
+        return "Excel"
+    if name.endswith(CSV_ENDINGS):
+        require_only(table_format, ("separator", "decimal", "encoding"), path, "a CSV file")
+        return "CSV"
+    raise unknown_ending(path)
+
+
+def _part_of_excel(network: Network, path: Path, others: Sequence[str], table_format: TableFormat) -> Dataset:
+    import polars as pl
+
+    columns = NO_COLUMNS
+
+    def choose(header: Sequence[str]) -> tuple[str, ...]:
+        nonlocal columns
+        columns = match_columns(header, network, others)
+        return columns.used
+
+    texts = [
+        texts_of(name, values, network.states(name) if name in network else (), table_format.decimal)
+        for name, values in read_sheet(path, choose, table_format).items()
+    ]
+    return encode(pl.DataFrame(texts), columns, network)
+
+
 def unknown_ending(path: Path) -> DataError:
     """The error for a file whose ending is not that of a table."""
-    known = ", ".join((*CSV_ENDINGS, *PARQUET_ENDINGS))
+    if path.suffix.lower() in OTHER_SPREADSHEETS:
+        return DataError(f"{path}: spreadsheets of this kind are not read. Save the table as .xlsx or as “CSV UTF-8”.")
+    known = ", ".join((*CSV_ENDINGS, *PARQUET_ENDINGS, *EXCEL_ENDINGS))
     return DataError(f"{path}: unknown kind of table. Known endings: {known}; or a folder of Parquet files.")
 
 
@@ -323,7 +369,8 @@ def _weights_from(column: pl.Series, rows_before: int) -> Numbers:
     if wrong.any():
         row = wrong.arg_max() or 0
         what = "there is no value" if column[row] is None else f'"{column[row]}" is not a number'
+        comma = f" Declare the decimal comma: {declaration('decimal', ',')}." if has_decimal_comma(column[row]) else ""
         raise DataError(
-            f"Column {column.name}, row {rows_before + row + 1}: {what}; every row needs a weight. {ROWS_FROM_1}"
+            f"Column {column.name}, row {rows_before + row + 1}: {what}; every row needs a weight.{comma} {ROWS_FROM_1}"
         )
     return checked_weights(numbers.to_numpy(), len(column), rows_before)

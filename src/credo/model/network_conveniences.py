@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from numpy.typing import ArrayLike
 
+from credo.options import TableFormat
 from credo.types import PgmpyModel, PyagrumModel, Seed, TableLike
 
 if TYPE_CHECKING:
@@ -82,13 +83,15 @@ class NetworkConveniences:
 
         return sample(_network(self), rows, seed)
 
-    def log_likelihood(self, data: TableLike) -> float:
+    def log_likelihood(self, data: TableLike, *, table_format: TableFormat | None = None) -> float:
         """The log-likelihood of data, log P(data), with the natural logarithm.
 
         Parameters
         ----------
         data : path, frame or Dataset
             The rows. Missing values and hidden variables are summed out exactly.
+        table_format : TableFormat, optional
+            How the file is written, where it is not as usual: separator, decimal mark, encoding, sheet.
 
         Returns
         -------
@@ -103,11 +106,18 @@ class NetworkConveniences:
         >>> round(network.log_likelihood(pl.DataFrame({"coin": ["heads", "tails", None]})), 3)
         -1.386
         """
-        from credo.network_methods import log_likelihood
+        from credo.network_methods import declared, log_likelihood
 
-        return log_likelihood(_network(self), data)
+        return log_likelihood(_network(self), declared(data, table_format))
 
-    def predict(self, data: TableLike, name: str, soft: Mapping[str, ArrayLike] | None = None) -> pl.DataFrame:
+    def predict(
+        self,
+        data: TableLike,
+        name: str,
+        soft: Mapping[str, ArrayLike] | None = None,
+        *,
+        table_format: TableFormat | None = None,
+    ) -> pl.DataFrame:
         """The probability of each state of a variable in each row, given the values of the row.
 
         Parameters
@@ -119,6 +129,8 @@ class NetworkConveniences:
         soft : mapping from str to array_like, optional
             Uncertain (virtual) evidence: for a variable the likelihood of what was observed under each of its states,
             as one list for all rows or one list per row.
+        table_format : TableFormat, optional
+            How the file is written, where it is not as usual: separator, decimal mark, encoding, sheet.
 
         Returns
         -------
@@ -142,9 +154,9 @@ class NetworkConveniences:
         >>> network.predict(pl.DataFrame({"wet": ["yes"]}), "rain").row(0, named=True)
         {'rain=no': 0.25, 'rain=yes': 0.75}
         """
-        from credo.network_methods import predict
+        from credo.network_methods import declared, predict
 
-        return predict(_network(self), data, name, soft)
+        return predict(_network(self), declared(data, table_format), name, soft)
 
     def kl(self, other: Network) -> float:
         """The Kullback-Leibler divergence KL(self ‖ other) of the joint distributions, computed exactly.
@@ -185,6 +197,7 @@ class NetworkConveniences:
         states: Mapping[str, Sequence[object]] | None = None,
         bins: Mapping[str, BinRule] | BinRule | None = None,
         variables: Sequence[str] | None = None,
+        table_format: TableFormat | None = None,
     ) -> Network:
         """A network of the columns of a table; what is not said is taken from the table.
 
@@ -208,6 +221,8 @@ class NetworkConveniences:
             a number of quantiles.
         variables : sequence of str, optional
             The variables. If not given, those that are named; all columns if none is.
+        table_format : TableFormat, optional
+            How the file is written, where it is not as usual: separator, decimal mark, encoding, sheet.
 
         Returns
         -------
@@ -232,7 +247,7 @@ class NetworkConveniences:
         """
         from credo.network_methods import from_data
 
-        return from_data(table, edges, parents, states, bins, variables)
+        return from_data(table, edges, parents, states, bins, variables, table_format)
 
     @classmethod
     def from_pgmpy(cls, model: PgmpyModel) -> Network:

@@ -44,6 +44,8 @@ def conflicts(check: CheckResult, *, ax: Axes | None = None) -> Axes:
     ax.set_axis_off()
     if not graphs:
         ax.text(0.5, 0.5, "There are no conflicts.", ha="center", va="center", color=colours["good"])
+    if len(check.conflicts) > MAX_CONFLICTS:
+        ax.set_title(f"the first {MAX_CONFLICTS} of {len(check.conflicts):,} conflicts", color=colours["soft"])
     top = 0.0
     for graph, height in zip(graphs, heights, strict=True):
         _draw(ax, graph, top, height, colours)
@@ -71,6 +73,9 @@ def _draw(ax: Axes, graph: ConflictGraph, top: float, height: float, colours: Ma
         _text(ax, LEFT, middle, "\n".join(lines), colours, "bad", "panel")
     for name, end in zip(graph.distributions, ends, strict=True):
         _text(ax, RIGHT, end, name, colours, "soft", "paper")
+    if graph.omitted:
+        style: dict[str, Any] = {"fontsize": 9, "color": colours["soft"], "va": "bottom"}
+        ax.text(RIGHT, top + height, f"and {graph.omitted:,} more", **style)
 
 
 def _text(ax: Axes, x: float, y: float, text: str, colours: Mapping[str, str], edge: str, face: str) -> None:

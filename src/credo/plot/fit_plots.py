@@ -136,7 +136,9 @@ def knowledge(fit: FitResult, *, explanation: Explanation | None = None, ax: Axe
     ax.set_yticks(range(len(shown)), labels, fontsize=9)
     ax.set_ylim(max(len(shown), 1) - 0.4, -0.6)
     ax.set_xlim(0, 1.45 * max((each.largest_change for each in shown), default=0.0) or 1.0)
-    ax.set_xlabel("largest change of a probability if the statement is left out")
+    left_out = len(about_probabilities) - len(shown)
+    rest = f"\nshowing {len(shown)} of {len(about_probabilities):,} statements; all are in fit.explain().statements"
+    ax.set_xlabel(f"largest change of a probability if the statement is left out{rest if left_out else ''}")
     style_axes(ax, colours)
     if not shown:
         ax.text(0.5, 0.5, "no statements", transform=ax.transAxes, ha="center", color=colours["soft"])

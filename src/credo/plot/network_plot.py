@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from credo.drawing.graphs import influence
 from credo.drawing.layered import Picture, Point
@@ -132,7 +132,7 @@ def _draw_box(ax: Axes, corner: Point, box: Box, change: float, scale: float, co
         )
         return
     ax.add_patch(Rectangle(corner, box.width, HEAD_HEIGHT, facecolor=tint, edgecolor=colours["soft"], linewidth=0.8))
-    style = {"va": "center", "color": colours["ink"], "clip_on": True}
+    style: dict[str, Any] = {"va": "center", "color": colours["ink"], "clip_on": True}
     size = 12 * POINTS * scale
     ax.text(left + PADDING, top + HEAD_HEIGHT / 2, box.name, fontsize=0.95 * size, fontweight="bold", **style)
     start = left + PADDING + box.label_width + 5

@@ -7,6 +7,7 @@ from html import escape
 
 from credo.drawing.network_svg import network_svg
 from credo.drawing.svg import history_svg
+from credo.explain.contradictions import CONTRADICTED
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, HeldOutScore
 from credo.explain.summary import UNNAMED
@@ -14,6 +15,7 @@ from credo.marginals import Marginals, fit_marginals
 from credo.model.expansion import expand
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
+from credo.report.fit_text import contradicted_by_data, what_to_do
 from credo.report.html import as_text, bullets, document, figure, folded, search_box, table
 from credo.results import FitResult
 
@@ -64,9 +66,11 @@ def fit_page(fit: FitResult, explanation: Explanation) -> str:
         "details": ("Details", _details(fit, explanation)),
     }
     shown = {key: (title, content) for key, (title, content) in sections.items() if content}
+    contradicted = set(contradicted_by_data(fit)[1])  # in sentences that the summary has, too
+    summary = [sentence for sentence in explanation.summary if sentence not in contradicted]
     parts = [
-        f'<ol class="summary">{"".join(f"<li>{escape(sentence)}</li>" for sentence in explanation.summary)}</ol>',
-        _contradicted(explanation),
+        _contradicted(fit, explanation),
+        f'<ol class="summary">{"".join(f"<li>{escape(sentence)}</li>" for sentence in summary)}</ol>',
         _findings(fit, explanation),
         search_box("Find a variable or a statement", {key: title for key, (title, _) in shown.items()}),
         *(f'<h2 id="{key}">{escape(title)}</h2>{content}' for key, (title, content) in shown.items()),
@@ -85,21 +89,22 @@ def _network(fit: FitResult, explanation: Explanation, marginals: Marginals, anc
     return figure(network_svg(fit.network, marginals.bars, changes, links), caption, kind="network")
 
 
-def _contradicted(explanation: Explanation) -> str:
-    """The statements that the data contradict, with links to what is known about each."""
-    found = [each for each in explanation.statements if each.is_contradicted]
-    if not found:
+def _contradicted(fit: FitResult, explanation: Explanation) -> str:
+    """What the data contradict, which comes first: a sentence for each statement, with a link to the table of them."""
+    first, sentences = contradicted_by_data(fit)
+    if not sentences:
         return ""
-    items = "".join(
-        f"<li><a href=#s{each.statement.number}>{_statement(each)}</a></li>" for each in found[:FEW_FINDINGS]
-    )
-    more = f"<li>and {len(found) - FEW_FINDINGS:,} more, which come first in the table of statements</li>"
-    which = "this statement" if len(found) == 1 else f"these {len(found):,} statements"
+    items = "".join(f"<li>{escape(sentence)}{_link(sentence, explanation)}</li>" for sentence in sentences)
     return (
-        f'<div class="warning"><p><strong>The data contradict {which}.</strong> Ask the author again, correct the '
-        f"statement or the data, or give the statement a confidence.</p>"
-        f"<ul>{items}{more if len(found) > FEW_FINDINGS else ''}</ul></div>"
+        f'<div class="warning"><p><strong>{escape(first)}</strong></p><ul>{items}</ul>'
+        f"<p>{escape(what_to_do(fit))}</p></div>"
     )
+
+
+def _link(sentence: str, explanation: Explanation) -> str:
+    """A link from a sentence to the statement that it quotes."""
+    found = (each for each in explanation.statements if each.is_contradicted and f"“{each.statement.text}”" in sentence)
+    return next((f" <a href=#s{each.statement.number}>Show it.</a>" for each in found), "")
 
 
 def _history(fit: FitResult) -> str:
@@ -242,13 +247,13 @@ def _next_observations(explanation: Explanation, anchors: Anchors) -> str:
 def _findings(fit: FitResult, explanation: Explanation) -> str:
     """What else a reader should know: a few in sight, the others folded; not what the summary says already."""
     said = set(explanation.summary)
-    texts = [str(finding) for finding in fit.findings if finding.kind not in TECHNICAL]
-    texts = [text for text in texts if text not in said]
+    others = [finding for finding in fit.findings if finding.kind != CONTRADICTED and finding.kind not in TECHNICAL]
+    texts = [text for text in map(str, others) if text not in said]
     if not texts:
         return ""
     shown = [text if len(text) <= LONG_FINDING else f"{text[:LONG_FINDING]} …" for text in texts[:MAX_FINDINGS]]
     rest = shown[FEW_FINDINGS:]
     more = f"<p>{len(texts) - MAX_FINDINGS:,} more are in <code>fit.findings</code>.</p>"
-    others = bullets(rest) + (more if len(texts) > MAX_FINDINGS else "")
-    folds = folded(f"{len(texts) - FEW_FINDINGS:,} more", others) if rest else ""
+    folded_away = bullets(rest) + (more if len(texts) > MAX_FINDINGS else "")
+    folds = folded(f"{len(texts) - FEW_FINDINGS:,} more", folded_away) if rest else ""
     return f'<h2 id="findings">What you should know</h2>{bullets(shown[:FEW_FINDINGS])}{folds}'

@@ -15,7 +15,16 @@ function show(wanted) {
   for (const box of boxes) box.classList.toggle("found", wanted !== "" && box.dataset.name.toLowerCase().includes(wanted));
   for (const [row, text] of statements) row.classList.toggle("hidden", !text.includes(wanted));
   for (const fold of folds) fold.open = wanted !== "" && fold.querySelector(".statements tbody tr:not(.hidden)") !== null;
+  bring(wanted && boxes.find((box) => box.classList.contains("found")));
   count.textContent = wanted ? `${shown} of ${nodes.length} variables` : "";
+}
+
+// A box that was found comes to the middle of the picture; the page stays where it is.
+function bring(found) {
+  const frame = found && found.closest(".network");
+  if (!frame) return;
+  const [box, around] = [found.getBoundingClientRect(), frame.getBoundingClientRect()];
+  frame.scrollBy(box.left + box.width / 2 - around.left - around.width / 2, box.top + box.height / 2 - around.top - around.height / 2);
 }
 
 // The target of a link may be folded, or hidden by a search.

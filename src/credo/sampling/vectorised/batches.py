@@ -80,7 +80,8 @@ class ExtraTerms:
         product, equality = product.reshape(shape), equality.reshape(shape)
         weights = self.weights[:, 0][chosen].reshape(shape)
         violated = np.where(equality, values, np.maximum(values, 0.0))
-        return np.where(product, np.where(values > 0.0, -np.inf, 0.0), -0.5 * weights * violated**2)
+        soft = -0.5 * weights * violated**2
+        return np.where(product, np.where(values > 0.0, -np.inf, 0.0), soft) if product.any() else soft
 
 
 def extra_terms_of(extras: Extras, parameters: int) -> ExtraTerms:

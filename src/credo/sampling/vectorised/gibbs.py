@@ -26,7 +26,16 @@ from credo.sampling.vectorised.batches import (
     move_batches,
 )
 from credo.sampling.vectorised.joint_updates import MixtureDensity, UpdateBatch, update_batches, update_jointly
-from credo.sampling.vectorised.moves import move_lines, move_pairs, slice_within, split, step_out
+from credo.sampling.vectorised.moves import (
+    EVERY,
+    Which,
+    move_lines,
+    move_pairs,
+    slice_within,
+    split,
+    step_out,
+    taken,
+)
 from credo.types import Indices, Numbers
 
 if TYPE_CHECKING:
@@ -325,7 +334,7 @@ def _update_means(
         total, now = one + two, np.log(one / two)
 
         log_density = partial(_log_density_of_split, total, counts, sums, strengths, concentration)
-        level = log_density(now, np.arange(len(now))) - rng.standard_exponential(len(now))
+        level = log_density(now, EVERY) - rng.standard_exponential(len(now))
         left, right = step_out(log_density, now, level, MEAN_STEP_OUT, MOST_STEPS_OUT, rng)
         odds, moved = slice_within(log_density, now, level, left, right, rng)
         share, rest = split(np.clip(odds, -FARTHEST, FARTHEST))
@@ -340,17 +349,18 @@ def _log_density_of_split(
     strengths: Numbers,  # (pooled components, 1)
     concentration: float,
     odds: Numbers,
-    which: Indices,
+    which: Which,
 ) -> Numbers:
     """The log density of two states of m whose sum is `total`, at the log-odds of their split."""
     from scipy.special import gammaln
 
+    whole, seen = taken(total, which), taken(counts, which)
     value = np.zeros(len(odds))
     for part, logs in zip(split(np.clip(odds, -FARTHEST, FARTHEST)), sums, strict=True):
-        mean = total[which] * part
+        mean = whole * part
         weight = strengths * mean
         value += concentration * np.log(mean)
-        value += (weight * logs[:, which] - counts[:, which] * gammaln(weight)).sum(axis=0)
+        value += (weight * taken(logs, which) - seen * gammaln(weight)).sum(axis=0)
     return value
 
 

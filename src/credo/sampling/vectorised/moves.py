@@ -8,8 +8,10 @@ incomplete Beta function, and takes products and soft statements as they are. Al
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from credo.sampling.vectorised.batches import SMALLEST, ExtraTerms, MoveBatch
 from credo.types import Flags, Indices, Numbers
@@ -21,7 +23,9 @@ MOST_SHRINKS = 12
 MOST_STEPS_OUT = 6
 STEP_OUT = 8.0  # the width of a step out, in log-odds along a line
 
-LogDensity = Callable[[Numbers, Indices], Numbers]  # of points, and of which of all they are
+Which = Indices | slice
+EVERY = slice(None)
+LogDensity = Callable[[Numbers, Which], Numbers]  # of points, and of which of all they are
 
 
 def slice_within(
@@ -39,14 +43,15 @@ def slice_within(
     found, looking = now.copy(), np.arange(len(now))
     moved = np.zeros(len(now), dtype=np.bool_)
     left, right = left.copy(), right.copy()
-    for _ in range(MOST_SHRINKS):
-        low, high = left[looking], right[looking]
+    for number in range(MOST_SHRINKS):
+        which: Which = looking if number else EVERY  # views of whole arrays instead of copies
+        low, high = left[which], right[which]
         tried = low + rng.random(len(looking)) * (high - low)
-        inside = log_density(tried, looking) >= level[looking]
+        inside = log_density(tried, which) >= level[which]
         accepted = looking[inside]
         found[accepted] = tried[inside]
         moved[accepted] = True
-        below = tried < now[looking]
+        below = tried < now[which]
         left[looking] = np.where(below, tried, low)
         right[looking] = np.where(below, high, tried)
         looking = looking[~inside]
@@ -63,20 +68,28 @@ def step_out(
     most: int,
     rng: np.random.Generator,
 ) -> tuple[Numbers, Numbers]:
-    """Intervals around points whose ends lie below the levels, or took `most` steps in all [Neal, 2003, figure 3]."""
-    left = now - width * rng.random(len(now))
-    right = left + width
-    steps_left = np.floor(most * rng.random(len(now)))
-    for ends, direction, budget in ((left, -width, steps_left), (right, width, most - 1 - steps_left)):
-        looking = np.flatnonzero(budget > 0)
-        taken = 0
-        while len(looking):
-            inside = log_density(ends[looking], looking) >= level[looking]
-            looking = looking[inside]
-            ends[looking] += direction
-            taken += 1
-            looking = looking[budget[looking] > taken]
-    return left, right
+    """Intervals around points whose ends lie below the levels, or took `most` steps in all [Neal, 2003, figure 3].
+
+    Both ends of all intervals step out at the same time: the left ends are the first half of `ends`.
+    """
+    count = len(now)
+    left = now - width * rng.random(count)
+    ends = np.concatenate((left, left + width))
+    steps_left = np.floor(most * rng.random(count))
+    budget = np.concatenate((steps_left, most - 1 - steps_left))
+    looking, steps = np.flatnonzero(budget > 0), 0
+    while len(looking):
+        own = looking % count
+        looking = looking[log_density(ends[looking], own) >= level[own]]
+        ends[looking] += np.where(looking < count, -width, width)
+        steps += 1
+        looking = looking[budget[looking] > steps]
+    return ends[:count], ends[count:]
+
+
+def taken(array: NDArray[Any], which: Which) -> NDArray[Any]:
+    """What an array, (…, points), has for some of the points; itself for all of them."""
+    return array if isinstance(which, slice) else array.take(which, axis=-1)
 
 
 def log_split(a: Numbers, b: Numbers, odds: Numbers) -> Numbers:
@@ -158,11 +171,10 @@ def move_lines(
     else:
         line = _Line(batch, low, high, zero, exponents, theta, extras, free)
         now = np.log(-low[free] / high[free])
-        every = np.arange(len(free))
-        level = line.log_density(now, every) - rng.standard_exponential(len(free))
+        level = line.log_density(now, EVERY) - rng.standard_exponential(len(free))
         left, right = step_out(line.log_density, now, level, STEP_OUT, MOST_STEPS_OUT, rng)
         odds, found = slice_within(line.log_density, now, level, left, right, rng)
-        placed, steps, _ = line.place(odds, every)
+        placed, steps, _ = line.place(odds, EVERY)
         new = old.copy()
         new[:, free] = np.where(found & ~still[:, free], placed, old[:, free])
         theta[batch.indices] = new.reshape(entries, moves, chains)
@@ -186,8 +198,8 @@ class _Line:
     ) -> None:
         entries, chains = len(batch.indices), theta.shape[1]
         self.low, self.length = low[free], (high - low)[free]
-        self.move = free // chains
-        values = batch.values[:, self.move]
+        move = free // chains
+        values = batch.values[:, move]
         self.still = values == 0.0
         self.forward, self.size = values > 0.0, np.abs(values)
         zero = zero[:, free]
@@ -195,37 +207,44 @@ class _Line:
         self.exponents = None
         if exponents is not None:
             self.exponents = np.where(self.still, 0.0, exponents[batch.indices].reshape(entries, -1)[:, free])
-        self.extras, self.named = extras, batch.extras
+        self.extras, self.named = extras, batch.extras[:, move]
         if len(batch.extras):
             self.base = extras.values(theta)[batch.extras].reshape(len(batch.extras), -1)[:, free]
-            self.coefficients = batch.coefficients  # (extras, entries, moves)
-            self.changes = (batch.coefficients * batch.values).sum(axis=1)  # (extras, moves)
-            self.product = extras.product[batch.extras]
+            self.changes = (batch.coefficients * batch.values).sum(axis=1)[:, move]  # (extras, free)
+            self.product = extras.product[batch.extras][:, move]
+            self.has_products = bool(self.product.any())
+        if len(batch.extras) and self.has_products:
+            self.coefficients = batch.coefficients[:, :, move]  # (extras, entries, free)
             old = theta[batch.indices].reshape(entries, -1)[:, free]
             self.old_logs = np.where(self.still, 0.0, np.log(np.maximum(old, SMALLEST)))
 
-    def place(self, odds: Numbers, which: Indices) -> tuple[Numbers, Numbers, Numbers]:
+    def place(self, odds: Numbers, which: Which) -> tuple[Numbers, Numbers, Numbers]:
         """The parameters at these log-odds, (entries, points), the steps, and the log volume element."""
-        small = np.exp(-np.abs(odds))
-        length = self.length[which]
-        near, far = length * small / (1.0 + small), length / (1.0 + small)
+        distance_from_even = np.abs(odds)
+        small = np.exp(-distance_from_even)
+        length = taken(self.length, which)
+        rest = 1.0 + small
+        near, far = length * small / rest, length / rest
         above = odds > 0.0
         from_low, to_high = np.where(above, far, near), np.where(above, near, far)
-        distance = np.where(self.forward[:, which], from_low, to_high) + self.gaps[:, which]
-        placed = np.maximum(self.size[:, which] * distance, SMALLEST)
-        return placed, self.low[which] + from_low, -np.abs(odds) - 2.0 * np.log1p(small)
+        distance = np.where(taken(self.forward, which), from_low, to_high)
+        distance += taken(self.gaps, which)
+        distance *= taken(self.size, which)
+        placed = np.maximum(distance, SMALLEST, out=distance)
+        return placed, taken(self.low, which) + from_low, -distance_from_even - 2.0 * np.log1p(small)
 
-    def log_density(self, odds: Numbers, which: Indices) -> Numbers:
+    def log_density(self, odds: Numbers, which: Which) -> Numbers:
         """The log density at these log-odds."""
         placed, steps, density = self.place(odds, which)
-        logs = np.log(placed)
+        logs = np.log(placed) if self.exponents is not None or (len(self.named) and self.has_products) else placed
         if self.exponents is not None:
-            density = density + (self.exponents[:, which] * logs).sum(axis=0)
+            density = density + (taken(self.exponents, which) * logs).sum(axis=0)
         if not len(self.named):
             return density
-        move = self.move[which]
-        linear = self.base[:, which] + self.changes[:, move] * steps
-        change = np.where(self.still[:, which], 0.0, logs - self.old_logs[:, which])
-        multiplied = self.base[:, which] + (self.coefficients[:, :, move] * change).sum(axis=1)
-        values = np.where(self.product[:, move], multiplied, linear)
-        return np.asarray(density + self.extras.log_density(values, self.named[:, move]).sum(axis=0))
+        base = taken(self.base, which)
+        values = base + taken(self.changes, which) * steps
+        if self.has_products:
+            change = np.where(taken(self.still, which), 0.0, logs - taken(self.old_logs, which))
+            multiplied = base + (taken(self.coefficients, which) * change).sum(axis=1)
+            values = np.where(taken(self.product, which), multiplied, values)
+        return np.asarray(density + self.extras.log_density(values, taken(self.named, which)).sum(axis=0))

@@ -1,0 +1,80 @@
+"""Dialects of tables that were declared: other encodings become UTF-8, decimal commas become points."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Container, Sequence
+from io import BufferedReader, RawIOBase
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from credo.errors import ROWS_FROM_1, DataError
+
+_PIECE = 2**18  # bytes that are decoded at once
+
+
+def as_utf8(file: BinaryIO, encoding: str, path: Path) -> BinaryIO:
+    """The same file in UTF-8."""
+    if codecs.lookup(encoding).name in ("utf-8", "utf-8-sig"):
+        return file
+    return cast(BinaryIO, BufferedReader(_Transcoded(file, encoding, path), _PIECE))
+
+
+class _Transcoded(RawIOBase):
+    """A stream of UTF-8 from a file in another encoding, piece by piece."""
+
+    def __init__(self, file: BinaryIO, encoding: str, path: Path) -> None:
+        self._file, self._encoding, self._path = file, encoding, path
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._lines = 0  # that were decoded
+        self._pending = b""  # decoded, and not yet asked for
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        raw = b"-"
+        while not self._pending and raw:
+            raw = self._file.read(_PIECE)
+            try:
+                text = self._decoder.decode(raw, final=not raw)
+                self._lines += text.count("\n")
+                self._pending = text.encode("utf-8")
+            except UnicodeError as error:
+                start = getattr(error, "start", 0)
+                line = self._lines + 1 + (raw[:start].count(b"\n") if isinstance(error, UnicodeDecodeError) else 0)
+                raise DataError(
+                    f"{self._path}, about line {line}: this is not {self._encoding}, which was declared as the "
+                    "encoding of the file. Declare another."
+                ) from None
+        count = min(len(buffer), len(self._pending))
+        buffer[:count], self._pending = self._pending[:count], self._pending[count:]
+        return count
+
+
+_WITH_COMMA = re.compile(r"\s*+[+-]?(\d++,\d*+|,\d++)([eE][+-]?\d++)?\s*+")
+_GROUPED = re.compile(r"\s*+[+-]?\d{1,3}(\.\d{3})++(,\d*+)?\s*+")
+
+
+def with_points(name: str, values: Sequence[Any], states: Container[str], first_row: int = 0) -> list[Any]:
+    """A column whose numbers have decimal commas, with points instead; texts that are states stay as they are.
+
+    `1.234` is an error: in such a table it is 1234 to one reader and 1.234 to another.
+    """
+    changed: dict[Any, Any] = {}
+    for value in {value for value in values if isinstance(value, str) and value.strip() not in states}:
+        if _WITH_COMMA.fullmatch(value):
+            changed[value] = value.replace(",", ".")
+        elif _GROUPED.fullmatch(value):
+            row = first_row + values.index(value) + 1
+            raise DataError(
+                f'Column {name}, row {row}: "{value}" has a point, but “,” was declared as the decimal mark. '
+                f"Write numbers without separators of thousands. {ROWS_FROM_1}"
+            )
+    return [changed.get(value, value) for value in values] if changed else list(values)
+
+
+def has_decimal_comma(value: object) -> bool:
+    """Whether a value is the text of a number with a decimal comma."""
+    return isinstance(value, str) and _WITH_COMMA.fullmatch(value) is not None
