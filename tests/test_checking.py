@@ -396,6 +396,8 @@ def test_probabilities_too_small_for_numbers_are_not_compared() -> None:
     net = Network({**{name: list("abcd") for name in names}, "y": ["no", "yes"]}, {"y": names})
     rng = np.random.default_rng(0)
     data = pl.DataFrame({name: rng.choice(list(net.states(name)), 3000) for name in net.names})
+    high = (data["p0"] == "d").to_numpy() | ((data["p0"] == "c").to_numpy() & (rng.random(3000) < 0.5))
+    data = data.with_columns(y=pl.Series(np.where(high, "yes", "no")))
     found = check(net, "p0 raises y", data=data)
     assert found.statements[0].plausibility.after_data is None
     assert "probability is too small for a number" in " ".join(found.not_checked)

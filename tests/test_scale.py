@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import polars as pl
 import pytest
+
+import credo
 
 PROGRAM = """
 import resource, sys
@@ -23,7 +26,7 @@ else:
     states = {name: ["no", "yes"] for name in [*parents, "y"]}
     network = credo.Network(states, parents={"y": parents})
     rows = pl.DataFrame({name: np.array(["no", "yes"])[generator.integers(0, 2, 200)] for name in states})
-    knowledge = "P(y=yes) >= 0.1"
+    knowledge = "P(y=yes | each other parent) >= 0.1"
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 fit = credo.fit(network, rows, knowledge, method=method, posterior=credo.PosteriorOptions(draws=50, warmup=10))
 if "explain" in sys.argv:
@@ -52,6 +55,21 @@ def test_two_thousand_states_take_little_memory(method: str) -> None:
     assert value >= 0.1 - 1e-9
     assert least >= 0.0
     assert megabytes < 400
+
+
+def test_thousands_of_configurations_are_solved_at_once() -> None:
+    """By no solver that takes them one by one; the finding names a few of those without data, and holds them all."""
+    names = [f"p{k}" for k in range(10)]
+    network = credo.Network({name: ["no", "yes"] for name in [*names, "y"]}, parents={"y": names})
+    rows = pl.DataFrame({name: ["no", "yes", "yes"] for name in network.names})
+    fit = credo.fit(network, rows, "P(y=yes | each other parent) <= 0.3", method="cml")
+    assert fit.status is credo.Status.OPTIMAL
+    assert float(fit.network.cpt_array("y")[..., 1].max()) <= 0.3 + 1e-12
+    assert any("1024 groups" in each.message and "closed form" in each.message for each in fit.findings)
+    (unseen,) = [each for each in fit.findings if each.kind == "no data" and each.variable == "y"]
+    assert len(unseen.configurations) == 1022
+    assert str(unseen).endswith("; and 1,002 more.")
+    assert unseen.configurations[-1] == {**dict.fromkeys(names, "yes"), names[-1]: "no"}
 
 
 @pytest.mark.slow

@@ -66,6 +66,7 @@ _HOMES = {
     "credo.clustering": ("Clustering", "cluster"),
     "credo.topic_models": ("Topics", "topics"),
     "credo.io.corpus": ("Corpus", "read_corpus"),
+    "credo.explain.contradictions": ("Contradiction",),
     "credo.explain.explanation": (
         "ConfigurationExplanation",
         "Effect",
@@ -157,6 +158,7 @@ if TYPE_CHECKING:
         UnknownStateError,
         UnknownVariableError,
     )
+    from credo.explain.contradictions import Contradiction
     from credo.explain.explanation import ConfigurationExplanation, Effect, Explanation, StatementExplanation
     from credo.explain.held_out import HeldOutComparison, HeldOutScore
     from credo.explain.next_observation import NextObservation

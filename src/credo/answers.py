@@ -390,7 +390,7 @@ def _predict_rows(fit: FitResult, codes: Codes, name: str, level: float) -> tupl
         shown = [fit.network.names[v] for v in np.flatnonzero(codes[example] >= 0)]
         observed = relevant_evidence(network, name, shown)
         columns = [fit.network.names.index(each) for each in observed]
-        first, which = distinct_rows(codes[np.ix_(rows, columns)])
+        first, which = distinct_rows(codes[rows][:, columns])
         factors = factors_of(network, {name: ()}, {v: (network.states(v)[0],) for v in observed}, {})
         count = min(MOST_DRAWS, MOST_CELLS // max(1, factors.plan.cells * len(first)))
         count = max(count, LEAST_DRAWS)

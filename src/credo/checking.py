@@ -30,8 +30,10 @@ from credo.constraints.consequences import ForcedEqual, Pinned, equation
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import with_noisy_families
+from credo.constraints.stage_costs import announce, checking, require_room
 from credo.errors import OptionError
 from credo.explain.contradictions import compare_with_data, contradictions_among
+from credo.explain.orders_used import orders_used
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference, references_to
 from credo.io.dataset import extended
@@ -41,7 +43,7 @@ from credo.knowledge import Knowledge, KnowledgeSource, kind_of, to_text, words_
 from credo.knowledge.declared_network import knowledge_about
 from credo.knowledge.sources import is_knowledge
 from credo.knowledge.spoken import is_spoken
-from credo.knowledge.statements import Influence, NoisyFamily, Statement, Synergy
+from credo.knowledge.statements import Influence, Statement, Synergy
 from credo.model.expansion import expand
 from credo.options import TableFormat, resolve_seed
 from credo.progress import (
@@ -132,6 +134,9 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
     notify(ProgressEvent(CHECKING_KNOWLEDGE))
     constraints = lower(knowledge)
     blocks = blocks_of(constraints)
+    cost = checking(blocks)
+    require_room(cost, None, "This check", "State less about the variables with the largest CPTs.")
+    announce(cost, CHECKING_KNOWLEDGE, notify)
     references = references_to(knowledge.statements)
 
     def refer(numbers: Iterable[int]) -> tuple[StatementReference, ...]:
@@ -175,7 +180,9 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
         ),
         statements=_statement_checks(knowledge, constraints, references, constraint_counts, plausible),
         contradicted=contradicted,
-        orders=_orders_used(knowledge),
+        orders=tuple(
+            OrderUsed(str(each.variable), tuple(map(str, each.states)), each.reason) for each in orders_used(knowledge)
+        ),
         readings=tuple(f"{words_of(each)}: {to_text(each)}" for each in knowledge.statements if is_spoken(each)),
         notes=tuple(f"{references[number].subject} {sentence}" for number, sentence in summary.notes),
         not_checked=(
@@ -408,19 +415,6 @@ def _vacuous(
             reason = "probabilities sum to one, and so it" if by_sums else "other statements settle its values: it"
             found.append((number, f"{reason} always holds"))
     return found
-
-
-def _orders_used(knowledge: Knowledge) -> tuple[OrderUsed, ...]:
-    used: dict[str, None] = {}
-    for statement in knowledge.statements:
-        if isinstance(statement, Influence):
-            used.update(dict.fromkeys((statement.parent, statement.child)))
-        elif isinstance(statement, Synergy):
-            used.update(dict.fromkeys((*statement.parents, statement.child)))
-        elif isinstance(statement, NoisyFamily):
-            used.update(dict.fromkeys((*(name for names in statement.sets for name in names), statement.child)))
-    orders = (knowledge.orders[str(name)] for name in used)
-    return tuple(OrderUsed(str(order.variable), tuple(map(str, order.states)), order.reason) for order in orders)
 
 
 def _not_checked(

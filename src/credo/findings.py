@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+NAMED = 20  # configurations that the text names; all of them are in the data
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +21,18 @@ class Finding:
     variable
         The variable that it is about, if there is one.
     configurations
-        The configurations of its parents that it is about: the state of each parent, by name.
+        The configurations of its parents that it is about: the state of each parent, by name. The text names the
+        first 20.
     """
 
     kind: str
     message: str
     variable: str | None = None
-    configurations: tuple[Mapping[str, str], ...] = field(default=(), repr=False)
+    configurations: Sequence[Mapping[str, str]] = field(default=(), repr=False)
 
     def __str__(self) -> str:
-        named = "; ".join(", ".join(f"{parent}={state}" for parent, state in c.items()) for c in self.configurations)
-        return f"{self.message} {named}." if named else self.message
+        some = self.configurations[:NAMED]
+        named = "; ".join(", ".join(f"{parent}={state}" for parent, state in one.items()) for one in some)
+        more = len(self.configurations) - len(some)
+        rest = f"; and {more:,} more" if more else ""
+        return f"{self.message} {named}{rest}." if named else self.message

@@ -9,12 +9,14 @@ from time import perf_counter
 from credo.checking import check, require_consistent
 from credo.constraints.feasibility import InfeasibleError
 from credo.constraints.noisy_families import collapsed
+from credo.constraints.stage_costs import STATE_LESS, announce, estimating, require_room
 from credo.errors import CredoError, ImpossibleRowError, OptionError, listing
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
 from credo.explain.contradictions import contradiction_findings, contradictions
+from credo.explain.orders_used import order_findings
 from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
 from credo.io.complete_rows import CompleteRows
@@ -145,6 +147,7 @@ def fit(
             progress=shares_of(READING_DATA, report),
         )  # fmt: skip
         report(ProgressEvent(ESTIMATING))
+        _require_room(problem, report)
         solution = _estimate(replace(problem, progress=report), known)
 
     whole = problem.network.with_cpts(solution.cpts)
@@ -161,6 +164,7 @@ def fit(
         *outside_findings(known.network, table.numbers),
         *solution.findings,
         *impossible_data_findings(whole, problem.counts, problem.kept),
+        *order_findings(known),
     )
     extra = set(model.expansion.extra)
     assert problem.method is not None
@@ -195,6 +199,16 @@ def _complete_rows(knowledge: Knowledge, data: TableLike, weights: Weights | Non
     if any(isinstance(statement, TiedRows) and statement.rows for statement in knowledge.statements):
         raise OptionError("With complete_rows, no statement can tie rows by their numbers: rows are left out.")
     return only_complete_rows(data, knowledge.network.names)
+
+
+def _require_room(problem: Problem, report: ProgressListener) -> None:
+    """Refuse what does not fit into memory, and tell how long the rest will take."""
+    assert problem.method is not None
+    if problem.method.uses_knowledge and problem.blocks:
+        cost = estimating(problem.blocks)
+        count = sum(len(block.linear) + len(block.products) for block in problem.blocks)
+        require_room(cost, problem.memory_limit, f"Learning under {count:,} constraints", STATE_LESS)
+        announce(cost, ESTIMATING, report)
 
 
 def _estimate(problem: Problem, knowledge: Knowledge) -> Solution:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from credo import answers
 from credo.answers import Answer
 from credo.check_results import CheckResult
+from credo.constraints.stage_costs import reporting_page, require_room
 from credo.errors import OptionError
 from credo.explain.explanation import Explanation
 from credo.io.declared_table import declared
@@ -22,6 +23,8 @@ from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, repo
 from credo.results import FitResult, explain_fit
 from credo.sensitivity import Sensitivity, sensitivity
 from credo.types import TableLike
+
+PAGE_REMEDY = "Use the text of print(fit), or fit.to_dict(), or learn with a higher memory_limit."
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,6 +84,9 @@ class Fit(FitResult):
         from credo.report.fit_page import fit_page
 
         require_target(path)  # before the work, not after it
+        shapes = [(self.network.configurations(name), len(self.network.states(name))) for name in self.network.names]
+        limit = None if self.problem is None else self.problem.memory_limit
+        require_room(reporting_page(shapes), limit, "The page of this report", PAGE_REMEDY)
         with reporting(verbose, progress) as notify:
             explained = explain_fit(self, verbose=False, progress=notify) if explanation is None else explanation
             notify(ProgressEvent(WRITING_REPORT))

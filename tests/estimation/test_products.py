@@ -39,10 +39,12 @@ def log_likelihood(weights: list[float], theta: np.ndarray) -> float:
 
 
 def test_two_coins_by_hand() -> None:
-    """9 of 10 heads twice, and p·q ≤ 1/4: by symmetry p = q = 1/2."""
+    """9 of 10 heads twice, and p·q ≤ 1/4: by symmetry p = q = 1/2; for the multiplier 8, both weights are 1."""
     found = solved((2, 2), [9, 1, 9, 1], [ProductConstraint((0, 2), (1.0, 1.0), float(np.log(0.25)), 0)])
-    assert found.theta[[0, 2]] == pytest.approx([0.5, 0.5], abs=1e-4)
-    assert found.local
+    assert found.theta[[0, 2]] == pytest.approx([0.5, 0.5], abs=1e-8)
+    assert found.product_multipliers == ((0, pytest.approx(8.0)),)
+    assert found.certificate.holds
+    assert not found.local
     assert found.product_violation <= 1e-8
 
 
@@ -152,12 +154,25 @@ def test_product_synergy_through_the_pipeline(method: str) -> None:
     fit = credo.fit(FOUR, frame, text, method=method)
     p = fit.network.cpt_array("c")[..., 1]
     assert p[0, 0] * p[1, 1] >= 1.5 * p[0, 1] * p[1, 0] * (1 - 2e-6)
-    assert fit.status in (credo.Status.LOCAL, credo.Status.NOT_CERTIFIED)
-    if method != "co":
+    if method == "co":
+        assert fit.status in (credo.Status.LOCAL, credo.Status.NOT_CERTIFIED)
+    else:
         assert fit.violations().is_empty()
-        assert any(each.kind == "local optimum" for each in fit.findings)
         assert fit.certificate is not None
-        assert 0.0 < fit.certificate.gap < 0.2
+        assert fit.status in (credo.Status.OPTIMAL, credo.Status.LOCAL)
+        is_local = any(each.kind == "local optimum" for each in fit.findings)
+        assert is_local == (fit.status is credo.Status.LOCAL)
+        assert 0.0 <= fit.certificate.gap < (0.2 if is_local else 1e-8)
+        assert method != "cml" or not is_local
+
+
+def test_what_cannot_be_proved_is_reported_as_local() -> None:
+    """p(1 − p) ≤ 0.1 with as many heads as tails: the allowed set has two parts, equally good."""
+    products = [ProductConstraint((0, 1), (1.0, 1.0), float(np.log(0.1)), 0)]
+    found = solved((2,), [10, 10], products)
+    assert min(found.theta) == pytest.approx(0.5 - np.sqrt(0.15), abs=1e-6)
+    assert found.local
+    assert not found.certificate.holds
 
 
 def test_the_multiplier_of_a_product_is_a_slope_in_its_logarithm() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -157,16 +159,30 @@ def test_a_rare_and_grossly_false_statement_without_closed_form_is_found() -> No
     assert not contradictions(true, lower(true), counts_of(network, rows))
 
 
+def test_a_statement_of_very_many_configurations_is_found_by_a_ratio_of_tiny_probabilities() -> None:
+    names = [f"p{number}" for number in range(11)]
+    network = Network({name: ["no", "yes"] for name in (*names, "y")}, {"y": names})
+    rng = np.random.default_rng(0)
+    rows = pl.DataFrame({name: rng.choice(["no", "yes"], 5_000) for name in names})
+    rows = rows.with_columns(y=pl.col("p0"))
+    wrong, true = (Knowledge(network, f"p0 {verb} y") for verb in ("lowers", "raises"))
+    counts = counts_of(network, rows)
+    (found,) = contradictions(wrong, lower(wrong), counts)
+    assert "y=yes in " in str(found)
+    assert contradictions(true, lower(true), counts) == ()
+    assert compare_with_data(lower(true), counts).plausible[0].before_data.value == 0.0
+
+
 # Where it is seen ----------------------------------------------------------------------------------------------------
 
 
-def test_a_contradiction_is_the_first_thing_that_a_fit_says(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_contradiction_is_the_first_thing_that_a_fit_says(tmp_path: Path) -> None:
     fit = credo.fit(PUMPS, ROWS, f"{RARE}\npump1 raises alarm", method="cmap")
     first = fit.findings[0]
     assert (first.kind, first.variable, str(first)) == (CONTRADICTED, "pump1", SENTENCE)
     assert sum(each.kind == CONTRADICTED for each in fit.findings) == 1
     text = " ".join(str(fit).split())
-    assert text.startswith(f"The data contradict one statement. • {SENTENCE} Correct the statement, or the data;")
+    assert text.startswith(f"The data contradict one statement. • {SENTENCE} Correct the statement, or the data.")
     assert text.count("is contradicted") == 1
     html = fit_html(fit)
     assert html.index("The data contradict one statement.") < html.index("were learned from")
@@ -224,3 +240,12 @@ def test_of_many_contradictions_the_first_are_named_and_the_others_counted() -> 
     assert sum(each.kind == CONTRADICTED for each in fit.findings) == 8
     assert "The data contradict 8 statements." in str(fit)
     assert "The data contradict 3 more statements." in str(fit)
+
+
+def test_a_saved_fit_explains_contradictions_as_before(tmp_path: Path) -> None:
+    rows = ROWS.with_columns(alarm=pl.when(pl.int_range(pl.len()) % 3 == 0).then(None).otherwise(pl.col("alarm")))
+    network = Network(PUMPS.variables, PUMPS.parents, ordered=["pump1"])
+    fit = credo.fit(network, rows, "pump1 lowers alarm")
+    back = credo.load(fit.save(tmp_path / "pumps.fit"))
+    assert back.explain().summary == fit.explain().summary
+    assert back.network.variable("pump1").is_ordered

@@ -56,6 +56,7 @@ def test_the_page_of_the_demo_shows_what_mattered_what_is_contradicted_and_how_c
     assert "95% credible interval" in text
     headings = re.findall("<h2[^>]*>(.*?)</h2>", text)
     assert headings == [
+        "What you should know",  # in which order states were taken
         "The network",
         "How probable each state is",
         "Every conditional probability",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from credo.constraints.blocks import Block, shape_of, with_local_numbers
+import numpy as np
+
+from credo.constraints.blocks import Block, shape_of, stacked, with_local_numbers
 from credo.constraints.conflict_enumeration import MOST_STEPS, enumerate_conflicts
 from credo.constraints.conflicts import MinimalConflict, minimal_conflict, minimal_conflicts
 from credo.constraints.consequences import (
@@ -73,19 +75,28 @@ def block_conflicts(block: Block) -> tuple[MinimalConflict, ...]:
     return () if conflict is None else (conflict,)
 
 
-def conflicts_behind(blocks: Iterable[Block], theta: Numbers) -> dict[int, tuple[MinimalConflict, ...]]:
+def conflicts_behind(blocks: Sequence[Block], theta: Numbers) -> dict[int, tuple[MinimalConflict, ...]]:
     """The conflicts in those blocks, by position, whose hard statements a point in all parameters does not satisfy.
 
     Statements that conflict cannot be satisfied, so that no others need to be looked at.
     """
-    found = {}
+    found: dict[int, tuple[MinimalConflict, ...]] = {}
+    if not blocks:
+        return found
+    whole = stacked(blocks)
+    violated = whole.linear.hard & (whole.linear.excess(theta[whole.parameters]) > FEASIBILITY_TOLERANCE)
+    owner = np.repeat(np.arange(len(blocks)), [len(block.linear) for block in blocks])
+    suspects = set(owner[violated].tolist())
     for k, block in enumerate(blocks):
-        own = theta[block.parameters]
-        violated = (block.linear.excess(own)[block.linear.hard] > FEASIBILITY_TOLERANCE).any() or any(
-            product.confidence is None and product_excess(product, own) > FEASIBILITY_TOLERANCE
-            for product in block.products
-        )
-        conflicts = block_conflicts(block) if violated else ()
+        if block.products and k not in suspects:
+            own = theta[block.parameters]
+            if any(
+                product.confidence is None and product_excess(product, own) > FEASIBILITY_TOLERANCE
+                for product in block.products
+            ):
+                suspects.add(k)
+    for k in sorted(suspects):
+        conflicts = block_conflicts(blocks[k])
         if conflicts:
             found[k] = conflicts
     return found

@@ -6,12 +6,12 @@ and product constraints all connect.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.constraints.constraint_set import Constraints, LinearConstraints, ProductConstraint
+from credo.constraints.constraint_set import Constraints, LinearConstraints, ProductConstraint, joined
 from credo.model.graphs import connected_components
 from credo.model.layout import Layout
 from credo.types import Indices, Numbers
@@ -43,8 +43,10 @@ class Block:
     @property
     def statements(self) -> tuple[int, ...]:
         """The statements that have constraints here."""
-        found = set(self.linear.statements.tolist()) | {product.statement for product in self.products}
-        return tuple(sorted(found))
+        own = self.linear.statements.tolist()
+        if len(own) == 1 and not self.products:
+            return tuple(own)
+        return tuple(sorted({*own, *(product.statement for product in self.products)}))
 
 
 def blocks_of(constraints: Constraints) -> tuple[Block, ...]:
@@ -65,25 +67,24 @@ def blocks_of(constraints: Constraints) -> tuple[Block, ...]:
     size = len(touched) + len(linear) + len(products)
     label = connected_components(entry_nodes, len(touched) + entry_constraints, size)
 
-    node_groups = _grouped(label[: len(touched)])
-    constraint_label = label[len(touched) :]
-    full = np.flatnonzero(linear.lengths > 0)
-    constraints_by_label = _by_label(full, constraint_label[full])
-    products_by_label: dict[int, list[ProductConstraint]] = {}
-    for product, of_block in zip(products, constraint_label[len(linear) :].tolist(), strict=True):
-        products_by_label.setdefault(of_block, []).append(product)
+    firsts = np.unique(label[: len(touched)], return_index=True)[1]
+    rank = np.full(size, -1)  # of a label: blocks are in the order of their first distribution
+    rank[label[np.sort(firsts)]] = np.arange(len(firsts))
+    block_of, constraint_block = rank[label[: len(touched)]], rank[label[len(touched) :]]
 
-    nothing = np.empty(0, dtype=np.int64)
-    return tuple(
-        _block(
-            layout,
-            touched[nodes],
-            linear,
-            constraints_by_label.get(key, nothing),
-            products_by_label.get(key, ()),
-        )
-        for key, nodes in node_groups
-    )
+    full = np.flatnonzero(linear.lengths > 0)
+    full = full[np.argsort(constraint_block[full], kind="stable")]
+    whole = _block(layout, touched[np.argsort(block_of, kind="stable")], linear, full)
+    counts = (np.bincount(of, minlength=len(firsts)) for of in (block_of, constraint_block[full]))
+    blocks = apart(whole, *(starts_of(count) for count in counts))
+    products_by_block: dict[int, list[ProductConstraint]] = {}
+    for product, of_block in zip(products, constraint_block[len(linear) :].tolist(), strict=True):
+        if of_block >= 0:
+            products_by_block.setdefault(of_block, []).append(product)
+    for k, own in products_by_block.items():
+        local = tuple(_localised(product, blocks[k].parameters) for product in own)
+        blocks[k] = replace(blocks[k], products=local)
+    return tuple(blocks)
 
 
 def one_block(constraints: Constraints) -> Block | None:
@@ -94,52 +95,118 @@ def one_block(constraints: Constraints) -> Block | None:
     if not indices.size:
         return None
     touched = np.unique(constraints.layout.distribution_of(indices))
-    return _block(constraints.layout, touched, linear, np.flatnonzero(linear.lengths > 0), products)
+    block = _block(constraints.layout, touched, linear, np.flatnonzero(linear.lengths > 0))
+    return replace(block, products=tuple(_localised(product, block.parameters) for product in products))
 
 
-def _grouped(label: Indices) -> list[tuple[int, Indices]]:
-    """The members of each label, in the order of their first member."""
-    groups = _by_label(np.arange(len(label)), label)
-    return sorted(groups.items(), key=lambda group: int(group[1][0]))
-
-
-def _by_label(members: Indices, label: Indices) -> dict[int, Indices]:
-    if not len(members):
-        return {}
-    order = np.argsort(label, kind="stable")
-    firsts = np.flatnonzero(np.diff(label[order], prepend=-1))
-    pieces = np.split(members[order], firsts[1:])
-    return dict(zip(label[order][firsts].tolist(), pieces, strict=True))
-
-
-def _block(
-    layout: Layout,
-    configurations: Indices,
-    linear: LinearConstraints,
-    chosen: Indices,
-    products: Iterable[ProductConstraint],
-) -> Block:
+def _block(layout: Layout, configurations: Indices, linear: LinearConstraints, chosen: Indices) -> Block:
+    """One block of these distributions, in this order, and of the chosen constraints."""
     variable, configuration = layout.locate_distributions(configurations)
     sizes = layout.sizes[layout.members[layout.member_starts[variable + 1] - 1]]
-    distributions = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    distributions = starts_of(sizes)
     first = layout.cell_starts[variable] + configuration * sizes
     parameters = np.repeat(first - distributions[:-1], sizes) + np.arange(distributions[-1])
     own = linear.take(chosen)
+    ascending = np.argsort(parameters, kind="stable")
+    local = ascending[np.searchsorted(parameters, own.indices, sorter=ascending)]
     places = zip(variable.tolist(), configuration.tolist(), strict=True)
     return Block(
         tuple((layout.names[which], number) for which, number in places),
         parameters,
         distributions,
         np.repeat(np.arange(len(sizes)), sizes),
-        replace(own, indices=np.searchsorted(parameters, own.indices).astype(np.int64)),
+        replace(own, indices=local.astype(np.int64)),
         chosen,
-        tuple(_localised(product, parameters) for product in products),
     )
 
 
 def _localised(product: ProductConstraint, parameters: Indices) -> ProductConstraint:
     local = np.searchsorted(parameters, product.indices)
     return replace(product, indices=tuple(local.tolist()))
+
+
+# Many blocks as one ---------------------------------------------------------------------------------------------------
+
+
+def starts_of(sizes: Sequence[int] | Indices) -> Indices:
+    """Where each of parts of these sizes starts, and where the last one ends."""
+    starts = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
+
+
+def stacked(blocks: Sequence[Block]) -> Block:
+    """All blocks in one, numbered on; `constraint_numbers` counts its constraints from 0, and products are left out."""
+    linear = [block.linear for block in blocks]
+    parameters = starts_of([len(block.parameters) for block in blocks])
+    distributions = starts_of([len(block.distributions) - 1 for block in blocks])
+    count = sum(len(each) for each in linear)
+    return Block(
+        tuple(pair for block in blocks for pair in block.configurations),
+        np.concatenate([block.parameters for block in blocks]),
+        _numbered_on([block.distributions for block in blocks], parameters),
+        np.concatenate([block.distribution_of for block in blocks])
+        + np.repeat(distributions[:-1], np.diff(parameters)),
+        joined(linear, parameters[:-1]),
+        np.arange(count),
+    )
+
+
+def _numbered_on(starts: Sequence[Indices], offsets: Indices) -> Indices:
+    """Lists of starts, each with its end, as one such list."""
+    sizes = np.array([len(each) for each in starts])
+    inside = np.ones(sizes.sum(), dtype=np.bool_)
+    inside[np.cumsum(sizes) - 1] = False  # the ends
+    return np.append(np.concatenate(starts)[inside] + np.repeat(offsets[:-1], sizes - 1), offsets[-1])
+
+
+def apart(block: Block, distribution_starts: Indices, constraint_starts: Indices) -> list[Block]:
+    """The blocks that a stacked one is made of, given where the distributions and constraints of each start.
+
+    What is computed is computed for all of them at once, so that each block is no more than slices.
+    """
+    linear, numbers = block.linear, np.arange(len(distribution_starts) - 1)
+    parameters, entries = block.distributions[distribution_starts], linear.starts[constraint_starts]
+    distribution_of = block.distribution_of - np.repeat(distribution_starts[:-1], np.diff(parameters))
+    indices = linear.indices - np.repeat(parameters[:-1], np.diff(entries))
+    distributions = _local_starts(block.distributions, distribution_starts)
+    starts = _local_starts(linear.starts, constraint_starts)
+    ends = zip(
+        numbers.tolist(),
+        *(
+            bound
+            for starts in (distribution_starts, constraint_starts, parameters, entries)
+            for bound in (starts[:-1].tolist(), starts[1:].tolist())
+        ),
+        strict=True,
+    )
+    return [
+        Block(
+            block.configurations[first:last],
+            block.parameters[begin:end],
+            distributions[first + k : last + k + 1],
+            distribution_of[begin:end],
+            LinearConstraints(
+                starts[start + k : stop + k + 1],
+                indices[entry:until],
+                linear.coefficients[entry:until],
+                linear.bounds[start:stop],
+                linear.statements[start:stop],
+                linear.equality[start:stop],
+                linear.confidences[start:stop],
+                linear.scales[start:stop],
+            ),
+            block.constraint_numbers[start:stop],
+        )
+        for k, first, last, start, stop, begin, end, entry, until in ends
+    ]
+
+
+def _local_starts(starts: Indices, parts: Indices) -> Indices:
+    """The starts within each part, counted from its own, and its end: part k stands from parts[k] + k on."""
+    sizes = np.diff(parts) + 1
+    places = np.arange(sizes.sum()) - np.repeat(np.arange(len(sizes)), sizes)
+    return np.asarray(starts[places] - np.repeat(starts[parts[:-1]], sizes))
 
 
 # Blocks of the same shape ---------------------------------------------------------------------------------------------
@@ -189,7 +256,7 @@ def with_local_numbers(block: Block) -> Block:
 
 
 def _ranks(block: Block, statements: Indices) -> Indices:
-    if len(statements) and (statements == statements[0]).all() and not block.products:
+    if not block.products and (len(statements) == 1 or len(set(statements.tolist())) == 1):
         return np.zeros(len(statements), dtype=np.int64)  # the common case, and the quick one
     return np.searchsorted(block.statements, statements).astype(np.int64)
 

@@ -168,14 +168,20 @@ class LinearConstraints(Sequence[LinearConstraint]):
 NO_CONSTRAINTS = LinearConstraints.of(())
 
 
-def joined(parts: Sequence[LinearConstraints], firsts: Sequence[int] | None = None) -> LinearConstraints:
+def joined(parts: Sequence[LinearConstraints], firsts: Sequence[int] | Indices | None = None) -> LinearConstraints:
     """The constraints of several sets, one after another; `firsts` is added to the indices of each."""
-    firsts = [0] * len(parts) if firsts is None else firsts
+    if not parts:
+        return NO_CONSTRAINTS
     none = NO_CONSTRAINTS
-    lengths = np.concatenate([none.lengths, *(part.lengths for part in parts)])
+    lengths = np.diff(np.concatenate([part.starts for part in parts]))
+    inside = np.ones(len(lengths), dtype=np.bool_)  # not from one part to the next
+    inside[np.cumsum([len(part.starts) for part in parts])[:-1] - 1] = False
+    indices = np.concatenate([part.indices for part in parts])
+    if firsts is not None:
+        indices = indices + np.repeat(firsts, [len(part.indices) for part in parts])
     return LinearConstraints(
-        np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-        np.concatenate([none.indices, *(part.indices + first for part, first in zip(parts, firsts, strict=True))]),
+        np.concatenate(([0], np.cumsum(lengths[inside]))).astype(np.int64),
+        indices,
         np.concatenate([none.coefficients, *(part.coefficients for part in parts)]),
         np.concatenate([none.bounds, *(part.bounds for part in parts)]),
         np.concatenate([none.statements, *(part.statements for part in parts)]),

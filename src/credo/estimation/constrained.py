@@ -90,6 +90,8 @@ def without_pinned_prior(
     data = problem.vector(with_prior=False)
     weights, again = weights.copy(), {}
     for k, each in enumerate(estimates):
+        if each.certificate.holds:
+            continue  # it has an optimum
         zeros = pinned_at_zero(each)
         dropped = zeros[weights[zeros] > 0.0]
         weights[dropped] = 0.0
@@ -159,6 +161,8 @@ def solver_findings(network: Network, estimates: Sequence[BlockEstimate]) -> Ite
         how = solver if count == 1 else solver.replace("because its", "because their")
         yield Finding("solver", f"{groups} linked by statements {'was' if count == 1 else 'were'} computed by {how}.")
     for each in estimates:
+        if each.certificate.holds and not each.local and each.product_violation <= PRODUCT_LIMIT:
+            continue
         name, place = each.block.configurations[0][0], where(network, each.block)
         if each.product_violation > PRODUCT_LIMIT:
             message = (
@@ -169,8 +173,7 @@ def solver_findings(network: Network, estimates: Sequence[BlockEstimate]) -> Ite
         elif each.local:
             message = (
                 f"{place}: other probabilities may fit the data better, because the statements compare products. "
-                f"These are the best of several starts; none can improve the objective by more than a relative "
-                f"{each.certificate.gap:.1e}."
+                f"None can improve the objective by more than a relative {each.certificate.gap:.1e}."
             )
             yield Finding("local optimum", message, name)
         elif not each.certificate.holds:
@@ -212,20 +215,18 @@ def statement_multipliers(
     The unit is that in which the statement is written; of one about products, the logarithm of its bound. Multipliers
     that are rounding, for so many rows of data and in units of probability, are zero.
     """
-    found: dict[int, float] = {}
-    scaled: dict[int, float] = {}
-    parts = [
-        (part.statements.tolist(), (multipliers / part.scales).tolist(), multipliers.tolist())
-        for part, multipliers in linear
-    ]
-    pairs = list(products)
-    values = [multiplier for _, multiplier in pairs]
-    for columns in (*parts, ([statement for statement, _ in pairs], values, values)):
-        for statement, multiplier, of_probability in zip(*columns, strict=True):
-            found[statement] = found.get(statement, 0.0) + multiplier
-            scaled[statement] = scaled.get(statement, 0.0) + of_probability
+    parts, pairs = list(linear), list(products)
+    none, values = np.zeros(0), np.array([multiplier for _, multiplier in pairs], dtype=np.float64)
+    statements = np.concatenate(
+        [np.zeros(0, np.int64), *(part.statements for part, _ in parts), np.array([n for n, _ in pairs], np.int64)]
+    )
+    of_probability = np.concatenate([none, *(multipliers for _, multipliers in parts), values])
+    scales = np.concatenate([none, *(part.scales for part, _ in parts), np.ones(len(values))])
+    numbers, owner = np.unique(statements, return_inverse=True)
+    found = np.bincount(owner, of_probability / scales, len(numbers))
+    scaled = np.bincount(owner, of_probability, len(numbers))
     least = LEAST_MULTIPLIER * max(1.0, rows)
-    return {number: multiplier if scaled[number] > least else 0.0 for number, multiplier in found.items()}
+    return dict(zip(numbers.tolist(), np.where(scaled > least, found, 0.0).tolist(), strict=True))
 
 
 CML = Method(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -69,9 +69,34 @@ def where(network: Network, block: Block) -> str:
     return f"{first}{linked}"
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Configurations(Sequence[Mapping[str, str]]):
+    """Configurations of a variable's parents by number, each put into words when it is asked for."""
+
+    network: Network
+    name: str
+    numbers: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return tuple(self.network.configuration(self.name, number) for number in self.numbers[place])
+        return self.network.configuration(self.name, self.numbers[place])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
 def no_data_finding(network: Network, name: str, configurations: Iterable[int], instead: str) -> Finding:
     """The finding that some configurations of a variable's parents were never seen, each by name."""
-    unseen = tuple(network.configuration(name, int(number)) for number in configurations)
+    unseen = _Configurations(network, name, tuple(map(int, configurations)))
     if not network.parents[name]:
         return Finding("no data", f"{name}: there are no data; {instead} was taken.", name, unseen)
     message = (

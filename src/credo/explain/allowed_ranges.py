@@ -39,8 +39,9 @@ def allowed_ranges(problem: Problem) -> AllowedRanges:
     for name in layout.names:
         mean[layout.slice_of(name)] = 1 / len(layout.network.states(name))
     known: dict[object, tuple[Numbers, Numbers]] = {}
-    for block, centre in zip(problem.blocks, _means(problem.blocks, problem.seed), strict=True):
-        shape = shape_of(block)
+    shapes = [shape_of(block) for block in problem.blocks]
+    means = _means(problem.blocks, shapes, problem.seed)
+    for block, shape, centre in zip(problem.blocks, shapes, means, strict=True):
         if shape not in known:
             known[shape] = _ranges(block)
         low[block.parameters], high[block.parameters] = known[shape]
@@ -48,9 +49,8 @@ def allowed_ranges(problem: Problem) -> AllowedRanges:
     return AllowedRanges(low, high, mean)
 
 
-def _means(blocks: Sequence[Block], seed: int) -> list[Numbers]:
+def _means(blocks: Sequence[Block], shapes: Sequence[tuple[bytes, ...]], seed: int) -> list[Numbers]:
     """By rejection sampling; where too few draws are kept, by sampling inside the polytope."""
-    shapes = [shape_of(block) for block in blocks]
     found = {shape: _mean_by_rejection(block, seed) for shape, block in dict(zip(shapes, blocks, strict=True)).items()}
     narrow = {shape: block for shape, block in zip(shapes, blocks, strict=True) if found[shape] is None}
     sampled = dict(

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from credo.constraints.block_findings import conflicts_behind
-from credo.constraints.blocks import Block
+from credo.constraints.blocks import Block, stacked
 from credo.constraints.lower import lower
+from credo.constraints.stage_costs import STATE_LESS, announce, explaining, require_room
 from credo.constraints.violations import Excess
 from credo.estimation.methods import METHODS
 from credo.estimation.penalised import softened_problem
@@ -72,6 +73,9 @@ def explain(
     def begin(step: int) -> None:
         notify(ProgressEvent(EXPLAINING, step, len(STEPS), STEPS[step]))
 
+    cost = explaining(problem.blocks, problem.layout.size)
+    require_room(cost, problem.memory_limit, "The explanation of this fit", STATE_LESS)
+    announce(cost, EXPLAINING, notify)
     is_used = METHODS[method].uses_knowledge
     theta = problem.layout.pack({name: network.cpt_array(name) for name in problem.layout.names})
     conflicts = conflicts_behind(problem.blocks, theta)
@@ -215,11 +219,14 @@ def _importance(explained: StatementExplanation, of_mean: bool) -> tuple[float, 
 def _configurations_of(blocks: tuple[Block, ...]) -> dict[int, list[tuple[str, int]]]:
     """The conditional distributions that each statement is about."""
     about: dict[int, list[tuple[str, int]]] = {}
+    if not blocks:
+        return about
+    whole = stacked(blocks)
+    linear, count = whole.linear, len(whole.configurations)
+    statements = linear.statements[linear.entry_constraints]
+    for pair in np.unique(statements * count + whole.distribution_of[linear.indices]).tolist():
+        about.setdefault(pair // count, []).append(whole.configurations[pair % count])
     for block in blocks:
-        owner = block.distribution_of[block.linear.indices]
-        entries = np.column_stack((block.linear.statements[block.linear.entry_constraints], owner))
-        for number, distribution in np.unique(entries, axis=0).tolist():
-            about.setdefault(number, []).append(block.configurations[distribution])
         for product in block.products:
             owners = sorted({int(block.distribution_of[index]) for index in product.indices})
             about.setdefault(product.statement, []).extend(block.configurations[owner] for owner in owners)

@@ -81,7 +81,11 @@ def compare_with_data(
     """
     counts_of = None if counts is None else counts.configuration
     plausible = plausibilities(constraints, counts_of, statements=statements, below=below, prior=_PRIOR, seed=seed)
-    too_small = {number for number, plausibility in plausible.items() if plausibility.is_too_small}
+    too_small = {
+        number
+        for number, plausibility in plausible.items()
+        if plausibility.is_too_small and plausibility.verdict is not Verdict.CONTRADICTED
+    }
     unobserved = set() if counts is None else set(plausible) - _observed(constraints, counts)
     plausible |= {number: plausible[number].without_data() for number in too_small | unobserved}
     return DataComparison(plausible, frozenset(too_small))

@@ -94,11 +94,18 @@ def cross_validate(problem: Problem) -> HeldOutComparison:
     counts, prior = _counts_and_prior(problem)
     given = [problem.vector(fold.held_out, with_prior=False) for fold in problem.folds]
     rng = np.random.default_rng([problem.seed, FOLDS])
+    if not given:
+        inside = np.concatenate([np.zeros(0, np.int64), *(block.parameters for block in problem.blocks)])
+        given = [np.zeros(len(counts)) for _ in range(FOLDS)]
+        for fold, drawn in zip(given, random_folds(counts[inside], rng), strict=True):
+            fold[inside] = drawn
     tasks = []
     for k, block in enumerate(problem.blocks):
         own = counts[block.parameters]
-        folds = [fold[block.parameters] for fold in given] if given else random_folds(own, rng)
-        tasks += [_Task(k, own - fold + prior[block.parameters], fold) for fold in folds]
+        if own.any():
+            before = own + prior[block.parameters]
+            folds = [fold[block.parameters] for fold in given]
+            tasks += [_Task(k, before - fold, fold) for fold in folds]
     return _compare(problem, problem.blocks, tasks)
 
 

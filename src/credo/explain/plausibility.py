@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from math import inf, nan, prod, sqrt
+from math import inf, log, nan, prod, sqrt
 from zlib import crc32
 
 import numpy as np
@@ -89,6 +89,9 @@ class Plausibility:
         Whether the Bayes factor is only known to be below its value.
     equality_tolerance
         Equalities in the statement are read as equal within this; None where there are none.
+    log_bayes_factor
+        Where both probabilities are too small for numbers, the logarithm of the Bayes factor at most: three standard
+        errors above its estimate. None elsewhere.
     """
 
     before_data: ProbabilityEstimate
@@ -96,6 +99,7 @@ class Plausibility:
     bayes_factor: float | None
     is_upper_bound: bool
     equality_tolerance: float | None
+    log_bayes_factor: float | None = None
 
     @property
     def is_too_small(self) -> bool:
@@ -130,6 +134,9 @@ class Plausibility:
         before = self.before_data.value if self.before_data.upper_bound is None else self.before_data.upper_bound
         if before <= 0.0 or before >= 1.0:
             return Verdict.INCONCLUSIVE
+        if self.log_bayes_factor is not None:  # such small odds are probabilities
+            contradicted = self.log_bayes_factor < log(LEAST_ODDS)
+            return Verdict.CONTRADICTED if contradicted else Verdict.INCONCLUSIVE
         ratio = inf if after >= 1.0 else after / (1.0 - after) * (1.0 - before) / before
         if ratio < 1 / 3 and after < 0.5:
             return Verdict.CONTRADICTED if ratio < LEAST_ODDS and after < LEAST_ODDS else Verdict.DOUBTED
@@ -170,11 +177,15 @@ def plausibilities(
                 if quick.value - 6.0 * quick.error >= below:
                     continue
             uniform = [np.full(block.size, prior) for block in blocks]
-            before_data = _product(_parts(blocks, uniform, draws, seed, known, is_rare=True))
+            parts_before = _parts(blocks, uniform, draws, seed, known, is_rare=True)
+            before_data = _product(parts_before)
             if counts_of is not None:
                 is_rare = before_data.value < _RARE
-                after_data = _product(_parts(blocks, counted, draws, seed, known, is_rare=is_rare))
+                parts_after = _parts(blocks, counted, draws, seed, known, is_rare=is_rare)
+                after_data = _product(parts_after)
         found[statement] = Plausibility(before_data, after_data, *_bayes_factor(before_data, after_data), tolerance)
+        if found[statement].is_too_small:
+            found[statement] = replace(found[statement], log_bayes_factor=_log_factor(parts_before, parts_after))
     return found
 
 
@@ -365,6 +376,21 @@ def _bayes_factor(before: ProbabilityEstimate, after: ProbabilityEstimate | None
     if after.upper_bound is not None:
         return after.upper_bound / before.value, True
     return after.value / before.value, False
+
+
+def _log_factor(before: Sequence[Part], after: Sequence[Part]) -> float | None:
+    """The logarithm of the Bayes factor, three standard errors up; None where a probability before is not known."""
+    if any(part.upper_bound is not None or part.value == 0.0 for part, _ in before):
+        return None
+    total = variance = 0.0
+    for parts, sign in ((before, -1.0), (after, 1.0)):
+        for part, times in parts:
+            value = part.value if part.upper_bound is None else part.upper_bound
+            if value == 0.0:
+                return -inf
+            total += sign * times * log(value)
+            variance += (times * part.error / value) ** 2
+    return total + 3.0 * sqrt(variance)
 
 
 def bayes_factor_error(plausibility: Plausibility) -> float:

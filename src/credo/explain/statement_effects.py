@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credo.constraints.blocks import Block
+from credo.constraints.blocks import Block, stacked
+from credo.constraints.constraint_set import NO_CONSTRAINTS
 from credo.estimation.constrained import without_pinned_prior
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT
@@ -88,11 +89,24 @@ def effects_on_optimum(problem: Problem) -> dict[int, StatementEffect]:
     with_all = solve(problem.blocks)
     tasks = [(number, k) for k, block in enumerate(problem.blocks) for number in block.statements]
     without_one = solve([without_statement(problem.blocks[k], number) for number, k in tasks])
-    changes: dict[int, list[Change]] = {}
-    gains: dict[int, float] = {}
-    for (number, k), other in zip(tasks, without_one, strict=True):
-        changes.setdefault(number, []).extend(_changes(with_all[k], other))
-        gains[number] = gains.get(number, 0.0) + _gain(problem.blocks[k], data, with_all[k].theta, other.theta)
+    if not tasks:
+        return {}
+    changes: dict[int, list[Change]] = {number: [] for number, _ in tasks}
+    gains = dict.fromkeys(changes, 0.0)
+    whole = stacked([problem.blocks[k] for _, k in tasks])
+    theta = np.concatenate([with_all[k].theta for _, k in tasks])
+    other = np.concatenate([each.theta for each in without_one])
+    owner = np.repeat(np.arange(len(tasks)), [len(problem.blocks[k].configurations) for _, k in tasks])
+    largest = np.maximum.reduceat(np.abs(theta - other), whole.distributions[:-1])
+    for d in np.flatnonzero(largest > LEAST_CHANGE).tolist():
+        changes[tasks[owner[d]][0]].append(Change(*whole.configurations[d], float(largest[d])))
+    counts = data[whole.parameters]
+    observed = counts > 0
+    with np.errstate(divide="ignore"):
+        gain = counts[observed] * (np.log(other[observed]) - np.log(theta[observed]))
+    by_task = np.bincount(owner[whole.distribution_of[observed]], gain, len(tasks))
+    for (number, _), amount in zip(tasks, by_task.tolist(), strict=True):
+        gains[number] += amount
     return {
         number: StatementEffect(tuple(sorted(own, key=lambda change: -change.amount)), gains[number])
         for number, own in changes.items()
@@ -102,25 +116,14 @@ def effects_on_optimum(problem: Problem) -> dict[int, StatementEffect]:
 def without_statement(block: Block, number: int) -> Block:
     """The block without the constraints of one statement."""
     kept = block.linear.statements != number
+    if not block.products and not kept.any():
+        return replace(block, linear=NO_CONSTRAINTS, constraint_numbers=block.constraint_numbers[:0])
     return replace(
         block,
         linear=block.linear.take(kept),
         constraint_numbers=block.constraint_numbers[kept],
         products=tuple(product for product in block.products if product.statement != number),
     )
-
-
-def _changes(estimate: BlockEstimate, other: BlockEstimate) -> Sequence[Change]:
-    block = estimate.block
-    largest = np.maximum.reduceat(np.abs(estimate.theta - other.theta), block.distributions[:-1])
-    return [Change(*block.configurations[d], float(largest[d])) for d in np.flatnonzero(largest > LEAST_CHANGE)]
-
-
-def _gain(block: Block, data: Numbers, theta: Numbers, other: Numbers) -> float:
-    counts = data[block.parameters]
-    observed = counts > 0
-    with np.errstate(divide="ignore"):
-        return float(counts[observed] @ (np.log(other[observed]) - np.log(theta[observed])))
 
 
 def changes_of_means(problem: Problem) -> dict[int, list[Change]]:

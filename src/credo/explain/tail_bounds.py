@@ -90,11 +90,11 @@ def _linear_moments(block: Block, concentration: Numbers, totals: Numbers) -> tu
     spread = np.where(partial, np.maximum(largest, 0.0) - np.minimum(least, 0.0), largest - least)
     scale = 1.0 / (totals[distribution] + 1.0)
     variances = np.maximum(second_moment - first_moment**2, 0.0) * scale
-    return (
-        np.bincount(constraint, first_moment, count),
-        np.bincount(constraint, variances, count),
-        np.bincount(constraint, spread**2 * scale / 4.0, count),
+    mean, variance, proxy = (
+        np.asarray(np.bincount(constraint, part, count), dtype=np.float64)
+        for part in (first_moment, variances, spread**2 * scale / 4.0)
     )
+    return mean, variance, proxy
 
 
 def _one_sum_probabilities(

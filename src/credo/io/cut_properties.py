@@ -1,7 +1,8 @@
-"""Cut points in network files: as properties of a variable, or in a file beside one that has no properties.
+"""Cut points and orders in network files: as properties of a variable, or beside a file that has no properties.
 
 The properties are `credo_cut_points`, the points; `credo_range_seen`, the lowest and the highest number seen, `?` where
-one is not known; and `credo_states`, a JSON list of the states, where the format cannot hold their names.
+one is not known; `credo_states`, a JSON list of the states, where the format cannot hold their names; and
+`credo_order`, which is `ascending` where the states are declared to be listed from low to high.
 """
 
 from __future__ import annotations
@@ -21,16 +22,18 @@ from credo.model.network import Network, Variable
 from credo.model.state_texts import number_text
 from credo.types import PathLike
 
-POINTS, RANGE, STATES = PROPERTIES = ("credo_cut_points", "credo_range_seen", "credo_states")
+POINTS, RANGE, STATES, ORDER = PROPERTIES = ("credo_cut_points", "credo_range_seen", "credo_states", "credo_order")
+ASCENDING = "ascending"
 BESIDE = ".cuts.json"  # the ending of a file beside
 
 
 def cut_properties(variable: Variable, written: Sequence[str] | None = None) -> dict[str, str]:
-    """The properties of a variable, none without cut points; `written` are the states that the file has instead."""
+    """The properties of a variable, none for most; `written` are the states that the file has instead."""
     cuts = variable.cuts
+    order = {ORDER: ASCENDING} if variable.is_ordered else {}
     if cuts is None:
-        return {}
-    found = {POINTS: " ".join(map(repr, cuts.points))}
+        return order
+    found = {**order, POINTS: " ".join(map(repr, cuts.points))}
     if cuts.lowest is not None or cuts.highest is not None:
         found[RANGE] = " ".join("?" if end is None else repr(end) for end in (cuts.lowest, cuts.highest))
     if written is not None and tuple(written) != variable.states:
@@ -40,8 +43,11 @@ def cut_properties(variable: Variable, written: Sequence[str] | None = None) -> 
 
 def variable_with(name: str, states: Sequence[str], properties: Mapping[str, str]) -> Variable:
     """The variable that a file describes; a property that cannot be read is a `NetworkError`."""
+    order = properties.get(ORDER)
+    if order not in (None, ASCENDING):
+        raise NetworkError(f"The property {ORDER} of {name} is `{ASCENDING}`, not “{order[:40]}”.")
     if POINTS not in properties:
-        return Variable(name, tuple(states))
+        return Variable(name, tuple(states), is_ordered=order is not None)
     points = _numbers(name, POINTS, properties[POINTS].split())
     ends: list[float | None] = [None, None]
     if RANGE in properties:
@@ -51,7 +57,7 @@ def variable_with(name: str, states: Sequence[str], properties: Mapping[str, str
         ends = [None if word == "?" else _numbers(name, RANGE, [word])[0] for word in words]
     if STATES in properties:
         states = _state_names(name, len(states), properties[STATES])
-    return Variable(name, tuple(states), CutPoints(tuple(points), *ends))
+    return Variable(name, tuple(states), CutPoints(tuple(points), *ends), is_ordered=order is not None)
 
 
 def property_of(text: str) -> tuple[str, str] | None:

@@ -59,6 +59,8 @@ def as_noisymax(network: Network) -> tuple[Network, list[str]]:
         winning_first = form.order[::-1] if form.takes_highest else form.order
         if states != winning_first:
             had_cuts = network.variable(child).cuts is not None
+            if network.variable(child).is_ordered:
+                found.append(f"A noisy-MAX lists its highest state first: that {child} is ordered is not written.")
             network = _with_states(network, child, winning_first)
             found.append(f"The states of {child} come back as {listing(winning_first)}.")
             if had_cuts:

@@ -146,6 +146,8 @@ def write_uai(network: Network, path: PathLike) -> None:
     if write_beside(network, path):
         instead = "BIF keeps them in one file."
         warn_of_loss(path, f"UAI has no place for cut points: they are in {beside(path).name}, beside it.", instead)
+    if any(variable.is_ordered for variable in network.variables):
+        warn_of_loss(path, "UAI has no place for declared orders of states: they are not written.")
     unnamed = [(f"x{i}", tuple(map(str, range(len(own.states))))) for i, own in enumerate(network.variables)]
     if [(variable.name, variable.states) for variable in network.variables] != unnamed:
         warn_of_loss(path, "UAI has no names: variables come back as x0, x1, … and states as 0, 1, …, in their order.")

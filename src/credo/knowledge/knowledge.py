@@ -216,7 +216,9 @@ def knowledge_for(network: Network, knowledge: KnowledgeSource | None) -> Knowle
     if not isinstance(knowledge, Knowledge):
         return Knowledge(network, knowledge if knowledge is not None else ())
     if knowledge.network.same_structure(network):
-        return knowledge
+        both = zip(knowledge.network.variables, network.variables, strict=True)
+        if all(own.is_ordered == other.is_ordered for own, other in both):
+            return knowledge
     return Knowledge(network, knowledge)
 
 

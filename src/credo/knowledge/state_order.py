@@ -1,4 +1,8 @@
-"""Order: the states of a variable from low to high, as stated, cut, suggested by labels, or listed by the network."""
+"""Order: the states of a variable from low to high, as declared, as the labels suggest, or as the network lists them.
+
+An order that somebody declared wins: a statement, then the network. Labels are only read where their order is obvious;
+those that judge, such as good and bad, are not, because what raises a risk and what raises a quality differ.
+"""
 
 from __future__ import annotations
 
@@ -135,9 +139,6 @@ SCALES: tuple[tuple[str, ...], ...] = (
     ("off offline", "on online"),
     ("negative neg", "neutral equivocal indeterminate borderline", "positive pos"),
     ("normal ok", "borderline", "abnormal"),
-    ("healthy well", "ill sick diseased"),
-    ("incorrect wrong", "correct right"),
-    ("fail failed", "pass passed"),
     ("unlikely", "possible", "probable likely", "certain"),
     (
         "zero none nil absent",
@@ -152,7 +153,6 @@ SCALES: tuple[tuple[str, ...], ...] = (
         "extremelyhigh",
     ),
     ("decreasing falling", "stable steady unchanged constant littlechange", "increasing rising"),
-    ("worse worsened", "same unchanged stable", "better improved"),
     (
         "none no absent zero nil normal",
         "minimal trace",
@@ -174,7 +174,6 @@ SCALES: tuple[tuple[str, ...], ...] = (
     ("short", "medium average normal", "long"),
     ("slow", "medium normal moderate", "fast"),
     ("cold", "cool", "mild lukewarm", "warm", "hot"),
-    ("poor bad", "fair", "average", "good", "verygood", "excellent"),
     ("child", "adolescent teenager", "young youngadult", "adult middleaged middle", "old elderly senior"),
     ("first", "second", "third", "fourth", "fifth"),
     ("i", "ii", "iii", "iv", "v"),
@@ -182,6 +181,7 @@ SCALES: tuple[tuple[str, ...], ...] = (
 
 NATURAL = "natural order of the labels"
 LISTED = "order in the network"
+DECLARED = "declared in the network"
 MEASURED = "order of the cut points"
 ONE_STATE = "only one state"
 
@@ -196,7 +196,7 @@ class StateOrder:
 
 
 def state_order(variable: Variable, statements: Iterable[object] = ()) -> StateOrder:
-    """From an order statement, cut points, or labels with an obvious order; else as the network lists the states."""
+    """From an order statement, the network or cut points; else from labels with an obvious order; else as listed."""
     for statement in statements:
         if isinstance(statement, Order) and statement.variable == variable.name:
             span = statement.span
@@ -204,8 +204,8 @@ def state_order(variable: Variable, statements: Iterable[object] = ()) -> StateO
             return StateOrder(variable.name, tuple(str(state) for state in statement.states), f"order statement{place}")
     if len(variable.states) == 1:
         return StateOrder(variable.name, variable.states, ONE_STATE)
-    if variable.cuts is not None:
-        return StateOrder(variable.name, variable.states, MEASURED)
+    if variable.is_ordered or variable.cuts is not None:
+        return StateOrder(variable.name, variable.states, DECLARED if variable.is_ordered else MEASURED)
     natural = natural_order(variable.states)
     if natural is not None:
         return StateOrder(variable.name, natural, NATURAL)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from credo.model.network_validation import (
     check_cuts,
     check_form,
     checked_cpt,
+    checked_ordered,
     checked_parents,
     is_list,
     topological_order,
@@ -44,6 +45,9 @@ class Variable:
     cuts : CutPoints, optional
         Where numbers are cut into these states: one point less than there are states. Tables may then hold numbers in
         this column.
+    is_ordered : bool, default False
+        Whether the states are listed from low to high. Statements such as `a raises b` then use this order, whatever
+        the labels suggest. States with cut points always are.
 
     Raises
     ------
@@ -63,6 +67,7 @@ class Variable:
     name: str
     states: tuple[str, ...]
     cuts: CutPoints | None = None
+    is_ordered: bool = field(default=False, compare=False)  # says how to read statements, and nothing about numbers
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -77,6 +82,8 @@ class Variable:
                 raise NetworkError(f"Variable {self.name}: a state is a text that is not empty, not {state!r}.")
         if (duplicate := first_duplicate(self.states)) is not None:
             raise NetworkError(f"Variable {self.name} has the state {duplicate} twice.")
+        if not isinstance(self.is_ordered, bool):
+            raise NetworkError(f"Whether {self.name} is ordered is True or False, not {self.is_ordered!r}.")
         if self.cuts is not None:
             check_cuts(self.name, self.states, self.cuts)
 
@@ -102,6 +109,8 @@ class Network(NetworkConveniences):
         The families that are noisy. Their full CPTs are computed where they are small enough.
     edges : sequence of pairs of str, optional
         The arcs, each as (parent, child): another way to give the parents.
+    ordered : sequence of str, optional
+        The variables whose states are listed from low to high.
 
     Attributes
     ----------
@@ -157,6 +166,7 @@ class Network(NetworkConveniences):
         name: str = "network",
         forms: Mapping[str, NoisyForm] | None = None,
         edges: Iterable[tuple[str, str]] | None = None,
+        ordered: Sequence[str] = (),
     ) -> None:
         if isinstance(variables, Mapping):
             variables = [Variable(key, cast("tuple[str, ...]", _texts(states))) for key, states in variables.items()]
@@ -172,8 +182,10 @@ class Network(NetworkConveniences):
             raise NetworkError(f"Two variables have the name {duplicate}.")
         if not by_name:
             raise NetworkError("A network needs at least one variable.")
+        for each in checked_ordered(tuple(by_name), ordered):
+            by_name[each] = replace(by_name[each], is_ordered=True)
         assign = object.__setattr__  # the class is frozen
-        assign(self, "variables", tuple(variables))
+        assign(self, "variables", tuple(by_name.values()))
         assign(self, "name", name)
         assign(self, "_by_name", MappingProxyType(by_name))
         parents = with_edges(tuple(by_name), parents or {}, () if edges is None else edges)
@@ -444,7 +456,8 @@ class Network(NetworkConveniences):
             given = f"; parents: {listing(parents)}" if parents else ""
             kind = f"; {self.forms[variable.name].kind}" if variable.name in self.forms else ""
             cuts = f"; cut at {variable.cuts}" if variable.cuts is not None else ""
-            lines.append(f"  {variable.name}: {listing(variable.states, SHOWN_STATES)}{cuts}{given}{kind}")
+            order = "; from low to high" if variable.is_ordered else ""
+            lines.append(f"  {variable.name}: {listing(variable.states, SHOWN_STATES)}{order}{cuts}{given}{kind}")
         return "\n".join(lines)
 
     def _summary(self) -> str:

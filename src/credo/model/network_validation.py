@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credo.errors import NetworkError, first_duplicate, listing, suggestion
+from credo.errors import NetworkError, UnknownVariableError, first_duplicate, listing, suggestion
 from credo.model.cut_points import CutPoints
 from credo.model.noisy import SUM_TOLERANCE, NoisyForm
 from credo.model.state_texts import is_number
@@ -18,6 +18,16 @@ from credo.types import Numbers
 def is_list(value: object) -> bool:
     """Whether a value is an ordered collection; a text is not meant as one, and a set has no order."""
     return isinstance(value, Iterable) and not isinstance(value, str | bytes | Set | Mapping)
+
+
+def checked_ordered(names: tuple[str, ...], ordered: Sequence[str]) -> tuple[str, ...]:
+    """The variables whose states are listed from low to high; one that is not in the network is an error."""
+    if not is_list(ordered):
+        raise NetworkError(f"The ordered variables are a list of names, not {ordered!r}.")
+    for name in ordered:
+        if name not in names:
+            raise UnknownVariableError(name, names)
+    return tuple(ordered)
 
 
 def check_cuts(name: str, states: Sequence[str], cuts: CutPoints) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -15,10 +16,9 @@ from credo.explain.summary import what_is_contradicted, what_was_learned
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.report.check_text import plain_text
+from credo.report.cpt_choice import FEW_CONFIGURATIONS, chosen_cpts
 from credo.results import FitResult, binding_statements, has_multipliers, violated_statements
 
-FEW_VARIABLES = 12  # networks up to this size are shown CPT by CPT
-FEW_CONFIGURATIONS = 16  # of one CPT
 FEW_FINDINGS = 8
 FEW_STATEMENTS = 15
 LONG_FINDING = 300  # letters
@@ -27,10 +27,12 @@ LONG_FINDING = 300  # letters
 def fit_summary(fit: FitResult, written_to: Path | None = None, *, with_cpts: bool = True) -> RenderableType:
     """The result of learning, with its CPTs if these are few, for a terminal."""
     parts: list[RenderableType] = list(_opening(fit))
-    if with_cpts and len(fit.network) <= FEW_VARIABLES:
-        parts += [part for name in fit.network.names for part in _cpts(fit, name)]
+    if with_cpts:
+        shown = chosen_cpts(fit)
+        parts += [part for name in shown for part in _cpts(fit, name)]
         if fit.posterior is not None:
             parts.append(Text("In brackets: where each probability lies with a probability of 95%."))
+        parts += _about_the_others(fit, shown, written_to)
     parts += _statements_and_findings(fit)
     if written_to is not None:
         parts.append(Text(f"\nThe learned network is in {written_to}."))
@@ -61,8 +63,22 @@ def contradicted_by_data(fit: FitResult) -> tuple[str, list[str]]:
 
 def what_to_do(fit: FitResult) -> str:
     """What to do about statements that the data contradict."""
-    advice = "Correct the statement, or the data; or give the statement a confidence, and the data may outweigh it."
+    advice = "Correct the statement, or the data. Only statements with a confidence give way where data outweigh them."
     return advice if METHODS[fit.method].uses_knowledge else "The method does not use the knowledge."
+
+
+def _about_the_others(fit: FitResult, shown: Sequence[str], written_to: Path | None) -> list[RenderableType]:
+    """How many CPTs are not shown, and how to see them."""
+    others = [name for name in fit.network.names if name not in set(shown)]
+    if not others:
+        return []
+    path = "learned.bif" if written_to is None else str(written_to)
+    keep = "" if written_to is not None else "Add --out learned.bif to keep the network. "
+    first = "those that the statements are about first, then those that the data say most about"
+    return [
+        Text(f"\nThese are the CPTs of {len(shown):,} of {len(fit.network):,} variables, {first}."),
+        Text(f"{keep}credo show {quote(path)} {quote(others[0])} shows another."),
+    ]
 
 
 def _contradictions(fit: FitResult) -> list[RenderableType]:

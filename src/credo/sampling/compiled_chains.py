@@ -16,6 +16,7 @@ from credo.model.graphs import connected_components
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
 from credo.sampling.region import Region, geometry_of, seeded, with_learned
+from credo.sampling.wide_distributions import WideDistribution, update_wide, wide_distributions
 from credo.types import Indices, Numbers
 
 PARTS = 8  # of a stage, whose averages are kept apart
@@ -41,6 +42,8 @@ class CompiledChains:
     updates: int = 0  # of single parameters, so far
     states: list[ChainState] = field(init=False)
     generators: list[NDArray[np.uint64]] = field(init=False)
+    wide: tuple[WideDistribution, ...] = field(init=False)
+    wide_generators: list[np.random.Generator] = field(init=False)
 
     def __post_init__(self) -> None:
         self.supports = supports_of(self.region.blocks, self.region.parts, self.region.start)
@@ -49,6 +52,10 @@ class CompiledChains:
         self.effort = np.ones(len(self.sampled.names), dtype=np.int64)
         self.states = [self._start() for _ in range(self.chains)]
         self.generators = [seeded(self.seed, chain) for chain in range(self.chains)]
+        self.wide = wide_distributions(self.region, self.arrays)
+        self.wide_generators = [
+            np.random.default_rng([self.seed, chain, len(self.wide)]) for chain in range(self.chains)
+        ]
 
     def _start(self) -> ChainState:
         sizes = np.diff(self.sampled.starts)[self.sampled.constrained :]
@@ -87,7 +94,7 @@ class CompiledChains:
         """
         sizes = np.diff(self.sampled.starts)
         sweep = int(sizes @ self.effort[self.sampled.families])
-        step = max(1, STEP_UPDATES // max(1, self.chains * thinning * sweep))
+        step = 1 if self.wide else max(1, STEP_UPDATES // max(1, self.chains * thinning * sweep))
         geometry = geometry_of(self.region.blocks, self.region.parts)
         state, free = self.states[0], len(self.states[0].theta) - len(self.region.start)
         theta = np.empty((self.chains, count, len(self.region.start)))
@@ -99,6 +106,8 @@ class CompiledChains:
         lengths = np.zeros(parts, dtype=np.int64)
         for start in range(0, count, step):
             now, part = slice(start, min(start + step, count)), start * parts // count
+            for own, generator in zip(self.states, self.wide_generators, strict=True):
+                update_wide(self.wide, self.arrays, own, generator)
             outs = theta[:, now], component[:, now], means[:, now], weights[:, now], moments[part]
             self._step(geometry, thinning, outs)
             lengths[part] += now.stop - start

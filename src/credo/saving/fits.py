@@ -191,7 +191,8 @@ def _check_problem(archive: Archive, problem: Problem) -> None:
     pinned = problem.pinned
     _require(archive, pinned.ndim == 1 and _within(pinned, problem.layout.size), "a pinned number does not exist")
     as_prior(problem.prior, problem.network)
-    for counts in (problem.counts, *(part for fold in problem.folds for part in (fold.training, fold.held_out))):
+    folds = (part for fold in problem.folds for part in (fold.training, fold.held_out))
+    for counts in (problem.counts, *(() if problem.observed is None else (problem.observed,)), *folds):
         _check_counts(archive, counts)
 
 

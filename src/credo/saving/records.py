@@ -83,6 +83,8 @@ class Writer:
         origin, inside = get_origin(hint), get_args(hint)
         if origin is tuple:
             return self._tuple(tuple(value), inside, place)
+        if origin is Sequence:
+            return self._tuple(tuple(value), (*inside, ...), place)
         if origin is not None and issubclass(origin, Mapping):
             return self._mapping(value, inside, place)
         if is_dataclass(hint):
@@ -97,9 +99,10 @@ class Writer:
     def _one_of(self, value: Any, members: Sequence[Any], place: str) -> Any:
         if value is None:
             return None
-        hint = next(member for member in members if _fits(value, member))
+        hint: Any = next(member for member in members if _fits(value, member))
         plain = self.value(value, hint, place)
-        return {"kind": hint.__name__, **plain} if len(_records(members)) > 1 and is_dataclass(hint) else plain
+        records = _records(members)
+        return {"kind": hint.__name__, **plain} if len(records) > 1 and hint in records else plain
 
     def _tuple(self, value: tuple[Any, ...], inside: Sequence[Any], place: str) -> Any:
         if len(inside) == 2 and inside[1] is Ellipsis:
@@ -174,6 +177,8 @@ class Reader:
         origin, inside = get_origin(hint), get_args(hint)
         if origin is tuple:
             return self._tuple(inside, plain, place)
+        if origin is Sequence:
+            return self._tuple((*inside, ...), plain, place)
         if origin is not None and issubclass(origin, Mapping):
             return self._mapping(inside, plain, place)
         if is_dataclass(hint):
@@ -292,7 +297,8 @@ def _dtype(hint: Any) -> np.dtype[Any] | None:
     """The dtype of an annotated array; None for what is no array."""
     if get_origin(hint) is not np.ndarray:
         return None
-    return np.dtype(get_args(get_args(hint)[1])[0])
+    found: np.dtype[Any] = np.dtype(get_args(get_args(hint)[1])[0])
+    return found
 
 
 def _fits(value: Any, hint: Any) -> bool:

@@ -56,10 +56,10 @@ class Counts:
     def configuration(self, name: str, row: int) -> Numbers:
         """The counts of one configuration, (states,); cheap where the family is sparse."""
         states = len(self.layout.network.states(name))
-        counts = np.zeros(states)
         if name in self.layout:
-            counts[:] = self.of(name)[row]
-            return counts
+            first = self.layout.offsets[name] + row * states
+            return self.dense[first : first + states].copy()
+        counts = np.zeros(states)
         keys, values = self.sparse[name]
         start, stop = np.searchsorted(keys, [row * states, (row + 1) * states])
         counts[keys[start:stop] - row * states] = values[start:stop]

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from credo.constraints.blocks import Block
+from credo.constraints.blocks import Block, starts_of
 from credo.constraints.feasibility import NONE, InfeasibleError, interior_of
 from credo.estimation.solvers.active_constraints import solve_in_rounds
-from credo.estimation.solvers.certificate import Certificate, certify
+from credo.estimation.solvers.certificate import VIOLATION_LIMIT, Certificate, certify
 from credo.estimation.solvers.clarabel import solve_with_clarabel
 from credo.estimation.solvers.interior_point import solve_tasks
 from credo.estimation.solvers.max_entropy import most_entropic, without_weight
@@ -60,7 +60,12 @@ def estimate_blocks(
     `repetitions` says about how often this will be asked for with other weights, as in the steps of EM: small work
     that is repeated often is done by compiled code.
     """
-    tasks = [_likelihood_task(block, vector[block.parameters], soft_weight) for block in blocks]
+    weights = [vector[block.parameters] for block in blocks]
+    seen = _any_weight(weights)
+    tasks = [
+        Task(block, own, None if some else np.ones(block.size), soft_weight)  # without data, entropy alone decides
+        for block, own, some in zip(blocks, weights, seen, strict=True)
+    ]
     return with_most_entropy(solve_certified(tasks, repetitions=repetitions), repetitions=repetitions)
 
 
@@ -78,9 +83,13 @@ def solve_certified(tasks: Sequence[Task], *, repetitions: int = 1) -> list[Bloc
     return estimates
 
 
-def _likelihood_task(block: Block, weights: Numbers, soft_weight: float) -> Task:
-    """A block without any data is a matter of entropy alone."""
-    return Task(block, weights, None if weights.any() else np.ones(block.size), soft_weight)
+def _any_weight(weights: Sequence[Numbers]) -> list[bool]:
+    """Whether each block has a weight above zero."""
+    if not weights:
+        return []
+    firsts = starts_of([len(own) for own in weights])[:-1]
+    some: list[bool] = np.logical_or.reduceat(np.concatenate(weights) > 0.0, firsts).tolist()
+    return some
 
 
 def _without_soft_constraints(task: Task) -> Task:
@@ -100,14 +109,35 @@ def _certified(task: Task, point: Point, unseen: Indices) -> BlockEstimate:
     certificate = _certificate(point)
     if certificate.holds:
         return BlockEstimate(task, point.theta, point.multipliers, SOLVERS[point.shape], certificate, unseen)
-    if interior_of(task.block) is None:
+    interior = interior_of(task.block)
+    if interior is None:
         raise InfeasibleError
     attempts = [(point, SOLVERS[point.shape]), (solve_tasks([task], closed_forms=False)[0], SOLVERS[GENERAL])]
     other = solve_with_clarabel(task)
     if other is not None:
         attempts.append((other, CLARABEL))
     tried, solver = min(attempts, key=lambda attempt: _certificate(attempt[0]).badness)
-    return BlockEstimate(task, tried.theta, tried.multipliers, solver, _certificate(tried), unseen)
+    found = BlockEstimate(task, tried.theta, tried.multipliers, solver, _certificate(tried), unseen)
+    return found if found.certificate.violation <= VIOLATION_LIMIT else _made_feasible(found, interior.point)
+
+
+def _made_feasible(estimate: BlockEstimate, inside: Numbers) -> BlockEstimate:
+    """The point, moved as little as needed towards one at which all hard constraints hold.
+
+    A point that nothing proves optimal may be a poor one, but it has to satisfy the knowledge.
+    """
+    task, linear = estimate.task, estimate.block.linear
+    moved = estimate
+    for least in (0.0, 1e-9, 1e-6, 1e-3, 1.0):  # rounding may leave the last bit
+        excess, room = linear.excess(estimate.theta)[linear.hard], linear.excess(inside)[linear.hard]
+        missed = excess > 0.5 * VIOLATION_LIMIT
+        share = float((excess[missed] / np.maximum(excess[missed] - room[missed], 1e-300)).max(initial=0.0))
+        share = min(1.0, max(share, least))
+        theta = normalised((1.0 - share) * estimate.theta + share * inside, estimate.block)
+        moved = replace(estimate, theta=theta, certificate=certify(task, theta, estimate.multipliers))
+        if moved.certificate.violation <= VIOLATION_LIMIT:
+            break
+    return moved
 
 
 def _certificate(point: Point) -> Certificate:

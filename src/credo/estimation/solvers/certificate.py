@@ -50,6 +50,39 @@ def certify(task: Task, theta: Numbers, multipliers: Numbers) -> Certificate:
     return Certificate(hard_violation(task, theta), gap)
 
 
+def certify_many(
+    block: Block,
+    weights: Numbers,
+    entropies: Numbers,
+    theta: Numbers,
+    multipliers: Numbers,
+    distribution_firsts: Indices,
+    constraint_firsts: Indices,
+) -> tuple[Numbers, Numbers]:
+    """The violation and the gap of each of many tasks that are stacked in one block, all constraints hard.
+
+    `distribution_firsts` and `constraint_firsts` say where the distributions and the constraints of each task start.
+    """
+    linear, of, starts = block.linear, block.distribution_of, block.distributions[:-1]
+    parameter_firsts, firsts = block.distributions[distribution_firsts][:-1], distribution_firsts[:-1]
+    owner = np.repeat(np.arange(len(firsts)), np.diff(constraint_firsts))
+    z = np.where(linear.equality, multipliers, np.maximum(multipliers, 0.0))
+    pulls = np.bincount(linear.indices, linear.coefficients * z[linear.entry_constraints], len(theta))
+    gradient = np.asarray(pulls, dtype=np.float64)  # without constraints bincount gives integers
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # a weight may meet a zero: no certificate
+        logs, mass = np.log(theta), entropies * theta
+        costs = np.where(weights > 0.0, -weights * logs, 0.0) + np.where(mass > 0.0, mass * logs, 0.0)
+        least = _least_on_simplices(weights, entropies, gradient, starts, of, theta)
+        values = np.add.reduceat(costs, parameter_firsts)
+        distance = values - np.add.reduceat(least, firsts) + np.bincount(owner, linear.bounds * z, len(firsts))
+        totals = np.add.reduceat(weights, parameter_firsts)
+        scale = np.maximum(np.maximum(1.0, np.abs(values)), LEAST_PER_ROW * totals)
+        gaps = np.where(np.isfinite(distance), np.maximum(0.0, distance) / scale, inf)
+    violations = np.maximum.reduceat(np.abs(np.add.reduceat(theta, starts) - 1.0), firsts)
+    np.maximum.at(violations, owner, _excess(block, theta))
+    return violations, gaps
+
+
 def relative_gap(value: float, bound: float, total: float) -> float:
     """How far an objective is above its bound, as a share of itself; ∞ where one of them is no number.
 

@@ -17,9 +17,10 @@ from credo.constraints.blocks import Block
 from credo.estimation.solvers.certificate import certify
 from credo.estimation.solvers.plain_closed_forms import closed_form
 from credo.estimation.solvers.plain_interior_point import Manner, has_one_optimum, interior_points, padded_size
+from credo.estimation.solvers.ranges import solve_ranges
 from credo.estimation.solvers.tasks import Point as Point
 from credo.estimation.solvers.tasks import Task as Task
-from credo.estimation.solvers.tasks import normalised, unknowns
+from credo.estimation.solvers.tasks import normalised, scale_of, unknowns
 from credo.kernels.closed_forms import GENERAL
 from credo.kernels.threads import map_in_threads
 from credo.types import Indices, Numbers
@@ -43,9 +44,13 @@ def solve_tasks(tasks: Sequence[Task], closed_forms: bool = True, repetitions: i
     Blocks with the shape of a closed form are solved by it, unless that is switched off. `repetitions` says about how
     often problems of this size will be solved: what EM solves a hundred times is no small work.
     """
-    if is_small(tasks, repetitions):
-        return solve_plain(tasks, closed_forms)
-    return solve_compiled(tasks, closed_forms)
+    found = solve_ranges(tasks) if closed_forms else {}
+    if len(found) == len(tasks):
+        return [found[k] for k in range(len(tasks))]
+    left = [task for k, task in enumerate(tasks) if k not in found] if found else tasks
+    solve = solve_plain if is_small(left, repetitions) else solve_compiled
+    others = iter(solve(left, closed_forms))
+    return [found[k] if k in found else next(others) for k in range(len(tasks))]
 
 
 def is_small(tasks: Sequence[Task], repetitions: int = 1) -> bool:
@@ -159,8 +164,7 @@ class _Packed:
         distribution_of = np.concatenate([block.distribution_of for block in blocks])
         entry_starts = _starts(np.diff(np.concatenate([each.starts for each in linear]))[_inside(constraint_starts)])
         weights = np.concatenate([task.weights for task in tasks])
-        sums = np.add.reduceat(weights, parameter_starts[:-1])
-        scales = np.where(sums > 0, sums, 1.0)
+        scales = np.array([scale_of(task) for task in tasks])
         task_of = np.repeat(np.arange(len(tasks)), np.diff(parameter_starts))
         task_of_constraint = np.repeat(np.arange(len(tasks)), np.diff(constraint_starts))
         start = _start(weights, distribution_of + _starts(distributions)[task_of])

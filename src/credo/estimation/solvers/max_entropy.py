@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from credo.constraints.blocks import Block
+from credo.constraints.blocks import Block, apart, stacked, starts_of
 from credo.constraints.constraint_set import LinearConstraints
 from credo.estimation.solvers.active_constraints import solve_in_rounds
 from credo.estimation.solvers.merged_tasks import merged_tasks
-from credo.estimation.solvers.tasks import Task, apart, stacked, starts_of
+from credo.estimation.solvers.tasks import Task
 from credo.types import Flags, Indices, Numbers
 
 NONE: Indices = np.empty(0, dtype=np.int64)
@@ -26,8 +26,9 @@ def without_weight(tasks: Sequence[Task]) -> list[Indices]:
     starts += np.repeat(starts_of([task.block.size for task in tasks])[:-1], np.diff(firsts))
     empty = np.flatnonzero(np.add.reduceat(np.concatenate([task.weights for task in tasks]), starts) == 0)
     owners = np.searchsorted(firsts, empty, side="right") - 1
-    for k in np.unique(owners).tolist():
-        found[k] = empty[owners == k] - firsts[k]
+    numbers, cuts = np.unique(owners, return_index=True)
+    for k, own in zip(numbers.tolist(), np.split(empty - firsts[owners], cuts[1:]), strict=False):
+        found[k] = own
     return found
 
 

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.estimation.solvers.tasks import Task
+from credo.estimation.solvers.tasks import Task, scale_of
 from credo.types import Flags, Indices, Numbers
 
 QUICK_ITERATIONS, ITERATIONS = 20, 100
@@ -141,8 +141,7 @@ class Systems:
             right[k, m : m + sums] = 1.0
             padding[k, :some] = padding[k, m : m + sums] = 0.0
             real[k, :own] = 1.0
-            total = float(task.weights.sum())
-            scales[k] = total if total > 0 else 1.0
+            scales[k] = scale_of(task)
             target[k, :own] = task.weights / scales[k]
             if task.entropies is not None:
                 entropies[k, :own] = task.entropies / scales[k]

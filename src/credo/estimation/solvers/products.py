@@ -11,7 +11,7 @@ that remain are bounded from outside by tangents, added where they cut off the l
 problem has linear constraints only. A soft product constraint costs (W/2)·C·(violation of its logarithm)², and is a
 soft linear constraint at θ⁰.
 
-It starts from several points and takes the best end. The optimum without product constraints is a lower bound.
+It starts from several points and goes on from the best end. The optimum without product constraints is a lower bound.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from credo.constraints.program import Program
 from credo.estimation.penalised import is_small, train
 from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified
 from credo.estimation.solvers.certificate import Certificate, certify, lower_bound, objective, relative_gap
+from credo.estimation.solvers.product_multipliers import optimum_by_multipliers
 from credo.estimation.solvers.tasks import Task
 from credo.types import Numbers
 
@@ -36,7 +37,8 @@ STEPS, CUTS = 60, 40
 HOLDS = 1e-9  # of a product constraint, in logarithms: where cutting ends
 LIMIT = 1e-8  # a product constraint that misses by more is violated
 SMALLEST = 1e-6  # where tangents of logarithms are taken at least; steeper ones would drown the other factors
-PROGRESS = 1e-10  # relative; where steps end
+ROUGH_PROGRESS = 1e-5  # relative; where the steps from several starts end
+PROGRESS = 1e-10  # where those from the best of their ends do
 FILL = 1e-5  # entropy of distributions without data: among what is equally likely, the most even
 LOCAL = "convex steps from several starts, because its statements compare products"
 
@@ -51,20 +53,26 @@ def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> Block
     products = ProductConstraints.of(relaxed.block, relaxed.task.soft_weight)
     if products.missed(relaxed.theta).max(initial=0.0) <= HOLDS:
         return relaxed
+    proved = optimum_by_multipliers(relaxed, products, repetitions)
+    if proved is not None:
+        return proved
     interior = interior_of(relaxed.block)
     if interior is None:
         raise InfeasibleError
     task = _filled(relaxed.task)
     bound = lower_bound(relaxed.task, relaxed.multipliers)
-    starts = _starts(relaxed, interior, products, seed, is_small([relaxed.block] * repetitions))
-    descents = [descend(task, products, start, at_zero) for start, at_zero in starts]
-    found = [end for end in descend_together(descents, repetitions) if end is not None]
+    starts = list(_starts(relaxed, interior, products, seed, is_small([relaxed.block] * repetitions)))
+    descents = [descend(task, products, start, at_zero, ROUGH_PROGRESS) for start, at_zero in starts]
+    ends = list(zip(descend_together(descents, repetitions), starts, strict=True))
+    found = [(end, at_zero) for end, (_, at_zero) in ends if end is not None]
     if not found:
         if product_finding(relaxed.block, interior, Program(relaxed.block)).conflict is not None:
             raise InfeasibleError
         missed = float(products.missed(relaxed.theta)[products.hard].max())
         return replace(relaxed, certificate=replace(relaxed.certificate, violation=missed), product_violation=missed)
-    best = min(found, key=lambda end: end.value)
+    best, at_zero = min(found, key=lambda pair: pair[0].value)
+    (finished,) = descend_together([descend(task, products, best.theta, at_zero)], repetitions)
+    best = best if finished is None or finished.value > best.value else finished
     certificate = certify(relaxed.task, best.theta, best.multipliers)
     missed = float(products.missed(best.theta)[products.hard].max(initial=0.0))
     value = objective(relaxed.task, best.theta) + products.soft_cost(best.theta)
@@ -180,7 +188,9 @@ def _solved(tasks: list[Task], repetitions: int) -> list[BlockEstimate | None]:
         return [answer for task in tasks for answer in _solved([task], repetitions)]
 
 
-def descend(task: Task, products: ProductConstraints, start: Numbers, at_zero: Sequence[int] = ()) -> Descent:
+def descend(
+    task: Task, products: ProductConstraints, start: Numbers, at_zero: Sequence[int] = (), progress: float = PROGRESS
+) -> Descent:
     """Convex steps from a point, feasible or not; None where the constraints around it leave nothing."""
     task = replace(task, block=_with_zeros(task.block, at_zero))
     point, value, end = start, np.inf, None
@@ -196,7 +206,7 @@ def descend(task: Task, products: ProductConstraints, start: Numbers, at_zero: S
                 share *= 0.5
                 theta = (1.0 - share) * point + share * found.theta
                 reached = objective(task, theta) + products.soft_cost(theta)
-        if reached >= value - PROGRESS * max(1.0, abs(value)):
+        if reached >= value - progress * max(1.0, abs(value)):
             if reached < value or end is None:
                 end = replace(found, theta=theta, value=reached)
             break

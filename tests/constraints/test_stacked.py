@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.estimation.solvers.tasks import apart, stacked, starts_of
+from credo.constraints.blocks import apart, stacked, starts_of
 from tests.helpers.block_tasks import general_task
 
 

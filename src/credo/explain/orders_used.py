@@ -1,0 +1,50 @@
+"""Which orders of states a knowledge rests on, and which of them nobody declared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from credo.findings import Finding
+from credo.knowledge import Knowledge
+from credo.knowledge.names import name_text, state_text
+from credo.knowledge.state_order import LISTED, NATURAL, StateOrder
+from credo.knowledge.statements import Influence, NoisyFamily, Synergy
+
+ORDER_FINDING = "order of states"  # the kind of a finding
+_FEW = 12  # variables that a finding names
+
+
+def orders_used(knowledge: Knowledge) -> tuple[StateOrder, ...]:
+    """The orders of the variables that influences, synergies and noisy families are about, each once."""
+    used: dict[str, None] = {}
+    for statement in knowledge.statements:
+        if isinstance(statement, Influence):
+            used.update(dict.fromkeys((statement.parent, statement.child)))
+        elif isinstance(statement, Synergy):
+            used.update(dict.fromkeys((*statement.parents, statement.child)))
+        elif isinstance(statement, NoisyFamily):
+            used.update(dict.fromkeys((*(name for names in statement.sets for name in names), statement.child)))
+    return tuple(knowledge.orders[str(name)] for name in used)
+
+
+def order_findings(knowledge: Knowledge) -> list[Finding]:
+    """The orders that nobody declared: taken from the labels, or as the network lists the states."""
+    used = orders_used(knowledge)
+    findings = []
+    for reason, source in ((NATURAL, "from their labels"), (LISTED, "as the network lists them")):
+        orders = [order for order in used if order.reason == reason]
+        if orders:
+            more = f"; and {len(orders) - _FEW:,} more" if len(orders) > _FEW else ""
+            shown = "; ".join(f"{order.variable}: {' < '.join(order.states)}" for order in orders[:_FEW])
+            message = (
+                f"Nobody declared which states are low and which are high; they were ordered {source}: {shown}{more}. "
+                f"If one is meant otherwise, write `{_reversed(orders)}`."
+            )
+            findings.append(Finding(ORDER_FINDING, message))
+    return findings
+
+
+def _reversed(orders: Sequence[StateOrder]) -> str:
+    """The statement that turns the first order round."""
+    first = orders[0]
+    return f"order {name_text(first.variable)}: {' < '.join(state_text(state) for state in first.states[::-1])}"
