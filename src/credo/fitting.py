@@ -192,6 +192,15 @@ def fit(
     )
 
 
+def _complete_rows(knowledge: Knowledge, data: TableLike, weights: Weights | None) -> CompleteRows:
+    """The complete rows of the data; refused where rows are meant by their numbers, which would change."""
+    if weights is not None and not isinstance(weights, str):
+        raise OptionError("With complete_rows, weights are the name of a column: rows are left out.")
+    if any(isinstance(statement, TiedRows) and statement.rows for statement in knowledge.statements):
+        raise OptionError("With complete_rows, no statement can tie rows by their numbers: rows are left out.")
+    return only_complete_rows(data, knowledge.network.names)
+
+
 def _require_room(problem: Problem, report: ProgressListener) -> None:
     """Refuse what does not fit into memory, and tell how long the rest will take."""
     assert problem.method is not None
@@ -200,15 +209,6 @@ def _require_room(problem: Problem, report: ProgressListener) -> None:
         count = sum(len(block.linear) + len(block.products) for block in problem.blocks)
         require_room(cost, problem.memory_limit, f"Learning under {count:,} constraints", STATE_LESS)
         announce(cost, ESTIMATING, report)
-
-
-def _complete_rows(knowledge: Knowledge, data: TableLike, weights: Weights | None) -> CompleteRows:
-    """The complete rows of the data; refused where rows are meant by their numbers, which would change."""
-    if weights is not None and not isinstance(weights, str):
-        raise OptionError("With complete_rows, weights are the name of a column: rows are left out.")
-    if any(isinstance(statement, TiedRows) and statement.rows for statement in knowledge.statements):
-        raise OptionError("With complete_rows, no statement can tie rows by their numbers: rows are left out.")
-    return only_complete_rows(data, knowledge.network.names)
 
 
 def _estimate(problem: Problem, knowledge: Knowledge) -> Solution:
