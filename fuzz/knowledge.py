@@ -6,13 +6,16 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
+import polars as pl
+
 import credo.knowledge
 from credo.errors import CredoError
 from credo.knowledge import Knowledge, KnowledgeError, read_knowledge
+from credo.knowledge.declared_network import knowledge_about
 from credo.model.network import Network
 from fuzz.kind import Input, Kind
 from fuzz.mutation import mutated
-from fuzz.statements import random_statement
+from fuzz.statements import declaration, random_statement
 
 WORDS = tuple(
     word.encode()
@@ -22,7 +25,9 @@ WORDS = tuple(
         "with confidence", "by at least", "within", "with leak", "without leak", "<=", ">=", "<", ">", "=", "~",
         "≤", "≥", "≈", "==", "!=", "+", "-", "−", "*", "×", "/", "**", "(", ")", "{", "}", "|", ",", ":", "#",
         "\\u00e9", "\\ud800", "\\q", "0.3", "30%", "1e999", "1/3", "lung", "smoke", "yes", "no", "group",
-        "rows 1, 2 share lung",
+        "rows 1, 2 share lung", "variable", "variables", "depends on", "is cut at", "is cut into", "quantiles",
+        "equal ranges", "40", "age: young < 40 <= old", "age is cut at 40, 60", "dysp depends on smoke, tub",
+        "variable lung: no, yes", "P(age >= 40)",
     )
 )  # fmt: skip
 SAMPLES = {
@@ -37,8 +42,19 @@ SAMPLES = {
     "SYNERGIZE": ["synergize", "sub-synergize"], "ON": ["on"], "IN": ["in"], "IS": ["is", "is a"], "OF": ["of"],
     "ORDER": ["order"], "ROWS": ["rows"], "NOISY": ["noisy-or", "noisy-max"], "TIE": ["share", "differ in"],
     "WITH_EQUAL": ["with equal"], "BY_AT_LEAST": ["by at least", ", by at least"], "WITHIN": ["within"],
+    "VARIABLE": ["variable", "variables"], "DEPENDS_ON": ["depends on"], "IS_CUT_AT": ["is cut at"],
+    "IS_CUT_INTO": ["is cut into"], "CUT_RULE": ["quantiles", "equal ranges"],
     "WITH_CONFIDENCE": ["with confidence"], "LEAK": ["with leak", ", without leak"],
 }  # fmt: skip
+
+
+TABLE: dict[str, list[object]] = {
+    "lung": ["yes", "no", None, "no"],
+    "smoke": ["no", "yes", "yes", "no"],
+    "age": [25, 54.5, None, 70],
+    "dose": ["0.5", "1.0", "2", "2"],
+    "order": ["x", "y|z", "it's", "x"],
+}
 
 
 @cache
@@ -82,12 +98,15 @@ def sentence(choose: Random, symbol: str = "statement", depth: int = 0) -> list[
     return [word for part in choose.choice(options) for word in sentence(choose, part, depth + 1)]
 
 
+def sentence_text(choose: Random, network: Network) -> str:
+    """A random sentence of the grammar."""
+    return " ".join(sentence(choose))
+
+
 def make(choose: Random) -> Input:
     network = choose.choice(networks())
-    lines = [
-        " ".join(sentence(choose)) if choose.random() < 0.2 else random_statement(choose, network)
-        for _ in range(choose.randint(0, 4))
-    ]
+    makers = (sentence_text, declaration, declaration, *(random_statement,) * 5)
+    lines = [choose.choice(makers)(choose, network) for _ in range(choose.randint(0, 5))]
     return mutated(choose, "\n".join(lines).encode("utf-8", "surrogatepass"), WORDS)
 
 
@@ -107,6 +126,15 @@ def check(given: Input, folder: Path) -> str:
         outcome = "valid" if len(knowledge) else outcome or "empty"
         assert Knowledge(network, knowledge.to_text()) == knowledge, "the text of knowledge reads back as another one"
         assert str(knowledge), "knowledge cannot be printed"
+    for table in (None, pl.DataFrame(TABLE, strict=False)):
+        try:
+            found = knowledge_about(path, None, table)
+        except CredoError as error:
+            check_error(error)
+            continue
+        outcome = "declared"
+        text = found.knowledge.to_text()
+        assert Knowledge(found.knowledge.network, text) == found.knowledge, "declared knowledge reads back as another"
     return outcome
 
 

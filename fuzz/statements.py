@@ -142,6 +142,30 @@ def tie(choose: Random, network: Network) -> str:
     return f"rows {', '.join(map(str, rows))} {verb} {names}"
 
 
+def declaration(choose: Random, network: Network) -> str:
+    """A line about the variables themselves; most agree with the network."""
+    name = choose.choice(network.names)
+    others = [other for other in network.names if other != name or choose.random() < 0.05]
+    parents = list(network.parents[name]) or choose.sample(others, min(len(others), 2))
+    numbers = sorted(choose.choice((40, 60, -1.5, 133.5, 1e3, 0)) for _ in range(choose.randint(1, 3)))
+    if choose.random() < 0.1:
+        numbers = numbers[::-1]
+    states = choose.sample(network.states(name), len(network.states(name)))
+    named = quoted(states[0]) + "".join(f" < {n:g} <= {quoted(s)}" for n, s in zip(numbers, states[1:], strict=False))
+    return choose.choice(
+        (
+            f"variable {quoted(name)}: {', '.join(map(quoted, network.states(name)))}",
+            f"variables {quoted(name)}, {quoted(choose.choice(others))}: {', '.join(map(quoted, states))}",
+            f"variable {quoted(name)}",
+            f"{quoted(name)} depends on {', '.join(map(quoted, parents))}",
+            f"{quoted(name)} is cut at {', '.join(f'{number:g}' for number in numbers)}",
+            f"{quoted(name)}: {named}",
+            f"{quoted(name)} is cut into {choose.randint(0, 9)} {choose.choice(('quantiles', 'equal ranges'))}",
+            f"P({quoted(name)} {choose.choice(('<', '>='))} {numbers[0]:g}) <= 0.5",
+        )
+    )
+
+
 STATEMENTS: tuple[Callable[[Random, Network], str], ...] = (
     *(range_statement, comparison, influence) * 3,
     *(sums, synergy, approximation) * 2,

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import runpy
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ def test_the_commands_on_the_pages_run() -> None:
     for page in PAGES:
         text = re.sub(r"\\\n\s*", "", page.read_text(encoding="utf-8"))
         for command in re.findall(r"^    credo (.*)$", text, flags=re.MULTILINE):
-            done = CliRunner().invoke(app, command.split())
+            done = CliRunner().invoke(app, shlex.split(command))
             assert done.exit_code == 0, f"{page.name}: credo {command}\n{done.output}"
 
 

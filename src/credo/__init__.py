@@ -26,6 +26,9 @@ _HOMES = {
         "KnowledgeTypeError",
         "Mistake",
         "P",
+        "cut",
+        "declared_network",
+        "depends_on",
         "different",
         "does_not_affect",
         "lowers",
@@ -39,6 +42,7 @@ _HOMES = {
         "same",
         "sub_synergize",
         "synergize",
+        "variable",
     ),
     "credo.knowledge.query": ("Query",),
     "credo.answers": ("Answer",),
@@ -174,6 +178,9 @@ if TYPE_CHECKING:
         KnowledgeTypeError,
         Mistake,
         P,
+        cut,
+        declared_network,
+        depends_on,
         different,
         does_not_affect,
         lowers,
@@ -187,6 +194,7 @@ if TYPE_CHECKING:
         same,
         sub_synergize,
         synergize,
+        variable,
     )
     from credo.knowledge.query import Query
     from credo.model.bin_rules import EqualWidth, Quantiles, Supervised

@@ -266,6 +266,8 @@ class CheckResult:
         Whether statements were compared with data.
     seconds
         How long the check took.
+    from_table
+        What was taken from the data because the knowledge does not declare it: states, cut points, unused columns.
     """
 
     feasible: bool
@@ -290,6 +292,7 @@ class CheckResult:
     blocks: int
     with_data: bool
     seconds: float
+    from_table: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from time import perf_counter
 
@@ -38,9 +38,10 @@ from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference, references_to
 from credo.io.dataset import extended
 from credo.io.declared_table import declared
-from credo.io.network_files import NetworkLike, read_network
-from credo.knowledge import Knowledge, kind_of, knowledge_for, to_text, words_of
-from credo.knowledge.knowledge import KnowledgeSource
+from credo.io.network_files import NetworkLike
+from credo.knowledge import Knowledge, KnowledgeSource, kind_of, to_text, words_of
+from credo.knowledge.declared_network import knowledge_about
+from credo.knowledge.sources import is_knowledge
 from credo.knowledge.spoken import is_spoken
 from credo.knowledge.statements import Influence, Statement, Synergy
 from credo.model.expansion import expand
@@ -68,8 +69,8 @@ Refer = Callable[[Iterable[int]], tuple[StatementReference, ...]]
 
 
 def check(
-    network: NetworkLike,
-    knowledge: KnowledgeSource,
+    network: NetworkLike | KnowledgeSource,
+    knowledge: KnowledgeSource | None = None,
     *,
     data: TableLike | None = None,
     table_format: TableFormat | None = None,
@@ -82,9 +83,9 @@ def check(
     Parameters
     ----------
     network
-        A `Network`, or whatever `read_network` takes.
+        A `Network`, or whatever `read_network` takes; or knowledge that declares its variables, as `fit` takes it.
     knowledge
-        A `Knowledge`, or text or statements to make one of.
+        A `Knowledge`, or text or statements to make one of. Not needed where the first argument is knowledge.
     data
         A path or a frame. Each statement is then compared with the data on its own.
     table_format
@@ -118,11 +119,14 @@ def check(
     """
     if isinstance(network, Knowledge):
         raise OptionError("The network comes first, then the knowledge: check(network, knowledge).")
-    network = read_network(network)
-    knowledge = knowledge_for(network, knowledge)
+    if knowledge is None and not is_knowledge(network):
+        raise OptionError("There is no knowledge to check: check(network, knowledge), or check(knowledge).")
+    data = None if data is None else declared(data, table_format)
+    known, taken = knowledge_about(network, knowledge, data)
     seed = resolve_seed(seed)
     with reporting(verbose, progress) as notify:
-        return _check(knowledge, None if data is None else declared(data, table_format), seed, notify)
+        found = _check(known, data, seed, notify)
+    return replace(found, from_table=tuple(map(str, taken)))
 
 
 def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: ProgressListener) -> Check:

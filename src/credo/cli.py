@@ -29,6 +29,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+DEMO_QUESTIONS = (
+    "P(disease=1 | age=54, smoker=yes, pressure=133.5)",
+    "P(disease=1 | age=54, smoker=yes, pressure=133.5, ecg=abnormal)",
+)
 _UsageError: Any = typer.BadParameter.__mro__[2]  # ClickException, of click or of the copy in Typer
 
 
@@ -82,10 +86,17 @@ def credo(
 
 @app.command()
 def learn(
-    network: Annotated[Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl")],
+    network: Annotated[
+        Path,
+        typer.Argument(
+            help="Knowledge that declares its variables: .credo; or a network: .bif, .bif.gz, .xdsl, .xmlbif, .net, "
+            ".uai, .dsl"
+        ),
+    ],
     data: Annotated[Path, typer.Argument(help="The data: .csv, .parquet, .xlsx, or a folder of Parquet files")],
     knowledge: Annotated[
-        Path | None, typer.Option("--knowledge", "-k", help="A file with what experts know, one statement a line.")
+        Path | None,
+        typer.Option("--knowledge", "-k", help="A file with what experts know about NETWORK, one statement a line."),
     ] = None,
     method: Annotated[str, typer.Option("--method", "-m", help="See `credo methods`.")] = "auto",
     prior: Annotated[str | None, typer.Option(help="A number of pseudo-counts, k2, or bdeu:SIZE.")] = None,
@@ -95,6 +106,9 @@ def learn(
     ] = None,
     fixed: Annotated[list[str] | None, typer.Option(help="Keep the CPT of this variable; may be repeated.")] = None,
     weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
+    complete_rows: Annotated[
+        bool, typer.Option("--complete-rows", help="Learn from rows without missing values: answers have intervals.")
+    ] = False,
     separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
@@ -120,18 +134,25 @@ def learn(
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the result and its explanation here, as one HTML page.")
     ] = None,
+    ask: Annotated[
+        list[str] | None,
+        typer.Option("--ask", "-a", help='A question to the result: "P(outcome=yes | age=54)"; may be repeated.'),
+    ] = None,
     save: Annotated[
         Path | None, typer.Option(help="Save the fit here (.fit), with its draws: `credo query` asks it.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Learn the probabilities of NETWORK from DATA and knowledge. Exit code 3: the knowledge contradicts itself."""
+    """Learn the probabilities of NETWORK from DATA and knowledge. Exit code 3: the knowledge contradicts itself.
+
+    One text file is enough: credo learn patients.credo patients.csv
+    """
     with reporting(_verbose(as_json)) as notify:  # from the first import on, which may take a second
         from credo.constraints.conflicts import ConflictError
         from credo.fitting import fit
         from credo.io.files import require_target
-        from credo.io.network_files import check_target, read_network, write_network
-        from credo.knowledge import read_knowledge
+        from credo.io.network_files import check_target, write_network
+        from credo.knowledge.sources import is_knowledge_file
         from credo.options import EMOptions, EntropyOptions
 
         if out is not None:
@@ -143,19 +164,19 @@ def learn(
 
             check_fit_target(save)
         end_on_signals().expect(save, out, report, checkpoint=checkpoint)
-        given = read_network(network)
-        known = None if knowledge is None else read_knowledge(given, knowledge)
         chosen_prior = _prior(prior, prior_network, prior_weight)
+        written = table_format(separator, decimal, encoding, sheet)
         try:
             result = fit(
-                given,
+                network,
                 data,
-                known,
+                knowledge,
                 method=method,
                 prior=chosen_prior,
                 fixed=tuple(fixed or ()),
                 weights=weights,
-                table_format=table_format(separator, decimal, encoding, sheet),
+                complete_rows=complete_rows,
+                table_format=written,
                 seed=seed,
                 soft_weight=soft_weight,
                 tie_reading=tie_reading,
@@ -164,27 +185,39 @@ def learn(
                 progress=notify,
             )
         except ConflictError as error:
-            if report is None or known is None:
+            if report is None:
                 raise
             from credo.checking import check as check_knowledge
 
-            check_knowledge(given, known, progress=notify).report(report)
+            needed, its_format = (data, written) if is_knowledge_file(network) else (None, None)  # for its states
+            found = check_knowledge(network, knowledge, data=needed, table_format=its_format, progress=notify)
+            found.report(report)
             raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
+        answers = [result.query(question) for question in ask or ()]
         if save is not None:
             result.save(save)
         if report is not None:
             result.report(report, progress=notify)
     if out is not None:
         write_network(result.network, out)
-    _show(result, out, as_json, report)
-    if save is not None and not as_json:
+    if as_json:
+        asked = {"answers": [answer.to_dict() for answer in answers]} if ask else {}
+        _print_json({**result.to_dict(), **asked})
+        return
+    _show(result, out, report)
+    if save is not None:
         say(f'The fit is in {save}. Ask it: credo query {save} "P({result.network.names[-1]})"')
+    for answer in answers:
+        say(f"\n{answer}")
 
 
 @app.command()
 def check(
-    network: Annotated[Path, typer.Argument(help="The network whose variables the knowledge is about")],
-    knowledge: Annotated[Path, typer.Argument(help="The knowledge: one statement a line")],
+    network: Annotated[
+        Path,
+        typer.Argument(help="The network whose variables the knowledge is about; or knowledge that declares them"),
+    ],
+    knowledge: Annotated[Path | None, typer.Argument(help="The knowledge: one statement a line")] = None,
     data: Annotated[Path | None, typer.Option("--data", "-d", help="Compare each statement with these data.")] = None,
     separator: Separator = None,
     decimal: Decimal = ".",
@@ -198,16 +231,12 @@ def check(
     with reporting(_verbose(as_json)) as notify:
         from credo.checking import check as check_knowledge
         from credo.io.files import require_target
-        from credo.io.network_files import read_network
-        from credo.knowledge import read_knowledge
 
         if report is not None:
             require_target(report)  # before the work, not after it
         end_on_signals().expect(report)
-        given = read_network(network)
-        known = read_knowledge(given, knowledge)
         written = table_format(separator, decimal, encoding, sheet)
-        found = check_knowledge(given, known, data=data, table_format=written, seed=seed, progress=notify)
+        found = check_knowledge(network, knowledge, data=data, table_format=written, seed=seed, progress=notify)
         if report is not None:
             found.report(report)
     if as_json:
@@ -241,34 +270,32 @@ def methods() -> None:
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for what the demo writes.")] = Path("demo"),
 ) -> None:
-    """Learn an example that ships with the package: a network of six from thirty patients and an expert's notes."""
+    """Learn an example that ships with the package: heart disease, from a cardiologist's sentences and a table."""
     learned, page = out / "learned.bif", out / "report.html"
     with reporting() as notify:
-        from credo.checking import check as check_knowledge
         from credo.fitting import fit
         from credo.io.files import make_folder
-        from credo.io.network_files import read_network, write_network
-        from credo.knowledge import read_knowledge
-        from credo.report.check_text import check_summary
+        from credo.io.network_files import write_network
+        from credo.report.fit_text import fit_summary
         from credo.shipped import example
 
         make_folder(out)  # before the work, not after it
         end_on_signals().expect(page, learned)
-        folder = example("brain-tumour")
-        network = read_network(folder / "brain-tumour.bif").without_cpts()
-        knowledge = read_knowledge(network, folder / "brain-tumour.credo")
-        data = folder / "patients.csv"
-        found = check_knowledge(network, knowledge, data=data, progress=notify)
-    say(f"An oncologist's notes ({folder / 'brain-tumour.credo'}), compared with thirty patients:\n")
-    console().print(check_summary(found))
-    say("\nWhat is learned from both:\n")
-    with reporting() as notify:
-        result = fit(network, data, knowledge, progress=notify)
+        knowledge, data = example("heart") / "heart.credo", example("heart") / "patients.csv"
+        say(f"Patients, some of whose values are missing ({data}):\n")
+        say("\n".join(f"    {row}" for row in data.read_text(encoding="utf-8").splitlines()[:5]) + "\n    …")
+        say(f"\nWhat a cardiologist writes ({knowledge}):\n")
+        say("\n".join(f"    {line}".rstrip() for line in knowledge.read_text(encoding="utf-8").splitlines()))
+        say("\n$ credo learn heart.credo patients.csv --complete-rows --report report.html\n")
+        result = fit(knowledge, data, complete_rows=True, progress=notify)
+        answers = [result.query(question) for question in DEMO_QUESTIONS]
         result.report(page, progress=notify)
     write_network(result.network, learned)
-    _show(result, learned, as_json=False, report=page)
-    say("\nA question to it, about a patient with headaches and a positive scan:\n")
-    say(str(result.query("P(brain_tumour=yes | severe_headaches=yes, ct_scan=positive)")))
+    console().print(fit_summary(result, learned, with_cpts=False))
+    say(f"The explanation, with pictures and what each statement did, is in {page}: open it in a browser.")
+    say("\nA new patient: 54 years old, a smoker, 133.5 mmHg; before the ECG, and after it is abnormal:\n")
+    for answer in answers:
+        say(str(answer))
 
 
 add_commands(app)
@@ -289,10 +316,7 @@ def _prior(text: str | None, network: Path | None, weight: float | None) -> Prio
     return NetworkPrior(read_network(network), 1.0 if weight is None else weight)
 
 
-def _show(result: FitResult, out: Path | None, as_json: bool, report: Path | None) -> None:
-    if as_json:
-        _print_json(result.to_dict())
-        return
+def _show(result: FitResult, out: Path | None, report: Path | None) -> None:
     from credo.report.fit_text import fit_summary
 
     console().print(fit_summary(result, out))

@@ -80,11 +80,14 @@ def predict(
 def show(
     network: NetworkFile,
     variable: Annotated[list[str] | None, typer.Argument(help="Only these variables, with their CPTs.")] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", "-d", help="With knowledge that declares a network: the table.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the variables of NETWORK with their states and parents, or the CPTs of some of them."""
     fit = _saved(network)
-    given = _read(network) if fit is None else fit.network
+    given = _read(network, data) if fit is None else fit.network
     for name in variable or ():
         given.variable(name)
     if as_json:
@@ -168,9 +171,15 @@ def add_commands(app: typer.Typer) -> None:
         app.command()(command)
 
 
-def _read(path: Path) -> Network:
+def _read(path: Path, data: Path | None = None) -> Network:
+    """A network of a file, or the one that a knowledge file declares."""
     from credo.io.network_files import read_network
+    from credo.knowledge.sources import is_knowledge_file
 
+    if is_knowledge_file(path):
+        from credo.knowledge import declared_network
+
+        return declared_network(path, data).network
     fit = _saved(path)
     return read_network(path) if fit is None else fit.network
 

@@ -20,12 +20,15 @@ from credo.explain.orders_used import order_findings
 from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
 from credo.findings import Finding
+from credo.io.complete_rows import CompleteRows
+from credo.io.complete_rows import complete_rows as only_complete_rows
 from credo.io.declared_table import declared
-from credo.io.network_files import NetworkLike, read_network
+from credo.io.network_files import NetworkLike
 from credo.io.number_columns import with_ranges
 from credo.kernels.compiler import compile_seconds
-from credo.knowledge import Knowledge, knowledge_for
-from credo.knowledge.knowledge import KnowledgeSource
+from credo.knowledge import Knowledge, KnowledgeSource
+from credo.knowledge.declared_network import knowledge_about
+from credo.knowledge.statements import TiedRows
 from credo.options import (
     EMOptions,
     EntropyOptions,
@@ -44,7 +47,7 @@ from credo.user_results import Fit
 
 
 def fit(
-    network: NetworkLike,
+    network: NetworkLike | KnowledgeSource,
     data: TableLike,
     knowledge: KnowledgeSource | None = None,
     *,
@@ -52,6 +55,7 @@ def fit(
     prior: PriorLike | None = None,
     fixed: Sequence[str] = (),
     weights: Weights | None = None,
+    complete_rows: bool = False,
     table_format: TableFormat | None = None,
     seed: Seed = 0,
     soft_weight: float | None = None,
@@ -68,8 +72,10 @@ def fit(
 
     Parameters
     ----------
-    network : Network, path, or an object of pgmpy or pyAgrum
-        The structure to learn; CPTs that it has are where EM starts.
+    network : Network, path, or an object of pgmpy or pyAgrum; or knowledge
+        The structure to learn; CPTs that it has are where EM starts. Knowledge that declares its variables (a file
+        whose name ends in `.credo`, text, or a list of statements) needs no network: states that it does not declare
+        are taken from the data, and `findings` say so.
     data : path or frame
         CSV, Parquet, Excel, a folder of Parquet files; or a frame of pandas, polars, pyarrow, … Cells may be empty,
         and variables without a column are hidden.
@@ -84,6 +90,9 @@ def fit(
         Variables whose CPTs stay as they are.
     weights : str or array, optional
         The column, or the numbers, that say how often each row counts.
+    complete_rows : bool
+        Learn from the rows without missing values alone, which a finding counts. Answers then have intervals, which
+        there are none of yet where values are missing.
     table_format : TableFormat, optional
         How the file of the data is written, where it is not as usual: separator, decimal mark, encoding, sheet.
     seed : int or numpy.random.Generator
@@ -124,8 +133,11 @@ def fit(
     'OPTIMAL'
     """
     started, compiled_before = perf_counter(), compile_seconds()
-    structure, data = read_network(network), declared(data, table_format)
-    known = knowledge_for(structure, knowledge)
+    data = declared(data, table_format)
+    known, taken = knowledge_about(network, knowledge, data, (weights,) if isinstance(weights, str) else ())
+    if complete_rows:
+        data, left_out = _complete_rows(known, data, weights)
+        taken = (*taken, *left_out)
     options = Options(
         em or EMOptions(), posterior or PosteriorOptions(), penalty or PenaltyOptions(), entropy or EntropyOptions()
     )
@@ -149,8 +161,9 @@ def fit(
     learned = with_ranges(learned, table.numbers)
     findings = (
         *contradiction_findings(contradicted),
+        *taken,
         *hidden_findings(table.columns),
-        *outside_findings(structure, table.numbers),
+        *outside_findings(known.network, table.numbers),
         *_method_findings(problem),
         *solution.findings,
         *impossible_data_findings(whole, problem.counts, problem.kept),
@@ -181,6 +194,15 @@ def fit(
         is_incomplete=solution.expected is not None,
         no_interval=solution.no_interval,
     )
+
+
+def _complete_rows(knowledge: Knowledge, data: TableLike, weights: Weights | None) -> CompleteRows:
+    """The complete rows of the data; refused where rows are meant by their numbers, which would change."""
+    if weights is not None and not isinstance(weights, str):
+        raise OptionError("With complete_rows, weights are the name of a column: rows are left out.")
+    if any(isinstance(statement, TiedRows) and statement.rows for statement in knowledge.statements):
+        raise OptionError("With complete_rows, no statement can tie rows by their numbers: rows are left out.")
+    return only_complete_rows(data, knowledge.network.names)
 
 
 def _require_room(problem: Problem, report: ProgressListener) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from credo.knowledge.declarations import CutDeclaration, DependenceDeclaration, VariableDeclaration
 from credo.knowledge.expressions import Linear, Probability, Product
 from credo.knowledge.statements import (
     Approximation,
@@ -16,7 +17,8 @@ from credo.knowledge.statements import (
     Synergy,
     TiedRows,
 )
-from credo.model.network import Network
+from credo.model.cut_points import CutPoints
+from credo.model.network import Network, Variable
 
 YES_NO = ("yes", "no")
 
@@ -48,7 +50,17 @@ def make_clinic() -> Network:
     return Network(states, parents, name="clinic")
 
 
-NETWORKS = {"asia": make_asia(), "clinic": make_clinic()}
+def make_measured() -> Network:
+    """Variables whose numbers are cut into states."""
+    variables = (
+        Variable("age", ("young", "middle", "old"), CutPoints((40, 60))),
+        Variable("bp", ("<140", "140+"), CutPoints((140,))),
+        Variable("outcome", ("no", "yes")),
+    )
+    return Network(variables, {"outcome": ["age"]}, name="measured")
+
+
+NETWORKS = {"asia": make_asia(), "clinic": make_clinic(), "measured": make_measured()}
 
 
 def probability(variable: str, *states: str, **given_states: str) -> Probability:
@@ -145,6 +157,22 @@ FORMS = {
     "P raises order-of-things": Influence("P", "order-of-things", "raises"),
     '\'order\' raises "say \\"hi\\""': Influence("order", 'say "hi"', "raises"),
     "größe raises 年齢": Influence("größe", "年齢", "raises"),
+}
+
+DECLARED = {
+    "variable outcome: no, yes": VariableDeclaration(("outcome",), ("no", "yes")),
+    "variables a, b and 'c d': low, 1, '<5'": VariableDeclaration(("a", "b", "c d"), ("low", "1", "<5")),
+    "Variable outcome  # its states are in the table": VariableDeclaration(("outcome",)),
+    "outcome depends on age, bp": DependenceDeclaration(("outcome",), ("age", "bp")),
+    "a and b depend on c": DependenceDeclaration(("a", "b"), ("c",)),
+    "age is cut at 40, 60": CutDeclaration("age", (40.0, 60.0)),
+    "age is cut at -1.5 and 1e3": CutDeclaration("age", (-1.5, 1000.0)),
+    "age is cut at 1e26, 1.5e300": CutDeclaration("age", (1e26, 1.5e300)),
+    "age: young < 40 <= middle < 60 <= old": CutDeclaration("age", (40.0, 60.0), ("young", "middle", "old")),
+    "bp: normal < 133.5 ≤ 'too high'": CutDeclaration("bp", (133.5,), ("normal", "too high")),
+    "age is cut into 4 quantiles": CutDeclaration("age", rule="quantiles", parts=4),
+    "age is cut into 3 equal ranges": CutDeclaration("age", rule="equal ranges", parts=3),
+    "variable: a < 1 <= b": CutDeclaration("variable", (1.0,), ("a", "b")),
 }
 
 # Statements about Asia.

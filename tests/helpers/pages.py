@@ -15,7 +15,7 @@ STATEMENTS = 6_690  # thirty a variable of Andes
 
 
 def demo() -> credo.Fit:
-    """What `credo demo` learns."""
+    """The example of the tutorial."""
     folder = example("brain-tumour")
     network = credo.read_network(folder / "brain-tumour.bif").without_cpts()
     return credo.fit(network, folder / "patients.csv", credo.read_knowledge(network, folder / "brain-tumour.credo"))

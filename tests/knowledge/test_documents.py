@@ -12,6 +12,7 @@ import pytest
 import credo
 import credo.knowledge
 from credo.knowledge import Knowledge, KnowledgeError, read_knowledge
+from credo.knowledge.declarations import DECLARATIONS
 from credo.knowledge.mistakes import kinds
 from credo.knowledge.statements import STATEMENTS
 from credo.model.network import Network
@@ -21,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+) ?(\w*)\n(.*?)```", GUIDE, re.DOTALL)
 EXAMPLES = [(network, text) for language, network, text in BLOCKS if language == "credo"]
-OF_GUIDE = {"asia": NETWORKS["asia"], "ward": NETWORKS["clinic"]}
+OF_GUIDE = {"asia": NETWORKS["asia"], "ward": NETWORKS["clinic"], "measured": NETWORKS["measured"]}
 
 NO_YES = ("no", "yes")
 BRAIN_TUMOUR = Network(
@@ -54,7 +55,8 @@ def test_every_type_of_statement_has_a_heading_and_an_example(statement):
 @pytest.mark.parametrize(("network", "text"), EXAMPLES)
 def test_every_example_of_the_guide_is_read(network, text):
     knowledge = Knowledge(OF_GUIDE[network], text)
-    assert len(knowledge) == sum(bool(line.split("#")[0].strip()) for line in text.splitlines())
+    lines = sum(bool(line.split("#")[0].strip()) for line in text.splitlines())
+    assert len(knowledge) + len(knowledge.declarations) == lines
     assert Knowledge(OF_GUIDE[network], knowledge.to_text()) == knowledge
 
 
@@ -63,6 +65,16 @@ def test_the_python_of_the_guide_runs():
     names = {"asia": NETWORKS["asia"]}
     exec(compile(code, "language.md", "exec"), names)
     assert len(names["know"]) == 18
+    assert len(names["know"].declarations) == 1
+
+
+def test_every_type_of_declaration_has_an_example():
+    (section,) = re.findall(r"^## Declarations\n(.*?)(?=^## )", GUIDE, re.DOTALL | re.MULTILINE)
+    text = "\n".join(found for _, found in re.findall(r"```credo (\w+)\n(.*?)```", section, re.DOTALL))
+    made = Knowledge(OF_GUIDE["measured"], text).declarations
+    assert {type(declaration) for declaration in made} == set(DECLARATIONS)
+    for form in ("age is cut into 4 quantiles", "age is cut into 3 equal ranges"):
+        assert form in section
 
 
 @pytest.mark.parametrize("name", [*credo.knowledge.__all__, "quantity.Quantity", "statement_base.ComparingStatement"])

@@ -14,14 +14,14 @@ from credo.knowledge import Knowledge, KnowledgeError, P, different, order, rais
 from credo.knowledge.expressions import Linear, Probability, Product
 from credo.knowledge.mistakes import kinds
 from credo.knowledge.statements import Comparison, Influence, NoisyFamily, Order
-from tests.helpers.knowledge_examples import FORMS, LINES, NETWORKS, marked
+from tests.helpers.knowledge_examples import DECLARED, FORMS, LINES, NETWORKS, marked
 from tests.helpers.statement_strategies import ODD, nasty_names, statements
 
-VALID = [*FORMS, *LINES]
+VALID = [*FORMS, *LINES, *DECLARED]
 BROKEN = [marked(example).text for row in kinds().values() for example in row.get("examples", ())]
 PIECES = ["P(", ")", "(", "|", "=", "<=", ">=", "~", "{", "}", ",", "+", "-", "*", "/", "**", "0.3", "1e999", "%", ".",
           '"', "'", "\\", "raises", "lowers", "and", "synergize", "on", "order", ":", "<", "is", "noisy-or", "of", "#",
-          "rows",
+          "rows", "variable", "depends on", "is cut at", "is cut into", "quantiles",
           "with equal", "share", "with confidence", "by at least", "within", "with leak", "in", "lung", "smoke", "yes",
           "no", " ", "\t", "\n", "\r", "\0", "≤", "−", "\u2028", "\u200b", "年"]  # fmt: skip
 
@@ -107,6 +107,8 @@ def derivations(seed: int, count: int) -> list[str]:
         "SYNERGIZE": ["synergize", "sub-synergize"], "EACH": ["each"], "EACH_OTHER": ["each other parent"],
         "ALONE": ["alone"],
         "ON": ["on"], "IN": ["in"], "IS": ["is", "is a"], "OF": ["of"],
+        "VARIABLE": ["variable", "variables"], "DEPENDS_ON": ["depends on"], "IS_CUT_AT": ["is cut at"],
+        "IS_CUT_INTO": ["is cut into"], "CUT_RULE": ["quantiles", "equal ranges"],
         "ORDER": ["order"], "ROWS": ["rows"], "NOISY": ["noisy-or", "noisy-max"], "TIE": ["share", "differ in"],
         "WITH_EQUAL": ["with equal"], "BY_AT_LEAST": ["by at least", ", by at least"], "WITHIN": ["within"],
         "WITH_CONFIDENCE": ["with confidence"], "LEAK": ["with leak", ", without leak"],
@@ -155,6 +157,16 @@ def test_sentences_of_the_grammar(seed):
         "P(lung=yes) <= " + "0" * 90_000 + "x",
         "P(lung=yes) <= 0." + "0" * 90_000 + "x",
         "rows " + "9" * 400 + ", 2 share lung",
+        "variables lung" + ", lung" * 15_000 + ": yes, no",
+        "variable lung: yes" + ", no" * 20_000,
+        "lung depends on smoke" + ", smoke" * 12_000,
+        "lung" + ", smoke" * 6_000 + " depend on lung" + ", smoke" * 6_000,
+        "lung is cut at 1" + ", 1" * 20_000,
+        "lung: a" + " < 1 <= a" * 10_000,
+        "lung: a" + " , a" * 20_000,
+        "variable lung" + " lung" * 15_000,
+        "lung is cut" + " " * 90_000 + "in 4",
+        "lung depends" + " " * 90_000 + "from smoke",
         "rows " + "9" * 5_000 + ", 2 share lung",
     ],
     ids=lambda text: repr(text[:12]) + str(len(text)),

@@ -7,15 +7,17 @@ import re
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import credo.knowledge
 from credo.errors import CredoError
-from credo.knowledge import Knowledge, KnowledgeError, check_columns, read_knowledge
+from credo.knowledge import Knowledge, KnowledgeError, check_columns, declared_network, read_knowledge
 from credo.knowledge.mistakes import SHOWN, caret_lines, kinds
 from credo.knowledge.statements import Influence
 from tests.helpers.knowledge_examples import NETWORKS, marked
 
+PATIENTS = pl.DataFrame({"id": ["a", "b"], "age": [25, 54], "bp": [133.5, 120.0], "outcome": ["no", "yes"]})
 PYTHON_NAMES = {**vars(credo.knowledge), **NETWORKS, "Influence": Influence, "Path": Path, "__file__": __file__}
 
 
@@ -30,7 +32,8 @@ def cases(form: str) -> list[Any]:
 def test_there_are_many_kinds_and_each_has_an_example():
     assert len(kinds()) >= 60
     for kind, row in kinds().items():
-        assert any(row.get(form) for form in ("examples", "python", "file", "columns")), kind
+        forms = ("examples", "python", "file", "columns", "declared", "without_table")
+        assert any(row.get(form) for form in forms), kind
         assert row["message"]
         assert row["expected"], kind
         assert row["suggestion"], kind
@@ -62,6 +65,17 @@ def test_text(kind: str, network: str, example: str):
     assert shown[3].startswith("    expected: ")
     assert shown[4].startswith("    suggestion: ")
     assert "{" not in mistake.message
+
+
+@pytest.mark.parametrize(("kind", "network", "example"), [*cases("declared"), *cases("without_table")])
+def test_text_without_a_network(kind: str, network: str, example: str):
+    text, *place = marked(example)
+    table = None if example in kinds()[kind].get("without_table", ()) else PATIENTS
+    with pytest.raises(KnowledgeError) as caught:
+        declared_network(text, table)
+    (mistake,) = caught.value.mistakes
+    assert mistake.kind == kind
+    assert [mistake.line, mistake.column, mistake.end_column] == place
 
 
 @pytest.mark.parametrize(("kind", "network", "example"), cases("python"))

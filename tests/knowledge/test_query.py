@@ -36,7 +36,8 @@ def test_questions_are_read(text: str, query: Query) -> None:
     [
         ("lung=yes", "begins with P"),
         ("P(lung=yes", "“\\)” is missing at the end"),
-        ("P(lung=yes) <= 3", "cannot be read"),
+        ("P(lung=yes) <= 3", "“<=” follows after its end"),
+        ("P(lung=yes) ~ 3", "cannot be read"),
         ("P(lung=yes) P", "follows after its end"),
         ("P(lnug=yes)", 'no variable lnug. Did you mean "lung"'),
         ("P(lung=maybe)", "lung has no state maybe. Its states are no, yes"),

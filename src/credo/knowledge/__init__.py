@@ -1,5 +1,7 @@
 """The knowledge language: statements of experts as text and in Python, and the mistakes in them."""
 
+from credo.knowledge.declarations import cut, depends_on, variable
+from credo.knowledge.declared_network import declared_network
 from credo.knowledge.independence import does_not_affect
 from credo.knowledge.influence import lowers, raises, sub_synergize, synergize, synergy_direction, synergy_directions
 from credo.knowledge.knowledge import Knowledge, KnowledgeSource, knowledge_for, read_knowledge
@@ -20,6 +22,9 @@ __all__ = [
     "P",
     "StateOrder",
     "check_columns",
+    "cut",
+    "declared_network",
+    "depends_on",
     "different",
     "does_not_affect",
     "kind_of",
@@ -39,5 +44,6 @@ __all__ = [
     "synergy_direction",
     "synergy_directions",
     "to_text",
+    "variable",
     "words_of",
 ]

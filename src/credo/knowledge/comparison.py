@@ -23,8 +23,8 @@ from credo.knowledge.expressions import (
     single,
 )
 from credo.knowledge.mistakes import LineMistake
-from credo.knowledge.names import Name, OtherThan, Part, joined, mistake_at, token_part
-from credo.knowledge.network_names import NetworkNames, check_probability
+from credo.knowledge.names import Name, OtherThan, Part, Threshold, joined, mistake_at, token_part
+from credo.knowledge.network_names import NetworkNames, check_probability, states_beyond
 from credo.knowledge.statement_base import (
     ComparingStatement,
     Kind,
@@ -93,7 +93,7 @@ class Approximation(UncertainStatement):
 
 
 def with_named_states(statement: Comparison | Approximation, network: Network) -> Comparison | Approximation:
-    """The statement with `!=` replaced by the states of the network that it stands for."""
+    """The statement with `!=` and thresholds replaced by the states of the network that they stand for."""
     if not _has_other_states(statement):
         return statement
 
@@ -114,16 +114,19 @@ def with_named_states(statement: Comparison | Approximation, network: Network) -
 
 
 def _named(variable: str, states: tuple[str, ...], network: Network) -> tuple[str, ...]:
-    if not states or not isinstance(states[0], OtherThan):
+    label = states[0] if states else ""
+    if isinstance(label, Threshold):
+        found = states_beyond(label, network.variable(variable))
+        return tuple(Name(state, label.column, label.end_column) for state in found)
+    if not isinstance(label, OtherThan):
         return states
-    label = states[0]
     return tuple(Name(other, label.column, label.end_column) for other in network.states(variable) if other != label)
 
 
 def _has_other_states(statement: Comparison | Approximation) -> bool:
     sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
     return any(
-        isinstance(state, OtherThan)
+        isinstance(state, OtherThan | Threshold)
         for side in sides
         for term in probabilities_in(side)
         for state in (*term.states, *(s for _, s in term.given), *(s for _, group in term.further for s in group))
@@ -368,9 +371,17 @@ def _check_comparison(statement: Comparison, names: NetworkNames) -> Iterator[Li
             found = [*check_probability(probability, names)]
             yield from found
             several = isinstance(side, Product) and any(isinstance(state, OtherThan) for state in probability.states)
+            if not found and isinstance(side, Product) and _has_several_states(probability, names.network):
+                yield mistake_at(probability.states[0], "product-with-set")
             if not found and several and len(names.states[probability.variable]) != 2:
                 yield mistake_at(probability.states[0], "odds-states", name=probability.variable)
                 return
+
+
+def _has_several_states(probability: Probability, network: Network) -> bool:
+    """Whether a threshold stands for more than one state."""
+    label, variable = probability.states[0], network.variable(probability.variable)
+    return isinstance(label, Threshold) and len(states_beyond(label, variable)) > 1
 
 
 def _check_approximation(statement: Approximation, names: NetworkNames) -> Iterator[LineMistake]:

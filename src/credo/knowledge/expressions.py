@@ -9,7 +9,18 @@ from math import isfinite
 from typing import Any
 
 from credo.knowledge.mistakes import LineMistake
-from credo.knowledge.names import OtherThan, Part, escape_mistakes, joined, name_text, read_name, state_text, token_part
+from credo.knowledge.names import (
+    OtherThan,
+    Part,
+    Threshold,
+    escape_mistakes,
+    joined,
+    name_text,
+    read_name,
+    state_text,
+    token_part,
+)
+from credo.model.state_texts import is_number as is_number_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +66,7 @@ class Product:
 
 Expression = Linear | Product
 NOT_EQUAL = ("!=", "≠", "<>")
+INEQUALITIES = {"<": "<", "<=": "<=", "≤": "<=", ">": ">", ">=": ">=", "≥": ">="}
 
 
 def probabilities_in(expression: Expression) -> Iterable[Probability]:
@@ -154,6 +166,11 @@ def number_text(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
+def label_number(value: float) -> str:
+    """A number that reads back exactly where a state may stand, too: `1e26`, not `1e+26`."""
+    return number_text(value).replace("e+", "e")
+
+
 def probability_text(probability: Probability) -> str:
     """`P(lung=yes | smoke=yes)`."""
     return f"P({event_text(probability)})"
@@ -174,6 +191,8 @@ def event_text(probability: Probability) -> str:
 def _event_text(name: str, states: Sequence[str]) -> str:
     if states and isinstance(states[0], OtherThan):
         return f"{name_text(name)}!={state_text(states[0])}"
+    if states and isinstance(states[0], Threshold):
+        return f"{name_text(name)} {states[0]}"
     shown = [state_text(state) for state in states]
     return f"{name_text(name)}={shown[0]}" if len(shown) == 1 else f"{name_text(name)} in {{{', '.join(shown)}}}"
 
@@ -327,9 +346,12 @@ def parse_each(children: list[Any]) -> Part:
 
 
 def parse_event(children: list[Any]) -> Part:
-    """`lung=yes`, or `lung!=yes`."""
+    """`lung=yes`, or `lung!=yes`; `age >= 60`, where age is cut at 60."""
     name, relation, label = children
     state = label.value
+    if str(relation) in INEQUALITIES and is_number_text(state):
+        text = f"{INEQUALITIES[str(relation)]} {label_number(float(state))}"
+        state = Threshold(text, relation.start_pos + 1, label.end)
     if str(relation) in NOT_EQUAL:
         state = OtherThan(state, getattr(state, "column", 0), getattr(state, "end_column", 0))
     return joined((name.value, (state,), token_part(relation)), [name, label])
@@ -353,7 +375,7 @@ def event_mistakes(events: Sequence[Part], conditions: Sequence[Part]) -> tuple[
             elif part in conditions:
                 one = f"{name}={states[0]}"
                 mistakes.append(LineMistake("condition-set", part.column, part.end, {"name": name, "one": one}))
-        elif relation.value not in ("=", "==", *NOT_EQUAL):
+        elif relation.value not in ("=", "==", *NOT_EQUAL) and not isinstance(states[0], Threshold):
             facts = {"name": name, "state": states[0]}
             mistakes.append(LineMistake("event-relation", relation.column, relation.end, facts))
         if part in conditions:

@@ -3,46 +3,37 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Union
 
-from credo.errors import closest
-from credo.knowledge.expressions import expression_text
-from credo.knowledge.mistakes import (
-    PYTHON,
-    KnowledgeError,
-    KnowledgeFileError,
-    KnowledgeTypeError,
-    LineMistake,
-    Mistake,
-    describe,
-    python_error,
-)
-from credo.knowledge.parse import Parsed, parse, parse_line
-from credo.knowledge.quantity import Quantity
+from credo.knowledge.declarations import Declaration
+from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, KnowledgeTypeError, Mistake, python_error
+from credo.knowledge.parse import Parsed
+from credo.knowledge.sources import read_sources, shortened
 from credo.knowledge.state_order import Order, StateOrder, state_order
+from credo.knowledge.statement_base import Reported
 from credo.knowledge.statements import (
-    STATEMENTS,
     Statement,
     check_statements,
+    described,
+    mentions_in,
     place_of,
     to_text,
     with_named_states,
     words_of,
 )
+from credo.knowledge.structure import disagreements, structure_of, with_cuts
 from credo.model.network import Network
 
 MAX_SHOWN = 50  # statements that a notebook shows
-MAX_BYTES = 10_000_000  # about a hundred thousand statements; a larger file is most likely the data
-FILE_ENDING = ".credo"
-_MAX_PATH = 4_096  # characters; a longer text names no file
 _MAX_PADDING = 60  # characters; longer statements do not push the places of the others to the right
 
-KnowledgeItem = Union[str, "os.PathLike[str]", Statement, "Knowledge"]
+KnowledgeItem = Union[str, "os.PathLike[str]", Statement, Declaration, "Knowledge"]
 KnowledgeSource = KnowledgeItem | Iterable[KnowledgeItem]
 
 
@@ -65,6 +56,8 @@ class Knowledge:
         In the order given.
     network : Network
         The network.
+    declarations : tuple of declarations
+        What the source says about the variables themselves, which the network agrees with.
     orders : mapping of str to StateOrder
         For each variable its states from low to high, as influences use them.
 
@@ -92,18 +85,20 @@ class Knowledge:
     """
 
     statements: tuple[Statement, ...]
+    declarations: tuple[Declaration, ...]
     network: Network = field(repr=False)
     orders: Mapping[str, StateOrder] = field(repr=False, compare=False)
 
     def __init__(self, network: Network, source: KnowledgeSource, name: str = "") -> None:
         _require_network(network, source, "Knowledge(network, source)")
-        statements, mistakes = _read(_items(source), name)
-        mistakes.extend([*_without_repetition(check_statements(statements, network), mistakes)])
-        if mistakes:
-            raise KnowledgeError(sorted(mistakes, key=lambda mistake: (mistake.source, mistake.line, mistake.column)))
+        parsed = read_sources(items_of(source), name)
+        network, wrong = _agreed(parsed, network)
+        found = check_statements(parsed.statements, network, is_declared=bool(parsed.declarations))
+        raise_mistakes([*parsed.mistakes, *wrong, *_without_repetition(found, parsed.mistakes)])
+        statements = [with_named_states(statement, network) for statement in parsed.statements]
         # A frozen class sets its fields once, here.
-        statements = [with_named_states(statement, network) for statement in statements]
         object.__setattr__(self, "statements", tuple(statements))
+        object.__setattr__(self, "declarations", parsed.declarations)
         object.__setattr__(self, "network", network)
         object.__setattr__(self, "orders", state_orders(network, statements))
 
@@ -119,13 +114,13 @@ class Knowledge:
             return NotImplemented
         if not self.network.same_structure(other.network):
             raise python_error("two-networks", "", left=self.network.name, right=other.network.name)
-        return Knowledge(self.network, (*self.statements, *other.statements))
+        return Knowledge(self.network, (self, other))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Knowledge, (self.network, self.statements)
+        return Knowledge, (self.network, (*self.declarations, *self.statements))
 
     def to_text(self) -> str:
-        """The statements as text, one a line, which reads back as equal knowledge.
+        """The declarations and statements as text, one a line, which reads back as equal knowledge.
 
         Returns
         -------
@@ -139,36 +134,47 @@ class Knowledge:
         >>> credo.Knowledge(network, credo.raises("smoke", "lung")).to_text()
         'smoke raises lung'
         """
-        return "\n".join(to_text(statement) for statement in self.statements)
+        return "\n".join(to_text(each) for each in (*self.declarations, *self.statements))
 
     def _repr_html_(self) -> str:
-        items = "".join(f"<li><code>{escape(to_text(each))}</code></li>" for each in self.statements[:MAX_SHOWN])
-        more = len(self) - MAX_SHOWN
-        rest = f"<p>and {more:,} more</p>" if more > 0 else ""
-        return f"<p>{len(self):,} statement{'' if len(self) == 1 else 's'}:</p><ul>{items}</ul>{rest}"
+        heading = f"<p>{len(self):,} statement{'' if len(self) == 1 else 's'}:</p>{_html_list(self.statements)}"
+        return f"<p>Declared:</p>{_html_list(self.declarations)}{heading}" if self.declarations else heading
 
     def __repr__(self) -> str:
         return f"<Knowledge: {_counted(self)}>"
 
     def __str__(self) -> str:
-        lines = [(words_of(statement), place_of(statement) or "Python") for statement in self.statements]
+        both = (*self.declarations, *self.statements)
+        lines = [(words_of(each), place_of(each) or "Python") for each in both]
         width = max((len(words) for words, _ in lines if len(words) <= _MAX_PADDING), default=0)
-        digits = len(str(len(lines)))
+        digits = len(str(len(self)))
+        numbers = ["-" * bool(len(self))] * len(self.declarations) + [f"{n}." for n in range(1, len(self) + 1)]
         return "\n".join(
             [
                 _counted(self),
                 *(
-                    f"{number:>{digits}}. {words:<{width}} ({place})"
-                    for number, (words, place) in enumerate(lines, start=1)
+                    f"{number:>{digits + 1}} {words:<{width}} ({place})"
+                    for number, (words, place) in zip(numbers, lines, strict=True)
                 ),
             ]
         )
 
 
+def _html_list(items: Sequence[Statement | Declaration]) -> str:
+    shown = "".join(f"<li><code>{escape(to_text(each))}</code></li>" for each in items[:MAX_SHOWN])
+    more = len(items) - MAX_SHOWN
+    return f"<ul>{shown}</ul>" + (f"<p>and {more:,} more</p>" if more > 0 else "")
+
+
 def _counted(knowledge: Knowledge) -> str:
     count = len(knowledge.statements)
     about = f" about {knowledge.network.name}" if knowledge.network.name else ""
-    return f"{count:,} statement{'' if count == 1 else 's'}{about}"
+    declared = f" and {_number_of(len(knowledge.declarations), 'declaration')}" if knowledge.declarations else ""
+    return f"{_number_of(count, 'statement')}{declared}{about}"
+
+
+def _number_of(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def read_knowledge(network: Network, path: str | os.PathLike[str]) -> Knowledge:
@@ -213,7 +219,7 @@ def knowledge_for(network: Network, knowledge: KnowledgeSource | None) -> Knowle
         both = zip(knowledge.network.variables, network.variables, strict=True)
         if all(own.is_ordered == other.is_ordered for own, other in both):
             return knowledge
-    return Knowledge(network, knowledge.statements)
+    return Knowledge(network, knowledge)
 
 
 def state_orders(network: Network, statements: Iterable[Statement] = ()) -> Mapping[str, StateOrder]:
@@ -222,118 +228,45 @@ def state_orders(network: Network, statements: Iterable[Statement] = ()) -> Mapp
     return MappingProxyType({variable.name: state_order(variable, stated) for variable in network.variables})
 
 
-# Sources --------------------------------------------------------------------------------------------------------------
+# Arguments ------------------------------------------------------------------------------------------------------------
+
+
+def items_of(source: Any) -> list[Any]:
+    """What a user gave as knowledge, one by one; knowledge itself as its declarations and statements."""
+    one = isinstance(source, (str, bytes, Mapping)) or not isinstance(source, Iterable)
+    if one or isinstance(source, Knowledge):
+        return [*source.declarations, *source.statements] if isinstance(source, Knowledge) else [source]
+    return [each for item in source for each in (items_of(item) if isinstance(item, Knowledge) else (item,))]
+
+
+def raise_mistakes(mistakes: Iterable[Mistake]) -> None:
+    """Raise a KnowledgeError with all mistakes in the order of the file, if there is one."""
+    if found := sorted(mistakes, key=lambda mistake: (mistake.source, mistake.line, mistake.column)):
+        raise KnowledgeError(found)
+
+
+def described_elsewhere(wrong: Iterable[Reported], before: Iterable[Mistake]) -> list[Mistake]:
+    """Mistakes of declarations with each other or with a network, except on lines that have a mistake already."""
+    lines = {(mistake.source, mistake.line) for mistake in before}
+    found = [described(mistake, statement) for statement, mistake in islice(wrong, MAX_MISTAKES)]
+    return [mistake for mistake in found if (mistake.source, mistake.line) not in lines]
+
+
+def _agreed(parsed: Parsed, network: Network) -> tuple[Network, list[Mistake]]:
+    """The network with the cut points that are declared, and where declarations contradict it or each other."""
+    if not parsed.declarations:
+        return network, []
+    structure, wrong = structure_of(parsed.declarations, parsed.statements)
+    mentioned = dict.fromkeys((*structure.mentions, *mentions_in(parsed.statements)))
+    wrong = wrong or [*disagreements(structure, network, mentioned)]
+    return with_cuts(network, structure) if not wrong else network, described_elsewhere(wrong, parsed.mistakes)
 
 
 def _require_network(network: Any, source: Any, call: str) -> None:
     if isinstance(network, Network):
         return
     kind = "arguments-swapped" if isinstance(source, Network) else "not-a-network"
-    raise python_error(kind, "", error=KnowledgeTypeError, what=_shortened(network), call=call)
-
-
-def _items(source: Any) -> list[Any]:
-    one = isinstance(source, (str, bytes, Mapping)) or not isinstance(source, Iterable)
-    if one:
-        return [source]
-    return [each for item in source for each in (item if isinstance(item, Knowledge) else (item,))]
-
-
-def _read(items: Iterable[Any], name: str) -> tuple[list[Statement], list[Mistake]]:
-    statements: list[Statement] = []
-    mistakes: list[Mistake] = []
-    for item in items:
-        parsed = _read_item(item, name)
-        statements.extend(parsed.statements)
-        mistakes.extend(parsed.mistakes)
-    return statements, mistakes
-
-
-def _read_item(item: Any, name: str) -> Parsed:
-    if isinstance(item, str):
-        if _is_file_name(item):
-            return _read_file(Path(item))
-        parsed = parse(item, name)
-        return _read_file(Path(item)) if not parsed.statements and parsed.mistakes and _is_file(item) else parsed
-    return _read_file(Path(item)) if isinstance(item, os.PathLike) else _from_python(item)
-
-
-def _is_file_name(text: str) -> bool:
-    """Whether a text is the name of a file, whether that exists or not."""
-    return text.endswith(FILE_ENDING) and "\n" not in text and "\r" not in text
-
-
-def _is_file(text: str) -> bool:
-    if len(text) > _MAX_PATH or "\n" in text or "\r" in text:
-        return False
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):  # a name that this system cannot have
-        return False
-
-
-def _read_file(path: Path) -> Parsed:
-    try:
-        size = path.stat().st_size
-        content = path.read_bytes() if size <= MAX_BYTES else b""
-    except FileNotFoundError:
-        raise _file_error(path, "file-missing", error=KnowledgeFileError, hint=_similar_file(path)) from None
-    except (OSError, ValueError) as error:  # ValueError: a name that this system cannot have
-        reason = getattr(error, "strerror", None) or str(error)
-        raise _file_error(path, "file-unreadable", reason=reason) from None
-    if size > MAX_BYTES:
-        raise _file_error(path, "file-too-large", size=f"{size / 1e6:,.1f}")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise _file_error(path, "file-not-utf8", byte=f"0x{error.object[error.start]:02x}", line=line) from None
-    parsed = parse(text, path.name)
-    if not parsed.statements and not parsed.mistakes:
-        raise _file_error(path, "file-empty")
-    return parsed
-
-
-def _similar_file(path: Path) -> str:
-    """What to do about a file that does not exist."""
-    if not path.parent.is_dir():
-        return f"There is no folder {path.parent} either: check the path."
-    try:
-        names = sorted(other.name for other in path.parent.iterdir() if other.is_file())
-    except OSError:
-        return "Check the name and the folder."
-    near = closest(path.name, [name for name in names if name.endswith(FILE_ENDING)]) or closest(path.name, names)
-    return f'Did you mean "{path.parent / near}"?' if near else "Check the name and the folder."
-
-
-def _file_error(path: Path, kind: str, error: type[KnowledgeError] = KnowledgeError, **facts: Any) -> KnowledgeError:
-    return error([describe(LineMistake(kind, 1, 1, {"path": str(path), **facts}), 0, "", path.name)])
-
-
-def _from_python(item: Any) -> Parsed:
-    if type(item) in STATEMENTS and item.span is not None:
-        return Parsed((item,), ())
-    # A statement without a place is written out and read back: it is checked like text, and messages can point at it.
-    try:
-        line = expression_text(item.expression) if isinstance(item, Quantity) else to_text(item)
-    except (TypeError, ValueError, AttributeError, LookupError):
-        return Parsed((), (_not_a_statement(item),))
-    statement, mistakes = parse_line(line, 0, PYTHON)
-    return Parsed(
-        () if statement is None else (statement,), tuple(describe(mistake, 0, line, PYTHON) for mistake in mistakes)
-    )
-
-
-def _not_a_statement(item: Any) -> Mistake:
-    hint = "All statements are in the language guide."
-    if isinstance(item, bool):
-        hint = "Python compared two numbers; write P(…).between(low, high)."
-    return describe(LineMistake("not-a-statement", 1, 1, {"what": _shortened(item), "hint": hint}), 0, "", PYTHON)
-
-
-def _shortened(item: Any) -> str:
-    shown = repr(item)
-    return shown if len(shown) <= _MAX_PADDING else f"{shown[:_MAX_PADDING]}…"
+    raise python_error(kind, "", error=KnowledgeTypeError, what=shortened(network), call=call)
 
 
 def _without_repetition(found: Iterable[Mistake], before: Iterable[Mistake]) -> Iterator[Mistake]:

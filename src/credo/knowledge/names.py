@@ -12,7 +12,10 @@ from credo.knowledge.mistakes import LineMistake, python_error
 
 # Words of the grammar: as names they are quoted, so that a reader never has to guess which is meant.
 KEYWORDS = frozenset(
-    ("p", "and", "by", "differ", "in", "is", "lowers", "of", "on", "order", "raises", "rows", "share", "with", "within")
+    (
+        *("p", "and", "by", "differ", "in", "is", "lowers", "of", "on", "order", "raises", "rows", "share"),
+        *("variable", "variables", "with", "within"),
+    )
 )
 
 _BARE_NAME = re.compile(r"[^\W\d]\w*(?:[.\-/]\w+)*")
@@ -44,6 +47,25 @@ class OtherThan(Name):
     """A state that stands for all others of its variable: `scan != positive`."""
 
     __slots__ = ()
+
+
+class Threshold(Name):
+    """States on one side of a cut point, as text: `>= 60` in `age >= 60`."""
+
+    __slots__ = ()
+
+    @property
+    def relation(self) -> str:
+        return self.partition(" ")[0]
+
+    @property
+    def number(self) -> float:
+        return float(self.partition(" ")[2])
+
+    def opposite(self) -> Threshold:
+        """The other side of the same cut point."""
+        relation = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}[self.relation]
+        return Threshold(f"{relation} {self.partition(' ')[2]}", self.column, self.end_column)
 
 
 class Part(NamedTuple):
@@ -82,7 +104,13 @@ def mistake_between(first: str, last: str, kind: str, /, **facts: object) -> Lin
 
 def repeated_names(names: Sequence[Any], kind: str) -> tuple[LineMistake, ...]:
     """A mistake at every name that occurred before in the list."""
-    return tuple(mistake_at(name, kind, name=name) for place, name in enumerate(names) if name in names[:place])
+    seen: set[Any] = set()
+    repeated = []
+    for name in names:
+        if name in seen:
+            repeated.append(mistake_at(name, kind, name=name))
+        seen.add(name)
+    return tuple(repeated)
 
 
 def own_parent(parents: Sequence[Any], child: str) -> tuple[LineMistake, ...]:

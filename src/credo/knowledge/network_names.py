@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from credo.errors import closest, listing
-from credo.knowledge.expressions import Probability
+from credo.knowledge.expressions import Probability, label_number
 from credo.knowledge.mistakes import LineMistake
-from credo.knowledge.names import OtherThan, mistake_at, mistake_between
-from credo.model.network import Network
+from credo.knowledge.names import OtherThan, Threshold, mistake_at, mistake_between, name_text
+from credo.model.network import Network, Variable
+from credo.model.state_texts import is_number
 
 MAX_SEARCHES = 50  # close names are searched this often at most: it is slow among a thousand variables
 
@@ -19,8 +20,9 @@ class NetworkNames:
     Not frozen, because it counts its searches: after `MAX_SEARCHES` names nothing is suggested any more.
     """
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, is_declared: bool = False) -> None:
         self.network = network
+        self.is_declared = is_declared  # by lines of the knowledge itself
         self.states = {variable.name: frozenset(variable.states) for variable in network.variables}
         self.parents = {name: frozenset(parents) for name, parents in network.parents.items()}
         self._searched: dict[tuple[str, tuple[str, ...]], str | None] = {}
@@ -44,7 +46,9 @@ def check_probability(probability: Probability, names: NetworkNames) -> Iterator
             yield mistake_at(variable, "event-twice", name=variable)
         else:
             for state in states:
-                if state not in known:
+                if isinstance(state, Threshold):
+                    yield from check_threshold(state, names.network.variable(variable))
+                elif state not in known:
                     yield unknown_state(variable, state, names)
             if len(states) > 1:
                 yield from _check_state_set(variable, states, known)
@@ -58,11 +62,36 @@ def check_probability(probability: Probability, names: NetworkNames) -> Iterator
             yield mistake_at(name, "condition-twice", name=name)
         elif name not in names.states:
             yield unknown_variable(name, names)
+        elif isinstance(given_state, Threshold):
+            found = [*check_threshold(given_state, names.network.variable(name))]
+            yield from found
+            if not found and len(states := states_beyond(given_state, names.network.variable(name))) > 1:
+                yield mistake_at(given_state, "several-states-given", name=name, states=listing(states))
         elif given_state is not None and given_state not in names.states[name]:
             yield unknown_state(name, given_state, names)
         elif isinstance(given_state, OtherThan) and len(names.states[name]) != 2:
             yield mistake_at(given_state, "other-states-given", name=name)
         seen.add(name)
+
+
+def states_beyond(threshold: Threshold, variable: Variable) -> tuple[str, ...]:
+    """The states of a variable with cut points that `>= 60` or `< 60` stands for."""
+    assert variable.cuts is not None
+    place = variable.cuts.points.index(threshold.number) + 1
+    return variable.states[place:] if threshold.relation == ">=" else variable.states[:place]
+
+
+def check_threshold(threshold: Threshold, variable: Variable) -> Iterator[LineMistake]:
+    """A threshold has to be a cut point of its variable, which belongs to the state above it."""
+    number = label_number(threshold.number)
+    if variable.cuts is None:
+        yield mistake_at(threshold, "threshold-without-cuts", name=variable.name, states=listing(variable.states))
+    elif threshold.number not in variable.cuts.points:
+        facts = {"name": variable.name, "cuts": str(variable.cuts), "number": number}
+        yield mistake_at(threshold, "threshold-not-cut", **facts)
+    elif threshold.relation in (">", "<="):
+        write = f"{variable.name} {'>=' if threshold.relation == '>' else '<'} {number}"
+        yield mistake_at(threshold, "threshold-side", number=number, write=write)
 
 
 def is_cpt_entry(probability: Probability, network: Network) -> bool:
@@ -112,7 +141,10 @@ def check_parents(
 def _parent_facts(parent: str, child: str, names: NetworkNames) -> dict[str, str]:
     parents = names.network.parents[child]
     near = names.closest(parent, parents)
-    hint = f'Did you mean "{near}"?' if near else f"Name a parent of {child}, or add the arc to the network."
+    line = f"the line {name_text(child)} depends on {name_text(parent)}"
+    hint = f"Name a parent of {child}, or add {line if names.is_declared else 'the arc to the network'}."
+    if near and not names.is_declared:
+        hint = f'Did you mean "{near}"?'
     if child in names.parents[parent]:
         hint = f"The arc goes the other way: {child} is a parent of {parent}."
     choice = (
@@ -133,8 +165,16 @@ def unknown_state(variable: str, state: str, names: NetworkNames) -> LineMistake
     """A label that is no state of its variable."""
     known = names.network.states(variable)
     near = names.closest(state, known) or next((label for label in known if _same_number(label, state)), None)
-    hint = f'Did you mean "{near}"?' if near else "Write states as in the network, in quotes where needed."
+    hint = f'Did you mean "{near}"?' if near else _state_hint(names.network.variable(variable), state, names)
     return mistake_at(state, "unknown-state", name=variable, state=state, known=listing(known), hint=hint)
+
+
+def _state_hint(variable: Variable, state: str, names: NetworkNames) -> str:
+    """What to write instead of a state that is not there, and not close to one that is."""
+    if variable.cuts is not None and is_number(state):
+        return f'{state} is in the state "{variable.states[variable.cuts.code(float(state))]}".'
+    where = "the table, or as they are declared" if names.is_declared else "the network"
+    return f"Write states as in {where}, in quotes where needed."
 
 
 def _same_number(left: str, right: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from credo.knowledge import expressions, names, spoken
 from credo.knowledge.comparison import Compared, complete_comparison
+from credo.knowledge.declarations import DECLARATIONS, Declaration
 from credo.knowledge.expressions import Probability
 from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, LineMistake, Mistake, describe
 from credo.knowledge.names import Part, token_part, without_comment
@@ -30,10 +31,14 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class Parsed(NamedTuple):
-    """The statements of a text, and the mistakes in it."""
+    """The statements of a text, the mistakes in it, and its declarations."""
 
-    statements: tuple[Statement, ...]
-    mistakes: tuple[Mistake, ...]
+    statements: tuple[Statement, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
+    declarations: tuple[Declaration, ...] = ()
+
+
+NOTHING = Parsed()
 
 
 def parse(text: str, source: str = "") -> Parsed:
@@ -44,6 +49,7 @@ def parse(text: str, source: str = "") -> Parsed:
 
 def _parse(text: str, source: str) -> Parsed:
     statements: list[Statement] = []
+    declarations: list[Declaration] = []
     mistakes: list[Mistake] = []
     for number, line in enumerate(_LINE_END.split(text), start=1):
         start = line.lstrip()
@@ -52,18 +58,29 @@ def _parse(text: str, source: str) -> Parsed:
             mistakes.extend(describe(mistake, number, line, source) for mistake in found)
             continue
         statement, wrong = parse_line(line, number, source)
-        if statement is not None:
-            statements.append(statement)
+        if type(statement) in DECLARATIONS:
+            declarations.append(statement)  # type: ignore[arg-type]
+        elif statement is not None:
+            statements.append(statement)  # type: ignore[arg-type]
         mistakes.extend(describe(mistake, number, line, source) for mistake in wrong)
         if len(mistakes) >= MAX_MISTAKES:
             end = 1 + len(line)
             mistakes.append(describe(LineMistake("too-many-mistakes", end, end + 1), number, line, source))
             break
-    return Parsed(tuple(statements), tuple(mistakes))
+    return Parsed(tuple(statements), tuple(mistakes), tuple(declarations))
 
 
-def parse_line(line: str, number: int = 1, source: str = "") -> tuple[Statement | None, tuple[LineMistake, ...]]:
-    """The statement on one line, if it can be read, and its mistakes."""
+def parsed_line(statement: Statement | Declaration | None, mistakes: Sequence[Mistake]) -> Parsed:
+    """One statement or declaration, and its mistakes."""
+    if type(statement) in DECLARATIONS:
+        return Parsed((), tuple(mistakes), (statement,))  # type: ignore[arg-type]
+    return Parsed(() if statement is None else (statement,), tuple(mistakes))  # type: ignore[arg-type]
+
+
+def parse_line(
+    line: str, number: int = 1, source: str = ""
+) -> tuple[Statement | Declaration | None, tuple[LineMistake, ...]]:
+    """The statement or declaration on one line, if it can be read, and its mistakes."""
     if mistakes := tuple(_unreadable(line)):
         return None, mistakes
     try:
@@ -129,7 +146,7 @@ def _parse_leak(children: list[Any]) -> Part:
     return Part(Modifier("leak", 0.0 if "without" in word.value else 1.0, word), word.column, word.end)
 
 
-def _parse_statement(children: list[Any]) -> tuple[Statement | None, tuple[LineMistake, ...]]:
+def _parse_statement(children: list[Any]) -> tuple[Statement | Declaration | None, tuple[LineMistake, ...]]:
     """The statement with its modifiers, and every mistake of its form."""
     body: Part = children[0]
     mistakes = list(body.mistakes)
@@ -146,7 +163,7 @@ def _parse_statement(children: list[Any]) -> tuple[Statement | None, tuple[LineM
         statement = body.value
     if statement is None:
         return None, tuple(mistakes)
-    rules = STATEMENTS[type(statement)]
+    rules = STATEMENTS.get(type(statement)) or DECLARATIONS[type(statement)]
     for name, modifier in modifiers.items():
         if name in rules.modifiers:
             value = bool(modifier.value.amount) if name == "leak" else modifier.value.amount
@@ -203,7 +220,7 @@ def grammar_rules() -> SimpleNamespace:
         "confidence": _parse_amount("confidence"),
         "leak": _parse_leak,
     }
-    for rules in STATEMENTS.values():
+    for rules in (*STATEMENTS.values(), *DECLARATIONS.values()):
         functions.update(rules.grammar_rules)
     return SimpleNamespace(**functions)
 

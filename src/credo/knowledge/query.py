@@ -15,12 +15,17 @@ from credo.errors import OutsideRangeWarning, QueryError, listing, suggestion
 from credo.io.columns import Lexicon
 from credo.io.files import warn_caller
 from credo.io.number_columns import outside_message
+from credo.knowledge.expressions import INEQUALITIES
+from credo.knowledge.mistakes import describe
+from credo.knowledge.names import Threshold
+from credo.knowledge.network_names import check_threshold, states_beyond
 from credo.model.network import Network
+from credo.model.state_texts import is_number
 from credo.types import MISSING
 
 # The parts of a question: a quoted name, a bare one as in knowledge files, or one sign.
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<word>[+\-]?\.?\w+(?:[.\-/]+\w+)*\+?)|(?P<sign>[(){}|,=]))"""
+    r"""\s*(?:(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<word>[+\-]?\.?\w+(?:[.\-/]+\w+)*\+?)|(?P<sign>[<>]=?|[≤≥(){}|,=]))"""
 )
 _SHAPE = "Write it like P(lung=yes | xray=yes), or P(lung | do(smoke=no)) for all states of lung."
 
@@ -172,6 +177,8 @@ class _Reader:
         _require_variable(self.network, name)
         if self._is_sign("="):
             states = [self._name(f"a state of {name}")]
+        elif self._peek()[0] == "sign" and self._peek()[1] in INEQUALITIES:
+            return name, self._beyond(name, INEQUALITIES[self._take()[1]])
         elif self._peek() == ("word", "in"):
             self.place += 1
             self._require_sign("{")
@@ -184,6 +191,18 @@ class _Reader:
         else:
             raise self._error(f"{name} needs a state, as in {name}={self.network.states(name)[-1]}")
         return name, tuple(dict.fromkeys(_state(self.network, name, state) for state in states))
+
+    def _beyond(self, name: str, relation: str) -> tuple[str, ...]:
+        """The states that `age >= 60` stands for, where age is cut at 60."""
+        number = self._name(f"a cut point of {name}")
+        if not is_number(number):
+            raise self._error(f"after {name} {relation} comes a number, not {number}")
+        text, variable = f"{relation} {number}", self.network.variable(name)
+        threshold = Threshold(text, 1, len(text) + 1)
+        for mistake in check_threshold(threshold, variable):
+            found = describe(mistake, 0, text)
+            raise QueryError(f"{found.message} {found.suggestion}")
+        return states_beyond(threshold, variable)
 
 
 def _require_variable(network: Network, name: object) -> None:

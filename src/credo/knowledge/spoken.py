@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from credo.knowledge.comparison import Compared, Comparison
 from credo.knowledge.expressions import Expression, Linear, Probability, Product, each_in, event_mistakes, number, scale
 from credo.knowledge.mistakes import LineMistake
-from credo.knowledge.names import OtherThan, Part, joined, token_part
+from credo.knowledge.names import OtherThan, Part, Threshold, joined, token_part
 from credo.knowledge.statement_base import StatementBase
 
 # The calibrated language of the Intergovernmental Panel on Climate Change [Mastrandrea et al., 2010, table 1].
@@ -206,7 +206,12 @@ def _exposures(event: Part, one: Part, two: Part) -> tuple[Part, Part]:
 
 
 def _others(states: Sequence[str]) -> tuple[str, ...]:
-    return tuple(OtherThan(state, getattr(state, "column", 0), getattr(state, "end_column", 0)) for state in states)
+    return tuple(
+        state.opposite()
+        if isinstance(state, Threshold)
+        else OtherThan(state, getattr(state, "column", 0), getattr(state, "end_column", 0))
+        for state in states
+    )
 
 
 def _complement(term: Probability) -> Probability:

@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from credo.knowledge import comparison
 from credo.knowledge.comparison import APPROXIMATION, COMPARISON, Approximation, Comparison
+from credo.knowledge.declarations import DECLARATIONS, Declaration
 from credo.knowledge.independence import INDEPENDENCE, Independence
 from credo.knowledge.influence import INFLUENCE, SYNERGY, Influence, Synergy
 from credo.knowledge.mistakes import MAX_MISTAKES, PYTHON, LineMistake, Mistake, describe
+from credo.knowledge.names import Name
 from credo.knowledge.network_names import NetworkNames
 from credo.knowledge.noisy_family import NOISY_FAMILY, NoisyFamily
 from credo.knowledge.state_order import ORDER, Order
@@ -33,7 +35,9 @@ __all__ = [
     "TiedRows",
     "check_columns",
     "check_statements",
+    "described",
     "kind_of",
+    "mentions_in",
     "place_of",
     "to_text",
     "with_named_states",
@@ -54,21 +58,21 @@ STATEMENTS: dict[type, StatementRules] = {
 }
 
 
-def to_text(statement: Statement) -> str:
+def to_text(statement: Statement | Declaration) -> str:
     """The statement as one line of the language, which reads back as the same statement."""
-    if type(statement) not in STATEMENTS:
+    if type(statement) not in STATEMENTS and type(statement) not in DECLARATIONS:
         raise TypeError(f"{statement!r} is no statement")
     return str(statement)
 
 
-def words_of(statement: Statement) -> str:
+def words_of(statement: Statement | Declaration) -> str:
     """A statement as the user wrote it; built in Python, as its line of the language."""
     if statement.span is None:
         return to_text(statement)
     return statement.span.text[statement.span.column - 1 : statement.span.end_column - 1].strip()
 
 
-def place_of(statement: Statement) -> str:
+def place_of(statement: Statement | Declaration) -> str:
     """`asia.credo, line 3`, `line 3`, or nothing for a statement built in Python."""
     span = statement.span
     if span is None or not span.line:
@@ -91,22 +95,42 @@ def with_named_states(statement: Statement, network: Network) -> Statement:
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def check_statements(statements: Sequence[Statement], network: Network) -> tuple[Mistake, ...]:
-    """Every mistake that statements make about a network and with each other, in the order of the statements."""
-    names = NetworkNames(network)
+def check_statements(
+    statements: Sequence[Statement], network: Network, is_declared: bool = False
+) -> tuple[Mistake, ...]:
+    """Every mistake that statements make about a network and with each other, in the order of the statements.
+
+    `is_declared` says that declarations beside the statements make the network, so that a line can add to it.
+    """
+    names = NetworkNames(network, is_declared)
     mistakes: list[Mistake] = []
     broken: set[int] = set()
     for number, statement in enumerate(statements):
         found = [*STATEMENTS[type(statement)].check(statement, names)]
         if found:
             broken.add(number)
-            mistakes.extend(_described(mistake, statement) for mistake in found)
+            mistakes.extend(described(mistake, statement) for mistake in found)
             if len(mistakes) >= MAX_MISTAKES:
-                return (*mistakes, _described(_too_many(statement), statement))
+                return (*mistakes, described(_too_many(statement), statement))
     correct = [statement for number, statement in enumerate(statements) if number not in broken]
     for rules in STATEMENTS.values():
-        mistakes.extend(_described(mistake, statement) for statement, mistake in rules.check_together(correct))
+        mistakes.extend(described(mistake, statement) for statement, mistake in rules.check_together(correct))
     return tuple(mistakes)
+
+
+def mentions_in(statements: Iterable[Statement]) -> dict[str, list[tuple[Statement, str]]]:
+    """Each variable that statements name, in their order, with the statements and the name there.
+
+    They are what a network without any of them would be missing.
+    """
+    names = NetworkNames(Network({"no variable\0": ["-"]}))
+    found: dict[str, list[tuple[Statement, str]]] = {}
+    for statement in statements:
+        for mistake in STATEMENTS[type(statement)].check(statement, names):
+            if mistake.kind == "unknown-variable":
+                name = Name(mistake.facts["name"], mistake.column, mistake.end_column)
+                found.setdefault(str(name), []).append((statement, name))
+    return found
 
 
 def check_columns(
@@ -120,10 +144,10 @@ def _tie_mistakes(statements: Iterable[Statement], columns: Sequence[str], rows:
     for statement in statements:
         if isinstance(statement, TiedRows):
             for mistake in data_mistakes(statement, columns, rows):
-                yield _described(mistake, statement)
+                yield described(mistake, statement)
 
 
-def _described(mistake: LineMistake, statement: Statement) -> Mistake:
+def described(mistake: LineMistake, statement: Statement | Declaration) -> Mistake:
     """The mistake in the user's own line; a statement built in Python is shown as its line of the language."""
     span = statement.span
     if span is None:

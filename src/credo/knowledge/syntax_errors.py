@@ -42,6 +42,11 @@ WORDS = {
     "IN": "in {…}",
     "IS": "is noisy-or of",
     "OF": "of",
+    "DEPENDS_ON": "depends on",
+    "IS_CUT_AT": "is cut at",
+    "IS_CUT_INTO": "",
+    "CUT_RULE": "quantiles or equal ranges",
+    "VARIABLE": "variable",
     "ORDER": "order",
     "ROWS": "rows",
     "NOISY": "noisy-or, noisy-and, noisy-max or noisy-min",
@@ -85,6 +90,11 @@ _IN_CONDITION = r"(?<!\w)P\s*\([^()|]*\|[^()]*"
 _NAME = r"[^\W\d][\w.\-/]*"
 _IN_WORDS = "is|equals|at|less|more|greater|exceeds|below|above|about|between|not|never|no|within|stays|lies"
 
+_NAMES = rf"(?:{_NAME}|\"[^\"]*\"|'[^']*')(?:\s*(?:,|\band\b|&)\s*(?:{_NAME}|\"[^\"]*\"|'[^']*'))*"
+_DEPEND = r"(?:[Dd]epends?|dependent|depending|relies|rely)"
+_CUT = r"(?:cut|cuts|split|binned|divided|discreti[sz]ed|categori[sz]ed|grouped)"
+_HAS_STATES = r"(?:has|have|takes?|with)\s+(?:the\s+)?(?:states?|values?|levels?)"
+
 DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("quote-open", found=r"[\"'].*"),
     Diagnosis("curly-quote", found=r"[“”„‟‘’‚«»]"),
@@ -94,6 +104,26 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("bullet", before=r"^\s*(?P<mark>[\-−–*•·]|[0-9]+[.)])\s*$", found=r"(?=\w|\")"),
     Diagnosis("bullet", before=r"^\s*$", found=r"[*•·–](?=\s)"),
     Diagnosis("bullet", before=r"^\s*(?P<mark>[0-9]+)$", found=r"\)(?=\s)"),
+    Diagnosis("depends-words", found=rf"{_DEPEND}(?!\w)(?:\s+(?:from|of|upon|by|to)(?!\w))?", accepts="DEPENDS_ON"),
+    Diagnosis("depends-words", before=r"(?P<mark>depends?\s+on\s*)$", found=r":", accepts="NAME"),
+    Diagnosis("depends-words", before=r"depends?\s+on\s.*?(?P<mark>\bon\s+)$", found=_NAME, accepts="SEPARATOR"),
+    Diagnosis("depends-words", before=r"(?<!\w)(?P<mark>is\s+)$", found=r"dependent(?!\w)(?:\s+\w+)?", accepts="NOISY"),
+    Diagnosis("depends-words", before=rf"^\s*{_NAMES}\s*(?P<mark><)$", found=r"-+", accepts="LABEL"),
+    Diagnosis("cut-words", found=rf"{_CUT}(?!\w)(?:\s+(?:in|into|at|by|on|with)(?!\w))?", accepts="IS_CUT_AT"),
+    Diagnosis("cut-words", before=r"(?<!\w)(?P<mark>is\s+)$", found=rf"{_CUT}(?!\w)(?:\s+[a-z]+)?", accepts="NOISY"),
+    Diagnosis("cut-separator", before=r"is\s+cut\s+at\s.*$", found=r"[\d.;:/|]+", accepts="SEPARATOR"),
+    Diagnosis("cut-separator", before=r"is\s+cut\s+at\s*$", found=r"[:({\[]", accepts="LABEL"),
+    Diagnosis("cut-rule", before=r"is\s+cut\s+into\s+\S+\s*$", found=r"\w+|$", accepts="CUT_RULE"),
+    Diagnosis("states-separator", before=r"^\s*[Vv]ariables?\s.*:\s*$", found=r"[({\[]", accepts="LABEL"),
+    Diagnosis("variable-words", found=rf"{_HAS_STATES}(?!\w)", accepts="DEPENDS_ON"),
+    Diagnosis(
+        "variable-words", before=r"^\s*[Vv]ariables?\s.*$", found=r"[=<>{(\[]|is(?!\w)|in(?!\w)|\w+", accepts="COLON"
+    ),
+    Diagnosis("states-listed", before=rf"^\s*(?P<mark>{_NAMES}\s*:.*)$", found=r",|and(?!\w)|&|\|", accepts="RELATION"),
+    Diagnosis("state-codes", before=r"^\s*[Vv]ariables?\s.*:.*$", found=r"=\s*\S+", accepts="SEPARATOR"),
+    Diagnosis("states-separator", before=r"^\s*[Vv]ariables?\s.*:.*$", found=r"[\w<>=|/;\"']+", accepts="SEPARATOR"),
+    Diagnosis("cut-name-first", before=rf"^\s*{_NAME}\s*:\s*$", found=r"[<>=≤≥]+", accepts="LABEL"),
+    Diagnosis("cut-sign-missing", before=rf"^\s*(?!order\s){_NAME}\s*:.*$", found=r"[\w\"']\S*", accepts="RELATION"),
     Diagnosis("lowercase-p", before=r"(?<!\w)(?P<mark>p|[Pp]r|[Pp]rob(?:ability)?|Prob|pr)\s*$", found=r"\("),
     Diagnosis("bare-event", before=rf"(?:^|\s)(?P<mark>{_NAME})\s*$", found=r"=\s*\w*", accepts="VERB"),
     Diagnosis(
@@ -180,7 +210,7 @@ def diagnose(error: Any, line: str) -> LineMistake:
     position = len(code) if at_end else min(error.pos_in_stream, len(line))
     before, found = line[:position], "" if at_end else line[position:]
     accepted = _accepted(error)
-    facts = {"expectation": expectation(accepted), **_word_facts(before, found)}
+    facts = {"expectation": expectation(accepted), "write": _corrected(code), **_word_facts(before, found)}
     for diagnosis, before_pattern, found_pattern, accepts, refuses in _COMPILED:
         if (accepts and accepted.isdisjoint(accepts)) or not accepted.isdisjoint(refuses):
             continue
@@ -193,6 +223,49 @@ def diagnose(error: Any, line: str) -> LineMistake:
             return LineMistake(diagnosis.kind, start + 1, max(end, start + 1) + 1, facts)
     end = position + _FOUND.match(found).end()  # type: ignore[union-attr]
     return LineMistake("unexpected", position + 1, end + 1, facts)
+
+
+_MAX_CORRECTED = 300  # characters of a line that is rewritten for a suggestion
+_EXAMPLE = "outcome depends on age, bp"
+_LIST = r"(?P<rest>\S.*?)[\s.;)}\]]*"
+_CORRECTIONS = tuple(
+    (re.compile(pattern), correction)
+    for pattern, correction in (
+        (
+            rf"\s*(?P<name>{_NAMES})\s+(?:is\s+|are\s+)?{_DEPEND}(?:\s+(?:on|from|of|upon|by|to)\s*:?)?\s+{_LIST}",
+            "depends",
+        ),
+        (rf"\s*(?P<name>{_NAMES})\s*(?:<-+|←)\s*{_LIST}", "depends"),
+        (rf"\s*(?P<name>{_NAME})\s*(?:->|-->|→|=>|⇒)\s*(?P<rest>{_NAME})\s*", "arc"),
+        (rf"\s*(?P<name>{_NAME})\s+(?:is\s+)?{_CUT}(?:\s+(?:in|into|at|by|on|with))?\s+{_LIST}", "cut"),
+        (rf"\s*(?P<name>{_NAME})\s+(?:is\s+)?{_CUT}(?P<rest>)(?!\w).*", "cut"),
+        (rf"\s*[Vv]ariables?\s+(?P<name>{_NAMES})\s*(?:[=<>:{{(\[]+|is|are|in|has|have)*\s*{_LIST}", "variable"),
+        (rf"\s*(?P<name>{_NAMES})\s+{_HAS_STATES}\s+{_LIST}", "variable"),
+        (rf"\s*(?P<name>{_NAME})\s*:\s*(?P<rest>[\d.,\s+\-<>=≤≥]+)", "cut"),
+        (rf"\s*(?P<name>{_NAMES})\s*:\s*{_LIST}", "variable"),
+    )
+)
+
+
+def _corrected(line: str) -> str:
+    """The declaration that a line was probably meant to be; an example of one where that cannot be seen."""
+    if len(line) > _MAX_CORRECTED:
+        return _EXAMPLE
+    for pattern, correction in _CORRECTIONS:
+        if found := pattern.fullmatch(line):
+            name, rest = found["name"], found["rest"].strip(" ,")
+            items = re.findall(r"\"[^\"]*\"|'[^']*'|[^\s,|/;:<>&={}()\[\]]+", rest)
+            listed = ", ".join(item for item in items if item not in ("and", "or", "on"))
+            several = re.search(r",|&|\band\b", name) is not None
+            if correction == "depends":
+                return f"{name} depend{'' if several else 's'} on {listed}"
+            if correction == "arc":
+                return f"{rest} depends on {name}"
+            if correction == "cut":
+                numbers = {float(found): found for found in re.findall(r"(?<![\d.])-?\d+(?:\.\d+)?", rest)}
+                return f"{name} is cut at {', '.join(numbers[key] for key in sorted(numbers)) or '40, 60'}"
+            return f"variable{'s' if several else ''} {name}: {listed}"
+    return _EXAMPLE
 
 
 def expectation(accepted: Iterable[str]) -> str:
@@ -209,7 +282,7 @@ def _accepted(error: Any) -> set[str]:
 
 def _word_facts(before: str, found: str) -> dict[str, str]:
     word = _FOUND.match(found)[0]  # type: ignore[index]
-    last = re.search(rf"({_NAME})\s*$", before)
+    last = re.search(rf"({_NAME})\s*$", before[-_MAX_CORRECTED:])  # of a long line the end is enough
     both = quoted(f"{last[1]} {word}") if last else quoted(word)
     meant = _VERB_OF_SYNONYM.get(word.lower()) or closest(word, _VERBS)
     hint = f"Write {meant}." if meant else f"If this is one name, put it in quotes: {both}."

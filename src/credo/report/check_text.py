@@ -99,6 +99,7 @@ def sections(check: CheckResult) -> list[tuple[str, Sequence[str]]]:
         ),
         ("Statements that always hold", [f"{_named(each.statement)}: {each.reason}" for each in check.vacuous]),
         ("Equalities that nobody stated", forced),
+        ("Taken from the table", check.from_table),
         ("How sentences were read", check.readings),
         ("How states are ordered, from low to high", orders),
         ("Checked in another way", check.notes),

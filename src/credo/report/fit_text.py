@@ -24,14 +24,15 @@ FEW_STATEMENTS = 15
 LONG_FINDING = 300  # letters
 
 
-def fit_summary(fit: FitResult, written_to: Path | None = None) -> RenderableType:
-    """The result of learning with its CPTs, for a terminal."""
+def fit_summary(fit: FitResult, written_to: Path | None = None, *, with_cpts: bool = True) -> RenderableType:
+    """The result of learning, with its CPTs if these are few, for a terminal."""
     parts: list[RenderableType] = list(_opening(fit))
-    shown = chosen_cpts(fit)
-    parts += [part for name in shown for part in _cpts(fit, name)]
-    if fit.posterior is not None and not fit.no_interval:
-        parts.append(Text("In brackets: where each probability lies with a probability of 95%."))
-    parts += _about_the_others(fit, shown, written_to)
+    if with_cpts:
+        shown = chosen_cpts(fit)
+        parts += [part for name in shown for part in _cpts(fit, name)]
+        if fit.posterior is not None and not fit.no_interval:
+            parts.append(Text("In brackets: where each probability lies with a probability of 95%."))
+        parts += _about_the_others(fit, shown, written_to)
     parts += _statements_and_findings(fit)
     if written_to is not None:
         parts.append(Text(f"\nThe learned network is in {written_to}."))

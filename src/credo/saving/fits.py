@@ -23,6 +23,7 @@ from credo.estimation.problem import Problem
 from credo.io.files import require_target
 from credo.io.network_files import SAVED_FIT
 from credo.knowledge import Knowledge
+from credo.knowledge.declarations import Declaration
 from credo.knowledge.parse import parse_line
 from credo.knowledge.statement_base import Span
 from credo.knowledge.statements import Statement, to_text
@@ -63,13 +64,14 @@ def save_fit(fit: FitResult, path: PathLike) -> Path:
     check_fit_target(path)
     writer = Writer()
     problem = fit.problem
+    said = (*fit.knowledge.declarations, *fit.knowledge.statements)
     content = {
         "format": FORMAT,
         "version": VERSION,
         "credo": __version__,
         "fit": writer.record(fit, "", ("knowledge", "posterior", "problem"), FitResult),
         "given": writer.value(fit.knowledge.network, Network, "given"),
-        "statements": writer.value(map(_kept, fit.knowledge.statements), tuple[KeptStatement, ...], "statements"),
+        "statements": writer.value(map(_kept, said), tuple[KeptStatement, ...], "statements"),
         "posterior": writer.value(fit.posterior, PosteriorResult | None, "posterior"),
         "problem": None if problem is None else writer.record(problem, "problem", (*DERIVED, *LEFT_OUT)),
     }
@@ -144,11 +146,11 @@ class KeptStatement:
     place: Span | None
 
 
-def _kept(statement: Statement) -> KeptStatement:
+def _kept(statement: Statement | Declaration) -> KeptStatement:
     return KeptStatement(to_text(statement), statement.span)
 
 
-def _statement(reader: Reader, kept: KeptStatement) -> Statement:
+def _statement(reader: Reader, kept: KeptStatement) -> Statement | Declaration:
     statement, mistakes = parse_line(kept.statement)
     if statement is None or mistakes:
         raise damaged(reader.archive, "statements", f"“{kept.statement}” cannot be read")

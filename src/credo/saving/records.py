@@ -83,6 +83,8 @@ class Writer:
         origin, inside = get_origin(hint), get_args(hint)
         if origin is tuple:
             return self._tuple(tuple(value), inside, place)
+        if origin is Sequence:
+            return self._tuple(tuple(value), (*inside, ...), place)
         if origin is not None and issubclass(origin, Mapping):
             return self._mapping(value, inside, place)
         if is_dataclass(hint):
@@ -175,6 +177,8 @@ class Reader:
         origin, inside = get_origin(hint), get_args(hint)
         if origin is tuple:
             return self._tuple(inside, plain, place)
+        if origin is Sequence:
+            return self._tuple((*inside, ...), plain, place)
         if origin is not None and issubclass(origin, Mapping):
             return self._mapping(inside, plain, place)
         if is_dataclass(hint):

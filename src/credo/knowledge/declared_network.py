@@ -1,0 +1,218 @@
+"""The network that a knowledge declares: what it does not say about states is taken from a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+from credo.errors import OptionError, closest, listing
+from credo.findings import Finding
+from credo.io.categories import read_frame
+from credo.io.network_files import NetworkLike, read_network
+from credo.io.network_from_table import NetworkFromTable, network_from_table
+from credo.knowledge.declarations import DECLARATIONS, CutDeclaration, VariableDeclaration
+from credo.knowledge.knowledge import (
+    Knowledge,
+    KnowledgeSource,
+    described_elsewhere,
+    items_of,
+    knowledge_for,
+    raise_mistakes,
+)
+from credo.knowledge.names import mistake_at, name_text
+from credo.knowledge.parse import Parsed
+from credo.knowledge.sources import FILE_ENDING, is_knowledge, is_knowledge_file, read_sources
+from credo.knowledge.statement_base import Reported
+from credo.knowledge.statements import TiedRows, mentions_in
+from credo.knowledge.structure import Structure, structure_of
+from credo.model.bin_rules import BinRule, EqualWidth, Quantiles
+from credo.model.cut_points import CutPoints, default_labels
+from credo.model.network import Network, Variable
+from credo.types import TableLike
+
+NOT_USED = "columns not used"  # the kind of the finding
+
+Mentions = Mapping[str, Sequence[tuple[Any, str]]]  # a variable → the statements that name it, and the name there
+
+
+class KnowledgeWithNetwork(NamedTuple):
+    """Knowledge about a network that was given or declared, and what was taken from the table."""
+
+    knowledge: Knowledge
+    findings: tuple[Finding, ...] = ()
+
+
+def declared_network(source: KnowledgeSource, table: TableLike | None = None) -> NetworkFromTable:
+    """The network that a knowledge declares.
+
+    Its variables are those that declarations and statements name. States and cut points that are not declared are taken
+    from the table.
+
+    Parameters
+    ----------
+    source : str, path, statement, or an iterable of these
+        The knowledge, such as a file whose name ends in `.credo`.
+    table : path or frame, optional
+        The data. Not needed where all states are declared.
+
+    Returns
+    -------
+    NetworkFromTable
+        The network, without CPTs, and findings: what was taken from the table.
+
+    Raises
+    ------
+    KnowledgeError
+        If a line cannot be read, declarations contradict each other, a name is neither declared nor a column, or states
+        are not known.
+    DataError
+        If a column cannot become a variable.
+
+    Examples
+    --------
+    >>> import credo
+    >>> text = '''
+    ... variables smoke, lung: no, yes
+    ... lung depends on smoke
+    ... smoke raises lung
+    ... '''
+    >>> print(credo.declared_network(text).network)
+    Network 'network': 2 variables, 1 arc, 0 CPTs
+      smoke: no, yes
+      lung: no, yes; parents: smoke
+    """
+    items = items_of(source)
+    return _declared(read_sources(items), table, _name(items))
+
+
+def knowledge_about(
+    network: NetworkLike | KnowledgeSource,
+    knowledge: KnowledgeSource | None = None,
+    table: TableLike | None = None,
+    others: Iterable[str] = (),
+) -> KnowledgeWithNetwork:
+    """Knowledge about a network, or about the one that it declares itself.
+
+    `others` are columns of the table that are used without being variables, such as weights.
+    """
+    if not is_knowledge(network):
+        return KnowledgeWithNetwork(knowledge_for(read_network(network), knowledge))  # type: ignore[arg-type]
+    items = [*items_of(network), *(() if knowledge is None else items_of(knowledge))]
+    parsed = read_sources(items)
+    made = _declared(parsed, table, _name(items), others)
+    return KnowledgeWithNetwork(Knowledge(made.network, (*parsed.declarations, *parsed.statements)), made.findings)
+
+
+def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterable[str] = ()) -> NetworkFromTable:
+    structure, wrong = structure_of(parsed.declarations, parsed.statements)
+    mentions: dict[str, list[tuple[Any, str]]] = {}
+    for variable, places in structure.mentions.items():
+        mentions.setdefault(variable, []).extend(each for each in places if type(each[0]) in DECLARATIONS)
+    for variable, places in mentions_in(parsed.statements).items():  # of noisy families, too
+        mentions.setdefault(variable, []).extend(places)
+    raise_mistakes([*parsed.mistakes, *described_elsewhere(wrong, parsed.mistakes)])
+    if not mentions:
+        raise OptionError("The knowledge names no variable. Write, for instance, outcome depends on age.")
+    if table is None:
+        raise_mistakes(described_elsewhere(_unknown_names(structure, mentions, None), ()))
+        variables = [_variable(each, structure) for each in mentions]
+        return NetworkFromTable(Network(variables, structure.parents, name=name), ())
+    header: list[str] = []
+
+    def chosen_columns(found: Sequence[str]) -> Sequence[str]:
+        header.extend(found)
+        raise_mistakes(described_elsewhere(_unknown_names(structure, mentions, found), ()))
+        return [column for column in found if column in mentions] or found[:1]  # one column, to count rows
+
+    made = network_from_table(
+        read_frame(table, chosen_columns),
+        parents=structure.parents,
+        states=structure.states,
+        bins={variable: _rule(cut) for variable, cut in structure.cuts.items()},
+        variables=list(mentions),
+    )
+    used = {*mentions, *others, *(tie.by for tie in parsed.statements if isinstance(tie, TiedRows))}
+    findings = [finding for finding in made.findings if finding.kind != NOT_USED]
+    if unused := [column for column in header if column not in used]:
+        message = f"Columns not used, because the knowledge does not mention them: {listing(unused)}."
+        findings.append(Finding(NOT_USED, message))
+    return NetworkFromTable(Network(made.network.variables, made.network.parents, name=name), tuple(findings))
+
+
+def _variable(name: str, structure: Structure) -> Variable:
+    """A variable all of whose states are declared."""
+    cuts = CutPoints(structure.cuts[name].points) if name in structure.cuts else None
+    states = structure.states.get(name) or (default_labels(cuts.points) if cuts is not None else ())
+    return Variable(name, states, cuts)
+
+
+def _rule(cut: CutDeclaration) -> BinRule:
+    if cut.rule is None:
+        return CutPoints(cut.points)
+    return Quantiles(cut.parts) if cut.rule == "quantiles" else EqualWidth(cut.parts)
+
+
+def _name(items: Sequence[Any]) -> str:
+    """The name of the network: that of the first file."""
+    files = (PurePath(item).name for item in items if isinstance(item, str | PurePath) and is_knowledge_file(item))
+    return next((file.removesuffix(FILE_ENDING) for file in files), "") or "network"
+
+
+# Names that nobody knows ----------------------------------------------------------------------------------------------
+
+
+def _unknown_names(structure: Structure, mentions: Mentions, columns: Sequence[str] | None) -> Iterator[Reported]:
+    """Variables whose states are neither declared nor in the table."""
+    declared, in_table = {*structure.states, *structure.cuts}, set(columns or ())
+    for name, places in mentions.items():
+        cut = structure.cuts.get(name)
+        if name in in_table:
+            continue
+        if cut is not None and columns is not None:  # a column of numbers that is missing is no hidden variable
+            yield from _unknown(name, places, columns, declared)
+        elif cut is not None and cut.rule is not None:
+            statement, at = structure.place(name, CutDeclaration)
+            yield statement, mistake_at(at, "cut-needs-table", name=name_text(name))
+        elif name in declared:
+            continue
+        elif any(isinstance(statement, VariableDeclaration) for statement, _ in places):
+            yield _without_states(name, structure.place(name, VariableDeclaration), columns)
+        elif columns is None and name in structure.mentions:
+            yield _without_states(name, places[0], None)
+        else:
+            yield from _unknown(name, places, columns, declared if columns is not None else {*structure.mentions})
+
+
+def _unknown(
+    name: str, places: Sequence[tuple[Any, str]], columns: Sequence[str] | None, declared: Iterable[str]
+) -> Iterator[Reported]:
+    """A mistake at every place of a name that is neither declared nor a column."""
+    known = [*(columns or ()), *sorted(set(declared) - {name, *(columns or ())})]
+    near = closest(name, known)
+    otherwise = "or give the table" if columns is None else "if it is hidden"
+    hint = f'Did you mean "{near}"?' if near else _write_states(name, otherwise)
+    facts = {
+        "name": name,
+        "problem": "is not declared" if columns is None else "is neither declared nor a column of the table",
+        "known": listing(known) or "names that are declared",
+        "hint": hint,
+    }
+    for statement, at in places:
+        yield statement, mistake_at(at, "unknown-name", **facts)
+
+
+def _without_states(name: str, place: tuple[Any, str], columns: Sequence[str] | None) -> Reported:
+    statement, at = place
+    near = closest(name, columns) if columns else None
+    hint = _write_states(name, "or give the table" if columns is None else "if it is hidden")
+    facts = {
+        "name": name_text(name),
+        "reason": "there is no table" if columns is None else "the table has no such column",
+        "hint": f'Did you mean "{near}"? {hint}' if near else hint,
+    }
+    return statement, mistake_at(at, "states-missing", **facts)
+
+
+def _write_states(name: str, otherwise: str) -> str:
+    return f"Write variable {name_text(name)}: no, yes, with its states, {otherwise}."

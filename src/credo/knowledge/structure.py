@@ -1,0 +1,216 @@
+"""What declarations say together: variables, states, parents and cut points; and whether a network agrees with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import Any
+
+from credo.errors import listing
+from credo.knowledge.declarations import CutDeclaration, Declaration, DependenceDeclaration, VariableDeclaration
+from credo.knowledge.names import mistake_at, name_text
+from credo.knowledge.network_names import NetworkNames, unknown_variable
+from credo.knowledge.noisy_family import NoisyFamily
+from credo.knowledge.state_order import natural_order
+from credo.knowledge.statement_base import Reported, line_text
+from credo.model.cut_points import CutPoints
+from credo.model.network import Network, Variable
+
+MAX_STEPS = 5  # of a circle that a message names
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What declarations say together, in the order in which they name the variables.
+
+    `mentions` has each variable with the declarations that name it, and the name there, which has its columns.
+    """
+
+    mentions: Mapping[str, Sequence[tuple[Any, str]]] = field(default_factory=dict)
+    states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of those whose states are declared
+    parents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of those that depend on others
+    cuts: Mapping[str, CutDeclaration] = field(default_factory=dict)
+
+    def place(self, name: str, kind: type) -> tuple[Any, str]:
+        """The first declaration of this kind that names the variable, and the name there."""
+        return next(each for each in self.mentions[name] if isinstance(each[0], kind))
+
+
+def structure_of(
+    declarations: Iterable[Declaration], statements: Iterable[object] = ()
+) -> tuple[Structure, list[Reported]]:
+    """What declarations say together, and where they contradict each other.
+
+    The sets of a noisy family among the statements are parents of its child, as if a declaration had said so.
+    """
+    mentions: dict[str, list[tuple[Any, str]]] = {}
+    states: dict[str, tuple[VariableDeclaration, tuple[str, ...]]] = {}
+    parents: dict[str, dict[str, Any]] = {}  # child → parent → where that was declared
+    cuts: dict[str, CutDeclaration] = {}
+    wrong: list[Reported] = []
+    everything = [*declarations, *(statement for statement in statements if isinstance(statement, NoisyFamily))]
+    for declaration in everything:
+        for name in _names_in(declaration):
+            mentions.setdefault(str(name), []).append((declaration, name))
+        if isinstance(declaration, VariableDeclaration) and declaration.states:
+            wrong.extend(_add_states(states, declaration))
+        elif isinstance(declaration, CutDeclaration):
+            before = cuts.setdefault(declaration.variable, declaration)
+            if before != declaration:
+                facts = {"name": name_text(declaration.variable), "before": str(before), "place": line_text(before)}
+                wrong.append((declaration, mistake_at(declaration.variable, "cut-otherwise", **facts)))
+        elif not isinstance(declaration, VariableDeclaration):
+            _add_parents(parents, declaration)
+    wrong.extend(_circle(parents, everything))
+    named = {name: found for name, (_, found) in states.items()}
+    for name, cut in cuts.items():
+        wrong.extend(_cut_states(cut, states.get(name)))
+        if cut.states and name not in named:
+            named[name] = tuple(map(str, cut.states))
+    structure = Structure(mentions, named, {child: tuple(found) for child, found in parents.items()}, cuts)
+    return structure, wrong
+
+
+def _names_in(declaration: Any) -> Iterator[str]:
+    if isinstance(declaration, VariableDeclaration):
+        yield from declaration.variables
+    elif isinstance(declaration, CutDeclaration):
+        yield declaration.variable
+    elif isinstance(declaration, DependenceDeclaration):
+        yield from (*declaration.children, *declaration.parents)
+    else:
+        yield from (declaration.child, *(name for names in declaration.sets for name in names))
+
+
+def _add_states(
+    states: dict[str, tuple[VariableDeclaration, tuple[str, ...]]], declaration: VariableDeclaration
+) -> Iterator[Reported]:
+    for name in declaration.variables:
+        found = tuple(map(str, declaration.states))
+        before, earlier = states.setdefault(str(name), (declaration, found))
+        if earlier != found:
+            facts = {"name": name_text(name), "before": listing(earlier), "place": line_text(before)}
+            yield declaration, mistake_at(name, "states-otherwise", **facts)
+
+
+def _cut_states(
+    cut: CutDeclaration, declared: tuple[VariableDeclaration, tuple[str, ...]] | None
+) -> Iterator[Reported]:
+    """States that are declared for a variable that is cut: as many as there are parts, and the same names."""
+    if declared is None:
+        return
+    declaration, states = declared
+    name = next(name for name in declaration.variables if name == cut.variable)
+    needed = cut.parts if cut.rule else len(cut.points) + 1
+    if cut.states and tuple(cut.states) != states:
+        differ = {"name": name_text(name), "before": listing(cut.states), "place": line_text(cut)}
+        yield declaration, mistake_at(name, "states-otherwise", **differ)
+    elif needed != len(states):
+        facts: dict[str, object] = {"name": name_text(name), "count": len(states), "needed": needed}
+        yield declaration, mistake_at(name, "cut-states-count", **facts)
+
+
+def _add_parents(parents: dict[str, dict[str, Any]], declaration: Any) -> None:
+    """Note the parents that one declaration names, each with the declaration that named it first."""
+    if isinstance(declaration, NoisyFamily):
+        children, added = (declaration.child,), tuple(name for names in declaration.sets for name in names)
+    else:
+        children, added = declaration.children, declaration.parents
+    for child in children:
+        for parent in added:
+            if parent != child:  # else it is a mistake of its line
+                parents.setdefault(str(child), {}).setdefault(str(parent), declaration)
+
+
+def _circle(parents: Mapping[str, Mapping[str, Any]], order: Sequence[Any]) -> Iterator[Reported]:
+    """A circle of arcs, if there is one, at the arc that was declared last."""
+    try:
+        TopologicalSorter(parents).prepare()
+        return
+    except CycleError as error:
+        circle: list[str] = error.args[1]  # each is a parent of the next
+    place = {id(declaration): number for number, declaration in enumerate(order)}
+    arcs = [(child, parent) for parent, child in pairwise(circle)]
+    child, parent = max(arcs, key=lambda arc: place[id(parents[arc[0]][arc[1]])])
+    upwards, path = dict(arcs), [parent]
+    while path[-1] != child:
+        path.append(upwards[path[-1]])
+    steps = [
+        f"{name_text(one)} depends on {name_text(other)}{line_text(parents[one][other])}"
+        for one, other in pairwise(path)
+    ]
+    more = f", and {len(steps) - MAX_STEPS} more" if len(steps) > MAX_STEPS else ""
+    declaration = parents[child][parent]
+    at = next(name for name in _names_in(declaration) if name == parent)
+    yield declaration, mistake_at(at, "cycle", path=", ".join(steps[:MAX_STEPS]) + more)
+
+
+def with_cuts(network: Network, structure: Structure) -> Network:
+    """The network with declared cut points for variables that have none; it is as it was where there are no such."""
+    added = {
+        name: CutPoints(cut.points)
+        for name, cut in structure.cuts.items()
+        if cut.rule is None and network.variable(name).cuts is None
+    }
+    if not added:
+        return network
+    variables = [replace(each, cuts=added.get(each.name, each.cuts)) for each in network.variables]
+    return Network(variables, network.parents, network.cpts, network.name, network.forms)
+
+
+# A network that is given too ------------------------------------------------------------------------------------------
+
+
+def disagreements(structure: Structure, network: Network, mentioned: Iterable[str]) -> Iterator[Reported]:
+    """Where a network and the declarations disagree. `mentioned` are all variables that the knowledge names.
+
+    States have the same names; in the same order, unless their labels have an order of their own. If anything is
+    declared to depend on something, all variables that the knowledge names have the parents that it declares.
+    """
+    names = NetworkNames(network)
+    for name, places in structure.mentions.items():
+        if name not in network:
+            yield from ((declaration, unknown_variable(at, names)) for declaration, at in places)
+            continue
+        yield from _state_disagreements(structure, network.variable(name))
+    everywhere = (each for places in structure.mentions.values() for each in places)
+    first = next((each for each in everywhere if isinstance(each[0], DependenceDeclaration)), None)
+    for name in mentioned if first is not None else ():
+        if name in network and first is not None:
+            yield from _parent_disagreements(structure, network, name, first)
+
+
+def _state_disagreements(structure: Structure, variable: Variable) -> Iterator[Reported]:
+    name, states, cut = variable.name, structure.states.get(variable.name), structure.cuts.get(variable.name)
+    facts = {"name": name_text(name), "states": listing(variable.states), "cuts": str(variable.cuts)}
+    if cut is not None and cut.rule is None:
+        at = structure.place(name, CutDeclaration)
+        if variable.cuts is not None and variable.cuts.points != cut.points:
+            yield at[0], mistake_at(at[1], "cuts-differ", **facts)
+            return
+        if len(cut.points) + 1 != len(variable.states):
+            yield at[0], mistake_at(at[1], "states-differ", **facts)
+            return
+    if states is not None and states != variable.states:
+        has_order = natural_order(variable.states) is not None and cut is None
+        if set(states) != set(variable.states) or not has_order:
+            named = any(isinstance(each, VariableDeclaration) and each.states for each, _ in structure.mentions[name])
+            at = structure.place(name, VariableDeclaration if named else CutDeclaration)
+            yield at[0], mistake_at(at[1], "states-differ", **facts)
+
+
+def _parent_disagreements(
+    structure: Structure, network: Network, name: str, first: tuple[Any, str]
+) -> Iterator[Reported]:
+    declared, given = structure.parents.get(name, ()), network.parents[name]
+    if set(declared) != set(given):
+        own = (each for each in structure.mentions.get(name, ()) if isinstance(each[0], DependenceDeclaration))
+        statement, at = next(own, first)
+        facts = {
+            "name": name_text(name),
+            "given": listing(given) or "nothing",
+            "declared": listing(declared) or "nothing",
+        }
+        yield statement, mistake_at(at, "parents-differ", **facts)
