@@ -173,7 +173,7 @@ class Symmetry:
             axis = (*network.parents[family], family).index(name)
             slices = [np.take(given, state, axis) for state in (one, two)]
             sums = [each.ravel() if family == name else each.reshape(-1, each.shape[-1]).sum(axis=0) for each in slices]
-            if not np.allclose(*map(np.sort, sums), rtol=0.0, atol=TOLERANCE):
+            if not np.allclose(np.sort(sums[0]), np.sort(sums[1]), rtol=0.0, atol=TOLERANCE):
                 return False
         return True
 
