@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 SEEN = 0.5  # rows that are expected of a configuration, from which it counts as one that has data
 VECTORISED_FACTORS = 2**14  # of all joint states, up to which hundreds of chains draw them at once: 0.1 s a sweep
+VECTORISED_CELLS = 2**14  # of all CPTs, which hundreds of chains hold at once: 32 MB
 CELLS_AN_UPDATE = 10  # of cliques, which are visited in the time that a parameter is updated in
 
 
@@ -107,8 +108,9 @@ class Augmentation:
 
     @property
     def updates(self) -> int:
-        """The same as a number of parameters that could be updated in that time."""
-        return -(-self.cells // CELLS_AN_UPDATE)
+        """The same, and how many rows are completed, as a number of parameters that could be updated in that time."""
+        rows = 0.0 if self.programs is None else float(self.programs.groups.weights.sum())
+        return -(-self.cells // CELLS_AN_UPDATE) + int(rows)
 
     def completed(self, theta: Numbers, rng: np.random.Generator) -> Numbers:
         """Counts of completed rows, (parameters, chains), given what chains have drawn, (parameters, chains)."""
@@ -132,6 +134,8 @@ class Augmentation:
 
 def is_small(missing: MissingValues) -> bool:
     """Whether hundreds of chains can draw the missing values at once by enumeration."""
+    if missing.prepared.layout.size > VECTORISED_CELLS:
+        return False
     enumeration = enumeration_of(missing.prepared)
     return enumeration is not None and enumeration.factors <= VECTORISED_FACTORS
 
