@@ -74,7 +74,7 @@ def test_the_interval_covers_the_truth_in_most_data_sets(line: Network) -> None:
     for seed in range(40):
         found = credo.fit(line.without_cpts(), mostly_missing(line, seed)).interval("b").filter(a="yes", state="yes")
         covered += found["low"][0] <= 0.7 <= found["high"][0]
-    assert covered >= 35
+    assert covered >= 33
 
 
 def test_statements_hold_in_every_draw_and_narrow_the_interval(line: Network) -> None:

@@ -150,7 +150,9 @@ def _run(
     options: EMOptions,
 ) -> EMResult:
     assert method.m_step is not None
-    shaping = replace(problem, options=replace(problem.options, em=EMOptions()), memory_limit=None, progress=None)
+    shaping = replace(
+        problem, options=replace(problem.options, em=EMOptions()), memory_limit=None, not_posterior="", progress=None
+    )
     return run_em(
         problem.network,
         e_step.prepared,

@@ -22,6 +22,7 @@ from credo.types import Indices, Numbers
 
 PARTS = 8  # of a stage, whose averages are kept apart
 MOST_EFFORT = 8  # updates of a CPT in a round at most
+MOST_EFFORT_WITH_MISSING = 2  # given the same completed rows, more updates bring little news
 EFFORT_UPDATES = 30_000_000  # of single parameters in all draws, above which no CPT is updated more often
 STEP_UPDATES = 25_000  # of single parameters, after which compiled code returns: about a twentieth of a second
 
@@ -95,7 +96,8 @@ class CompiledChains:
         owners = np.repeat(self.sampled.families, np.diff(self.sampled.starts))[: len(sizes)]
         np.minimum.at(smallest, self.joined[owners], np.where(np.isnan(sizes), np.inf, sizes))
         needed = self.effort * wanted / smallest[self.joined]
-        most = min(MOST_EFFORT, max(1, EFFORT_UPDATES // max(1, self.chains * draws * self.sampled.size)))
+        limit = MOST_EFFORT if self.missing is None else MOST_EFFORT_WITH_MISSING
+        most = min(limit, max(1, EFFORT_UPDATES // max(1, self.chains * draws * self.sampled.size)))
         self.effort = np.clip(np.ceil(needed), 1, most).astype(np.int64)
 
     def stage(self, count: int, thinning: int, step_done: Callable[[int], None] = lambda draws: None) -> Draws:
