@@ -19,6 +19,7 @@ from credo.report.fit_text import fit_summary
 from credo.sampling.posterior import PosteriorResult
 
 STATES = ["no", "yes"]
+QUICK = EMOptions(starts=1)
 
 
 @pytest.fixture
@@ -79,7 +80,9 @@ def test_the_interval_covers_the_truth_in_most_data_sets(line: Network) -> None:
 
 def test_statements_hold_in_every_draw_and_narrow_the_interval(line: Network) -> None:
     rows = mostly_missing(line, 1)
-    fit = credo.fit(line.without_cpts(), rows, "P(b=yes | a=yes) >= 0.65\nP(b=yes | a=no) <= 0.3 with confidence 0.8")
+    fit = credo.fit(
+        line.without_cpts(), rows, "P(b=yes | a=yes) >= 0.65\nP(b=yes | a=no) <= 0.3 with confidence 0.8", em=QUICK
+    )
     found = fit.interval("b").filter(a="yes", state="yes")
     assert found["low"][0] >= 0.65
     assert fit.violations().filter(pl.col("confidence").is_null()).is_empty()
@@ -88,7 +91,7 @@ def test_statements_hold_in_every_draw_and_narrow_the_interval(line: Network) ->
 
 
 def test_kept_cpts_stay_and_complete_the_rows(line: Network) -> None:
-    fit = credo.fit(line, mostly_missing(line, 2).select("a", "c"), fixed=["a", "c"], method="posterior")
+    fit = credo.fit(line, mostly_missing(line, 2).select("a", "c"), fixed=["a", "c"], em=QUICK)
     np.testing.assert_array_equal(fit.network.cpt_array("c"), line.cpt_array("c"))
     low, high = fit.interval_arrays("b")
     assert (high - low > 0.3).all()  # b is never seen
@@ -106,7 +109,7 @@ def test_noisy_families_have_intervals() -> None:
 
 
 def test_a_variable_that_knowledge_tells_apart_is_drawn(hidden_class: Network) -> None:
-    fit = credo.fit(hidden_class, signs(), "h raises x by at least 0.3")
+    fit = credo.fit(hidden_class, signs(), "h raises x by at least 0.3", em=QUICK)
     assert fit.method == "posterior"
     low, high = fit.interval_arrays("h")
     assert (low < high).all()
@@ -115,7 +118,7 @@ def test_a_variable_that_knowledge_tells_apart_is_drawn(hidden_class: Network) -
 def test_states_that_nothing_tells_apart_are_named_alike_in_every_draw(hidden_class: Network) -> None:
     """A mean over draws with both names would give both classes the same signs."""
     rows = signs(150)
-    fit = credo.fit(hidden_class, rows, method="posterior")
+    fit = credo.fit(hidden_class, rows, method="posterior", em=QUICK)
     assert not fit.no_interval
     frequent = int(np.argmax(fit.network.cpt_array("x")[:, 1]))
     for name in "xyz":
@@ -135,7 +138,7 @@ def test_progress_is_reported_and_an_error_in_it_ends_the_sampling(line: Network
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        credo.fit(line.without_cpts(), mostly_missing(line, 0), progress=stop, em=EMOptions(starts=1))
+        credo.fit(line.without_cpts(), mostly_missing(line, 0), progress=stop, em=QUICK)
     assert len(events) > 20
 
 
@@ -143,7 +146,7 @@ def test_progress_is_reported_and_an_error_in_it_ends_the_sampling(line: Network
 
 
 def tied(network: Network) -> credo.Fit:
-    return credo.fit(network, signs(12), "rows 1, 2 share h", method="posterior", em=EMOptions(starts=1))
+    return credo.fit(network, signs(12), "rows 1, 2 share h", method="posterior", em=QUICK)
 
 
 def exchangeable(network: Network) -> credo.Fit:
@@ -156,7 +159,7 @@ def exchangeable(network: Network) -> credo.Fit:
 def weighted(network: Network) -> credo.Fit:
     weights = np.where(np.arange(60) == 1, 0.5, 1.0)
     knowledge = "h raises x by at least 0.3"
-    return credo.fit(network, signs(), knowledge, weights=weights, method="posterior", em=EMOptions(starts=1))
+    return credo.fit(network, signs(), knowledge, weights=weights, method="posterior", em=QUICK)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +167,7 @@ def weighted(network: Network) -> credo.Fit:
     [
         (tied, "rows are tied"),
         (exchangeable, "nothing tells h, k apart"),
-        (weighted, "row 2 has a missing value and the weight 0.5"),
+        (weighted, "only whole rows can be completed"),
     ],
 )
 def test_where_values_cannot_be_drawn_there_is_a_reason_and_no_interval(
@@ -193,13 +196,13 @@ def test_where_values_cannot_be_drawn_there_is_a_reason_and_no_interval(
     [
         ("", {}, "nothing says which state of h is which"),
         ("rows 1, 2 share h", {}, "rows are tied"),
-        ("h raises x by at least 0.3", {"weights": np.full(60, 0.5)}, "row 1 has a missing value and the weight 0.5"),
+        ("h raises x by at least 0.3", {"weights": np.full(60, 0.3)}, "only whole rows can be completed"),
     ],
 )
 def test_auto_is_cmap_where_values_cannot_be_drawn(
     hidden_class: Network, knowledge: str, options: dict[str, np.ndarray], reason: str
 ) -> None:
-    fit = credo.fit(hidden_class, signs(), knowledge, em=EMOptions(starts=1), **options)  # type: ignore[arg-type]
+    fit = credo.fit(hidden_class, signs(), knowledge, em=QUICK, **options)  # type: ignore[arg-type]
     assert fit.method == "cmap"
     (finding,) = [finding for finding in fit.findings if finding.kind == "method"]
     assert reason in finding.message
@@ -207,7 +210,7 @@ def test_auto_is_cmap_where_values_cannot_be_drawn(
 
 
 def test_auto_is_cmap_where_drawing_takes_too_long(line: Network, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows, options = mostly_missing(line, 0), EMOptions(starts=1)
+    rows, options = mostly_missing(line, 0), QUICK
     monkeypatch.setattr(missing_draws, "MOST_SECONDS", 1e-9)
     fit = credo.fit(line.without_cpts(), rows, em=options)
     assert fit.method == "cmap"
@@ -220,6 +223,6 @@ def test_auto_is_cmap_where_drawing_takes_too_long(line: Network, monkeypatch: p
 def test_auto_is_cmap_for_the_gradient_trainer_and_with_a_prior(line: Network) -> None:
     rows = mostly_missing(line, 0).head(30)
     by_gradient = credo.fit(line.without_cpts(), rows, em=EMOptions(trainer="gradient", max_iterations=5))
-    with_prior = credo.fit(line.without_cpts(), rows, prior=1, em=EMOptions(starts=1))
+    with_prior = credo.fit(line.without_cpts(), rows, prior=1, em=QUICK)
     assert [fit.method for fit in (by_gradient, with_prior)] == ["cmap", "cmap"]
     assert not any(finding.kind == "method" for fit in (by_gradient, with_prior) for finding in fit.findings)

@@ -17,13 +17,13 @@ from credo.statistics.inference.draw_missing import (
     draw_by_enumeration,
     draw_by_programs,
     enumeration_of,
-    fractional_row,
+    fractional_rows,
     programs_of,
 )
 from credo.statistics.inference.expected_counts import Prepared, expected_cells, prepare
 from credo.testing import random_network
 
-DRAWS = 4000
+DRAWS = 2000
 ROWS = [[0, -1, 1], [-1, 1, 3], [-1, -1, 2], [1, 0, 0], [-1, 2, 0], [0, 1, 1], [-1, 2, 0]]  # nothing is barren
 WEIGHTS = np.array([1.0, 7.0, 3.0, 1.0, 1.0, 2.0, 1.0])
 both = pytest.mark.parametrize("compiled", [False, True], ids=["enumeration", "programs"])
@@ -83,7 +83,7 @@ def test_completed_counts_have_the_moments_of_all_completions(chain: Network, co
         covariance += weight * ((cells - own).T * chances @ (cells - own))
     error = np.sqrt(np.diag(covariance).clip(0) / DRAWS)
     assert (np.abs(drawn.mean(axis=0) - mean) <= 4.5 * error + 1e-9).all()
-    assert np.cov(drawn.T) == pytest.approx(covariance, abs=0.2)
+    assert np.cov(drawn.T) == pytest.approx(covariance, abs=0.3)
 
 
 @both
@@ -125,8 +125,11 @@ def test_many_joint_states_are_not_enumerated(chain: Network, monkeypatch: pytes
     assert enumeration_of(prepared_rows(chain, ROWS)) is None
 
 
-def test_a_fractional_weight_matters_where_a_value_is_missing(chain: Network) -> None:
-    rows = [[0, 1, 1], [-1, 1, 3]]
-    assert fractional_row(prepared_rows(chain, rows)) is None
-    assert fractional_row(prepared_rows(chain, rows, np.array([0.5, 2.0]))) is None
-    assert fractional_row(prepared_rows(chain, rows, np.array([1.0, 0.5]))) == (2, 0.5)
+def test_fractional_weights_matter_where_values_are_missing(chain: Network) -> None:
+    rows = [[0, 1, 1], [-1, 1, 3], [-1, 1, 2], [0, 1, -1]]
+    assert fractional_rows(prepared_rows(chain, rows)) is None
+    assert fractional_rows(prepared_rows(chain, rows, np.array([0.5, 2.0, 1.0, 1.0]))) is None  # it is complete
+    assert fractional_rows(prepared_rows(chain, rows, np.array([1.0, 2.0, 1.0, 0.5]))) is None  # it is barren
+    # What b is observed to be is all that matters for a: both rows share an evaluation.
+    assert fractional_rows(prepared_rows(chain, rows, np.array([1.0, 0.5, 2.0, 1.0]))) == (2, 2.5)
+    assert fractional_rows(prepared_rows(chain, rows, np.array([1.0, 0.5, 0.5, 1.0]))) is None

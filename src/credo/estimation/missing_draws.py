@@ -14,7 +14,7 @@ from credo.estimation.problem import Problem
 from credo.sampling.missing_values import CELLS_AN_UPDATE, VECTORISED_FACTORS
 from credo.sampling.posterior import VECTORISED_PARAMETERS
 from credo.sampling.vectorised import CHAINS
-from credo.statistics.inference.draw_missing import fractional_row
+from credo.statistics.inference.draw_missing import fractional_rows
 from credo.statistics.inference.expected_counts import Prepared, prepare
 from credo.statistics.inference.plain import Terms
 
@@ -29,10 +29,13 @@ def why_not_drawn(problem: Problem, prepared: Prepared, exchanges: Exchanges) ->
     """Why the missing values of a problem cannot be drawn, as a clause; empty where they can."""
     if problem.constraints.ties:
         return "rows are tied, and their values depend on each other"
-    fractional = fractional_row(prepared)
+    fractional = fractional_rows(prepared)
     if fractional is not None:
         row, weight = fractional
-        return f"row {row} has a missing value and the weight {weight:g}, and only whole rows can be completed"
+        return (
+            f"rows that show what row {row} shows, with values missing, have the weight {weight:g} together, and only "
+            "whole rows can be completed"
+        )
     moved = sorted({name for move in exchanges.several for name in move.moved})
     if moved:
         return f"nothing tells {listing(moved)} apart, and each draw may exchange them"

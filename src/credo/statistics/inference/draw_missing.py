@@ -26,17 +26,18 @@ if TYPE_CHECKING:
 WHOLE = 1e-9  # how far a sum of whole weights may be from a whole number
 
 
-def fractional_row(prepared: Prepared) -> tuple[int, float] | None:
-    """An incomplete row whose weight is no whole number, counted from 1, and that weight; None where there is none.
+def fractional_rows(prepared: Prepared) -> tuple[int, float] | None:
+    """The first of incomplete rows that share an evaluation and whose weights add up to no whole number, and their sum.
 
-    What such a row would add cannot be drawn: a part of a row has no value.
+    Rows are counted from 1; None where there are no such. Their likelihood is Z^w: for a whole w it is that of w rows,
+    whatever the weight of each; a part of a row has no value that could be drawn.
     """
-    weights = prepared.dataset.weights
-    if weights is None or prepared.is_complete:
+    weights = prepared.groups.weights
+    found = np.flatnonzero(np.abs(weights - np.round(weights)) > WHOLE * np.maximum(weights, 1.0))
+    if not len(found):
         return None
-    incomplete = (prepared.dataset.codes < 0).any(axis=1)
-    found = np.flatnonzero(incomplete & (np.abs(weights - np.round(weights)) > WHOLE))
-    return (int(found[0]) + 1, float(weights[found[0]])) if len(found) else None
+    first = found[np.argmin(prepared.groups.rows[found])]
+    return int(prepared.groups.rows[first]) + 1, float(weights[first])
 
 
 # By enumeration -------------------------------------------------------------------------------------------------------
