@@ -177,7 +177,7 @@ def test_every_method_takes_incomplete_rows(smoking: Network, method: str) -> No
 def test_auto_takes_what_suits(smoking: Network) -> None:
     assert credo.fit(smoking, PATIENTS).method == "posterior"
     assert credo.fit(smoking, PATIENTS, prior=1).method == "cmap"
-    assert credo.fit(smoking, PATIENTS.select("smoke")).method == "cmap"
+    assert credo.fit(smoking, PATIENTS.select("smoke")).method == "posterior"
 
 
 def test_the_posterior_says_how_sure_it_is(smoking: Network) -> None:

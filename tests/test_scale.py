@@ -84,9 +84,12 @@ def test_twenty_thousand_states(method: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="peak memory is asked of Unix")
-@pytest.mark.parametrize("method", ["cml", "posterior"])
-def test_sixteen_thousand_configurations_under_one_bound(method: str) -> None:
+@pytest.mark.parametrize(("method", "most_megabytes", "most_seconds"), [("cml", 360, 10), ("posterior", 1500, 240)])
+def test_sixteen_thousand_configurations_under_one_bound(
+    method: str, most_megabytes: float, most_seconds: float
+) -> None:
+    """For cml three times what was measured, 119 MB and 3.1 seconds; posterior took 50 s and 1.0 GB by default."""
     _, value, _, megabytes, seconds = learn("configurations", "14", method)
     assert value >= 0.1 - 1e-9
-    assert megabytes < 1500
-    assert seconds < 240
+    assert megabytes < most_megabytes
+    assert seconds < most_seconds

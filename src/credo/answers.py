@@ -230,15 +230,9 @@ def _require_level(level: float) -> None:
 
 def why_no_interval(fit: FitResult) -> str:
     """Why answers of this fit have no credible interval; empty where they have one."""
-    if fit.is_incomplete:
-        whole = not fit.network.forms and not any(finding.kind == "hidden" for finding in fit.findings)
-        return (
-            "There is no interval: values that the table does not hold had to be inferred, and how uncertain that "
-            f"makes the answer is not computed yet.{' Learn from complete rows for one.' if whole else ''}"
-        )
     if not isinstance(fit.posterior, PosteriorResult):
         return f"There is no interval: the method {fit.method} gives one estimate. Learn with method=posterior for one."
-    return ""
+    return fit.no_interval
 
 
 def _draws(

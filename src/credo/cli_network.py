@@ -101,7 +101,7 @@ def show(
         for name in variable:
             parents = ", ".join(given.parents[name]) or "none"
             say(f"{name}: {', '.join(given.states(name))}{_cuts_text(given, name)}; parents: {parents}")
-            if fit is not None and fit.posterior is not None and name not in given.forms:
+            if fit is not None and fit.posterior is not None and not fit.no_interval and name not in given.forms:
                 _print_frame(fit.interval(name))
             elif name in given.cpts:
                 _print_frame(given.cpt(name))

@@ -19,6 +19,7 @@ from credo.explain.contradictions import contradiction_findings, contradictions
 from credo.explain.orders_used import order_findings
 from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
+from credo.findings import Finding
 from credo.io.complete_rows import CompleteRows
 from credo.io.complete_rows import complete_rows as only_complete_rows
 from credo.io.declared_table import declared
@@ -81,7 +82,8 @@ def fit(
     knowledge : Knowledge, text, path or statements, optional
         What experts know.
     method : str
-        One of `credo methods`. "auto" is the posterior mean; cmap where a prior is given or rows are incomplete.
+        One of `credo methods`. "auto" is the posterior mean; cmap where a prior is given, and where missing values
+        cannot be drawn or would take more than about a minute.
     prior : number, str, Network, prior, or mapping, optional
         Pseudo-counts: a number, "k2", "bdeu:10", another network, or a mapping from variables to these.
     fixed : sequence of str
@@ -162,6 +164,7 @@ def fit(
         *taken,
         *hidden_findings(table.columns),
         *outside_findings(known.network, table.numbers),
+        *_method_findings(problem),
         *solution.findings,
         *impossible_data_findings(whole, problem.counts, problem.kept),
         *order_findings(known),
@@ -189,6 +192,7 @@ def fit(
             soft_weight=problem.soft_weight if solution.soft_weight is None else solution.soft_weight,
         ),
         is_incomplete=solution.expected is not None,
+        no_interval=solution.no_interval,
     )
 
 
@@ -209,6 +213,18 @@ def _require_room(problem: Problem, report: ProgressListener) -> None:
         count = sum(len(block.linear) + len(block.products) for block in problem.blocks)
         require_room(cost, problem.memory_limit, f"Learning under {count:,} constraints", STATE_LESS)
         announce(cost, ESTIMATING, report)
+
+
+def _method_findings(problem: Problem) -> list[Finding]:
+    """The finding that `auto` took another method than the posterior, and why."""
+    if not problem.not_posterior:
+        return []
+    assert problem.method is not None
+    message = (
+        f"The method is {problem.method.name}, which gives no intervals: {problem.not_posterior}. method=posterior "
+        "gives means all the same."
+    )
+    return [Finding("method", message)]
 
 
 def _estimate(problem: Problem, knowledge: Knowledge) -> Solution:

@@ -63,6 +63,8 @@ class FitResult:
         What was estimated: counts, prior and constraints.
     is_incomplete
         Whether the counts are expected ones, because of missing values, hidden variables or ties.
+    no_interval
+        Why there are no intervals although the method samples; empty where there are some, and for other methods.
     """
 
     network: Network
@@ -80,6 +82,7 @@ class FitResult:
     tied: TiedLikelihood | None = None
     problem: Problem | None = field(default=None, repr=False)
     is_incomplete: bool = field(default=False, repr=False)
+    no_interval: str = field(default="", repr=False)
 
     @property
     def cll(self) -> float | None:
@@ -125,7 +128,8 @@ class FitResult:
         Raises
         ------
         OptionError
-            If the method gives no uncertainty, or the level is not between 0 and 1.
+            If the method gives no uncertainty, or missing values could not be drawn, or the level is not between 0
+            and 1.
 
         Examples
         --------
@@ -174,7 +178,7 @@ class FitResult:
         Raises
         ------
         OptionError
-            If the method gives no uncertainty.
+            If the method gives no uncertainty, or missing values could not be drawn.
         """
         return self._one_row_a_probability(name, deviation=self.deviation_array(name))
 
@@ -322,6 +326,8 @@ class FitResult:
             raise OptionError(
                 f"The method {self.method} gives one estimate and no uncertainty. Learn with method=posterior for it."
             )
+        if self.no_interval:
+            raise OptionError(self.no_interval)
         return self.posterior
 
     def _one_row_a_probability(self, name: str, **columns: Numbers) -> pl.DataFrame:
@@ -418,6 +424,7 @@ def explain_fit(
             fit.knowledge,
             multipliers=multipliers_of(fit),
             posterior=fit.posterior,
+            has_intervals=not fit.no_interval,
             method=fit.method,
             is_incomplete=fit.is_incomplete,
             notify=notify,

@@ -186,7 +186,7 @@ def test_vectorised_joint_updates_alone_keep_the_distribution(name: str) -> None
     state.means[:], state.weights[:] = 1.0 / len(state.means), 1.0 / state.weights.shape[1]
     means = np.concatenate((state.means, np.zeros((1, len(theta)))))
     density = component_density(model, state)
-    mixture = MixtureDensity(model.arrays, np.append(sampled.counts, 0.0), model.cell_of, means, density)
+    mixture = MixtureDensity(model.arrays, np.append(sampled.counts, 0.0)[:, None], model.cell_of, means, density)
     after, rng = np.concatenate((theta.T, np.ones((1, len(theta))))), np.random.default_rng(4)
     for _ in range(8):
         for batch in plan.updates:

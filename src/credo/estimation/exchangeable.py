@@ -28,22 +28,47 @@ MOST_TRIES = 2_000  # moves of several variables that are examined
 MOST_ROUNDS = 100  # of refining colours: how far neighbourhoods reach
 
 
-def order_findings(problem: Problem, hidden: Iterable[str]) -> Iterator[Finding]:
-    """Which states of hidden variables, and which hidden variables, can be exchanged without any difference."""
+@dataclass(frozen=True, slots=True)
+class Exchanges:
+    """All that can be exchanged without any difference."""
+
+    groups: Mapping[str, list[list[int]]]  # hidden variable → its states in groups: within one, all can be exchanged
+    several: tuple[Move, ...]  # of several variables at once
+    all_examined: bool
+
+    @property
+    def variables(self) -> list[str]:
+        """The variables with states that can be exchanged by themselves."""
+        return [name for name, groups in self.groups.items() if any(len(group) > 1 for group in groups)]
+
+
+def exchanges_of(problem: Problem, hidden: Iterable[str]) -> Exchanges:
+    """Which states of hidden variables, and which hidden variables, can be exchanged."""
     hidden = tuple(hidden)
     symmetry = Symmetry.of(problem, hidden)
     groups = {name: _state_groups(symmetry, name) for name in hidden}
-    for name in hidden:
+    tries = Tries(MOST_TRIES)
+    several = tuple(_moves_of_several(symmetry, groups, tries))
+    return Exchanges(groups, several, bool(tries.left))
+
+
+def order_findings(problem: Problem, hidden: Iterable[str]) -> Iterator[Finding]:
+    """What can be exchanged, as findings."""
+    return exchange_findings(problem, exchanges_of(problem, hidden))
+
+
+def exchange_findings(problem: Problem, exchanges: Exchanges) -> Iterator[Finding]:
+    """The same where it is known already."""
+    for name, groups in exchanges.groups.items():
         states = problem.network.states(name)
-        for group in groups[name]:
+        for group in groups:
             if len(group) > 1:
                 which = "its states" if len(group) == len(states) else ", ".join(states[state] for state in group)
                 message = f"{name} is hidden, and the knowledge does not distinguish {which}: their order is arbitrary."
                 yield Finding("exchangeable", message, name)
-    tries = Tries(MOST_TRIES)
-    for move in _moves_of_several(symmetry, groups, tries):
+    for move in exchanges.several:
         yield Finding("exchangeable", _message(problem, move), next(iter((*move.states, *move.variables))))
-    if not tries.left:
+    if not exchanges.all_examined:
         message = (
             "There are many hidden variables that knowledge connects: not all ways to exchange their states were "
             "examined, and the order of more states may be arbitrary."

@@ -1,8 +1,8 @@
 """Every method for incomplete or tied rows: EM, and what a method makes of its expected counts.
 
-Methods with an exact M-step (ml, map, cml, cmap, cem) are what EM iterates, so that their objective never falls. The
-others are given the expected counts that EM ends with, as if they had been observed. Where knowledge ties rows
-together, the E-step is that of `tied`.
+Methods with an exact M-step (ml, map, cml, cmap, cem) are what EM iterates, so that their objective never falls. A
+method that draws missing values starts from where EM ended. The others are given the expected counts that EM ends with,
+as if they had been observed. Where knowledge ties rows together, the E-step is that of `tied`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from credo.estimation.counting import MAP
 from credo.estimation.em.driver import EMResult, Iteration, found_by_em, run_em
 from credo.estimation.em.starts import with_zeros
 from credo.estimation.em.steps import Ended, Independent
-from credo.estimation.exchangeable import order_findings
+from credo.estimation.exchangeable import exchange_findings, exchanges_of
 from credo.estimation.gradient_trainer import estimate_by_gradient
-from credo.estimation.method import Method
+from credo.estimation.method import Incomplete, Method
+from credo.estimation.missing_draws import why_not_drawn
 from credo.estimation.pinned import contradiction_of, pinned_cells, pinned_parameters
 from credo.estimation.problem import Fold, Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
@@ -42,6 +43,7 @@ from credo.statistics.ties.likelihood import tie_rows
 from credo.types import Numbers
 
 STATUS = {Ended.CONVERGED: Status.CONVERGED, Ended.LIMIT: Status.NOT_CONVERGED, Ended.FELL: Status.NOT_CONVERGED}
+NOT_DRAWN = "Missing values were not drawn; the expected counts of EM were taken as if they had been observed"
 PROOFS = ("local optimum", "not certified", "training")  # kinds of findings that say how far an optimum can be off
 FOLDS = 10  # of cross-validation, as in [guo, algorithm 2]
 # The EM of a fold starts where that of all rows ended, and needs only a few iterations from there.
@@ -77,19 +79,31 @@ def estimate_incomplete(problem: Problem) -> Solution:
     if method.cross_validates:
         folds, fold_findings = _folds(em_method, inner, prepared, result, bool(ties))
     is_em = em_method is method
-    last = method.estimate(replace(inner, counts=expected, folds=folds, pinned=inner.pinned if is_em else NONE))
+    used = inner if em_method.uses_knowledge else replace(inner, constraints=Constraints(inner.layout))
+    exchanges = exchanges_of(used, found_by_em(e_step.prepared))
+    completed = replace(inner, counts=expected, folds=folds, pinned=inner.pinned if is_em else NONE)
+    draw = method.estimate_drawing
+    not_drawn = why_not_drawn(used, prepared, exchanges) if draw is not None else ""
+    drawn = draw is not None and not not_drawn
+    if draw is not None and drawn:
+        last = draw(completed, Incomplete(prepared, cells, result.cpts, exchanges))
+    else:
+        last = method.estimate(completed)
     cpts = {name: result.cpts[name] for name in problem.names} if is_em else last.cpts
     theta = prepared.layout.pack({**result.cpts, **cpts})
-    findings, likelihood = [_em_finding(result), *weight_findings, *fold_findings], None
+    findings, likelihood = [_em_finding(result, drawn), *weight_findings, *fold_findings], None
+    if not_drawn:
+        findings.append(Finding("not drawn", f"{NOT_DRAWN}: {not_drawn}. There are no intervals."))
     if isinstance(e_step, TiedEStep):
         conditioned = e_step.rows
         if problem.reading is not TieReading.CLL:
             conditioned = tie_rows(problem.counts.layout, ties, dataset, memory_limit=problem.memory_limit)
         likelihood = tied_likelihood(conditioned, theta, problem.seed)
         findings.append(tie_finding(conditioned, likelihood))
-    used = inner if em_method.uses_knowledge else replace(inner, constraints=Constraints(inner.layout))
-    findings += [*result.findings, *order_findings(used, found_by_em(e_step.prepared))]
-    status = _status(result, last.status, is_em)
+    findings += [*result.findings, *exchange_findings(used, exchanges)]
+    if drawn:
+        findings += map(_renamed_finding, exchanges.variables)
+    status = last.status if drawn else _status(result, last.status, is_em)
     if status is Status.CONVERGED and likelihood is not None and not likelihood.is_exact and is_far_off(likelihood):
         status = Status.NOT_CERTIFIED
     return replace(
@@ -97,12 +111,13 @@ def estimate_incomplete(problem: Problem) -> Solution:
         cpts=cpts,
         status=status,
         certificate=None,  # that of `last` is about complete data with the expected counts, a problem nobody asked for
-        findings=(*findings, *map(_about_expected_counts, last.findings)),
+        findings=(*findings, *(last.findings if drawn else map(_about_expected_counts, last.findings))),
         log_likelihood=log_likelihood_of(prepared, theta),
         history=result.history,
         tied=likelihood,
         soft_weight=inner.soft_weight,
         expected=expected,
+        no_interval=f"There is no interval: {not_drawn}." if not_drawn else "",
     )
 
 
@@ -235,8 +250,17 @@ def reporter(problem: Problem) -> Callable[[Iteration], None]:
     return after
 
 
-def _em_finding(result: EMResult) -> Finding:
+def _renamed_finding(name: str) -> Finding:
+    message = (
+        f"The states of {name} were named in each draw as is nearest to what EM found: intervals about them are given "
+        "these names."
+    )
+    return Finding("renamed", message, name)
+
+
+def _em_finding(result: EMResult, drawn: bool) -> Finding:
     ends = ", ".join(f"{start.objective:.4f}" for start in result.starts)
     tries = "1 start" if len(result.starts) == 1 else f"{len(result.starts)} starts"
-    message = f"EM took {result.iterations} iterations from {tries}; the objective ended at {ends}, the best was taken."
+    taken = "the best was taken" if not drawn else "half of the chains that draw the missing values started at the best"
+    message = f"EM took {result.iterations} iterations from {tries}; the objective ended at {ends}, {taken}."
     return Finding("iterations", message)

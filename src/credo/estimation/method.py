@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from credo.estimation.em.steps import MStep
+    from credo.estimation.exchangeable import Exchanges
     from credo.estimation.problem import Problem
     from credo.estimation.solution import Solution
+    from credo.statistics.inference.expected_counts import Prepared
+    from credo.types import Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Incomplete:
+    """Rows with missing values, and where EM ended."""
+
+    prepared: Prepared
+    expected: Numbers  # counts of all cells
+    cpts: Mapping[str, Numbers]
+    exchanges: Exchanges  # what nothing tells apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +41,9 @@ class Method:
         The exact M-step of a method that maximises an objective: from a problem to a function of expected counts.
         Without one, EM runs the M-step of cmap (of map, where the knowledge is not used), and `estimate` is given the
         expected counts that it ends with.
+    estimate_drawing
+        The same for a method that draws missing values too: from a problem, its incomplete rows and where EM ended to
+        a solution. Where they cannot be drawn, `estimate` is given the expected counts that EM ended with.
     default_prior
         The pseudo-count that is added where the user gives no prior.
     takes_prior
@@ -47,6 +63,7 @@ class Method:
     when: str
     estimate: Callable[[Problem], Solution]
     m_step: Callable[[Problem], MStep] | None = None
+    estimate_drawing: Callable[[Problem, Incomplete], Solution] | None = None
     default_prior: float = 0.0
     takes_prior: bool = False
     uses_knowledge: bool = True

@@ -19,15 +19,15 @@ METHODS: dict[str, Method] = {
 }
 
 
-def choose_method(name: str, with_prior: bool = False, incomplete: bool = False) -> Method:
+def choose_method(name: str, with_prior: bool = False) -> Method:
     """The method of that name; `auto` is the one that suits most.
 
-    Without a prior and with complete data that is the posterior mean. A prior that the user gives is meant as it
-    stands, while the posterior adds what it learns about it; and with incomplete data the posterior would treat
-    expected counts as observed. Both take cmap.
+    Without a prior that is the posterior mean. A prior that the user gives is meant as it stands, while the posterior
+    adds what it learns about it: there it is cmap. So it is where missing values cannot be drawn, or would take too
+    long (`missing_draws.py`).
     """
     if name == "auto":
-        return CMAP if with_prior or incomplete else POSTERIOR
+        return CMAP if with_prior else POSTERIOR
     if name not in METHODS:
         raise OptionError(f'There is no method "{name}".{suggestion(name, ("auto", *METHODS))}')
     return METHODS[name]

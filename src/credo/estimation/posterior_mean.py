@@ -9,12 +9,14 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.errors import Status
-from credo.estimation.method import Method
+from credo.estimation.method import Incomplete, Method
 from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution, violated_findings
+from credo.sampling.missing_values import MissingValues
 from credo.sampling.posterior import PRODUCT_MISSED, PosteriorResult, posterior
+from credo.statistics.counts import Counts
 from credo.types import Indices
 
 NOT_MIXED = "not mixed"
@@ -22,11 +24,22 @@ NOT_MIXED = "not mixed"
 
 def estimate(problem: Problem) -> Solution:
     """Sample, average, and report whether the draws can be trusted."""
+    return _average(problem, problem.counts, None)
+
+
+def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
+    """The same with missing values, which are drawn too."""
+    exchangeable = {name: rows.exchanges.groups[name] for name in rows.exchanges.variables}
+    missing = MissingValues.of(problem.network, problem.names, rows.prepared, rows.expected, exchangeable, rows.cpts)
+    return _average(problem, rows.prepared.observed, missing)
+
+
+def _average(problem: Problem, counts: Counts, missing: MissingValues | None) -> Solution:
     soft_weight, findings = choose_soft_weight(problem, problem.vector())
     result = posterior(
         problem.network,
         problem.names,
-        problem.counts,
+        counts,
         problem.blocks,
         prior=problem.prior,
         seed=problem.seed,
@@ -34,6 +47,7 @@ def estimate(problem: Problem) -> Solution:
         options=problem.options.posterior,
         progress=problem.report,
         memory_limit=problem.memory_limit,
+        missing=missing,
     )
     kinds = {finding.kind for finding in result.findings}
     # The mean satisfies what each draw does, but for statements that compare products: what they allow is not convex.
@@ -59,5 +73,6 @@ POSTERIOR = Method(
     "the mean of all that data and knowledge leave, with intervals",
     "few data and knowledge: the most accurate, and it says how sure each number is",
     estimate,
+    estimate_drawing=estimate_drawing,
     takes_prior=True,
 )

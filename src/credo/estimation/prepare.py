@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from credo.constraints.lower import lower
 from credo.errors import NetworkError, OptionError
 from credo.estimation.method import Method
 from credo.estimation.methods import METHODS, choose_method
+from credo.estimation.missing_draws import automatic
 from credo.estimation.problem import Fold, Problem
 from credo.io.dataset import Dataset, concatenate, extended
 from credo.io.number_columns import NumbersSeen, merged
@@ -88,8 +89,7 @@ def prepare(
     folds = FOLDS if (named and named.cross_validates) or (soft and uses_knowledge and soft_weight is None) else 0
     needs_rows = bool(constraints.ties and uses_knowledge) or options.em.trainer != "em"
     table = read_table_once(model, data, weights, folds, seed, needs_rows, progress)
-    incomplete = table.dataset is not None
-    chosen = named or choose_method("auto", prior is not None, incomplete)
+    chosen = named or choose_method("auto", prior is not None)
     problem = Problem(
         model.expansion.network,
         model.names,
@@ -107,6 +107,10 @@ def prepare(
         reading,
         memory_limit,
     )
+    if named is None and prior is None and table.dataset is not None:
+        chosen, reason = automatic(problem)
+        own_prior = _prior_for(chosen, prior, model.expansion)
+        problem = replace(problem, method=chosen, prior=own_prior, not_posterior=reason)
     return problem, table
 
 

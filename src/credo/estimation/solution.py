@@ -60,6 +60,7 @@ class Solution:
     tied: TiedLikelihood | None = None
     soft_weight: float | None = None  # W of soft statements, where it was chosen
     expected: Counts | None = None  # of EM's last E-step, where rows are incomplete or tied
+    no_interval: str = ""  # why the draws of `posterior` do not show how sure each number is; empty where they do
 
 
 def where(network: Network, block: Block) -> str:

@@ -60,6 +60,7 @@ def explain(
     *,
     multipliers: Mapping[int, float],
     posterior: Uncertainty | None,
+    has_intervals: bool,
     method: str,
     is_incomplete: bool,
     notify: ProgressListener,
@@ -67,7 +68,8 @@ def explain(
     """Explain a result.
 
     `network` is the learned one with noisy families expanded; `multipliers` maps numbers of statements to the gain in
-    log-likelihood per unit of their bound; `is_incomplete` says that the problem's counts are expected ones.
+    log-likelihood per unit of their bound; `has_intervals` says that draws of the posterior show how sure each number
+    is; `is_incomplete` that the problem's counts are expected ones.
     """
 
     def begin(step: int) -> None:
@@ -100,7 +102,8 @@ def explain(
     )
     begin(2)
     ranges = allowed_ranges(problem)
-    configurations = explain_configurations(network, problem, ranges, posterior, effects)
+    sampled = posterior if has_intervals else None
+    configurations = explain_configurations(network, problem, ranges, sampled, effects)
     begin(3)
     with _unbounded_likelihoods():
         one_by_one = None if is_incomplete else leave_one_out(problem)
@@ -108,7 +111,7 @@ def explain(
     comparison = one_by_one or in_tenths
     harmful = _harmful_statement(problem, comparison)
     begin(4)
-    observations = tuple(next_observations(problem, posterior, ranges))
+    observations = tuple(next_observations(problem, sampled, ranges))
     summary = summarise(
         network.name,
         variables=len(knowledge.network),

@@ -53,7 +53,7 @@ def _scale(tables: Any, t0: int, cells: int, careful: bool) -> float:  # pragma:
 
 
 @jit
-def _forward(  # pragma: no cover
+def forward(  # pragma: no cover
     program: Any, start: int, cells: Any, first_cell: int, theta: Any, maps: Any, kept: int, tables: Any,
     messages: Any, careful: bool,
 ) -> Any:  # fmt: skip
@@ -226,7 +226,7 @@ def run(  # pragma: no cover
                 continue
         log_z, z = 0.0, 0.0
         for attempt in range(2):  # the second time carefully
-            log_z, z = _forward(program, start, cells, c0, theta, maps, kept, tables, messages, attempt == 1)
+            log_z, z = forward(program, start, cells, c0, theta, maps, kept, tables, messages, attempt == 1)
             if z > 0.0:
                 break
         if z == 0.0:

@@ -30,7 +30,7 @@ def fit_summary(fit: FitResult, written_to: Path | None = None, *, with_cpts: bo
     if with_cpts:
         shown = chosen_cpts(fit)
         parts += [part for name in shown for part in _cpts(fit, name)]
-        if fit.posterior is not None:
+        if fit.posterior is not None and not fit.no_interval:
             parts.append(Text("In brackets: where each probability lies with a probability of 95%."))
         parts += _about_the_others(fit, shown, written_to)
     parts += _statements_and_findings(fit)
@@ -152,7 +152,7 @@ def _cpt(fit: FitResult, network: Network, name: str) -> RenderableType:
         table.add_column(Text(heading), justify="right")
     probabilities = network.cpt_array(name).reshape(-1, len(states))
     shown = [[f"{value:.3f}" for value in row] for row in probabilities[:FEW_CONFIGURATIONS]]
-    if fit.posterior is not None:
+    if fit.posterior is not None and not fit.no_interval:
         low, high = (end.reshape(probabilities.shape) for end in fit.interval_arrays(name))
         shown = [
             [f"{text} [{low[index, k]:.2f}, {high[index, k]:.2f}]" for k, text in enumerate(texts)]

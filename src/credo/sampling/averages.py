@@ -1,8 +1,9 @@
 """Posterior means and deviations of all parameters, and the Monte-Carlo error of each mean.
 
-Parameters in blocks are averaged over draws. All others have an exact distribution given what the chains draw (z and m,
-or π and m where nothing was observed), and its mean is averaged instead [Rao and Blackwell]. Either way the error of
-the average shows in how much parts of the chains differ, and it is watched for every number of every CPT.
+Parameters in blocks are averaged over draws, and so are all that missing values reach. All others have an exact
+distribution given what the chains draw (z and m, or π and m where nothing was observed), and its mean is averaged
+instead [Rao and Blackwell]. Either way the error of the average shows in how much parts of the chains differ, and it
+is watched for every number of every CPT.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Averages:
 
     means: Numbers
     variances: Numbers
-    errors: Numbers  # of parameters in blocks NaN, as their effective sizes are known
+    errors: Numbers  # of parameters whose draws are kept NaN, as their effective sizes are known
 
     @property
     def doubtful(self) -> Flags:
@@ -46,7 +47,7 @@ def averages_of(sampled: SampledDistributions, hyperparameters: Hyperparameters,
         layout.view(first, name)[:] = each.mean(axis=(0, 1))
         layout.view(second, name)[:] = squares
         layout.view(errors, name)[:] = _errors(_part_means(each))
-    parameters, edge = sampled.parameters(), sampled.constrained_size
+    parameters, edge = sampled.parameters(), found.theta.shape[2]
     first[parameters] = np.concatenate((found.theta.mean(axis=(0, 1)), found.mean))
     count = max(1, found.theta.shape[0] * found.theta.shape[1])
     second[parameters] = np.concatenate((np.einsum("cdi,cdi->i", found.theta, found.theta) / count, found.second))

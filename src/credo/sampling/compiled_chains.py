@@ -15,6 +15,7 @@ from credo.kernels.threads import map_in_threads
 from credo.model.graphs import connected_components
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
+from credo.sampling.missing_values import Augmentation
 from credo.sampling.region import Region, geometry_of, seeded, with_learned
 from credo.sampling.wide_distributions import WideDistribution, update_wide, wide_distributions
 from credo.types import Indices, Numbers
@@ -35,13 +36,16 @@ class CompiledChains:
     hyperparameters: Hyperparameters
     chains: int
     seed: int
+    missing: Augmentation | None = None  # how rows are completed, where values are missing
     supports: list[Support] = field(init=False)
     joint_updates: JointUpdates = field(init=False)
     joined: Indices = field(init=False)  # (families,) the same number for CPTs that blocks join
     effort: Indices = field(init=False)  # (families,) how often a round updates each
     updates: int = 0  # of single parameters, so far
+    missing_updates: int = 0  # as many could have been made while missing values were drawn
     states: list[ChainState] = field(init=False)
     generators: list[NDArray[np.uint64]] = field(init=False)
+    first_counts: dict[int, Numbers] = field(init=False)  # of chains that start where EM ended, until they have
     wide: tuple[WideDistribution, ...] = field(init=False)
     wide_generators: list[np.random.Generator] = field(init=False)
 
@@ -50,18 +54,26 @@ class CompiledChains:
         self.joint_updates = joint_updates_of(self.supports)
         self.joined = _joined(self.region.blocks, self.sampled.names)
         self.effort = np.ones(len(self.sampled.names), dtype=np.int64)
-        self.states = [self._start() for _ in range(self.chains)]
         self.generators = [seeded(self.seed, chain) for chain in range(self.chains)]
+        self.states = [self._start(chain) for chain in range(self.chains)]
+        by_em = () if self.missing is None else range(0, self.chains, 2)
+        self.first_counts = {chain: self.missing.expected for chain in by_em if self.missing is not None}
         self.wide = wide_distributions(self.region, self.arrays)
         self.wide_generators = [
             np.random.default_rng([self.seed, chain, len(self.wide)]) for chain in range(self.chains)
         ]
 
-    def _start(self) -> ChainState:
+    def _start(self, chain: int) -> ChainState:
         sizes = np.diff(self.sampled.starts)[self.sampled.constrained :]
         components = self.arrays.strengths.shape[1]
+        theta = np.concatenate((self.region.start, np.repeat(1.0 / sizes, sizes)))
+        if self.missing is not None:  # else exact draws given the data follow at once
+            elsewhere, rng = slice(len(self.region.start), None), np.random.default_rng([self.seed, chain])
+            drawn = rng.standard_exponential(len(theta))[elsewhere]
+            if len(sizes):
+                theta[elsewhere] = drawn / np.repeat(np.add.reduceat(drawn, np.cumsum(sizes) - sizes), sizes)
         return ChainState(
-            np.concatenate((self.region.start, np.repeat(1.0 / sizes, sizes))),
+            theta,
             np.zeros(len(self.sampled.numbers), dtype=np.int64),
             np.repeat(1.0 / self.sampled.states, self.sampled.states),
             np.full((len(self.sampled.names), components), 1.0 / components),
@@ -80,8 +92,7 @@ class CompiledChains:
         CPT is updated more often than others.
         """
         smallest = np.full(len(self.sampled.names), np.inf)
-        constrained = self.sampled.constrained
-        owners = np.repeat(self.sampled.families[:constrained], np.diff(self.sampled.starts)[:constrained])
+        owners = np.repeat(self.sampled.families, np.diff(self.sampled.starts))[: len(sizes)]
         np.minimum.at(smallest, self.joined[owners], np.where(np.isnan(sizes), np.inf, sizes))
         needed = self.effort * wanted / smallest[self.joined]
         most = min(MOST_EFFORT, max(1, EFFORT_UPDATES // max(1, self.chains * draws * self.sampled.size)))
@@ -94,10 +105,12 @@ class CompiledChains:
         """
         sizes = np.diff(self.sampled.starts)
         sweep = int(sizes @ self.effort[self.sampled.families])
-        step = 1 if self.wide else max(1, STEP_UPDATES // max(1, self.chains * thinning * sweep))
+        drawing = 0 if self.missing is None else self.missing.updates
+        step = 1 if self.wide else max(1, STEP_UPDATES // max(1, self.chains * thinning * (sweep + drawing)))
         geometry = geometry_of(self.region.blocks, self.region.parts)
         state, free = self.states[0], len(self.states[0].theta) - len(self.region.start)
-        theta = np.empty((self.chains, count, len(self.region.start)))
+        kept = len(self.region.start) if self.missing is None else len(state.theta)
+        theta = np.empty((self.chains, count, kept))
         component = np.empty((self.chains, count, len(state.component)), dtype=np.int8)
         means = np.empty((self.chains, count, len(state.means)))
         weights = np.empty((self.chains, count, *state.weights.shape))
@@ -106,14 +119,18 @@ class CompiledChains:
         lengths = np.zeros(parts, dtype=np.int64)
         for start in range(0, count, step):
             now, part = slice(start, min(start + step, count)), start * parts // count
-            for own, generator in zip(self.states, self.wide_generators, strict=True):
-                update_wide(self.wide, self.arrays, own, generator)
+            if self.missing is None:
+                for own, generator in zip(self.states, self.wide_generators, strict=True):
+                    update_wide(self.wide, self.arrays, own, generator)
             outs = theta[:, now], component[:, now], means[:, now], weights[:, now], moments[part]
             self._step(geometry, thinning, outs)
             lengths[part] += now.stop - start
             step_done(now.stop - start)
         self.updates += self.chains * count * thinning * sweep
+        self.missing_updates += self.chains * count * thinning * drawing
         made = lengths > 0
+        if self.missing is not None:
+            moments = moments[:, :, :, :0]  # draws of all parameters are kept instead
         averages = moments[made][:, :, 0].swapaxes(0, 1) / (lengths[made] * thinning)[:, None]
         squares = moments[:, :, 1].sum(axis=(0, 1)) / (self.chains * count * thinning)
         return Draws(theta, component, means, weights, averages, squares, lengths[made])
@@ -133,7 +150,28 @@ class CompiledChains:
             own = (out[chain] for out in outs)
             run_posterior(*where, self.states[chain], *concentrations, thinning, *own, self.generators[chain])
 
-        map_in_threads(run, range(self.chains))
+        def run_with_missing(chain: int) -> None:
+            """One draw after the other, and one sweep: each has counts of its own."""
+            state, generator = self.states[chain], self.generators[chain]
+            *drawn, moments = (out[chain] for out in outs)
+            for draw in range(len(drawn[0])):
+                own = [out[draw : draw + 1] for out in drawn]
+                for _ in range(thinning):
+                    arrays = self._completed(chain)
+                    update_wide(self.wide, arrays, state, self.wide_generators[chain])
+                    where = *geometry, self.joint_updates, arrays, self.effort
+                    run_posterior(*where, state, *concentrations, 1, *own, moments, generator)
+                own[0][0] = state.theta
+
+        map_in_threads(run if self.missing is None else run_with_missing, range(self.chains))
+
+    def _completed(self, chain: int) -> DistributionArrays:
+        """The distributions with the counts of rows that a chain has completed."""
+        assert self.missing is not None
+        counts = self.first_counts.pop(chain, None)
+        if counts is None:
+            counts = self.missing.completed_by_program(self.states[chain].theta, self.generators[chain])
+        return self.arrays._replace(counts=counts)
 
 
 def _joined(blocks: Sequence[Block], names: Sequence[str]) -> Indices:

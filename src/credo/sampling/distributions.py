@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from credo.model.network import Network
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors, pseudo_counts
 from credo.types import Flags, Indices, Numbers
+
+if TYPE_CHECKING:
+    from credo.sampling.missing_values import MissingValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class SampledDistributions:
     layout: Layout
     numbers: Indices  # (distributions,)
     constrained: int  # how many of these belong to blocks
-    counts: Numbers  # (parameters,) of the data, and a prior's pseudo-counts
+    counts: Numbers  # (parameters,) of complete families, and a prior's pseudo-counts
     seen: Flags  # (distributions,) which have data
 
     @property
@@ -102,9 +106,17 @@ class SampledDistributions:
 
 
 def sampled_distributions(
-    network: Network, names: Sequence[str], counts: Counts, blocks: Sequence[Block], prior: Priors | None = None
+    network: Network,
+    names: Sequence[str],
+    counts: Counts,
+    blocks: Sequence[Block],
+    prior: Priors | None = None,
+    missing: MissingValues | None = None,
 ) -> SampledDistributions:
-    """The distributions of blocks, and all others that have data or pseudo-counts."""
+    """The distributions of blocks, and all others that have data or pseudo-counts, or may get some of missing values.
+
+    `counts` are those of complete families.
+    """
     layout = Layout.of(network, without=set(network.names) - set(names))
     unknown = {name for block in blocks for name, _ in block.configurations} - set(names)
     if unknown:
@@ -117,10 +129,13 @@ def sampled_distributions(
         for name in layout.names:
             layout.view(total, name)[:] += pseudo_counts(prior, network, name)
     starts = layout.distribution_starts()
-    with_counts = np.flatnonzero(np.add.reduceat(total, starts)) if len(starts) else starts
+    reached = total if missing is None else total + missing.reached_in(layout)
+    with_counts = np.flatnonzero(np.add.reduceat(reached, starts)) if len(starts) else starts
     numbers = np.concatenate((constrained, np.setdiff1d(with_counts, constrained)))
     parameters = _parameters(layout, numbers)
     seen = np.add.reduceat(data, starts)[numbers] > 0.0 if len(numbers) else np.zeros(0, dtype=np.bool_)
+    if missing is not None:
+        seen |= missing.seen_in(layout)[numbers]
     return SampledDistributions(layout, numbers, len(constrained), total[parameters], seen)
 
 
@@ -168,9 +183,12 @@ def arrays_of(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draws:
-    """What each chain drew; parameters outside of blocks are averaged over exact distributions instead."""
+    """What each chain drew; parameters outside of blocks are averaged over exact distributions instead.
 
-    theta: Numbers  # (chains, draws, parameters of blocks)
+    Where values are missing, these distributions depend on how rows were completed, and all parameters are kept.
+    """
+
+    theta: Numbers  # (chains, draws, parameters of blocks, or all)
     component: NDArray[np.int8]  # (chains, draws, distributions)
     means: Numbers  # (chains, draws, cells)
     weights: Numbers  # (chains, draws, families, components)

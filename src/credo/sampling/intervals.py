@@ -1,4 +1,4 @@
-"""Draws of a CPT and its credible intervals: the chains' draws in blocks, and Dirichlet draws made anew elsewhere."""
+"""Draws of a CPT and its credible intervals: the chains' own where they are kept, else Dirichlet draws made anew."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def _family(result: PosteriorResult, name: str) -> int:
 def _distribution_draws(
     result: PosteriorResult, family: int, number: int, places: Indices | slice = slice(None)
 ) -> Numbers:
-    """The draws of one distribution: those of the chains in blocks, and drawn given its component elsewhere."""
+    """The draws of one distribution: those of the chains where they are kept, else drawn given its component."""
     sampled = result.sampled
     piece = slice(sampled.starts[number], sampled.starts[number + 1])
-    if number < sampled.constrained:
+    if piece.stop <= result.draws.shape[2]:
         return result.draws[:, :, piece].reshape(-1, piece.stop - piece.start)[places]
     components = result.components[:, :, number].ravel()
     return _dirichlet(result, family, components, sampled.counts[piece], bool(sampled.seen[number]), places, number)

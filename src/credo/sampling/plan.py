@@ -35,11 +35,19 @@ class SamplingPlan:
 
 
 def sampling_plan(
-    sampled: SampledDistributions, options: PosteriorOptions, hyperparameters: Hyperparameters, memory_limit: int | None
+    sampled: SampledDistributions,
+    options: PosteriorOptions,
+    hyperparameters: Hyperparameters,
+    memory_limit: int | None,
+    missing_updates: int | None = None,
 ) -> SamplingPlan:
-    """The draws that fit; an error where fewer than `LEAST_DRAWS` of each chain do."""
+    """The draws that fit; an error where fewer than `LEAST_DRAWS` of each chain do.
+
+    `missing_updates` is what drawing the missing values costs, in updates of single parameters; None: nothing is
+    missing.
+    """
     limit = memory_limit_or_default(memory_limit)
-    each = COPIES * options.chains * draw_bytes(sampled, hyperparameters)
+    each = COPIES * options.chains * draw_bytes(sampled, hyperparameters, keeps_all=missing_updates is not None)
     fixed = fixed_bytes(sampled, options.chains)
     if fixed + LEAST_DRAWS * each > limit:
         needed = fixed + LEAST_DRAWS * each
@@ -50,7 +58,7 @@ def sampling_plan(
             needed,
         )
     most = min((limit - fixed) // max(1, each), max(LEAST_DRAWS, COPIES * KEPT_BYTES // max(1, each)))
-    sweep = max(1, options.chains * sampled.size)
+    sweep = max(1, options.chains * (sampled.size + (missing_updates or 0)))
     share = min(1.0, MOST_UPDATES / (sweep * (options.warmup + options.draws * options.thinning)))
     warmup = options.warmup if share == 1.0 else min(options.warmup, max(LEAST_WARMUP, int(share * options.warmup)))
     draws = min(options.draws, most) if share == 1.0 else max(LEAST_DRAWS, min(most, int(share * options.draws)))
@@ -59,15 +67,16 @@ def sampling_plan(
     cause = "memory allows no more" if share == 1.0 else "more would take too long"
     message = (
         f"Each of the {options.chains} chains made {draws} draws instead of {options.draws}: with {sampled.size:,} "
-        f"parameters {cause}."
+        f"parameters{' and missing values' if missing_updates else ''} {cause}."
     )
     return SamplingPlan(warmup, draws, draws, (Finding(FEWER_DRAWS, message),))
 
 
-def draw_bytes(sampled: SampledDistributions, hyperparameters: Hyperparameters) -> int:
-    """The memory of one draw of one chain: θ in blocks, z, m and π."""
+def draw_bytes(sampled: SampledDistributions, hyperparameters: Hyperparameters, keeps_all: bool = False) -> int:
+    """The memory of one draw of one chain: θ, in blocks or all, z, m and π."""
     components = int(hyperparameters.strengths().shape[1])
-    numbers = sampled.constrained_size + int(sampled.cells[-1]) + components * len(sampled.names)
+    kept = sampled.size if keeps_all else sampled.constrained_size
+    numbers = kept + int(sampled.cells[-1]) + components * len(sampled.names)
     return 8 * numbers + len(sampled.numbers)
 
 

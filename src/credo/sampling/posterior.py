@@ -21,7 +21,8 @@ for those about which nothing is known. A soft statement multiplies the density 
 Gibbs sampling: θ along feasible directions (`uniform.py`) and by joint updates (`joint_updates.py`) in blocks, and
 exactly elsewhere; z, π, w exactly; m by slices. There are two implementations of the same updates, chosen by the size
 of the problem alone: `vectorised` advances 256 chains with NumPy and starts at once; `compiled_chains` runs few
-long chains in compiled code, whose compilation takes longer than a small problem needs as a whole.
+long chains in compiled code, whose compilation takes longer than a small problem needs as a whole. Where values are
+missing, each sweep first draws them given the CPTs (`missing_values.py`).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling.averages import SMALLEST_SIZE, Averages, averages_of
 from credo.sampling.compiled_chains import CompiledChains
-from credo.sampling.convergence import effective_sizes, r_hat
+from credo.sampling.convergence import LARGEST_R_HAT, effective_sizes, r_hat
 from credo.sampling.directions import without_rays
 from credo.sampling.distributions import (
     Draws,
@@ -50,18 +51,21 @@ from credo.sampling.distributions import (
     arrays_of,
     sampled_distributions,
 )
+from credo.sampling.missing_values import Augmentation, MissingValues, augmentation_of
+from credo.sampling.missing_values import is_small as draws_at_once
 from credo.sampling.plan import SamplingPlan, sampling_plan
 from credo.sampling.polytope import SNAPSHOTS
 from credo.sampling.region import Region, region_of
+from credo.sampling.relabelling import renamed
 from credo.sampling.vectorised import CHAINS
 from credo.sampling.vectorised.posterior import sample_posterior
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors
 from credo.types import Flags, Numbers
 
-LARGEST_R_HAT = 1.05
 SAFETY = 1.5  # by so much sizes that are estimated from few draws may be too large
 MOST_UPDATES = 5_000_000  # of single parameters, in all sweeps of all chains, after which none are added; ten seconds
+MOST_MISSING_UPDATES = 200_000_000  # the same for drawing missing values, whose updates are visits of cells
 PRODUCT_MISSED = "product"
 MOST_LISTED = 100  # configurations that a finding names
 VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised sampler is used …
@@ -75,9 +79,9 @@ class PosteriorResult:
     """Means and standard deviations of all CPTs, (parents…, child), and the draws behind them.
 
     `errors` are the Monte-Carlo standard errors of the means: how much another seed would change them.
-    `effective_sizes` and `r_hat` are those of the parameters in blocks, in the order of `sampled`; the others are
-    averaged over exact distributions (`averages.py`). R-hat is nested where there are many short chains
-    (`convergence.py`). Draws are (chains, draws, …).
+    `effective_sizes` and `r_hat` are those of the parameters whose draws are kept, in the order of `sampled`: those in
+    blocks, or all where values are missing. The others are averaged over exact distributions (`averages.py`). R-hat is
+    nested where there are many short chains (`convergence.py`). Draws are (chains, draws, …).
     """
 
     means: Mapping[str, Numbers]
@@ -89,7 +93,7 @@ class PosteriorResult:
     seconds: float
     sampled: SampledDistributions = field(repr=False)
     hyperparameters: Hyperparameters = field(repr=False)
-    draws: Numbers = field(repr=False)  # (chains, draws, parameters of blocks)
+    draws: Numbers = field(repr=False)  # (chains, draws, parameters of blocks, or all)
     components: NDArray[np.int8] = field(repr=False)  # (chains, draws, distributions)
     cpt_means: Numbers = field(repr=False)  # (chains, draws, cells) m
     cpt_weights: Numbers = field(repr=False)  # (chains, draws, families, components) π
@@ -116,31 +120,35 @@ def posterior(
     progress: Progress | None = None,
     compiled: bool | None = None,
     memory_limit: int | None = None,
+    missing: MissingValues | None = None,
 ) -> PosteriorResult:
     """The posterior of the CPTs of `names`, which the blocks constrain; the same seed gives the same result.
 
     Pseudo-counts of a `prior` are added to the data's; the hierarchical prior stays on top. `progress(done, total)` is
     called after every short step; an exception that it raises, or an interrupt, ends the sampling there. Which
     implementation runs depends on the numbers of parameters and draws, unless `compiled` says it. What does not fit
-    into `memory_limit` bytes (half of the machine's memory if not given) is refused before anything is sampled.
+    into `memory_limit` bytes (half of the machine's memory if not given) is refused before anything is sampled. With
+    `missing` values, `counts` are those of complete families, and the values are drawn too.
     """
     began = perf_counter()
     hyperparameters, options = hyperparameters or Hyperparameters(), options or PosteriorOptions()
-    sampled = sampled_distributions(network, names, counts, blocks, prior)
-    plan = sampling_plan(sampled, options, hyperparameters, memory_limit)
+    sampled = sampled_distributions(network, names, counts, blocks, prior, missing)
+    if compiled is None:
+        compiled = not is_small(sampled, options) or (missing is not None and not draws_at_once(missing))
+    completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
+    updates = None if completing is None else completing.updates
+    plan = sampling_plan(sampled, options, hyperparameters, memory_limit, updates)
     region = region_of(blocks, soft_weight=soft_weight)
     region = replace(region, parts=tuple(without_rays(part) for part in region.parts))  # joint updates reach corners
     report = progress or (lambda done, total: None)
-    if compiled is None:
-        compiled = not is_small(sampled, options)
     if compiled:
-        found, sizes, mixed = _compiled(region, sampled, hyperparameters, options, plan, seed, report)
+        found, sizes, mixed = _compiled(region, sampled, hyperparameters, options, plan, seed, report, completing)
     else:
-        found, sizes, mixed = sample_posterior(region, sampled, hyperparameters, options, seed, report)
+        found, sizes, mixed = sample_posterior(region, sampled, hyperparameters, options, seed, report, completing)
     averages = averages_of(sampled, hyperparameters, found)
     _require_finite(sampled, averages)
-    edge, layout = sampled.parameters()[: sampled.constrained_size], sampled.layout
-    averages.errors[edge] = np.sqrt(averages.variances[edge] / sizes)
+    kept, layout = sampled.parameters()[: len(sizes)], sampled.layout
+    averages.errors[kept] = np.sqrt(averages.variances[kept] / sizes)
     return PosteriorResult(
         layout.unpack(averages.means),
         layout.unpack(np.sqrt(averages.variances)),
@@ -181,10 +189,11 @@ def _compiled(
     plan: SamplingPlan,
     seed: int,
     progress: Progress,
+    missing: Augmentation | None,
 ) -> tuple[Draws, Numbers, Numbers]:
     """Few long chains; each goes on to `max_draws` while some parameters have not mixed, within `MOST_UPDATES`."""
     arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyperparameters)
-    chains = CompiledChains(region, sampled, arrays, hyperparameters, options.chains, seed)
+    chains = CompiledChains(region, sampled, arrays, hyperparameters, options.chains, seed, missing)
     draws = plan.draws
     kept = -(-SNAPSHOTS // options.chains)
     if plan.warmup < options.warmup:  # a large problem: two stages of the warm-up that is left
@@ -202,18 +211,22 @@ def _compiled(
     # The effective sizes so far show how often each CPT needs to be updated, and whether more draws are needed.
     half = draws // 2
     chains.share_effort(effective_sizes(snapshots.theta) * (draws / kept), SMALLEST_SIZE, draws)
-    found = chains.stage(half, options.thinning, step_done)
+    renamings = () if missing is None else missing.renamings
+    found = renamed(chains.stage(half, options.thinning, step_done), renamings)
     chains.share_effort(effective_sizes(found.theta) * 2.0, SAFETY * SMALLEST_SIZE, draws)
-    found = appended((found, chains.stage(draws - half, options.thinning, step_done)))
+    found = appended((found, renamed(chains.stage(draws - half, options.thinning, step_done), renamings)))
     sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
 
     def doubtful() -> bool:
         return bool(_doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any())
 
-    while found.count + half <= plan.max_draws and chains.updates < MOST_UPDATES and doubtful():
+    def affordable() -> bool:
+        return chains.updates < MOST_UPDATES and chains.missing_updates < MOST_MISSING_UPDATES
+
+    while found.count + half <= plan.max_draws and affordable() and doubtful():
         total += half
         chains.share_effort(sizes, SAFETY * SMALLEST_SIZE, draws)
-        found = appended((found, chains.stage(half, options.thinning, step_done)))
+        found = appended((found, renamed(chains.stage(half, options.thinning, step_done), renamings)))
         sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
     return found, sizes, mixed
 
@@ -222,7 +235,7 @@ def _compiled(
 
 
 def _doubtful(sizes: Numbers, mixed: Numbers) -> Flags:
-    """Which parameters in blocks cannot be trusted; what is NaN cannot."""
+    """Which parameters whose draws are kept cannot be trusted; what is NaN cannot."""
     return np.asarray(~(mixed <= LARGEST_R_HAT) | ~(sizes >= SMALLEST_SIZE))
 
 
@@ -237,12 +250,12 @@ def _require_finite(sampled: SampledDistributions, averages: Averages) -> None:
 
 
 def _unmixed(
-    network: Network, sampled: SampledDistributions, in_blocks: Flags, averages: Averages
+    network: Network, sampled: SampledDistributions, among_kept: Flags, averages: Averages
 ) -> Iterator[Finding]:
     """The distributions whose chains do not agree, or are worth few draws, CPT by CPT."""
     layout = sampled.layout
     doubtful = averages.doubtful
-    doubtful[sampled.parameters()[: sampled.constrained_size]] = in_blocks
+    doubtful[sampled.parameters()[: len(among_kept)]] = among_kept
     if not doubtful.any():
         return
     starts = layout.distribution_starts()

@@ -231,8 +231,9 @@ def _check_posterior(archive: Archive, posterior: PosteriorResult) -> None:
     chains, draws = posterior.draws.shape[:2] if posterior.draws.ndim == 3 else (0, 0)
     components, cells = strengths.shape[1], int(sampled.cells[-1])
     _require(archive, chains and draws, "it has no draws")
+    keeps_all = posterior.draws.shape[2] != sampled.constrained_size  # as where missing values were drawn
     wanted = {
-        "draws": (sampled.constrained_size,),
+        "draws": (sampled.size if keeps_all else sampled.constrained_size,),
         "components": numbers.shape,
         "cpt_means": (cells,),
         "cpt_weights": (len(layout.names), components),
@@ -241,7 +242,7 @@ def _check_posterior(archive: Archive, posterior: PosteriorResult) -> None:
         found = getattr(posterior, name).shape
         _require(archive, found == (chains, draws, *shape), f"posterior.{name} has the shape {found}")
     _require(archive, _within(posterior.components, components), "a component is nowhere")
-    starts = sampled.starts[: sampled.constrained]
+    starts = sampled.starts[:-1] if keeps_all else sampled.starts[: sampled.constrained]
     _require(archive, _are_distributions(posterior.draws, starts), "a draw is no distribution")
     _require(archive, _are_distributions(posterior.cpt_means, sampled.cells[:-1]), "a draw is no distribution")
     ends = np.zeros(1, dtype=np.int64)

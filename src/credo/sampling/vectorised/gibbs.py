@@ -157,6 +157,10 @@ class ChainStates:
         """How many chains there are."""
         return int(self.theta.shape[1])
 
+    def all_theta(self) -> Numbers:
+        """θ in blocks, then elsewhere, (parameters, chains)."""
+        return np.concatenate((self.theta[:-1], np.maximum(np.exp(self.free_logs), SMALLEST)))
+
     def take(self, chains: Indices) -> ChainStates:
         """Copies of some chains, perhaps several of one."""
         parts: dict[str, Any] = {each.name: getattr(self, each.name)[..., chains] for each in fields(self)}
@@ -226,16 +230,27 @@ def sweep_moves(plan: SweepPlan, shape: Numbers | None, theta: Numbers, rng: np.
     plan.normalise(theta)
 
 
-def sweep(model: Model, plan: SweepPlan, state: ChainStates, rng: np.random.Generator, data: bool = True) -> None:
-    """All updates once; without the `data`, of the prior and the statements alone."""
+def sweep(
+    model: Model,
+    plan: SweepPlan,
+    state: ChainStates,
+    rng: np.random.Generator,
+    data: bool = True,
+    counts: Numbers | None = None,
+) -> None:
+    """All updates once; without the `data`, of the prior and the statements alone.
+
+    `counts`, (parameters, chains), are those of chains that have completed their rows.
+    """
     arrays, edge = model.arrays, model.edge
-    counts = arrays.counts if data else np.zeros_like(arrays.counts)
+    if counts is None:
+        counts = (arrays.counts if data else np.zeros_like(arrays.counts))[:, None]
     _set_shapes(model, state, counts)
     density = component_density(model, state)
     if edge:
         sweep_moves(plan, np.concatenate((state.shape[:edge], np.ones((1, state.chains)))), state.theta, rng)
         padded_means = np.concatenate((state.means, np.zeros((1, state.chains))))
-        mixture = MixtureDensity(arrays, np.append(counts, 0.0), model.cell_of, padded_means, density)
+        mixture = MixtureDensity(arrays, np.pad(counts, ((0, 1), (0, 0))), model.cell_of, padded_means, density)
         for batch in plan.updates:
             if rng.random() < batch.chance:
                 update_jointly(batch, mixture, plan.extras, state.theta, rng)
@@ -257,7 +272,7 @@ def _set_shapes(model: Model, state: ChainStates, counts: Numbers) -> None:
     base = np.where(uniform, model.inverse_states, state.means[model.cell_of[:-1]])
     prior = strengths[model.owners] * base
     prior[model.arrays.flat[model.owners]] = 1.0
-    state.shape = prior + counts[:, None]
+    state.shape = prior + counts
 
 
 def component_density(model: Model, state: ChainStates) -> Numbers:

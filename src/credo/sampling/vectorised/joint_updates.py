@@ -148,7 +148,7 @@ class MixtureDensity:
     """log Π θ^N · Σ_g π_g·Dir(θ | s_g·b_g) of distributions, for the present π and m of every chain."""
 
     arrays: DistributionArrays
-    counts: Numbers  # (parameters + 1,)
+    counts: Numbers  # (parameters + 1, chains), or (parameters + 1, 1) where all chains share them
     cell_of: Indices  # (parameters + 1,) the cell of m that belongs to each parameter; the last is padding
     means: Numbers  # (cells + 1, chains), the last of which is 0
     density: Numbers  # (families, 2, components, chains) log of π_g/B(s_g·b_g)
@@ -159,7 +159,7 @@ class MixtureDensity:
         indices = np.concatenate((step.numbers[None], step.others))
         plain = logs.sum(axis=0)
         mean = (self.means[self.cell_of[indices]] * logs).sum(axis=0)
-        data = (self.counts[indices][:, :, None] * logs).sum(axis=0)
+        data = (self.counts[indices] * logs).sum(axis=0)
         families, seen = self.arrays.families[step.distributions], self.arrays.seen[step.distributions]
         strengths = self.arrays.strengths[seen].T[:, :, None]  # (components, updates, 1)
         uniform = int(self.arrays.uniform_components[0])

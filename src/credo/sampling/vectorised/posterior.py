@@ -4,6 +4,9 @@ Chains come in superchains that start at the same point: near a random vertex of
 by a few sweeps without data, so that starting points are as far apart as the statements let the prior be. How much
 they still matter is then seen directly (`starts_matter`); where they do, all draws so far become warm-up, from which
 directions are learned once more, and twice as many sweeps follow. The same where an average is not certain enough.
+
+Where values are missing, half of the superchains start with the counts that EM ended with instead, and each sweep first
+draws the missing values of all chains.
 """
 
 from __future__ import annotations
@@ -14,11 +17,22 @@ import numpy as np
 
 from credo.options import PosteriorOptions
 from credo.sampling.averages import SMALLEST_SIZE, averages_of
-from credo.sampling.convergence import effective_sizes_of_short_chains, nested_r_hat, starts_matter
+from credo.sampling.convergence import LARGEST_R_HAT, effective_sizes_of_short_chains, nested_r_hat, starts_matter
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.joint_updates import supports_of
+from credo.sampling.missing_values import Augmentation
 from credo.sampling.region import Region, scattered_points, with_learned
-from credo.sampling.vectorised import AGREEING, CHAINS, LEAST_DRAWS, MOST_SWEEPS, SCATTERED, SUPERCHAINS, WARMUP_SHARE
+from credo.sampling.relabelling import renamed
+from credo.sampling.vectorised import (
+    AGREEING,
+    CHAINS,
+    LEAST_DRAWS,
+    MOST_SWEEPS,
+    MOST_SWEEPS_WITH_MISSING,
+    SCATTERED,
+    SUPERCHAINS,
+    WARMUP_SHARE,
+)
 from credo.sampling.vectorised.gibbs import ChainStates, Model, SweepPlan, free_moments, model_of, plan_of, start, sweep
 from credo.types import Numbers
 
@@ -35,8 +49,9 @@ def sample_posterior(
     options: PosteriorOptions,
     seed: int,
     progress: StepDone,
+    missing: Augmentation | None = None,
 ) -> tuple[Draws, Numbers, Numbers]:
-    """Draws of all chains, and the effective sizes and nested R-hat of the parameters in blocks."""
+    """Draws of all chains, and the effective sizes and nested R-hat of the parameters whose draws are kept."""
     rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
     model = model_of(region, sampled, hyperparameters)
     supports = supports_of(region.blocks, region.parts, region.start)
@@ -51,9 +66,12 @@ def sample_posterior(
         sweep(model, plan, points, rng, data=False)
         run.step()
     state = points.take(np.repeat(np.arange(SUPERCHAINS), CHAINS // SUPERCHAINS))
-    snapshots = []
+    snapshots, most_sweeps = [], MOST_SWEEPS if missing is None else MOST_SWEEPS_WITH_MISSING
     for number in range(warmup):
-        sweep(model, plan, state, rng)
+        counts = None
+        if missing is not None:
+            counts = _first_counts(missing, state, rng) if number == 0 else missing.completed(state.all_theta(), rng)
+        sweep(model, plan, state, rng, counts=counts)
         run.step()
         if number in (warmup // 2 - 2, warmup // 2 - 1):
             snapshots.append(state.theta[:-1].T)
@@ -63,18 +81,28 @@ def sample_posterior(
 
     thinning, swept = options.thinning, SPREADING + warmup
     while True:
-        found = _draws(model, plan, state, count, thinning, rng, run)
+        found = _draws(model, plan, state, count, thinning, rng, run, missing)
+        found = found if missing is None else renamed(found, missing.renamings)
         swept += count * thinning
         sizes = effective_sizes_of_short_chains(found.theta)
         mixed = nested_r_hat(found.theta, SUPERCHAINS)
         thinning *= 2
         differ = any(starts_matter(draws, SUPERCHAINS, AGREEING).any() for draws in (found.theta, found.means))
         few = not (sizes >= SMALLEST_SIZE).all() or averages_of(sampled, hyperparameters, found).doubtful.any()
-        if not (differ or few) or swept + count * thinning > MOST_SWEEPS:
+        few = few or (missing is not None and not (mixed <= LARGEST_R_HAT).all())
+        if not (differ or few) or swept + count * thinning > most_sweeps:
             return found, sizes, mixed
         flat = np.concatenate(found.theta)[-SNAPSHOTS:]
         plan = plan_of(with_learned(region, flat[None]), supports, flat)
         run.total += count * thinning
+
+
+def _first_counts(missing: Augmentation, state: ChainStates, rng: np.random.Generator) -> Numbers:
+    """Rows completed for the first time: superchains start in turn where EM ended, and at CPTs drawn at random."""
+    counts = missing.completed(missing.flattened(state.all_theta()), rng)
+    by_em = np.arange(CHAINS) * SUPERCHAINS // CHAINS % 2 == 0
+    counts[:, by_em] = missing.expected[:, None]
+    return counts
 
 
 class _Progress:
@@ -96,22 +124,27 @@ def _draws(
     thinning: int,
     rng: np.random.Generator,
     run: _Progress,
+    missing: Augmentation | None,
 ) -> Draws:
-    chains, edge = state.chains, model.edge
-    theta = np.empty((chains, count, edge))
+    chains = state.chains
+    kept = model.edge if missing is None else model.sampled.size
+    theta = np.empty((chains, count, kept))
     component = np.empty((chains, count, len(state.component)), dtype=np.int8)
     means = np.empty((chains, count, len(state.means)))
     weights = np.empty((chains, count, *state.weights.shape[:2]))
-    moments = np.zeros((chains, model.sampled.size - edge))
-    squares = np.zeros(model.sampled.size - edge)
+    moments = np.zeros((chains, model.sampled.size - kept))
+    squares = np.zeros(model.sampled.size - kept)
     for draw in range(count):
         for _ in range(thinning):
-            sweep(model, plan, state, rng)
-            first, second = free_moments(model, state)
-            moments += first.T
-            squares += second
+            if missing is not None:
+                sweep(model, plan, state, rng, counts=missing.completed(state.all_theta(), rng))
+            else:
+                sweep(model, plan, state, rng)
+                first, second = free_moments(model, state)
+                moments += first.T
+                squares += second
             run.step()
-        theta[:, draw] = state.theta[:-1].T
+        theta[:, draw] = (state.theta[:-1] if missing is None else state.all_theta()).T
         component[:, draw] = state.component.T
         means[:, draw] = state.means.T
         weights[:, draw] = state.weights.transpose(2, 0, 1)

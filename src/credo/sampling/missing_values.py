@@ -1,0 +1,156 @@
+"""Missing values as part of what chains draw (data augmentation) [Tanner and Wong, 1987].
+
+A sweep draws the missing values of all incomplete rows given the CPTs, exactly (`inference/draw_missing.py`), and then
+everything else given the counts of the completed rows, as for complete data. So each chain has counts of its own, and
+its CPTs are draws from their posterior given what was observed, with all statements and the prior.
+
+Some chains start where EM ended, with its expected counts; the others complete their first rows under random CPTs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.model.layout import Layout
+from credo.model.network import Network
+from credo.sampling.relabelling import Renaming, StateGroups, renamings_of
+from credo.statistics.inference.draw_missing import (
+    Enumeration,
+    Programs,
+    draw_by_enumeration,
+    draw_by_programs,
+    enumeration_of,
+    programs_of,
+)
+from credo.statistics.inference.expected_counts import Prepared, expected_cells
+from credo.types import Flags, Indices, Numbers
+
+if TYPE_CHECKING:
+    from credo.sampling.distributions import SampledDistributions
+
+SEEN = 0.5  # rows that are expected of a configuration, from which it counts as one that has data
+VECTORISED_FACTORS = 2**14  # of all joint states, up to which hundreds of chains draw them at once: 0.1 s a sweep
+CELLS_AN_UPDATE = 10  # of cliques, which are visited in the time that a parameter is updated in
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MissingValues:
+    """Incomplete rows, and where EM ended; cells are those of the layout of `prepared`."""
+
+    prepared: Prepared
+    expected: Numbers  # (cells,) counts that EM ended with, those of complete families among them
+    base: Numbers  # (cells,) CPTs that are kept, and the uniform distribution elsewhere
+    reached: Flags  # (cells,) which a completed row can have
+    exchangeable: StateGroups  # states of hidden variables that nothing tells apart,
+    reference: Mapping[str, Numbers]  # and the CPTs that say how draws name them
+
+    @classmethod
+    def of(
+        cls,
+        network: Network,
+        names: Sequence[str],
+        prepared: Prepared,
+        expected: Numbers,
+        exchangeable: StateGroups | None = None,
+        reference: Mapping[str, Numbers] | None = None,
+    ) -> MissingValues:
+        """`names` are the variables whose CPTs are learned; the others keep those of the network."""
+        learned = {name: np.full(network.shape(name), 1.0 / len(network.states(name))) for name in names}
+        base = prepared.layout.pack({**network.cpts, **learned})
+        reached = expected_cells(prepared, base)[0] > 0.0
+        return cls(prepared, expected, base, reached, exchangeable or {}, reference or {})
+
+    def reached_in(self, layout: Layout) -> Numbers:
+        """1 for each cell of another layout that a completed row can have, else 0."""
+        return layout.pack({name: self.reached[self.prepared.layout.slice_of(name)] for name in layout.names})
+
+    def seen_in(self, layout: Layout) -> Flags:
+        """Which distributions of another layout have data, (distributions,): at least half a row is expected of them.
+
+        States of parents that no row shows are not told apart: an order of them would be a guess.
+        """
+        network = layout.network
+        never = (self.prepared.dataset.codes < 0).all(axis=0)
+        hidden = {name for name, is_hidden in zip(network.names, never, strict=True) if is_hidden}
+        flags = [np.zeros(0, dtype=np.bool_)]
+        for name in layout.names:
+            rows = self.expected[self.prepared.layout.slice_of(name)].reshape(network.shape(name)).sum(axis=-1)
+            axes = tuple(axis for axis, parent in enumerate(network.parents[name]) if parent in hidden)
+            total = rows.sum(axis=axes, keepdims=True) if axes else rows
+            flags.append(np.broadcast_to(total >= SEEN, rows.shape).ravel())
+        return np.concatenate(flags)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Augmentation:
+    """How chains complete the rows: their parameters are those of `SampledDistributions`."""
+
+    base: Numbers  # (cells,)
+    places: Indices  # (parameters,) the cell of each
+    fixed: Numbers  # (parameters,) counts of complete families, and a prior's pseudo-counts
+    expected: Numbers  # (parameters,) the same with the counts of incomplete families that EM ended with
+    enumeration: Enumeration | None
+    programs: Programs | None
+    renamings: Sequence[Renaming] = ()  # of hidden variables with exchangeable states
+
+    @property
+    def cells(self) -> int:
+        """How many cells are visited to complete the rows once."""
+        if self.programs is not None:
+            return self.programs.cells
+        return self.enumeration.factors if self.enumeration is not None else 0
+
+    @property
+    def updates(self) -> int:
+        """The same as a number of parameters that could be updated in that time."""
+        return -(-self.cells // CELLS_AN_UPDATE)
+
+    def completed(self, theta: Numbers, rng: np.random.Generator) -> Numbers:
+        """Counts of completed rows, (parameters, chains), given what chains have drawn, (parameters, chains)."""
+        assert self.enumeration is not None
+        cells = np.repeat(self.base[:, None], theta.shape[1], axis=1)
+        cells[self.places] = theta
+        return np.asarray(self.fixed[:, None] + draw_by_enumeration(self.enumeration, cells, rng)[self.places])
+
+    def completed_by_program(self, theta: Numbers, generator: NDArray[np.uint64]) -> Numbers:
+        """The same for one chain, (parameters,), in compiled code."""
+        assert self.programs is not None
+        cells = self.base.copy()
+        cells[self.places] = theta
+        return np.asarray(self.fixed + draw_by_programs(self.programs, cells, generator)[self.places])
+
+    def flattened(self, theta: Numbers) -> Numbers:
+        """Half of what was drawn, half uniform: under corners of the prior, first completions would be all alike."""
+        uniform = self.base[self.places].reshape(-1, *(1,) * (theta.ndim - 1))
+        return np.where(theta > 0.0, 0.5 * (theta + uniform), 0.0)
+
+
+def is_small(missing: MissingValues) -> bool:
+    """Whether hundreds of chains can draw the missing values at once by enumeration."""
+    enumeration = enumeration_of(missing.prepared)
+    return enumeration is not None and enumeration.factors <= VECTORISED_FACTORS
+
+
+def augmentation_of(
+    missing: MissingValues, sampled: SampledDistributions, compiled: bool, memory_limit: int | None = None
+) -> Augmentation:
+    """What chains of the one sampler or the other need."""
+    layout = missing.prepared.layout
+    shifts = np.array([layout.offsets[name] - sampled.layout.offsets[name] for name in sampled.names], dtype=np.int64)
+    places = sampled.parameters() + np.repeat(shifts[sampled.families], np.diff(sampled.starts))
+    observed = np.zeros(layout.size)
+    observed[missing.prepared.observed_cells] = missing.prepared.observed_counts
+    return Augmentation(
+        missing.base,
+        places,
+        sampled.counts,
+        sampled.counts + np.maximum(missing.expected - observed, 0.0)[places],
+        None if compiled else enumeration_of(missing.prepared),
+        programs_of(missing.prepared, memory_limit) if compiled else None,
+        renamings_of(sampled, missing.exchangeable, missing.reference),
+    )

@@ -1,0 +1,177 @@
+"""Missing values drawn given CPTs: completed counts, exactly distributed, of all incomplete rows at once.
+
+n rows that share an evaluation are one multinomial split of n over the joint states s of its hidden variables, with
+chances P(e, s) / Z(e) (see `plain.py`). Small problems enumerate these states, for many sets of CPTs at once; larger
+ones run the programs of EM forward for the sums and split n backward, bucket by bucket (`kernels/draw_missing.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.model.layout import Layout
+from credo.statistics.inference.components import Groups
+from credo.statistics.inference.elimination import Plans, make_plans
+from credo.statistics.inference.expected_counts import Prepared, impossible_evaluation
+from credo.statistics.inference.plain import TINY, Terms
+from credo.types import Indices, Numbers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+WHOLE = 1e-9  # how far a sum of whole weights may be from a whole number
+
+
+def fractional_row(prepared: Prepared) -> tuple[int, float] | None:
+    """An incomplete row whose weight is no whole number, counted from 1, and that weight; None where there is none.
+
+    What such a row would add cannot be drawn: a part of a row has no value.
+    """
+    weights = prepared.dataset.weights
+    if weights is None or prepared.is_complete:
+        return None
+    incomplete = (prepared.dataset.codes < 0).any(axis=1)
+    found = np.flatnonzero(incomplete & (np.abs(weights - np.round(weights)) > WHOLE))
+    return (int(found[0]) + 1, float(weights[found[0]])) if len(found) else None
+
+
+# By enumeration -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """The terms of one component: all its evaluations, all joint states of each."""
+
+    terms: slice
+    states: int
+    weights: Indices  # (evaluations,)
+    first: int  # its first evaluation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Enumeration:
+    """All terms of all evaluations, component by component."""
+
+    layout: Layout
+    groups: Groups
+    codes: NDArray[np.signedinteger]
+    cells: Indices  # (factors, terms)
+    stretches: tuple[Stretch, ...]
+    sums: csr_array  # (cells, terms)
+
+    @property
+    def factors(self) -> int:
+        """How many numbers are multiplied for one set of CPTs."""
+        return int(self.cells.size)
+
+
+def enumeration_of(prepared: Prepared) -> Enumeration | None:
+    """What drawing by enumeration needs; None where there are too many joint states."""
+    from scipy.sparse import csr_array
+
+    terms, groups, layout = prepared.cuts, prepared.groups, prepared.layout
+    if prepared.plans is not None or not isinstance(terms, Terms):
+        return None
+    number, factors = terms.cells.shape
+    stretches, begin = [], 0
+    for component in np.unique(groups.component).tolist():
+        own = np.flatnonzero(groups.component == component)
+        states = int(layout.sizes[groups.variables(component)].prod())
+        end = begin + len(own) * states
+        weights = np.round(groups.weights[own]).astype(np.int64)
+        stretches.append(Stretch(slice(begin, end), states, weights, int(own[0])))
+        begin = end
+    used = terms.cells.ravel() < layout.size  # the others are padding
+    places = np.repeat(np.arange(number), factors)[used]
+    sums = csr_array(
+        (np.ones(len(places)), (terms.cells.ravel()[used], places)), shape=(layout.size, number), dtype=np.float64
+    )
+    return Enumeration(
+        layout, groups, prepared.dataset.codes, np.ascontiguousarray(terms.cells.T), tuple(stretches), sums
+    )
+
+
+def draw_by_enumeration(drawn_from: Enumeration, theta: Numbers, rng: np.random.Generator) -> Numbers:
+    """Counts of all cells in completed incomplete families, (cells, chains), given CPTs `theta`, (cells, chains).
+
+    Counts of complete families are not in them.
+    """
+    chains = theta.shape[1]
+    padded = np.concatenate((theta, np.ones((1, chains))))
+    products = np.ones((drawn_from.cells.shape[1], chains))
+    for cells in drawn_from.cells:
+        products *= padded[cells]
+    drawn = np.empty_like(products)
+    for stretch in drawn_from.stretches:
+        chances = products[stretch.terms].reshape(-1, stretch.states, chains)
+        totals = chances.sum(axis=1, keepdims=True)
+        if totals.min(initial=1.0) < TINY:
+            chances = _by_logarithms(drawn_from, stretch, padded)
+            totals = chances.sum(axis=1, keepdims=True)
+        shares = np.ascontiguousarray((chances / totals).transpose(0, 2, 1))  # (evaluations, chains, states)
+        split = rng.multinomial(stretch.weights[:, None], shares)
+        drawn[stretch.terms] = split.transpose(0, 2, 1).reshape(-1, chains)
+    return np.asarray(drawn_from.sums @ drawn)
+
+
+def _by_logarithms(drawn_from: Enumeration, stretch: Stretch, padded: Numbers) -> Numbers:
+    """The products of one component, each evaluation divided by its largest, where they underflow as they are."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(padded)[drawn_from.cells[:, stretch.terms]].sum(axis=0)
+    logs = logs.reshape(-1, stretch.states, padded.shape[1])
+    highest = logs.max(axis=1, keepdims=True)
+    impossible = np.flatnonzero((highest == -np.inf).any(axis=(1, 2)))
+    if len(impossible):
+        evaluation = stretch.first + int(impossible[0])
+        raise impossible_evaluation(drawn_from.layout, drawn_from.groups, drawn_from.codes, evaluation)
+    return np.asarray(np.exp(logs - highest))
+
+
+# By programs ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Programs:
+    """The same for larger problems, one set of CPTs after the other, in compiled code."""
+
+    layout: Layout
+    groups: Groups
+    codes: NDArray[np.signedinteger]
+    plans: Plans
+
+    @property
+    def cells(self) -> int:
+        """How many cells of cliques are visited for one set of CPTs."""
+        return int((self.plans.input_cells + 2 * self.plans.clique_cells)[self.groups.component].sum())
+
+
+def programs_of(prepared: Prepared, memory_limit: int | None = None) -> Programs:
+    """What drawing by programs needs."""
+    plans = prepared.plans
+    if plans is None:
+        plans = make_plans(prepared.layout, prepared.groups, memory_limit)
+    return Programs(prepared.layout, prepared.groups, prepared.dataset.codes, plans)
+
+
+def draw_by_programs(programs: Programs, theta: Numbers, generator: NDArray[np.uint64]) -> Numbers:
+    """Counts of all cells in completed incomplete families, (cells,), given CPTs `theta`, (cells,)."""
+    from credo.kernels.draw_missing import draw_missing
+
+    groups, plans = programs.groups, programs.plans
+    counts = np.zeros(programs.layout.size)
+    if not len(groups.component):
+        return counts
+    maps = np.concatenate([plans.maps, np.empty(plans.map_cells.max(), dtype=np.uint32)])
+    impossible = draw_missing(
+        groups.component, groups.cells, groups.cell_starts, groups.weights, plans.program, plans.starts, maps,
+        len(plans.maps), plans.shapes, plans.shape_starts, theta, np.empty(int(plans.clique_cells.max())),
+        np.empty(int(plans.message_cells.max())), np.zeros(int(plans.message_cells.max()), dtype=np.int64), counts,
+        generator,
+    )  # fmt: skip
+    if impossible >= 0:
+        raise impossible_evaluation(programs.layout, groups, programs.codes, int(impossible))
+    return counts
