@@ -160,7 +160,7 @@ def test_missing_values_in_training_rows_are_summed_out() -> None:
     features, target = patients()
     holes = features.astype(float).mask(np.random.default_rng(5).random(features.shape) < 0.2)
     model = KnowledgeClassifier(RAISES).fit(holes, target)
-    assert model.fit_.method == "cmap"
+    assert model.fit_.method == "posterior"
     assert model.score(features, target) > 0.6
 
 

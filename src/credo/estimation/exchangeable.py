@@ -161,6 +161,22 @@ class Symmetry:
         given = {name: _given(problem, name, learned) for name in network.names if hidden_in[name]}
         return cls(problem, hidden, learned, children, random, centred, linear_of, products_of, hidden_in, given)
 
+    def may_exchange(self, name: str, one: int, two: int) -> bool:
+        """Whether two states could be exchanged if any other states were, too: a quick look at what is given.
+
+        A kept CPT, or a prior, in which one state has other sums than the other is changed by every such move. So the
+        states of the effects of a noisy family, which a kept CPT compares, need no search.
+        """
+        network = self.problem.network
+        for family in (name, *self.children[name]):
+            given = self.given[family].reshape(network.shape(family))
+            axis = (*network.parents[family], family).index(name)
+            slices = [np.take(given, state, axis) for state in (one, two)]
+            sums = [each.ravel() if family == name else each.reshape(-1, each.shape[-1]).sum(axis=0) for each in slices]
+            if not np.allclose(np.sort(sums[0]), np.sort(sums[1]), rtol=0.0, atol=TOLERANCE):
+                return False
+        return True
+
     def holds(self, move: Move) -> bool:
         """Whether a move leaves everything unchanged."""
         return self.broken(move) is None
@@ -327,6 +343,8 @@ def _moves_of_several(symmetry: Symmetry, groups: Mapping[str, list[list[int]]],
     seen: set[frozenset[str]] = set()
     for name, own in groups.items():
         for one, two in combinations([group[0] for group in own], 2):
+            if not symmetry.may_exchange(name, one, two):
+                continue
             found = _repaired(symmetry, _transposition(symmetry, name, one, two), groups, tries)
             if found is not None and found.moved not in seen:
                 seen.add(found.moved)
@@ -348,6 +366,8 @@ def _repaired(symmetry: Symmetry, move: Move, groups: Mapping[str, list[list[int
         return move
     for name in sorted(broken):
         for one, two in combinations([group[0] for group in groups.get(name, ())], 2):
+            if not move.variables and not symmetry.may_exchange(name, one, two):
+                continue
             states = {**move.states, **_transposition(symmetry, name, one, two).states}
             if (found := _repaired(symmetry, replace(move, states=states), groups, tries)) is not None:
                 return found

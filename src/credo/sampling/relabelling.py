@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,9 +91,8 @@ def renamed(draws: Draws, renamings: Sequence[Renaming]) -> Draws:
     """The same draws with states named as in the reference."""
     if not renamings:
         return draws
-    theta, component, means = (
-        array.reshape(-1, array.shape[2]).copy() for array in (draws.theta, draws.component, draws.means)
-    )
+    theta, means = (array.reshape(-1, array.shape[2]).copy() for array in (draws.theta, draws.means))
+    component = draws.component.reshape(-1, draws.component.shape[2]).copy()
     for _ in range(ROUNDS if len(renamings) > 1 else 1):
         for renaming in renamings:
             order = renaming.order(theta)
@@ -107,7 +107,7 @@ def renamed(draws: Draws, renamings: Sequence[Renaming]) -> Draws:
     )
 
 
-def _permute(values: NDArray[np.generic], places: Indices, order: Indices) -> None:
+def _permute(values: NDArray[Any], places: Indices, order: Indices) -> None:
     """Move what is at `places`, (states, …), of each draw, (draws, …), to the state that `order` gives its name."""
     own = values[:, places]
     values[:, places] = np.take_along_axis(own, order[:, :, None], axis=1)

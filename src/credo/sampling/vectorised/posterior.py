@@ -89,8 +89,8 @@ def sample_posterior(
         thinning *= 2
         differ = any(starts_matter(draws, SUPERCHAINS, AGREEING).any() for draws in (found.theta, found.means))
         few = not (sizes >= SMALLEST_SIZE).all() or averages_of(sampled, hyperparameters, found).doubtful.any()
-        few = few or (missing is not None and not (mixed <= LARGEST_R_HAT).all())
-        if not (differ or few) or swept + count * thinning > most_sweeps:
+        poorly = missing is not None and not (mixed <= LARGEST_R_HAT).all()
+        if not (differ or few or poorly) or swept + count * thinning > most_sweeps:
             return found, sizes, mixed
         flat = np.concatenate(found.theta)[-SNAPSHOTS:]
         plan = plan_of(with_learned(region, flat[None]), supports, flat)
