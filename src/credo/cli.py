@@ -106,9 +106,7 @@ def learn(
     ] = None,
     fixed: Annotated[list[str] | None, typer.Option(help="Keep the CPT of this variable; may be repeated.")] = None,
     weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
-    complete_rows: Annotated[
-        bool, typer.Option("--complete-rows", help="Learn from rows without missing values: answers have intervals.")
-    ] = False,
+    complete_rows: Annotated[bool, typer.Option("--complete-rows", help="Leave out rows with missing values.")] = False,
     separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
@@ -286,8 +284,8 @@ def demo(
         say("\n".join(f"    {row}" for row in data.read_text(encoding="utf-8").splitlines()[:5]) + "\n    …")
         say(f"\nWhat a cardiologist writes ({knowledge}):\n")
         say("\n".join(f"    {line}".rstrip() for line in knowledge.read_text(encoding="utf-8").splitlines()))
-        say("\n$ credo learn heart.credo patients.csv --complete-rows --report report.html\n")
-        result = fit(knowledge, data, complete_rows=True, progress=notify)
+        say("\n$ credo learn heart.credo patients.csv --report report.html\n")
+        result = fit(knowledge, data, progress=notify)
         answers = [result.query(question) for question in DEMO_QUESTIONS]
         result.report(page, progress=notify)
     write_network(result.network, learned)

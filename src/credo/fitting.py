@@ -91,8 +91,7 @@ def fit(
     weights : str or array, optional
         The column, or the numbers, that say how often each row counts.
     complete_rows : bool
-        Learn from the rows without missing values alone, which a finding counts. Answers then have intervals, which
-        there are none of yet where values are missing.
+        Learn from the rows without missing values alone, which is quicker; a finding counts those left out.
     table_format : TableFormat, optional
         How the file of the data is written, where it is not as usual: separator, decimal mark, encoding, sheet.
     seed : int or numpy.random.Generator

@@ -71,6 +71,14 @@ def test_names_for_cut_points_may_come_from_another_line():
     assert network.variable("age").cuts == CutPoints((50,))
 
 
+def test_declared_states_are_listed_from_low_to_high():
+    text = "variable lamp: red, amber, green\nvariable level: high, low\nlamp depends on level\nlevel raises lamp"
+    knowledge = knowledge_about(text).knowledge
+    assert knowledge.network.variable("lamp").is_ordered
+    assert knowledge.orders["lamp"].states == ("red", "amber", "green")
+    assert knowledge.orders["level"].states == ("low", "high")  # as the labels say
+
+
 def test_rules_choose_cut_points_in_the_table():
     made = declared_network("age is cut into 4 quantiles\nbp is cut into 2 equal ranges", TABLE)
     assert len(made.network.states("age")) == 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from credo.knowledge.knowledge import (
 from credo.knowledge.names import mistake_at, name_text
 from credo.knowledge.parse import Parsed
 from credo.knowledge.sources import FILE_ENDING, is_knowledge, is_knowledge_file, read_sources
+from credo.knowledge.state_order import natural_order
 from credo.knowledge.statement_base import Reported
 from credo.knowledge.statements import TiedRows, mentions_in
 from credo.knowledge.structure import Structure, structure_of
@@ -79,8 +81,8 @@ def declared_network(source: KnowledgeSource, table: TableLike | None = None) ->
     ... '''
     >>> print(credo.declared_network(text).network)
     Network 'network': 2 variables, 1 arc, 0 CPTs
-      smoke: no, yes
-      lung: no, yes; parents: smoke
+      smoke: no, yes; from low to high
+      lung: no, yes; from low to high; parents: smoke
     """
     items = items_of(source)
     return _declared(read_sources(items), table, _name(items))
@@ -137,14 +139,24 @@ def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterab
     if unused := [column for column in header if column not in used]:
         message = f"Columns not used, because the knowledge does not mention them: {listing(unused)}."
         findings.append(Finding(NOT_USED, message))
-    return NetworkFromTable(Network(made.network.variables, made.network.parents, name=name), tuple(findings))
+    variables = [_ordered(variable, structure) for variable in made.network.variables]
+    return NetworkFromTable(Network(variables, made.network.parents, name=name), tuple(findings))
 
 
 def _variable(name: str, structure: Structure) -> Variable:
     """A variable all of whose states are declared."""
     cuts = CutPoints(structure.cuts[name].points) if name in structure.cuts else None
     states = structure.states.get(name) or (default_labels(cuts.points) if cuts is not None else ())
-    return Variable(name, states, cuts)
+    return _ordered(Variable(name, states, cuts), structure)
+
+
+def _ordered(variable: Variable, structure: Structure) -> Variable:
+    """A variable whose states are declared lists them from low to high, unless their labels show another order."""
+    if variable.cuts is not None or variable.name not in structure.states:
+        return variable
+    if natural_order(variable.states) not in (None, variable.states):
+        return variable
+    return replace(variable, is_ordered=True)
 
 
 def _rule(cut: CutDeclaration) -> BinRule:
