@@ -219,10 +219,7 @@ def _method_findings(problem: Problem) -> list[Finding]:
     if not problem.not_posterior:
         return []
     assert problem.method is not None
-    message = (
-        f"The method is {problem.method.name}, which gives no intervals: {problem.not_posterior}. method=posterior "
-        "gives means all the same."
-    )
+    message = f"The method is {problem.method.name}, which gives no intervals: {problem.not_posterior}"
     return [Finding("method", message)]
 
 

@@ -18,6 +18,7 @@ from credo.statistics.inference.draw_missing import fractional_rows
 from credo.statistics.inference.expected_counts import Prepared, prepare
 from credo.statistics.inference.plain import Terms
 
+TIED = "rows are tied, and their values depend on each other"
 MOST_SECONDS = 60.0  # that `auto` lets the sampler take, as far as can be estimated
 MOST_VALUES = 2**23  # rows times variables of a table, beyond which that is certain without a closer look
 SHORT_CHAIN_SWEEPS = 150  # of all chains together, as small problems need them
@@ -28,7 +29,7 @@ SECONDS_AN_UPDATE = 1e-7  # of a parameter, in one chain
 def why_not_drawn(problem: Problem, prepared: Prepared, exchanges: Exchanges) -> str:
     """Why the missing values of a problem cannot be drawn, as a clause; empty where they can."""
     if problem.constraints.ties:
-        return "rows are tied, and their values depend on each other"
+        return TIED
     fractional = fractional_rows(prepared)
     if fractional is not None:
         row, weight = fractional
@@ -59,23 +60,30 @@ def seconds_to_draw(problem: Problem, prepared: Prepared) -> float:
     return SECONDS_AN_UPDATE * options.chains * (options.warmup + options.draws * options.thinning) * updates
 
 
+MEANS_ONLY = "method=posterior gives means, without intervals."
+NAMED_ALIKE = "method=posterior gives intervals, with the states named in each draw as is nearest to what EM finds."
+TAKES_LONGER = "method=posterior gives intervals and takes that long."
+
+
 def automatic(problem: Problem) -> tuple[Method, str]:
-    """The method that `auto` is for an incomplete problem, and why it is not the posterior; empty where it is."""
+    """The method that `auto` is for incomplete rows; and why it is not the posterior, and what that would give."""
     dataset = problem.dataset
     assert dataset is not None
     if problem.options.em.trainer == "gradient":
         return CMAP, ""  # the user wants an optimum by gradients
     if problem.constraints.ties:
-        return CMAP, "rows are tied, and their values depend on each other"
+        return CMAP, f"{TIED}. {MEANS_ONLY}"
     if dataset.codes.size > MOST_VALUES:
-        return CMAP, "drawing the missing values of so many rows would take too long"
+        return CMAP, f"drawing the missing values of so many rows would take long. {TAKES_LONGER}"
     prepared = prepare(problem.counts.layout, dataset, problem.memory_limit)
     exchanges = exchanges_of(problem, found_by_em(prepared))
     reason = why_not_drawn(problem, prepared, exchanges)
-    if not reason and exchanges.variables:
-        reason = f"nothing says which state of {listing(exchanges.variables)} is which"
-    if not reason:
-        seconds = seconds_to_draw(problem, prepared)
-        if seconds > MOST_SECONDS:
-            reason = f"drawing the missing values would take about {seconds / 60:.0f} minutes"
-    return (CMAP, reason) if reason else (POSTERIOR, "")
+    if reason:
+        return CMAP, f"{reason}. {MEANS_ONLY}"
+    if exchanges.variables:
+        return CMAP, f"nothing says which state of {listing(exchanges.variables)} is which. {NAMED_ALIKE}"
+    seconds = seconds_to_draw(problem, prepared)
+    if seconds > MOST_SECONDS:
+        long = "a minute" if seconds < 90.0 else f"{seconds / 60.0:,.0f} minutes"
+        return CMAP, f"drawing the missing values would take about {long}. {TAKES_LONGER}"
+    return POSTERIOR, ""

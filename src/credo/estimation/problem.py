@@ -56,7 +56,7 @@ class Problem:
     reading: TieReading = TieReading.CLL  # how tied rows came about
     memory_limit: int | None = None
     pinned: Indices = field(default_factory=lambda: NONE)  # parameters that can only be zero, where they were sought
-    not_posterior: str = ""  # why `auto` is not the method posterior, where the data are not the reason alone
+    not_posterior: str = ""  # why `auto` is not the method posterior for incomplete rows; sentences
     observed: Counts | None = None  # of complete families, where `counts` are expected ones
     progress: ProgressListener | None = field(default=None, repr=False)  # receives an event now and then
 
