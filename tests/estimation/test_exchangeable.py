@@ -11,10 +11,12 @@ import polars as pl
 import pytest
 
 import credo
-from credo.estimation.exchangeable import exchangeable_states, order_findings
+from credo.estimation.exchangeable import exchangeable_states, exchanges_of, order_findings
+from credo.estimation.prepare import prepare, prepare_model
 from credo.model.network import Network
 from credo.options import EMOptions
 from credo.statistics.prior import NetworkPrior
+from tests.helpers.noisy_families import noisy_network
 from tests.helpers.problems import problem_of
 
 STATES = ("low", "mid", "high")
@@ -160,3 +162,13 @@ def test_hundreds_of_hidden_variables_are_examined_quickly() -> None:
     found = list(order_findings(problem, names[:count]))
     assert perf_counter() - started < 10
     assert len(found) >= count // 2
+
+
+def test_effects_of_a_noisy_family_are_told_apart_without_a_search() -> None:
+    """A kept CPT compares them: its sums differ from state to state, whatever else is exchanged."""
+    truth = noisy_network(np.random.default_rng(2), "noisy-max", leak=True, sizes=(2, 2))
+    problem, _ = prepare(prepare_model(credo.Knowledge(truth, "")), truth.sample(20, 1), method="cmap")
+    hidden = [name for name in problem.network.names if name not in truth.names]
+    found = exchanges_of(problem, hidden)
+    assert len(hidden) >= 3
+    assert (found.variables, found.several, found.all_examined) == ([], (), True)

@@ -10,7 +10,10 @@ from credo.constraints.lower import lower
 from credo.knowledge import knowledge_for
 from credo.model.network import Network
 from credo.options import PosteriorOptions
+from credo.sampling import missing_values as module
 from credo.sampling.distributions import Hyperparameters, sampled_distributions
+from credo.sampling.missing_values import is_small
+from credo.sampling.plan import draw_bytes, sampling_plan
 from credo.sampling.posterior import PosteriorResult, posterior
 from tests.helpers.completions import exact_posterior, missing_values
 from tests.helpers.posterior_runs import both
@@ -97,6 +100,24 @@ def test_configurations_that_a_completed_row_can_have_are_sampled(line: Network)
     sampled = sampled_distributions(line, line.names, weak.prepared.observed, (), None, weak)
     assert len(sampled.numbers) == 5
     assert not sampled.seen.all() or (weak.expected >= 0.5).any()
+
+
+def test_long_drawing_means_fewer_draws(line: Network) -> None:
+    missing = missing_values(line, ROWS)
+    sampled = sampled_distributions(line, line.names, missing.prepared.observed, (), None, missing)
+    plan = sampling_plan(sampled, PosteriorOptions(), FIXED, None, missing_updates=1_000_000)
+    assert plan.draws == plan.max_draws == 50
+    assert "and missing values more would take too long" in plan.findings[0].message
+    assert draw_bytes(sampled, FIXED, keeps_all=True) - draw_bytes(sampled, FIXED) == 8 * sampled.size
+
+
+def test_what_is_drawn_at_once_is_small(line: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = missing_values(line, ROWS)
+    assert is_small(missing)
+    for limit in ("VECTORISED_FACTORS", "VECTORISED_CELLS"):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, limit, 3)
+            assert not is_small(missing)
 
 
 @pytest.mark.parametrize(
