@@ -44,21 +44,6 @@ def test_the_code_in_the_readme_runs() -> None:
     assert "consistent" in printed
 
 
-@pytest.mark.parametrize(
-    ("page", "shown"),
-    [
-        ("ties.md", "8 rows in 2 clusters"),
-        ("classifier.md", "attack=yes"),
-        ("files.md", "P(outcome=yes | age=40-60)"),
-    ],
-)
-def test_the_code_of_a_page_runs(page: str, shown: str) -> None:
-    pytest.importorskip("sklearn")
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    code = "\n".join(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
-    assert shown in run(code, page)
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_commands_in_the_readme_run(command: str, tmp_path: Path) -> None:
     arguments = [argument.replace("learned.bif", str(tmp_path / "learned.bif")) for argument in command.split()]

@@ -22,6 +22,8 @@ PAGES = [
     for page in sorted((ROOT / "docs").rglob("*.md"))
     if page.name not in OWN_TESTS and "```python\n" in page.read_text(encoding="utf-8")
 ]
+# What these pages are about, among the rest that they print.
+SHOWN = {"ties.md": "8 rows in 2 clusters", "classifier.md": "attack=yes", "files.md": "P(outcome=yes | age=40-60)"}
 NOTEBOOK = ROOT / "examples" / "tutorial.ipynb"
 
 
@@ -47,6 +49,7 @@ def test_the_code_on_a_page_runs_and_prints_what_the_page_says(page: Path) -> No
     if "import pyagrum" in text:
         load_pyagrum("The page")  # with the warnings off that its import gives, which are errors in tests
     printed = run("\n".join(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)), page.name)
+    assert SHOWN.get(page.name, "") in printed
     for claimed in re.findall(r"```text printed\n(.*?)```", text, flags=re.DOTALL):
         assert claimed.strip() in printed
 

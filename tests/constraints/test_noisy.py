@@ -131,7 +131,7 @@ def heart_with(generator: np.random.Generator) -> Network:
 # What carries over [yang, appendix B] --------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.sampled_from(KINDS), st.booleans(), st.sampled_from(["synergize", "sub-synergize"]), st.integers(0, 10**6))
 def test_a_synergy_within_a_set_carries_over_to_the_child(kind: str, leak: bool, verb: str, seed: int) -> None:
     generator = np.random.default_rng(seed)

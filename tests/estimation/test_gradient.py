@@ -26,6 +26,7 @@ from credo.statistics.inference.expected_counts import prepare
 from credo.statistics.prior import as_prior
 from credo.statistics.tied_columns import read_for
 from credo.testing import random_network, with_missing_values
+from tests.helpers.amounts import seeds
 from tests.helpers.noisy_families import noisy_network
 
 BINARY = ("no", "yes")
@@ -101,7 +102,7 @@ def assert_slope(objective: Objective, network: Network, seed: int) -> None:
 METHODS = {"ml": "", "map": "", "cml": STATEMENTS["orders"], "cmap": STATEMENTS["orders"]}
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(1, 2))
 @pytest.mark.parametrize("method", METHODS)
 def test_both_trainers_end_at_one_optimum(method: str, seed: int) -> None:
     network, frame = made_up(seed, rows=150)
@@ -115,7 +116,7 @@ def test_both_trainers_end_at_one_optimum(method: str, seed: int) -> None:
     assert em.history[-1] >= gradient.history[-1] - 1e-6 * abs(gradient.history[-1])
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
+@pytest.mark.parametrize("seed", seeds(1, 3))
 @pytest.mark.parametrize("kind", ["noisy-or", "noisy-and", "noisy-max"])
 def test_both_trainers_agree_on_noisy_families(kind: str, seed: int) -> None:
     truth = noisy_network(np.random.default_rng(seed), kind, leak=True)

@@ -31,7 +31,7 @@ def test_the_unit_of_a_statement_changes_nothing(method: str, confidence: str) -
             return credo.fit(NET, DATA, text, method=method)
 
     plain = learned(1.0)
-    for unit in (2.0**-50, 2.0**-30, 2.0**30, 2.0**50):  # powers of two: not a bit differs
+    for unit in (2.0**-50, 2.0**30):  # powers of two: not a bit differs
         other = learned(unit)
         np.testing.assert_array_equal(other.network.cpt_array("b"), plain.network.cpt_array("b"))
         assert other.status is plain.status

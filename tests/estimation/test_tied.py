@@ -26,6 +26,7 @@ from credo.statistics.counts import layout_for_counts
 from credo.statistics.prior import Dirichlet, prior_vector
 from credo.statistics.sample import sample_codes
 from credo.statistics.ties.relaxation import TIGHT
+from tests.helpers.amounts import seeds
 from tests.helpers.enumeration import random_network, random_rows
 from tests.helpers.tied_likelihood import constrained
 
@@ -124,7 +125,7 @@ def a_crowded_step(seed: int, variables: int = 15, rows: int = 80) -> tuple[Netw
     return network, tied_e_step(layout_for_counts(network), ties, Dataset(network.names, codes), TieReading.CLL, None)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(1, 3))
 def test_messages_that_settle_in_several_places_do_not_make_the_likelihood_too_good(seed: int) -> None:
     network, step = a_crowded_step(seed)
     m_step = counting_step(step.prepared.layout, prior_vector(Dirichlet(1.0), step.prepared.layout))
@@ -134,7 +135,7 @@ def test_messages_that_settle_in_several_places_do_not_make_the_likelihood_too_g
     assert result.log_likelihood == pytest.approx(anew.log_likelihood, rel=1e-4)
 
 
-@pytest.mark.parametrize("calls", [2, 12])
+@pytest.mark.parametrize("calls", [pytest.param(2, marks=pytest.mark.slow), 12])
 def test_a_crowded_run_that_was_killed_goes_on_to_the_same_end(calls: int, tmp_path: Path) -> None:
     network, step = a_crowded_step(1)
     reported = []

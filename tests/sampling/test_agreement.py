@@ -10,6 +10,7 @@ import pytest
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
 from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains
+from tests.helpers.amounts import seeds
 from tests.helpers.blocks import at_most, block_of, random_block
 from tests.helpers.posterior_runs import learn
 
@@ -60,10 +61,7 @@ def of_three(seed: int) -> Block:
     return random_block(seed, (3, 3, 3), 6)
 
 
-SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(1, 3))
 @pytest.mark.parametrize("make", [of_three, with_soft, with_products, with_equalities, with_zeros])
 def test_moments_agree(make: Callable[[int], Block], seed: int) -> None:
     """First and second moments within four and a half standard errors; about 150 comparisons in all."""

@@ -368,7 +368,7 @@ def assert_calibrated(found: np.ndarray, covered: np.ndarray) -> None:
 @pytest.mark.parametrize(
     ("hyper", "compiled"),
     [
-        pytest.param(Hyperparameters(), True, id="learned-compiled"),
+        pytest.param(Hyperparameters(), True, id="learned-compiled", marks=pytest.mark.slow),
         pytest.param(FIXED, True, id="fixed-compiled", marks=pytest.mark.slow),
         pytest.param(Hyperparameters(), False, id="learned-vectorised"),
     ],

@@ -17,6 +17,7 @@ from credo.statistics.inference import elimination, plain
 from credo.statistics.inference.expected_counts import expected_cells, expected_counts, log_likelihood_of, prepare
 from credo.statistics.predict import posterior
 from credo.testing import alarm_like_network
+from tests.helpers.amounts import seeds
 from tests.helpers.enumeration import enumerated_counts, random_network, random_rows
 from tests.helpers.published import PUBLISHED_NETWORKS
 
@@ -35,7 +36,7 @@ def dataset_of(network: Network, codes: Any, weights: Any = None) -> Dataset:
 pytestmark = pytest.mark.usefixtures("_either_way")
 
 
-@pytest.mark.parametrize("block", [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 20))])
+@pytest.mark.parametrize("block", seeds(4, 20))
 def test_against_enumeration(block: int) -> None:
     """Four hundred networks (slow: two thousand), with zeros in some and missing values of every density."""
     for seed in range(100 * block, 100 * block + 100):
