@@ -23,7 +23,7 @@ PIECES = ["P(", ")", "(", "|", "=", "<=", ">=", "~", "{", "}", ",", "+", "-", "*
           '"', "'", "\\", "raises", "lowers", "and", "synergize", "on", "order", ":", "<", "is", "noisy-or", "of", "#",
           "rows", "variable", "depends on", "is cut at", "is cut into", "quantiles",
           "with equal", "share", "with confidence", "by at least", "within", "with leak", "in", "lung", "smoke", "yes",
-          "no", " ", "\t", "\n", "\r", "\0", "≤", "−", "\u2028", "\u200b", "年"]  # fmt: skip
+          "no", " ", "\t", "\n", "\r", "\0", "≤", "−", "±", "\u2028", "\u200b", "年"]  # fmt: skip
 
 
 def result(text: object, network: str = "asia") -> Knowledge | None:
@@ -96,6 +96,7 @@ def derivations(seed: int, count: int) -> list[str]:
         "NUMBER": ["0.3", "1", "0", "30%", "1e999", "1.2"],
         "PROBABILITY": ["P(lung=yes)", "P(lung=yes | smoke=no)", "P(lung in {yes, no})", "P(x=y)"],
         "P_OPEN": ["P("], "RELATION": ["<=", ">=", "=", "<", ">", "~", "!=", "=>"], "PLUS": ["+"], "MINUS": ["-", "−"],
+        "PLUS_MINUS": ["±", "+-"], "PLUS_NEGATIVE": ["+ -", "-+"],
         "TIMES": ["*"], "SLASH": ["/"], "POWER": ["**", "^"], "LPAR": ["("], "RPAR": [")"], "LBRACE": ["{"],
         "RBRACE": ["}"], "BAR": ["|"], "COLON": [":"], "SEPARATOR": [",", "and", ", and"], "VERB": ["raises", "lower"],
         "NO_EFFECT": ["does not affect", "has no effect on"], "IS_BETWEEN": ["is between"], "IS_ABOUT": ["is about"],

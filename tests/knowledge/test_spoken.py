@@ -31,6 +31,18 @@ READ = {
     "P(smoke=yes) is 0.3": "P(smoke=yes) = 0.3",
     "P(smoke=yes) is about 30%": "0.24 <= P(smoke=yes) <= 0.36",
     "P(smoke=yes) is about 2% with confidence 0.8": "0.01 <= P(smoke=yes) <= 0.03 with confidence 0.8",
+    "P(smoke=yes) is about 5% ± 2%": "0.03 <= P(smoke=yes) <= 0.07",
+    "P(smoke=yes) is 5% +/- 2%": "0.03 <= P(smoke=yes) <= 0.07",
+    "P(smoke=yes) = 5% +- 2% with confidence 0.8": "0.03 <= P(smoke=yes) <= 0.07 with confidence 0.8",
+    "P(smoke=yes) ≈ 0.05+/-0.02": "0.03 <= P(smoke=yes) <= 0.07",
+    "1% + 4% ± 10% = P(smoke=yes)": "0 <= P(smoke=yes) <= 0.15",
+    "P(scan=positive | lung=yes) - P(scan=positive | lung=no) = 0 ± 10%": (
+        "-0.1 <= P(scan=positive | lung=yes) - P(scan=positive | lung=no) <= 0.1"
+    ),
+    "P(scan=positive | lung=no) + -P(scan=positive | lung=yes) <= 0.1": (
+        "P(scan=positive | lung=no) - P(scan=positive | lung=yes) <= 0.1"
+    ),
+    "P(smoke=yes) <= 7% - -3%": "P(smoke=yes) <= 0.1",
     "P(smoke=yes) is likely": "P(smoke=yes) >= 0.66",
     "P(smoke=yes) is very unlikely": "P(smoke=yes) <= 0.1",
     "P(smoke=yes) is about as likely as not": "0.33 <= P(smoke=yes) <= 0.66",
@@ -159,3 +171,9 @@ def test_the_check_prints_how_sentences_were_read() -> None:
     found = credo.check(CLINIC, text)
     assert found.readings == ("P(smoke=yes) is likely: 0.66 <= P(smoke=yes)",)
     assert "How sentences were read" in str(found)
+
+
+def test_the_check_prints_the_range_around_a_number() -> None:
+    assert credo.check(CLINIC, "P(smoke=yes) = 5% +- 2%").readings == (
+        "P(smoke=yes) = 5% +- 2%: 0.03 <= P(smoke=yes) <= 0.07",
+    )

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 from credo.knowledge.expressions import (
+    Around,
     Expression,
     Linear,
     Probability,
@@ -18,6 +19,7 @@ from credo.knowledge.expressions import (
     expression_text,
     is_number,
     negate,
+    number,
     number_text,
     probabilities_in,
     single,
@@ -146,7 +148,49 @@ class Compared(NamedTuple):
 def parse_comparison(children: list[Any]) -> Part:
     """`expression relation expression …`: the modifiers decide what it becomes, see `complete_comparison`."""
     sides, relations = children[::2], [token_part(token) for token in children[1::2]]
+    if any(isinstance(side.value, Around) for side in sides):
+        return _compared_around(sides, relations)
     return joined(Compared(tuple(sides), tuple(relations)), sides)
+
+
+def _compared_around(sides: list[Part], relations: list[Part]) -> Part:
+    """`P(…) = 5% ± 2%`: 0.03 <= P(…) <= 0.07. With any other relation it is a mistake."""
+    plain = [without_width(side) for side in sides]
+    subjects = [side for side in sides if not isinstance(side.value, Around)]
+    if len(subjects) == len(relations) == 1 and relations[0].value in ("=", "==", *APPROXIMATE):
+        side = next(side for side in sides if isinstance(side.value, Around))
+        low, high, mistakes = bounds_around(side, subjects[0])
+        at_most = relations[0]._replace(value="<=")
+        return joined(Compared((low, subjects[0], high), (at_most, at_most)), sides, mistakes)
+    mistakes = tuple(bound_with_width(side) for side in sides if isinstance(side.value, Around))
+    return joined(Compared(tuple(plain), tuple(relations)), sides, mistakes)
+
+
+def bounds_around(side: Part, subject: Part) -> tuple[Part, Part, tuple[LineMistake, ...]]:
+    """The bounds that `5% ± 2%` stands for, within 0 and 1 if the subject is a probability; and its mistakes."""
+    plain = without_width(side)
+    center, width = side.value.center, side.value.width
+    if not is_number(center) or not is_number(width):
+        return plain, plain, (LineMistake("width-of-what", side.column, side.end),)
+    if not 0 < width.constant <= 1:
+        facts = {"width": f"{width.constant:g}", "hint": _percent_hint(width.constant)}
+        return plain, plain, (LineMistake("width-range", side.column, side.end, facts),)
+    if found := tuple(_bound_mistakes(plain, subject)):
+        return plain, plain, found
+    low, high = round(center.constant - width.constant, 12), round(center.constant + width.constant, 12)
+    if _is_probability(subject.value):
+        low, high = max(0.0, low), min(1.0, high)
+    return plain._replace(value=number(low)), plain._replace(value=number(high)), ()
+
+
+def without_width(side: Part) -> Part:
+    """`5%` of `5% ± 2%`; any other side as it is."""
+    return side._replace(value=side.value.center, mistakes=()) if isinstance(side.value, Around) else side
+
+
+def bound_with_width(side: Part) -> LineMistake:
+    """`<= 5% ± 2%`: a bound is one number."""
+    return LineMistake("bound-with-width", side.column, side.end)
 
 
 def complete_comparison(
@@ -307,12 +351,16 @@ def _crossed(first: float, second: float, relations: tuple[Relation, ...]) -> bo
 
 
 def _bound_mistakes(left: Part, right: Part) -> Iterator[LineMistake]:
-    for number, other in ((left, right), (right, left)):
-        if is_number(number.value) and _is_probability(other.value):
-            bound = number.value.constant
+    for side, other in ((left, right), (right, left)):
+        if is_number(side.value) and _is_probability(other.value):
+            bound = side.value.constant
             if not 0 <= bound <= 1:
-                hint = f"{bound:g}% is {bound / 100:g}." if 1 < bound <= 100 else ""
-                yield LineMistake("bound-outside", number.column, number.end, {"bound": f"{bound:g}", "hint": hint})
+                facts = {"bound": f"{bound:g}", "hint": _percent_hint(bound)}
+                yield LineMistake("bound-outside", side.column, side.end, facts)
+
+
+def _percent_hint(amount: float) -> str:
+    return f"{amount:g}% is {amount / 100:g}." if 1 < amount <= 100 else ""
 
 
 def _is_probability(expression: Expression) -> bool:

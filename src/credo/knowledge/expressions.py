@@ -64,6 +64,14 @@ class Product:
     coefficient: float = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """`5% ± 2%`, before it becomes the two bounds of a comparison."""
+
+    center: Expression
+    width: Expression
+
+
 Expression = Linear | Product
 NOT_EQUAL = ("!=", "≠", "<>")
 INEQUALITIES = {"<": "<", "<=": "<=", "≤": "<=", ">": ">", ">=": ">=", "≥": ">="}
@@ -248,6 +256,23 @@ def _binary(operation: Callable[[Expression, Expression], Expression]) -> Callab
     return apply
 
 
+def parse_add_negative(children: list[Any]) -> Part:
+    """`P(…) + -P(…)`, a difference; between two numbers it may be meant as ±, and is a mistake."""
+    left, signs, right = children
+    if is_number(left.value) and is_number(right.value):
+        shown = f"{number_text(left.value.constant)} +- {number_text(right.value.constant)}"
+        facts = {"range": shown, "difference": shown.replace("+-", "-")}
+        mistakes = (LineMistake("plus-negative", signs.start_pos + 1, signs.end_pos + 1, facts),)
+        return Part(left.value, left.column, right.end, left.mistakes + right.mistakes + mistakes)
+    return _binary(subtract)(children)
+
+
+def parse_give_or_take(children: list[Any]) -> Part:
+    """`5% ± 2%`."""
+    center, _, width = children
+    return Part(Around(center.value, width.value), center.column, width.end, center.mistakes + width.mistakes)
+
+
 def parse_negate(children: list[Any]) -> Part:
     """`-P(…)`."""
     sign, part = children
@@ -387,6 +412,8 @@ GRAMMAR_RULES = {
     "number": parse_number,
     "add": _binary(add),
     "subtract": _binary(subtract),
+    "add_negative": parse_add_negative,
+    "give_or_take": parse_give_or_take,
     "multiply": _binary(multiply),
     "divide": _binary(divide),
     "negate": parse_negate,

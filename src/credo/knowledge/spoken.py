@@ -10,8 +10,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from credo.knowledge.comparison import Compared, Comparison
-from credo.knowledge.expressions import Expression, Linear, Probability, Product, each_in, event_mistakes, number, scale
+from credo.knowledge.comparison import Compared, Comparison, bound_with_width, bounds_around, without_width
+from credo.knowledge.expressions import (
+    Around,
+    Expression,
+    Linear,
+    Probability,
+    Product,
+    each_in,
+    event_mistakes,
+    number,
+    scale,
+)
 from credo.knowledge.mistakes import LineMistake
 from credo.knowledge.names import OtherThan, Part, Threshold, joined, token_part
 from credo.knowledge.statement_base import StatementBase
@@ -47,7 +57,7 @@ def about(value: float) -> tuple[float, float]:
     return max(0.0, value - width), min(1.0, value + width)
 
 
-_WORDS = re.compile(r"\b(?:is|lies|equals|risk|odds|sensitivity|specificity)\b")
+_WORDS = re.compile(r"\b(?:is|lies|equals|risk|odds|sensitivity|specificity)\b|±|\+\s*/?\s*[\-−]")
 _NAMED = re.compile(r"""P\s*\([^)]*\)|"[^"]*"|'[^']*'""")
 
 
@@ -77,13 +87,17 @@ def parse_between(children: list[Any]) -> Part:
 def parse_at_least(children: list[Any]) -> Part:
     """`is at least 10%`."""
     word, low = children
-    return Part(Range(low, None), token_part(word).column, low.end, low.mistakes)
+    return Part(Range(without_width(low), None), token_part(word).column, low.end, _bound_mistakes(low))
 
 
 def parse_at_most(children: list[Any]) -> Part:
     """`is at most 10%`."""
     word, high = children
-    return Part(Range(None, high), token_part(word).column, high.end, high.mistakes)
+    return Part(Range(None, without_width(high)), token_part(word).column, high.end, _bound_mistakes(high))
+
+
+def _bound_mistakes(bound: Part) -> tuple[LineMistake, ...]:
+    return (*bound.mistakes, bound_with_width(bound)) if isinstance(bound.value, Around) else bound.mistakes
 
 
 def parse_exactly(children: list[Any]) -> Part:
@@ -93,9 +107,11 @@ def parse_exactly(children: list[Any]) -> Part:
 
 
 def parse_about(children: list[Any]) -> Part:
-    """`is about 30%`."""
+    """`is about 30%`; `is about 30% ± 5%` says itself how far."""
     word, value = children
     start = token_part(word).column
+    if isinstance(value.value, Around):
+        return Part(Range(value, value), start, value.end, value.mistakes)
     if not isinstance(value.value, Linear) or value.value.terms:
         mistakes = (*value.mistakes, LineMistake("about-what", value.column, value.end))
         return Part(Range(value, value), start, value.end, mistakes)
@@ -222,6 +238,9 @@ def _compared(subject: Part, range_part: Part) -> Part:
     """low ≤ subject ≤ high; one number is an equality."""
     low, high = range_part.value
     mistakes = subject.mistakes + range_part.mistakes
+    if low is not None and isinstance(low.value, Around):
+        low, high, wrong = bounds_around(low, subject)
+        mistakes += wrong
     sides = [side for side in (low, subject, high) if side is not None]
     relations = ["<="] * (len(sides) - 1)
     if low is not None and low is high:

@@ -100,6 +100,7 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("curly-quote", found=r"[“”„‟‘’‚«»]"),
     Diagnosis("invisible-character", found="[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"),
     Diagnosis("semicolon", found=r";"),
+    Diagnosis("width-place", found=r"±|\+/?[\-−]|\+\s*/\s*[\-−]"),
     Diagnosis("full-stop", found=r"[.!]\s*(?=$|#)"),
     Diagnosis("bullet", before=r"^\s*(?P<mark>[\-−–*•·]|[0-9]+[.)])\s*$", found=r"(?=\w|\")"),
     Diagnosis("bullet", before=r"^\s*$", found=r"[*•·–](?=\s)"),
