@@ -193,3 +193,52 @@ def test_mistakes_of_form_come_first_and_once():
 )
 def test_knowledge_is_told_from_network_files(source, expected):
     assert is_knowledge(source) is expected
+
+
+# States of the table whose order nobody stated ------------------------------------------------------------------------
+
+PUMPS = pl.DataFrame(
+    {
+        "pump1": ["ok", "failed", "ok", "failed"],
+        "pump2": ["ok", "ok", "failed", "failed"],
+        "site": ["north", "south", "north", "south"],
+        "system": ["ok", "failed", "failed", "failed"],
+    }
+)
+
+
+def test_alphabetical_states_are_no_order_for_a_noisy_family():
+    (mistake,) = mistakes("# a fault tree\n\nsystem is noisy-or of pump1, pump2, site\npump1 raises system", PUMPS)
+    assert (mistake.line, mistake.column, mistake.kind) == (3, 1, "order-unknown")
+    assert mistake.message == (
+        "Nobody said which state of system is low and which is high (failed, ok are in alphabetical order)."
+    )
+    assert mistake.suggestion == "Write, from low to high as you mean it: variables system, pump1, pump2: ok, failed"
+
+
+def test_what_is_suggested_is_the_order_that_is_then_used():
+    text = "system is noisy-or of pump1, pump2, site\npump1 raises system"
+    (mistake,) = mistakes(text, PUMPS)
+    declared = mistake.suggestion.split(": ", 1)[1]
+    knowledge = knowledge_about(f"{declared}\n{text}", table=PUMPS).knowledge
+    assert knowledge.orders["system"].states == ("ok", "failed")
+
+
+@pytest.mark.parametrize("line", ["site raises system", "site and pump1 synergize on system"])
+def test_alphabetical_states_are_no_order_for_influences(line):
+    wrong = mistakes(f"variables pump1, system: ok, failed\nsystem depends on site, pump1\n{line}", PUMPS)
+    assert [(mistake.kind, mistake.line, mistake.column) for mistake in wrong] == [("order-unknown", 3, 1)]
+    assert wrong[0].suggestion.endswith("variable site: north, south")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "system depends on pump1\nP(system=failed | pump1=failed) >= 0.5",
+        "system depends on site\nsite does not affect system",
+        "order system: ok < failed\nsystem is noisy-or of pump1, site",
+        "order system: ok < failed\norder pump1: ok < failed\nsystem depends on pump1\npump1 raises system",
+    ],
+)
+def test_an_order_is_asked_for_only_where_it_matters(text):
+    assert declared_network(text, PUMPS).network.states("system") == ("failed", "ok")

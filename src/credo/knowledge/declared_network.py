@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -24,9 +25,9 @@ from credo.knowledge.knowledge import (
 from credo.knowledge.names import mistake_at, name_text
 from credo.knowledge.parse import Parsed
 from credo.knowledge.sources import FILE_ENDING, is_knowledge, is_knowledge_file, read_sources
-from credo.knowledge.state_order import natural_order
+from credo.knowledge.state_order import LISTED, natural_order, state_order
 from credo.knowledge.statement_base import Reported
-from credo.knowledge.statements import TiedRows, mentions_in
+from credo.knowledge.statements import Influence, NoisyFamily, Statement, Synergy, TiedRows, mentions_in
 from credo.knowledge.structure import Structure, structure_of
 from credo.model.bin_rules import BinRule, EqualWidth, Quantiles
 from credo.model.cut_points import CutPoints, default_labels
@@ -34,6 +35,9 @@ from credo.model.network import Network, Variable
 from credo.types import TableLike
 
 NOT_USED = "columns not used"  # the kind of the finding
+
+# Words for what statements are mostly about, in suggestions: the state that is to be the high one.
+_EVENT = re.compile(r"(?i)fail|fault|broke|defect|damag|error|dead|died|death|sick|ill$|disease|alarm|down$|bad$|worse")
 
 Mentions = Mapping[str, Sequence[tuple[Any, str]]]  # a variable → the statements that name it, and the name there
 
@@ -140,6 +144,7 @@ def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterab
         message = f"Columns not used, because the knowledge does not mention them: {listing(unused)}."
         findings.append(Finding(NOT_USED, message))
     variables = [_ordered(variable, structure) for variable in made.network.variables]
+    raise_mistakes(described_elsewhere(_without_order(variables, structure, parsed.statements), ()))
     return NetworkFromTable(Network(variables, made.network.parents, name=name), tuple(findings))
 
 
@@ -157,6 +162,52 @@ def _ordered(variable: Variable, structure: Structure) -> Variable:
     if natural_order(variable.states) not in (None, variable.states):
         return variable
     return replace(variable, is_ordered=True)
+
+
+def _without_order(
+    variables: Sequence[Variable], structure: Structure, statements: Sequence[Statement]
+) -> Iterator[Reported]:
+    """Statements that need to know high from low, about states of the table whose order nobody stated.
+
+    There is one mistake for all variables with the same states; it writes out their declaration.
+    """
+    unordered = {
+        variable.name: variable.states
+        for variable in variables
+        if variable.name not in structure.states and state_order(variable, statements).reason == LISTED
+    }
+    groups: dict[tuple[str, ...], dict[str, None]] = {}  # states → variables of statements that compare states
+    places: dict[tuple[str, ...], tuple[Statement, str]] = {}  # states → the first place where their order matters
+    for statement in statements:
+        for name, is_compared in _directed_names(statement):
+            if (states := unordered.get(name)) is not None:
+                groups.setdefault(states, {})[str(name)] = None
+                if is_compared:
+                    places.setdefault(states, (statement, name))
+    for states, (statement, name) in places.items():
+        names = sorted(groups[states], key=lambda each: each != name)
+        facts = {
+            "name": name_text(name),
+            "states": listing(states),
+            "write": str(VariableDeclaration(tuple(names), _guessed_order(states))),
+        }
+        yield statement, mistake_at(name, "order-unknown", **facts)
+
+
+def _directed_names(statement: Statement) -> Iterator[tuple[str, bool]]:
+    """The variables of a statement about high and low states, and whether it uses the order of each."""
+    if isinstance(statement, Influence):
+        yield from ((statement.parent, True), (statement.child, True))
+    elif isinstance(statement, Synergy):
+        yield from ((name, True) for name in (*statement.parents, statement.child))
+    elif isinstance(statement, NoisyFamily):
+        yield statement.child, True
+        yield from ((name, False) for names in statement.sets for name in names)
+
+
+def _guessed_order(states: tuple[str, ...]) -> tuple[str, ...]:
+    """The states in an order to suggest: the one that names an event or a fault is the high one."""
+    return tuple(sorted(states, key=lambda state: _EVENT.match(state) is not None))
 
 
 def _rule(cut: CutDeclaration) -> BinRule:
