@@ -127,6 +127,7 @@ FORMS = {
     "order severity: mild < moderate < severe": Order("severity", ("mild", "moderate", "severe")),
     "order severity: severe > moderate > mild": Order("severity", ("mild", "moderate", "severe")),
     "order age: '<5' < 5-12 < 12+": Order("age", ("<5", "5-12", "12+")),
+    "order severity, outcome and pain: low < high": Order("severity", ("low", "high"), ("outcome", "pain")),
     "order t: -1 < 0 < 1.5": Order("t", ("-1", "0", "1.5")),
     "attack is noisy-or of {chol, bp}, {age}, {smoke}": NoisyFamily(
         "attack", "noisy-or", (("chol", "bp"), ("age",), ("smoke",))

@@ -242,3 +242,13 @@ def test_alphabetical_states_are_no_order_for_influences(line):
 )
 def test_an_order_is_asked_for_only_where_it_matters(text):
     assert declared_network(text, PUMPS).network.states("system") == ("failed", "ok")
+
+
+def test_an_order_names_the_states_where_nothing_else_does():
+    text = "order pump1, system: ok < failed\nsystem depends on pump1\npump1 raises system"
+    network = declared_network(text).network
+    assert network.states("pump1") == network.states("system") == ("ok", "failed")
+    hidden = declared_network(f"order wear: none < much\npump1 depends on wear\n{text}", PUMPS).network
+    assert hidden.states("wear") == ("none", "much")
+    assert hidden.states("pump1") == ("failed", "ok")
+    assert declared_network("variable a: x, y, z\norder a: z < y < x").network.states("a") == ("x", "y", "z")

@@ -13,7 +13,7 @@ import pytest
 import credo
 from credo.errors import FormatError, LossyFormatWarning, NetworkError, UnknownVariableError
 from credo.explain.orders_used import ORDER_FINDING
-from credo.knowledge import Knowledge, knowledge_for
+from credo.knowledge import Knowledge, KnowledgeError, knowledge_for
 from credo.knowledge.names import state_text
 from credo.knowledge.query import Query, parse_query
 from credo.knowledge.state_order import (
@@ -228,3 +228,11 @@ def test_states_named_after_cut_points_can_be_written_and_are_ordered(points):
     query = Query({"y": ("yes",)}, {"x": (labels[0],)})
     assert parse_query(network, str(query)) == query
     assert natural_order(labels) in (labels, None)
+
+
+def test_several_variables_have_one_order() -> None:
+    network = Network({"pump1": ["failed", "ok"], "pump2": ["failed", "ok"], "valve": ["failed", "ok"]})
+    knowledge = Knowledge(network, "order pump1, pump2: ok < failed")
+    assert [knowledge.orders[name].states[0] for name in network.names] == ["ok", "ok", "failed"]
+    with pytest.raises(KnowledgeError, match='There is another order of "pump2" .line 1.: ok < failed'):
+        Knowledge(network, "order pump1 and pump2: ok < failed\norder valve, pump2: failed < ok")

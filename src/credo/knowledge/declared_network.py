@@ -27,7 +27,7 @@ from credo.knowledge.parse import Parsed
 from credo.knowledge.sources import FILE_ENDING, is_knowledge, is_knowledge_file, read_sources
 from credo.knowledge.state_order import LISTED, natural_order, state_order
 from credo.knowledge.statement_base import Reported
-from credo.knowledge.statements import Influence, NoisyFamily, Statement, Synergy, TiedRows, mentions_in
+from credo.knowledge.statements import Influence, NoisyFamily, Order, Statement, Synergy, TiedRows, mentions_in
 from credo.knowledge.structure import Structure, structure_of
 from credo.model.bin_rules import BinRule, EqualWidth, Quantiles
 from credo.model.cut_points import CutPoints, default_labels
@@ -121,18 +121,22 @@ def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterab
     if not mentions:
         raise OptionError("The knowledge names no variable. Write, for instance, outcome depends on age.")
     if table is None:
+        structure = _with_ordered_states(structure, parsed.statements)
         raise_mistakes(described_elsewhere(_unknown_names(structure, mentions, None), ()))
         variables = [_variable(each, structure) for each in mentions]
         return NetworkFromTable(Network(variables, structure.parents, name=name), ())
     header: list[str] = []
 
     def chosen_columns(found: Sequence[str]) -> Sequence[str]:
+        nonlocal structure
         header.extend(found)
+        structure = _with_ordered_states(structure, parsed.statements, found)
         raise_mistakes(described_elsewhere(_unknown_names(structure, mentions, found), ()))
         return [column for column in found if column in mentions] or found[:1]  # one column, to count rows
 
+    frame = read_frame(table, chosen_columns)
     made = network_from_table(
-        read_frame(table, chosen_columns),
+        frame,
         parents=structure.parents,
         states=structure.states,
         bins={variable: _rule(cut) for variable, cut in structure.cuts.items()},
@@ -146,6 +150,18 @@ def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterab
     variables = [_ordered(variable, structure) for variable in made.network.variables]
     raise_mistakes(described_elsewhere(_without_order(variables, structure, parsed.statements), ()))
     return NetworkFromTable(Network(variables, made.network.parents, name=name), tuple(findings))
+
+
+def _with_ordered_states(
+    structure: Structure, statements: Iterable[Statement], columns: Sequence[str] = ()
+) -> Structure:
+    """With the states that only orders name, of variables that are neither declared with states nor columns."""
+    known = {*structure.states, *structure.cuts, *columns}
+    added: dict[str, tuple[str, ...]] = {}
+    for statement in statements:
+        if isinstance(statement, Order) and all(statement.states):
+            added |= {str(name): tuple(map(str, statement.states)) for name in statement.variables if name not in added}
+    return replace(structure, states={**structure.states, **{n: added[n] for n in added if n and n not in known}})
 
 
 def _variable(name: str, structure: Structure) -> Variable:

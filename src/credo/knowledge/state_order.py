@@ -35,14 +35,21 @@ from credo.model.network import Variable
 
 @dataclass(frozen=True, slots=True)
 class Order(StatementBase):
-    """`order severity: mild < moderate < severe`."""
+    """`order severity: mild < moderate < severe`; `others` are further variables with this order."""
 
     variable: str
     states: tuple[str, ...]
+    others: tuple[str, ...] = ()
     span: Span | None = field(default=None, compare=False)
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """All variables with this order."""
+        return (self.variable, *self.others)
+
     def __str__(self) -> str:
-        return f"order {name_text(self.variable)}: {' < '.join(state_text(state) for state in self.states)}"
+        names = ", ".join(name_text(name) for name in self.variables)
+        return f"order {names}: {' < '.join(state_text(state) for state in self.states)}"
 
 
 def order(variable: str, states: Iterable[str]) -> Order:
@@ -78,8 +85,8 @@ def order(variable: str, states: Iterable[str]) -> Order:
 
 
 def parse_order(children: list[Any]) -> Part:
-    """`ORDER name COLON label < label …`; with `>` all the way, from high to low."""
-    variable, states, relations = children[1], children[3::2], [token_part(token) for token in children[4::2]]
+    """`ORDER names COLON label < label …`; with `>` all the way, from high to low."""
+    variables, states, relations = children[1], children[3::2], [token_part(token) for token in children[4::2]]
     names = tuple(part.value for part in states)
     mistakes = [
         LineMistake("order-relation", part.column, part.end) for part in relations if part.value not in ("<", ">")
@@ -88,34 +95,37 @@ def parse_order(children: list[Any]) -> Part:
         turn = next(part for part in relations if part.value != relations[0].value)
         mistakes.append(LineMistake("order-turns", turn.column, turn.end, {"first": relations[0].value}))
     mistakes.extend(repeated_names(names, "order-state-twice"))
+    mistakes.extend(repeated_names(variables.value, "order-variable-twice"))
     ascending = names[::-1] if relations and relations[0].value == ">" else names
-    return joined(Order(variable.value, ascending), [variable, *states], tuple(mistakes))
+    variable, *others = variables.value
+    return joined(Order(variable, ascending, tuple(others)), [variables, *states], tuple(mistakes))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
 def _check_order(statement: Order, names: NetworkNames) -> Iterator[LineMistake]:
-    variable, states = statement.variable, statement.states
-    known = names.states.get(variable)
-    if known is None:
-        yield unknown_variable(variable, names)
-        return
-    unknown = [state for state in states if state not in known]
-    yield from (unknown_state(variable, state, names) for state in unknown)
-    missing = [state for state in names.network.states(variable) if state not in states]
-    if missing and not unknown:
-        yield mistake_between(states[0], states[-1], "order-misses-state", name=variable, missing=listing(missing))
+    states = statement.states
+    for variable in statement.variables:
+        known = names.states.get(variable)
+        if known is None:
+            yield unknown_variable(variable, names)
+            continue
+        unknown = [state for state in states if state not in known]
+        yield from (unknown_state(variable, state, names) for state in unknown)
+        missing = [state for state in names.network.states(variable) if state not in states]
+        if missing and not unknown:
+            yield mistake_between(states[0], states[-1], "order-misses-state", name=variable, missing=listing(missing))
 
 
 def _check_orders(statements: Sequence[Any]) -> Iterator[Reported]:
     """Two different orders of one variable."""
     first: dict[str, Order] = {}
     for statement in statements:
-        if isinstance(statement, Order):
-            before = first.setdefault(statement.variable, statement)
+        for name in statement.variables if isinstance(statement, Order) else ():
+            before = first.setdefault(name, statement)
             if before.states != statement.states:
-                name, stated = statement.variable, " < ".join(before.states)
+                stated = " < ".join(before.states)
                 yield statement, mistake_at(name, "order-disagrees", name=name, before=stated, place=line_text(before))
 
 
@@ -198,7 +208,7 @@ class StateOrder:
 def state_order(variable: Variable, statements: Iterable[object] = ()) -> StateOrder:
     """From an order statement, the network or cut points; else from labels with an obvious order; else as listed."""
     for statement in statements:
-        if isinstance(statement, Order) and statement.variable == variable.name:
+        if isinstance(statement, Order) and variable.name in statement.variables:
             span = statement.span
             place = f", line {span.line}" if span is not None and span.line else ""
             return StateOrder(variable.name, tuple(str(state) for state in statement.states), f"order statement{place}")
