@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, prod
 from typing import Any
 
 from credo.knowledge.mistakes import LineMistake
@@ -235,12 +235,35 @@ def _sign(value: float) -> str:
 
 
 def parse_number(children: list[Any]) -> Part:
-    """`0.3`, `30%`, `1e-3`."""
+    """`0.3`, `30%`, `30 percent`, `1e-3`."""
     (token,) = children
     text, column, end = str(token), token.start_pos + 1, token.end_pos + 1
-    value = float(text[:-1]) / 100 if text[-1] == "%" else float(text)
+    is_percent = text[-1] in "%t"
+    value = float(re.split("[%p]", text, maxsplit=1)[0]) / 100 if is_percent else float(text)
     mistakes = () if isfinite(value) else (LineMistake("number-too-large", column, end),)
     return Part(Linear((), value), column, end, mistakes)
+
+
+_NUMBER_WORDS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70,
+    "eighty": 80, "ninety": 90, "hundred": 100, "thousand": 1_000, "million": 1_000_000,
+}  # fmt: skip
+
+
+def parse_one_in(children: list[Any]) -> Part:
+    """`1 in 20`, `one in ten`, `two in a hundred thousand`."""
+    place = token_part(children[0])
+    few, many = re.split(r"\s+in\s+(?:an?\s+)?", place.value.lower())
+    total = _whole_number(many)
+    if not total:
+        return place._replace(value=number(1.0), mistakes=(LineMistake("division-by-zero", place.column, place.end),))
+    return place._replace(value=number(_whole_number(few) / total))
+
+
+def _whole_number(text: str) -> int:
+    words = text.replace(",", "").split()
+    return prod(int(word) if word.isdigit() else _NUMBER_WORDS[word] for word in words)
 
 
 def _binary(operation: Callable[[Expression, Expression], Expression]) -> Callable[[list[Any]], Part]:
@@ -410,6 +433,7 @@ def event_mistakes(events: Sequence[Part], conditions: Sequence[Part]) -> tuple[
 
 GRAMMAR_RULES = {
     "number": parse_number,
+    "one_in": parse_one_in,
     "add": _binary(add),
     "subtract": _binary(subtract),
     "add_negative": parse_add_negative,

@@ -83,12 +83,16 @@ def parse_line(
     """The statement or declaration on one line, if it can be read, and its mistakes."""
     if mistakes := tuple(_unreadable(line)):
         return None, mistakes
+    end = len(without_comment(line).rstrip()) + 1
+    read = line
+    if line[end - 2 : end - 1] == "." and end > 2:  # a full stop may end a sentence
+        end -= 1
+        read = f"{line[: end - 1]} {line[end:]}"
     try:
-        statement, mistakes = parser().parse(line, start="statement")
+        statement, mistakes = parser().parse(read, start="statement")
     except lark_errors() as error:
-        return None, (diagnose(error, line),)
+        return None, (diagnose(error, read),)
     if statement is not None:
-        end = len(without_comment(line).rstrip()) + 1
         statement = replace(statement, span=Span(number, 1 + len(line) - len(line.lstrip()), end, line, source))
     return statement, mistakes
 

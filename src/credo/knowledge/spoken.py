@@ -57,7 +57,7 @@ def about(value: float) -> tuple[float, float]:
     return max(0.0, value - width), min(1.0, value + width)
 
 
-_WORDS = re.compile(r"\b(?:is|lies|equals|risk|odds|sensitivity|specificity)\b|±|\+\s*/?\s*[\-−]")
+_WORDS = re.compile(r"\b(?:is|lies|equals|in|risk|odds|sensitivity|specificity)\b|±|\+\s*/?\s*[\-−]")
 _NAMED = re.compile(r"""P\s*\([^)]*\)|"[^"]*"|'[^']*'""")
 
 

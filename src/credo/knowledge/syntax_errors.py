@@ -101,7 +101,7 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("invisible-character", found="[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"),
     Diagnosis("semicolon", found=r";"),
     Diagnosis("width-place", found=r"±|\+/?[\-−]|\+\s*/\s*[\-−]"),
-    Diagnosis("full-stop", found=r"[.!]\s*(?=$|#)"),
+    Diagnosis("exclamation-mark", found=r"!+\s*(?=$|#)"),
     Diagnosis("bullet", before=r"^\s*(?P<mark>[\-−–*•·]|[0-9]+[.)])\s*$", found=r"(?=\w|\")"),
     Diagnosis("bullet", before=r"^\s*$", found=r"[*•·–](?=\s)"),
     Diagnosis("bullet", before=r"^\s*(?P<mark>[0-9]+)$", found=r"\)(?=\s)"),
@@ -277,7 +277,9 @@ def expectation(accepted: Iterable[str]) -> str:
 
 
 def _accepted(error: Any) -> set[str]:
-    found = getattr(error, "accepts", None) or getattr(error, "expected", None) or getattr(error, "allowed", None)
+    """What can follow here. The lexer alone (`allowed`) would add what follows in other statements."""
+    parser = getattr(error, "interactive_parser", None)
+    found = parser.accepts() if parser is not None else getattr(error, "expected", None)
     return {str(name) for name in found or ()}
 
 
