@@ -174,3 +174,37 @@ def test_the_error_is_typed_and_survives_pickling(asia):
     copy = pickle.loads(pickle.dumps(caught.value))
     assert copy.mistakes == caught.value.mistakes
     assert str(copy) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "suggestion"),
+    [
+        ("P(lung=yes) <= 30", "Correct the number. 30% is 0.3."),
+        ("P(lung=yes) <= 130%", "Correct the number."),
+        ("P(lung=yes | smoke=yes) = 5-10%", "Write is between 5% and 10%."),
+        ("P(lung=yes | smoke=yes) is 0.05-0.1", "Write is between 0.05 and 0.1."),
+        ("P(lung=yes | smoke=yes) is between 5 and 10%", "Write between 5% and 10%."),
+        ("P(lung=yes | smoke=yes) is between 10% and 5%", "Swap the bounds."),
+        ("the risk of lung=yes is at most 5%", "Write P(lung=yes) is at most 5%."),
+        ("The probability of lung given smoke=yes is 5%.", "Write P(lung=… | smoke=yes) is 5%."),
+        ("smoke risk lung", 'If this is one name, put it in quotes: "smoke risk".'),
+        ("smoke riases lung", "Write raises."),
+    ],
+)
+def test_what_is_suggested_can_be_meant(asia, line, suggestion):
+    with pytest.raises(KnowledgeError) as caught:
+        Knowledge(asia, line)
+    (mistake,) = caught.value.mistakes
+    assert mistake.suggestion == suggestion
+
+
+@pytest.mark.parametrize(
+    "line", ["smoke § lung", "smoke raises lung €", "P(lung=yes) is at most 5% ¿", "P(lung=yes) $ 5%"]
+)
+def test_a_stray_character_is_named_and_nothing_is_expected_that_other_statements_have(asia, line):
+    with pytest.raises(KnowledgeError) as caught:
+        Knowledge(asia, line)
+    (mistake,) = caught.value.mistakes
+    assert mistake.kind == "unexpected-character"
+    assert "share" not in mistake.expected
+    assert "leak" not in mistake.expected

@@ -19,6 +19,7 @@ from credo.knowledge.declarations import DECLARATIONS, Declaration
 from credo.knowledge.expressions import Probability
 from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, LineMistake, Mistake, describe
 from credo.knowledge.names import Part, token_part, without_comment
+from credo.knowledge.number_mistakes import as_written
 from credo.knowledge.statement_base import Modifier, Span
 from credo.knowledge.statements import STATEMENTS, Statement
 from credo.knowledge.syntax_errors import diagnose
@@ -94,7 +95,7 @@ def parse_line(
         return None, (diagnose(error, read),)
     if statement is not None:
         statement = replace(statement, span=Span(number, 1 + len(line) - len(line.lstrip()), end, line, source))
-    return statement, mistakes
+    return statement, as_written(mistakes, line) if mistakes else mistakes
 
 
 def parse_event(text: str, source: str = "") -> Probability:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from credo.errors import closest
 from credo.knowledge.mistakes import LineMistake
 from credo.knowledge.names import quoted, without_comment
+from credo.knowledge.number_mistakes import DASHED, dashed_range
 
 # The terminals of the grammar in messages; several may share a name, and an empty one is not mentioned.
 WORDS = {
@@ -93,6 +94,9 @@ _IN_WORDS = "is|equals|at|less|more|greater|exceeds|below|above|about|between|no
 _NAMES = rf"(?:{_NAME}|\"[^\"]*\"|'[^']*')(?:\s*(?:,|\band\b|&)\s*(?:{_NAME}|\"[^\"]*\"|'[^']*'))*"
 _DEPEND = r"(?:[Dd]epends?|dependent|depending|relies|rely)"
 _CUT = r"(?:cut|cuts|split|binned|divided|discreti[sz]ed|categori[sz]ed|grouped)"
+_AMOUNT = r"[0-9.]+\s?(?:%|per\s?cent)?"
+_CHANCE = r"(?i:risk|probability|chances?|likelihood|odds)"
+_BEYOND = r"(?:over|above|under|below|beyond|from|until|(?:more|less|higher|lower|greater|older|younger)\s+than)"
 _HAS_STATES = r"(?:has|have|takes?|with)\s+(?:the\s+)?(?:states?|values?|levels?)"
 
 DIAGNOSES: tuple[Diagnosis, ...] = (
@@ -105,6 +109,12 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("bullet", before=r"^\s*(?P<mark>[\-−–*•·]|[0-9]+[.)])\s*$", found=r"(?=\w|\")"),
     Diagnosis("bullet", before=r"^\s*$", found=r"[*•·–](?=\s)"),
     Diagnosis("bullet", before=r"^\s*(?P<mark>[0-9]+)$", found=r"\)(?=\s)"),
+    Diagnosis("range-with-dash", before=rf"(?<![\w.])(?P<mark>{_AMOUNT}\s*)$", found=rf"(?:[–—]|to(?!\w))\s*{_AMOUNT}"),
+    Diagnosis("range-with-dash", before=rf"between\s+(?P<mark>{DASHED})\s*$", found=r"$", accepts="SEPARATOR"),
+    Diagnosis("probability-in-words", before=r"^\s*(?P<mark>(?:[Tt]he|[Aa]n?)\s+)$", found=rf"{_CHANCE}\s+of\s.*"),
+    Diagnosis("probability-in-words", before=rf"^\s*(?P<mark>{_CHANCE}\s+)$", found=r"of\s.*"),
+    Diagnosis("threshold-influence", before=rf"^\s*(?P<mark>{_NAME}\s+)$", found=rf"{_BEYOND}\s+[0-9.]+"),
+    Diagnosis("state-of-influence", before=r"\s(?:raise|lower)s?\s.*$", found=r"=\s*[\w.\-]+", accepts="BY_AT_LEAST"),
     Diagnosis("depends-words", found=rf"{_DEPEND}(?!\w)(?:\s+(?:from|of|upon|by|to)(?!\w))?", accepts="DEPENDS_ON"),
     Diagnosis("depends-words", before=r"(?P<mark>depends?\s+on\s*)$", found=r":", accepts="NAME"),
     Diagnosis("depends-words", before=r"depends?\s+on\s.*?(?P<mark>\bon\s+)$", found=_NAME, accepts="SEPARATOR"),
@@ -162,7 +172,7 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("verb-missing", before=r"[\w\"']\s*$", found=r"$", accepts="VERB"),
     Diagnosis("unknown-verb", found=_NAME, accepts="VERB"),
     Diagnosis("on-missing", accepts="ON"),
-    Diagnosis("colon-missing", accepts="COLON"),
+    Diagnosis("colon-missing", before=r"^\s*[Oo]rder\s", accepts="COLON"),
     Diagnosis("order-empty", before=r":\s*$", found=r"$", accepts="LABEL"),
     Diagnosis("order-separator", before=r"[Oo]rder.*:.*$", found=r",|and(?!\w)|;|[^\W\d]\w*", accepts="RELATION"),
     Diagnosis("rows-what", before=r"[Rr]ows\s*$", accepts="WITH_EQUAL"),
@@ -211,7 +221,13 @@ def diagnose(error: Any, line: str) -> LineMistake:
     position = len(code) if at_end else min(error.pos_in_stream, len(line))
     before, found = line[:position], "" if at_end else line[position:]
     accepted = _accepted(error)
-    facts = {"expectation": expectation(accepted), "write": _corrected(code), **_word_facts(before, found)}
+    facts = {
+        "expectation": expectation(_fitting(accepted, before)),
+        "write": _corrected(code),
+        "range": dashed_range(code[:_MAX_CORRECTED]),
+        "probability": _as_probability(code[:_MAX_CORRECTED]),
+        **_word_facts(before, found),
+    }
     for diagnosis, before_pattern, found_pattern, accepts, refuses in _COMPILED:
         if (accepts and accepted.isdisjoint(accepts)) or not accepted.isdisjoint(refuses):
             continue
@@ -269,6 +285,29 @@ def _corrected(line: str) -> str:
     return _EXAMPLE
 
 
+_IN_PROSE = re.compile(
+    rf"\s*(?:(?:the|an?)\s+)?{_CHANCE}\s+of\s+(?P<event>{_NAME})(?:\s*=\s*(?P<state>[\w.\-]+))?"
+    rf"(?:,?\s+(?:given|if|with|for|among|when)\s+(?P<given>{_NAME}\s*=\s*[\w.\-]+))?"
+    r"\s*(?P<rest>(?:is|lies|equals)\s.+|[<>=≤≥~].+)",
+    re.IGNORECASE,
+)
+
+
+def _as_probability(line: str) -> str:
+    """`P(lung=yes) is at most 5%`, for `the risk of lung=yes is at most 5%`; an example where that cannot be seen."""
+    found = _IN_PROSE.fullmatch(line)
+    if found is None:
+        return "P(lung=yes | smoke=yes) is at most 5%, with your variables and states"
+    given = f" | {found['given']}" if found["given"] else ""
+    return f"P({found['event']}={found['state'] or '…'}{given}) {found['rest']}"
+
+
+def _fitting(accepted: set[str], before: str) -> set[str]:
+    """Without the endings that only other statements have."""
+    foreign = {"LEAK"} if "noisy" not in before.lower() else {"BY_AT_LEAST", "WITH_CONFIDENCE"}
+    return accepted - (foreign if re.search("[~≈]", before) else {*foreign, "WITHIN"})
+
+
 def expectation(accepted: Iterable[str]) -> str:
     """The accepted terminals in words, in the order of `WORDS`."""
     words = dict.fromkeys(WORDS[name] for name in WORDS if name in set(accepted))
@@ -287,6 +326,8 @@ def _word_facts(before: str, found: str) -> dict[str, str]:
     word = _FOUND.match(found)[0]  # type: ignore[index]
     last = re.search(rf"({_NAME})\s*$", before[-_MAX_CORRECTED:])  # of a long line the end is enough
     both = quoted(f"{last[1]} {word}") if last else quoted(word)
-    meant = _VERB_OF_SYNONYM.get(word.lower()) or closest(word, _VERBS)
+    # Short words are close to many: "over" to lowers, "risk" to is. A misspelled verb begins as it should.
+    verbs = [verb for verb in _VERBS if verb[0] == word[:1].lower() and len(word) > len(verb) - 2]
+    meant = _VERB_OF_SYNONYM.get(word.lower()) or closest(word, verbs)
     hint = f"Write {meant}." if meant else f"If this is one name, put it in quotes: {both}."
     return {"word": word, "quoted": both, "hint": hint}
