@@ -189,6 +189,7 @@ def test_the_error_is_typed_and_survives_pickling(asia):
         ("The probability of lung given smoke=yes is 5%.", "Write P(lung=… | smoke=yes) is 5%."),
         ("smoke risk lung", 'If this is one name, put it in quotes: "smoke risk".'),
         ("smoke riases lung", "Write raises."),
+        ("P(lung in {}) * P(bronc=yes) <= 0.1", "Name at least one state."),
     ],
 )
 def test_what_is_suggested_can_be_meant(asia, line, suggestion):

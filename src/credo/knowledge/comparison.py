@@ -428,7 +428,7 @@ def _check_comparison(statement: Comparison, names: NetworkNames) -> Iterator[Li
 
 def _has_several_states(probability: Probability, network: Network) -> bool:
     """Whether a threshold stands for more than one state."""
-    label, variable = probability.states[0], network.variable(probability.variable)
+    label, variable = next(iter(probability.states), ""), network.variable(probability.variable)
     return isinstance(label, Threshold) and len(states_beyond(label, variable)) > 1
 
 
