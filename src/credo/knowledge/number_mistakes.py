@@ -10,6 +10,8 @@ from credo.knowledge.mistakes import LineMistake
 _AMOUNT = r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s?(%|per\s?cent)?"
 DASHED = rf"{_AMOUNT}\s*(?:[\-−–—]|to)\s*{_AMOUNT}"  # 5-10%, 5% to 10%
 _DASHED = re.compile(DASHED)
+_AROUND = re.compile(rf"{_AMOUNT}\s*(?:±|\+\s*/?\s*[\-−])\s*{_AMOUNT}")
+_ONE_IN = re.compile(r"\sin\s", re.IGNORECASE)
 _PAIR = re.compile(rf"{_AMOUNT}\s*(?:and|,|&)\s*{_AMOUNT}")
 
 
@@ -25,13 +27,17 @@ def as_written(mistakes: Iterable[LineMistake], line: str) -> tuple[LineMistake,
 
 def _as_written(mistake: LineMistake, text: str) -> LineMistake:
     if mistake.kind == "bounds-crossed" and (pair := _PAIR.fullmatch(text)) and _lacks_percent(pair):
-        return mistake._replace(kind="percent-missing", facts={"range": _range(pair)})
+        return mistake._replace(kind="percent-missing", facts={"write": f"between {_range(pair)}"})
     if mistake.kind != "bound-outside":
         return mistake
+    if (around := _AROUND.fullmatch(text)) and _lacks_percent(around, is_ascending=False):
+        return mistake._replace(kind="percent-missing", facts={"write": f"{around[1]}% ± {around[3]}%"})
     if dashed := _DASHED.fullmatch(text):
         return mistake._replace(kind="range-with-dash", facts={"range": _range(dashed)})
     if text.endswith(("%", "cent")):
         return mistake._replace(kind="percent-outside")
+    if _ONE_IN.search(text):  # no percentage without its sign
+        return mistake._replace(facts={**mistake.facts, "hint": ""})
     return mistake
 
 
@@ -41,8 +47,8 @@ def dashed_range(text: str) -> str:
     return _range(found) if found else "5% and 10%"
 
 
-def _lacks_percent(pair: re.Match[str]) -> bool:
-    return not pair[2] and pair[4] is not None and float(pair[1]) < float(pair[3])
+def _lacks_percent(pair: re.Match[str], is_ascending: bool = True) -> bool:
+    return not pair[2] and pair[4] is not None and (not is_ascending or float(pair[1]) < float(pair[3]))
 
 
 def _range(pair: re.Match[str]) -> str:
