@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_WHOLE_NUMBERS = 10  # different whole numbers in a column that are taken as categories
+# Words that often stand for a missing value, but may be states: only a reader knows.
+DOUBTFUL_TEXTS = frozenset({"n/a", "#n/a", "n.a.", "-", "--", "unknown", "none", "missing", "."})
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}( .*)?")
 
@@ -47,6 +50,8 @@ class ColumnValues:
         Whether the values are dates or times.
     odd_text : str, optional
         One of few texts among many numbers.
+    doubtful : mapping from str to int
+        The rows of each text that is often meant as a missing value.
     """
 
     name: str
@@ -57,6 +62,7 @@ class ColumnValues:
     is_measured: bool
     has_dates: bool
     odd_text: str | None = None
+    doubtful: Mapping[str, int] = field(default_factory=dict)
 
 
 def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnValues:
@@ -80,7 +86,8 @@ def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnVa
     mostly_numbers = len(ordered) - len(odd) > max(MOST_WHOLE_NUMBERS, len(odd))
     with_commas = len(ordered) > MOST_WHOLE_NUMBERS and all(map(_COMMA.fullmatch, odd))
     rows, odd_text = rows_of.total(), odd[0] if odd and (mostly_numbers or with_commas) else None
-    return ColumnValues(column.name, rows, len(rows_of), tuple(ordered), None, False, has_dates, odd_text)
+    doubtful = {cell: rows_of[cell] for cell in ordered if cell.casefold() in DOUBTFUL_TEXTS}
+    return ColumnValues(column.name, rows, len(rows_of), tuple(ordered), None, False, has_dates, odd_text, doubtful)
 
 
 def _number_texts(column: pl.Series) -> ColumnValues | None:
