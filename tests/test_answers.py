@@ -153,3 +153,56 @@ def test_noisy_families_are_asked_through_their_expansion() -> None:
     fit = credo.fit(network, rows, "c is a noisy-or of a, b", method="cmap")
     full = fit.network.cpt_array("c")
     assert float(fit.query("P(c=yes | a=yes, b=yes)")) == pytest.approx(full[1, 1, 1], abs=1e-9)
+
+
+@pytest.mark.parametrize("question", [None, 5, ["lung"]])
+def test_what_is_no_question_is_refused_in_a_sentence(exact: credo.Fit, question: object) -> None:
+    for ask in (exact.query, exact.sensitivity):
+        with pytest.raises(QueryError, match=r"A question is a text, not .*Write it like P\("):
+            ask(question)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("level", ["x", None, True, 1.5, float("nan")])
+def test_a_level_is_a_number_between_0_and_1(sampled: credo.Fit, level: object) -> None:
+    for ask in (
+        lambda: sampled.query("P(lung=yes)", level),  # type: ignore[arg-type]
+        lambda: sampled.predict({"smoke": "no"}, level=level),  # type: ignore[arg-type]
+        lambda: sampled.interval("lung", level),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(OptionError, match="The level of an interval lies between 0 and 1; it is"):
+            ask()
+
+
+def test_targets_are_names(exact: credo.Fit) -> None:
+    with pytest.raises(OptionError, match="targets is the name of a variable or a list of names, not 5"):
+        exact.predict({"smoke": "no"}, targets=5)  # type: ignore[arg-type]
+
+
+def test_evidence_may_be_a_text(exact: credo.Fit) -> None:
+    expected = exact.most_probable({"xray": "shadow", "smoke": ["no", "yes"]})
+    assert exact.most_probable("xray=shadow, smoke in {no, yes}").equals(expected)
+    assert exact.most_probable("").equals(exact.most_probable())
+    for wrong, message in {
+        "xray": "xray needs a state, as in xray=shadow",
+        "xray=shadow |": "“|” follows after its end",
+        "xray=shadow,": "the name of a variable is missing at the end",
+        "xray=shadow, xray=clear": "xray stands twice",
+    }.items():
+        with pytest.raises(QueryError) as caught:
+            exact.most_probable(wrong)
+        assert str(caught.value).startswith(f"The evidence “{wrong}”: {message}. Write it like {{'xray': 'yes'}}")
+    with pytest.raises(QueryError, match=r"Evidence is a mapping from variables to states, not \['xray'\]"):
+        exact.most_probable(["xray"])  # type: ignore[arg-type]
+
+
+def test_none_and_nan_are_missing_in_a_case(exact: credo.Fit) -> None:
+    expected = exact.predict({"smoke": "no"})
+    for missing in (None, float("nan"), np.nan):
+        assert exact.predict({"smoke": "no", "xray": missing}).equals(expected)
+
+
+def test_what_is_no_path_is_refused_in_a_sentence(exact: credo.Fit) -> None:
+    for act in (exact.save, exact.report, credo.load):
+        for path in (5, None):
+            with pytest.raises(OptionError, match=f"A path is a text or a pathlib.Path, not {path}"):
+                act(path)  # type: ignore[operator]

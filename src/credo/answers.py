@@ -7,7 +7,7 @@ is no interval.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
@@ -20,10 +20,10 @@ from credo.io.columns import MISSING
 from credo.io.dataset import Dataset, distinct_rows, extended
 from credo.io.number_columns import warn_outside
 from credo.io.tables import read_table
-from credo.knowledge.query import Query, checked_evidence, parse_query
+from credo.knowledge.query import Query, as_evidence, as_query
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.results import FitResult
+from credo.results import FitResult, require_level
 from credo.sampling.intervals import cpt_draws, draw_places
 from credo.sampling.posterior import PosteriorResult
 from credo.statistics.counts import layout_for_counts
@@ -130,8 +130,8 @@ def query(fit: FitResult, question: str | Query, level: float = 0.95) -> Answer:
 
     Where there are draws, the answer is their mean, and its interval holds the given share of them.
     """
-    _require_level(level)
-    asked = parse_query(fit.network, question) if isinstance(question, str) else question
+    require_level(level)
+    asked = as_query(fit.network, question)
     network = expand(fit.network).network
     factors = factors_of(network, asked.targets, asked.evidence, asked.interventions)
     draws, note = _draws(fit, network, factors)
@@ -149,7 +149,7 @@ def query(fit: FitResult, question: str | Query, level: float = 0.95) -> Answer:
 
 def query_network(network: Network, question: str | Query, memory_limit: int | None = None) -> Answer:
     """The same for a network alone, which has no draws."""
-    asked = parse_query(network, question) if isinstance(question, str) else question
+    asked = as_query(network, question)
     expanded = expand(network).network
     values, log_evidence = answer(expanded, as_batch(expanded), asked, memory_limit=memory_limit)
     require_possible(log_evidence, asked)
@@ -169,7 +169,9 @@ def predict(
 
     A case has a row for each state of each target, a table one for each of its rows.
     """
-    _require_level(level)
+    require_level(level)
+    if targets is not None and not isinstance(targets, Iterable):
+        raise OptionError(f"targets is the name of a variable or a list of names, not {targets!r}.")
     wanted = [targets] if isinstance(targets, str) else None if targets is None else list(targets)
     for name in wanted or ():
         fit.network.variable(name)
@@ -203,14 +205,14 @@ def all_marginals(fit: FitResult, most_cells: int, level: float = 0.95) -> pl.Da
     return _predict_case(fit, {}, None, level, most_cells)
 
 
-def most_probable(fit: FitResult, evidence: Evidence | None = None) -> pl.DataFrame:
+def most_probable(fit: FitResult, evidence: Evidence | str | None = None) -> pl.DataFrame:
     """The states of all variables that are most probable together, given evidence; see `Fit.most_probable`.
 
     They are those of the learned CPTs, not of single draws.
     """
     import polars as pl
 
-    given = checked_evidence(fit.network, evidence or {})
+    given = as_evidence(fit.network, evidence)
     network = expand(fit.network).network
     states, value = most_probable_states(network, as_batch(network), given)
     require_possible(np.array([value]), Query({}, given))
@@ -221,11 +223,6 @@ def most_probable(fit: FitResult, evidence: Evidence | None = None) -> pl.DataFr
 
 
 # Draws ----------------------------------------------------------------------------------------------------------------
-
-
-def _require_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise OptionError(f"The level of an interval lies between 0 and 1; it is {level}.")
 
 
 def why_no_interval(fit: FitResult) -> str:
@@ -295,7 +292,7 @@ def _predict_case(
 ) -> pl.DataFrame:
     import polars as pl
 
-    given = checked_evidence(fit.network, {name: value for name, value in case.items() if value is not None})
+    given = as_evidence(fit.network, case)
     names = [name for name in fit.network.names if name not in given] if targets is None else list(targets)
     network = expand(fit.network).network
     draws, _ = _draws(fit, network, marginal_factors(network, given), most_cells)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from credo.errors import OptionError, Status
@@ -158,8 +159,7 @@ class FitResult:
             The lower and the upper ends, with axes (parents…, child).
         """
         self._require_own_cpt(name)
-        if not 0 < level < 1:
-            raise OptionError(f"The level of an interval lies between 0 and 1; it is {level}.")
+        require_level(level)
         return self._require_posterior().interval(name, level)
 
     def deviation(self, name: str) -> pl.DataFrame:
@@ -373,6 +373,12 @@ def multipliers_of(fit: FitResult) -> Mapping[int, float]:
     if has_multipliers(fit) or fit.problem is None:
         return fit.multipliers
     return constrained.multipliers_of(fit.problem)
+
+
+def require_level(level: object) -> None:
+    """Raise if the level of an interval is not a number between 0 and 1."""
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
+        raise OptionError(f"The level of an interval lies between 0 and 1; it is {level!r}.")
 
 
 def binding_statements(fit: FitResult) -> tuple[BindingStatement, ...]:
