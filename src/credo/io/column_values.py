@@ -13,6 +13,8 @@ import numpy as np
 
 from credo.errors import ROWS_FROM_1, DataError
 from credo.io.columns import MISSING_TEXTS, require_values
+from credo.io.declared_table import declaration
+from credo.io.dialects import has_decimal_comma
 from credo.io.number_columns import as_floats
 from credo.io.tables import as_texts
 from credo.model.state_texts import number_of, plain, text_of
@@ -133,5 +135,11 @@ def checked_numbers(column: pl.Series) -> Numbers:
         wrong = np.isinf(numbers)
     if wrong.any():
         row = int(wrong.argmax())
-        raise DataError(f"Column {column.name} is measured, but row {row + 1} holds {column[row]!r}. {ROWS_FROM_1}")
+        hint = ""
+        if has_decimal_comma(column[row]):
+            with_point = column[row].strip().replace(",", ".")
+            hint = f" Write {with_point} with a point, or declare the decimal comma: {declaration('decimal', ',')}."
+        raise DataError(
+            f"Column {column.name} is measured, but row {row + 1} holds {column[row]!r}.{hint} {ROWS_FROM_1}"
+        )
     return numbers

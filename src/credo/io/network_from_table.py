@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from credo.errors import DataError, MissingColumnError, NetworkError, OptionError, listing, suggestion
+from credo.errors import DataError, MissingColumnError, NetworkError, OptionError, closest, listing, suggestion
 from credo.findings import Finding
 from credo.io.categories import Categories, declared_categories, read_frame
 from credo.io.column_values import ColumnValues, checked_numbers, column_values
 from credo.io.cut_rules import SLACK, equal_width_points, quantile_points, supervised_points
-from credo.io.declared_table import declared
+from credo.io.declared_table import declaration, declared
 from credo.io.doubtful_cells import doubtful_findings, missing_value_findings, require_different_labels
 from credo.io.tables import read_table
 from credo.model.bin_rules import BinRule, EqualWidth, Quantiles, Supervised, as_rule
@@ -138,11 +138,21 @@ def _names(
     families = [name for child, own in parents.items() for name in (child, *(own if is_list(own) else ()))]
     named = list(dict.fromkeys([*families, *states, *rules]))
     if variables is not None:
+        for name in variables:
+            if name not in header and name not in states:
+                raise MissingColumnError(str(name), header)
         for name in named:
             if name not in variables:
                 raise NetworkError(f'"{name}" is not among the variables.{suggestion(str(name), list(variables))}')
         named = list(variables)
     is_open = not named
+    for name in states:
+        others = [column for column in header if column not in named]
+        if variables is None and name not in header and name not in families and (near := closest(str(name), others)):
+            raise DataError(
+                f'states names "{name}", but the table has no such column. Did you mean "{near}"? If it is a hidden '
+                "variable, give it an arc, or list all variables in variables=[…]."
+            )
     for name in named:
         if name not in header and (name not in states or name in rules):
             raise MissingColumnError(str(name), header)
@@ -182,7 +192,8 @@ def _check_usable(values: ColumnValues) -> None:
         )
     if values.odd_text is not None and "," in values.odd_text:
         raise DataError(
-            f'Column {name} holds numbers with a comma, such as "{values.odd_text}". Write them with a decimal point.'
+            f'Column {name} holds numbers with a comma, such as "{values.odd_text}". Write them with a decimal point. '
+            f"Or declare the decimal comma: {declaration('decimal', ',')}."
         )
     if values.odd_text is not None:
         raise DataError(
@@ -243,7 +254,9 @@ class _Choices:
             if values.is_measured and not any(map(is_number, stated)) and len(stated) > 1:
                 assert values.numbers is not None
                 return self._cut(name, values.numbers, Quantiles(len(stated), rounded=True), stated, is_stated=False)
-            return Variable(name, stated), []
+            variable = Variable(name, stated)
+            read_table(Network([variable]), self.frame.select(name))  # raises if a value is none of the states
+            return variable, []
         own = self.categories.get(name)
         if own is not None and own.is_ordered:
             message = f"{name} has the states {listing(own.states)}, from low to high: the categories of its column."
