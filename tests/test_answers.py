@@ -206,3 +206,23 @@ def test_what_is_no_path_is_refused_in_a_sentence(exact: credo.Fit) -> None:
         for path in (5, None):
             with pytest.raises(OptionError, match=f"A path is a text or a pathlib.Path, not {path}"):
                 act(path)  # type: ignore[operator]
+
+
+def test_a_number_of_a_cpt_is_the_one_that_the_cpt_shows(sampled: credo.Fit) -> None:
+    lung, smoke = sampled.network.cpts["lung"], sampled.network.cpts["smoke"]
+    for question, expected in {
+        "P(lung=yes | smoke=yes)": lung[1, 1],
+        "P(lung=yes | do(smoke=yes))": lung[1, 1],
+        "P(lung in {no, yes} | smoke=no)": 1.0,
+        "P(smoke=yes)": smoke[1],
+        "P(xray=shadow | lung=yes, smoke=no)": sampled.network.cpts["xray"][1, 1],  # where smoke does not matter
+    }.items():
+        answer = sampled.query(question)
+        assert answer.probability == pytest.approx(expected, abs=1e-15)
+        assert question == "P(lung in {no, yes} | smoke=no)" or answer.interval[0] < expected < answer.interval[1]
+    case = sampled.predict({"smoke": "yes"}, "lung")["probability"].to_list()
+    assert case == lung[1].tolist()
+    table = sampled.predict(pl.DataFrame({"smoke": ["yes", "no", "yes"]}), "lung")["lung=yes"].to_list()
+    assert table == [lung[1, 1], lung[0, 1], lung[1, 1]]
+    other = sampled.query("P(lung=yes | smoke=yes, xray=shadow)").probability
+    assert abs(other - lung[1, 1]) > 0.1

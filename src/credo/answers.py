@@ -1,8 +1,8 @@
 """What a learned network can be asked: probabilities with their credible intervals, predictions, explanations of cases.
 
 Where the posterior was sampled, a question is answered under each draw of all CPTs: the answer is the mean, and its
-interval holds the given share of the draws. Otherwise the answer is that of the learned CPTs, and `note` says why there
-is no interval.
+interval holds the given share of the draws. A number of a CPT has the mean that the CPT shows. Otherwise the answer is
+that of the learned CPTs, and `note` says why there is no interval.
 """
 
 from __future__ import annotations
@@ -128,7 +128,8 @@ class Answer:
 def query(fit: FitResult, question: str | Query, level: float = 0.95) -> Answer:
     """Answer a question such as `P(lung=yes | xray=yes, do(smoke=no))`; see `Fit.query`.
 
-    Where there are draws, the answer is their mean, and its interval holds the given share of them.
+    Where there are draws, the answer is their mean, and its interval holds the given share of them. Where a number of a
+    CPT is asked for, it is the number that the CPT shows.
     """
     require_level(level)
     asked = as_query(fit.network, question)
@@ -140,7 +141,7 @@ def query(fit: FitResult, question: str | Query, level: float = 0.95) -> Answer:
     possible = np.isfinite(log_evidence)
     return Answer(
         str(asked),
-        _frame(fit.network, asked, values[possible], level, with_interval=draws is not None),
+        _frame(fit.network, asked, values[possible], level, draws is not None, _row_asked_for(network, asked)),
         level,
         float(np.exp(log_evidence[possible]).sum() / len(possible)),
         note,
@@ -261,7 +262,38 @@ def _kept_draws(posterior: PosteriorResult, count: int, name: str) -> Numbers:
 # Frames ---------------------------------------------------------------------------------------------------------------
 
 
-def _frame(network: Network, asked: Query, values: Numbers, level: float, with_interval: bool) -> pl.DataFrame:
+def _row_asked_for(network: Network, asked: Query) -> Numbers | None:
+    """The numbers of a CPT that a question asks for, where it asks for nothing else.
+
+    Their means are known better than the mean over a thousand draws, and `Fit.cpt` shows them.
+    """
+    if len(asked.targets) != 1:
+        return None
+    ((name, states),) = asked.targets.items()
+    given = {**asked.evidence, **{each: (state,) for each, state in asked.interventions.items()}}
+    if asked.interventions and set(given) != set(network.parents[name]):
+        return None
+    row = _cpt_row(network, name, given)
+    if row is None or not states:
+        return row
+    return row[[network.states(name).index(state) for state in states]].sum(keepdims=True)
+
+
+def _cpt_row(network: Network, name: str, given: Mapping[str, tuple[str, ...]]) -> Numbers | None:
+    """The distribution of a variable in its CPT, if that is what is asked for: nothing but its parents matters."""
+    if not _asks_for_cpt(network, name, given) or any(len(given[parent]) != 1 for parent in network.parents[name]):
+        return None
+    place = tuple(network.states(parent).index(given[parent][0]) for parent in network.parents[name])
+    return network.cpt_array(name)[place]
+
+
+def _asks_for_cpt(network: Network, name: str, given: Iterable[str]) -> bool:
+    return name not in given and set(relevant_evidence(network, name, given)) == set(network.parents[name])
+
+
+def _frame(
+    network: Network, asked: Query, values: Numbers, level: float, with_interval: bool, means: Numbers | None = None
+) -> pl.DataFrame:
     """A row for each combination of the targets' states, from answers (draws, an axis for each target)."""
     import polars as pl
 
@@ -274,7 +306,7 @@ def _frame(network: Network, asked: Query, values: Numbers, level: float, with_i
     if taken:
         raise QueryError(f"The target {min(taken)} has the name of another column of the answer: rename the variable.")
     return pl.DataFrame(
-        {**columns, "probability": flat.mean(axis=0), "low": ends[0], "high": ends[1]},
+        {**columns, "probability": flat.mean(axis=0) if means is None else means, "low": ends[0], "high": ends[1]},
         schema_overrides={"low": pl.Float64, "high": pl.Float64},
     )
 
@@ -302,13 +334,15 @@ def _predict_case(
     rows: list[dict[str, Any]] = []
     for name in names:
         values = found[name][possible]
+        row = _cpt_row(network, name, given)
+        means = values.mean(axis=0) if row is None else row
         low, high = _ends(values, level) if draws is not None else ([None] * values.shape[1],) * 2
         for k, state in enumerate(fit.network.states(name)):
             rows.append(
                 {
                     "variable": name,
                     "state": state,
-                    "probability": float(values[:, k].mean()),
+                    "probability": float(means[k]),
                     "low": low[k],
                     "high": high[k],
                 }
@@ -393,4 +427,7 @@ def _predict_rows(fit: FitResult, codes: Codes, name: str, level: float) -> tupl
         else:
             means[rows] = values.mean(axis=0)[which]
             ends[:, rows] = _ends(values, level)[:, which]
+        if set(observed) == set(network.parents[name]):  # as `_cpt_row`
+            place = tuple(codes[rows, fit.network.names.index(parent)] for parent in network.parents[name])
+            means[rows] = network.cpt_array(name)[place]
     return means, ends
