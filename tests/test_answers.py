@@ -8,6 +8,7 @@ import pytest
 
 import credo
 from credo.errors import ImpossibleRowError, OptionError, QueryError
+from credo.knowledge.query import Query
 
 NETWORK = credo.Network(
     {"smoke": ["no", "yes"], "lung": ["no", "yes"], "xray": ["clear", "shadow"]},
@@ -160,6 +161,21 @@ def test_what_is_no_question_is_refused_in_a_sentence(exact: credo.Fit, question
     for ask in (exact.query, exact.sensitivity):
         with pytest.raises(QueryError, match=r"A question is a text, not .*Write it like P\("):
             ask(question)  # type: ignore[operator]
+
+
+def test_a_question_made_in_python_names_what_the_network_has(exact: credo.Fit) -> None:
+    asked = Query({"lung": ("yes",)}, {"xray": ("shadow",)}, {"smoke": "no"})
+    text = exact.query("P(lung=yes | xray=shadow, do(smoke=no))")
+    assert exact.query(asked).probability == text.probability
+    for wrong in (
+        Query({"lungs": ()}),
+        Query({"lung": ()}, {"lungs": ("yes",)}),
+        Query({"lung": ()}, {}, {"lungs": "no"}),
+    ):
+        with pytest.raises(QueryError, match="The network has no variable lungs"):
+            exact.query(wrong)
+    with pytest.raises(QueryError, match="lung has no state maybe"):
+        exact.sensitivity(Query({"lung": ("maybe",)}))
 
 
 @pytest.mark.parametrize("level", ["x", None, True, 1.5, float("nan")])

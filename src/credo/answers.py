@@ -276,7 +276,7 @@ def _row_asked_for(network: Network, asked: Query) -> Numbers | None:
     row = _cpt_row(network, name, given)
     if row is None or not states:
         return row
-    return row[[network.states(name).index(state) for state in states]].sum(keepdims=True)
+    return np.asarray(row[[network.states(name).index(state) for state in states]].sum(keepdims=True), dtype=np.float64)
 
 
 def _cpt_row(network: Network, name: str, given: Mapping[str, tuple[str, ...]]) -> Numbers | None:
@@ -284,7 +284,7 @@ def _cpt_row(network: Network, name: str, given: Mapping[str, tuple[str, ...]]) 
     if not _asks_for_cpt(network, name, given) or any(len(given[parent]) != 1 for parent in network.parents[name]):
         return None
     place = tuple(network.states(parent).index(given[parent][0]) for parent in network.parents[name])
-    return network.cpt_array(name)[place]
+    return np.asarray(network.cpt_array(name)[place], dtype=np.float64)
 
 
 def _asks_for_cpt(network: Network, name: str, given: Iterable[str]) -> bool:

@@ -393,7 +393,7 @@ def multipliers_of(fit: FitResult) -> Mapping[int, float]:
 
 def require_level(level: object) -> None:
     """Raise if the level of an interval is not a number between 0 and 1."""
-    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < float(level) < 1:
         raise OptionError(f"The level of an interval lies between 0 and 1; it is {level!r}.")
 
 

@@ -190,3 +190,8 @@ def test_what_is_no_fit_is_refused_in_a_sentence() -> None:
         plot.network(5)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="This picture shows what credo.check returned; this is of the type Network"):
         plot.conflicts(network)
+
+
+def test_a_page_is_a_number(fit: credo.Fit) -> None:
+    with pytest.raises(OptionError, match="there is no page x"):
+        plot.cpt(fit, "coma", page="x")  # type: ignore[arg-type]

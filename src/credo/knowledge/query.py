@@ -71,9 +71,14 @@ def parse_query(network: Network, text: str) -> Query:
 
 
 def as_query(network: Network, question: object) -> Query:
-    """A question that was given as a text or as a `Query`."""
+    """A question that was given as a text or as a `Query`; its names are those of the network."""
     if isinstance(question, Query):
-        return question
+        interventions = checked_evidence(network, question.interventions)
+        return Query(
+            checked_evidence(network, question.targets),
+            checked_evidence(network, question.evidence),
+            {name: states[0] for name, states in interventions.items()},
+        )
     if not isinstance(question, str):
         raise QueryError(f"A question is a text, not {question!r}. {_SHAPE}")
     return parse_query(network, question)

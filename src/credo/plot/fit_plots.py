@@ -67,7 +67,7 @@ def cpt(
     ranked = sorted(explained.configurations[name], key=lambda each: (-each.largest_change, -each.observations))
     room = max(1, MAX_PROBABILITIES // len(columns))
     pages = max(1, -(-len(ranked) // room))
-    if not 1 <= page <= pages:
+    if not isinstance(page, int) or not 1 <= page <= pages:
         has = "one page" if pages == 1 else f"{pages} pages"
         raise OptionError(f"The picture of the CPT of {name} has {has}: there is no page {page}.")
     shown = sorted(ranked[room * (page - 1) : room * page], key=lambda each: each.index)
