@@ -8,6 +8,7 @@ import pytest
 
 import credo
 from credo.errors import ImpossibleRowError, OptionError, QueryError
+from credo.knowledge.query import Query
 
 NETWORK = credo.Network(
     {"smoke": ["no", "yes"], "lung": ["no", "yes"], "xray": ["clear", "shadow"]},
@@ -153,3 +154,91 @@ def test_noisy_families_are_asked_through_their_expansion() -> None:
     fit = credo.fit(network, rows, "c is a noisy-or of a, b", method="cmap")
     full = fit.network.cpt_array("c")
     assert float(fit.query("P(c=yes | a=yes, b=yes)")) == pytest.approx(full[1, 1, 1], abs=1e-9)
+
+
+@pytest.mark.parametrize("question", [None, 5, ["lung"]])
+def test_what_is_no_question_is_refused_in_a_sentence(exact: credo.Fit, question: object) -> None:
+    for ask in (exact.query, exact.sensitivity):
+        with pytest.raises(QueryError, match=r"A question is a text, not .*Write it like P\("):
+            ask(question)  # type: ignore[operator]
+
+
+def test_a_question_made_in_python_names_what_the_network_has(exact: credo.Fit) -> None:
+    asked = Query({"lung": ("yes",)}, {"xray": ("shadow",)}, {"smoke": "no"})
+    text = exact.query("P(lung=yes | xray=shadow, do(smoke=no))")
+    assert exact.query(asked).probability == text.probability
+    for wrong in (
+        Query({"lungs": ()}),
+        Query({"lung": ()}, {"lungs": ("yes",)}),
+        Query({"lung": ()}, {}, {"lungs": "no"}),
+    ):
+        with pytest.raises(QueryError, match="The network has no variable lungs"):
+            exact.query(wrong)
+    with pytest.raises(QueryError, match="lung has no state maybe"):
+        exact.sensitivity(Query({"lung": ("maybe",)}))
+
+
+@pytest.mark.parametrize("level", ["x", None, True, 1.5, float("nan")])
+def test_a_level_is_a_number_between_0_and_1(sampled: credo.Fit, level: object) -> None:
+    for ask in (
+        lambda: sampled.query("P(lung=yes)", level),  # type: ignore[arg-type]
+        lambda: sampled.predict({"smoke": "no"}, level=level),  # type: ignore[arg-type]
+        lambda: sampled.interval("lung", level),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(OptionError, match="The level of an interval lies between 0 and 1; it is"):
+            ask()
+
+
+def test_targets_are_names(exact: credo.Fit) -> None:
+    with pytest.raises(OptionError, match="targets is the name of a variable or a list of names, not 5"):
+        exact.predict({"smoke": "no"}, targets=5)  # type: ignore[arg-type]
+
+
+def test_evidence_may_be_a_text(exact: credo.Fit) -> None:
+    expected = exact.most_probable({"xray": "shadow", "smoke": ["no", "yes"]})
+    assert exact.most_probable("xray=shadow, smoke in {no, yes}").equals(expected)
+    assert exact.most_probable("").equals(exact.most_probable())
+    for wrong, message in {
+        "xray": "xray needs a state, as in xray=shadow",
+        "xray=shadow |": "“|” follows after its end",
+        "xray=shadow,": "the name of a variable is missing at the end",
+        "xray=shadow, xray=clear": "xray stands twice",
+    }.items():
+        with pytest.raises(QueryError) as caught:
+            exact.most_probable(wrong)
+        assert str(caught.value).startswith(f"The evidence “{wrong}”: {message}. Write it like {{'xray': 'yes'}}")
+    with pytest.raises(QueryError, match=r"Evidence is a mapping from variables to states, not \['xray'\]"):
+        exact.most_probable(["xray"])  # type: ignore[arg-type]
+
+
+def test_none_and_nan_are_missing_in_a_case(exact: credo.Fit) -> None:
+    expected = exact.predict({"smoke": "no"})
+    for missing in (None, float("nan"), np.nan):
+        assert exact.predict({"smoke": "no", "xray": missing}).equals(expected)
+
+
+def test_what_is_no_path_is_refused_in_a_sentence(exact: credo.Fit) -> None:
+    for act in (exact.save, exact.report, credo.load):
+        for path in (5, None):
+            with pytest.raises(OptionError, match=f"A path is a text or a pathlib.Path, not {path}"):
+                act(path)  # type: ignore[operator]
+
+
+def test_a_number_of_a_cpt_is_the_one_that_the_cpt_shows(sampled: credo.Fit) -> None:
+    lung, smoke = sampled.network.cpts["lung"], sampled.network.cpts["smoke"]
+    for question, expected in {
+        "P(lung=yes | smoke=yes)": lung[1, 1],
+        "P(lung=yes | do(smoke=yes))": lung[1, 1],
+        "P(lung in {no, yes} | smoke=no)": 1.0,
+        "P(smoke=yes)": smoke[1],
+        "P(xray=shadow | lung=yes, smoke=no)": sampled.network.cpts["xray"][1, 1],  # where smoke does not matter
+    }.items():
+        answer = sampled.query(question)
+        assert answer.probability == pytest.approx(expected, abs=1e-15)
+        assert question == "P(lung in {no, yes} | smoke=no)" or answer.interval[0] < expected < answer.interval[1]
+    case = sampled.predict({"smoke": "yes"}, "lung")["probability"].to_list()
+    assert case == lung[1].tolist()
+    table = sampled.predict(pl.DataFrame({"smoke": ["yes", "no", "yes"]}), "lung")["lung=yes"].to_list()
+    assert table == [lung[1, 1], lung[0, 1], lung[1, 1]]
+    other = sampled.query("P(lung=yes | smoke=yes, xray=shadow)").probability
+    assert abs(other - lung[1, 1]) > 0.1

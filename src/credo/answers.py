@@ -1,13 +1,13 @@
 """What a learned network can be asked: probabilities with their credible intervals, predictions, explanations of cases.
 
 Where the posterior was sampled, a question is answered under each draw of all CPTs: the answer is the mean, and its
-interval holds the given share of the draws. Otherwise the answer is that of the learned CPTs, and `note` says why there
-is no interval.
+interval holds the given share of the draws. A number of a CPT has the mean that the CPT shows. Otherwise the answer is
+that of the learned CPTs, and `note` says why there is no interval.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
@@ -20,10 +20,10 @@ from credo.io.columns import MISSING
 from credo.io.dataset import Dataset, distinct_rows, extended
 from credo.io.number_columns import warn_outside
 from credo.io.tables import read_table
-from credo.knowledge.query import Query, checked_evidence, parse_query
+from credo.knowledge.query import Query, as_evidence, as_query
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.results import FitResult
+from credo.results import FitResult, require_level
 from credo.sampling.intervals import cpt_draws, draw_places
 from credo.sampling.posterior import PosteriorResult
 from credo.statistics.counts import layout_for_counts
@@ -128,10 +128,11 @@ class Answer:
 def query(fit: FitResult, question: str | Query, level: float = 0.95) -> Answer:
     """Answer a question such as `P(lung=yes | xray=yes, do(smoke=no))`; see `Fit.query`.
 
-    Where there are draws, the answer is their mean, and its interval holds the given share of them.
+    Where there are draws, the answer is their mean, and its interval holds the given share of them. Where a number of a
+    CPT is asked for, it is the number that the CPT shows.
     """
-    _require_level(level)
-    asked = parse_query(fit.network, question) if isinstance(question, str) else question
+    require_level(level)
+    asked = as_query(fit.network, question)
     network = expand(fit.network).network
     factors = factors_of(network, asked.targets, asked.evidence, asked.interventions)
     draws, note = _draws(fit, network, factors)
@@ -140,7 +141,7 @@ def query(fit: FitResult, question: str | Query, level: float = 0.95) -> Answer:
     possible = np.isfinite(log_evidence)
     return Answer(
         str(asked),
-        _frame(fit.network, asked, values[possible], level, with_interval=draws is not None),
+        _frame(fit.network, asked, values[possible], level, draws is not None, _row_asked_for(network, asked)),
         level,
         float(np.exp(log_evidence[possible]).sum() / len(possible)),
         note,
@@ -149,7 +150,7 @@ def query(fit: FitResult, question: str | Query, level: float = 0.95) -> Answer:
 
 def query_network(network: Network, question: str | Query, memory_limit: int | None = None) -> Answer:
     """The same for a network alone, which has no draws."""
-    asked = parse_query(network, question) if isinstance(question, str) else question
+    asked = as_query(network, question)
     expanded = expand(network).network
     values, log_evidence = answer(expanded, as_batch(expanded), asked, memory_limit=memory_limit)
     require_possible(log_evidence, asked)
@@ -169,7 +170,9 @@ def predict(
 
     A case has a row for each state of each target, a table one for each of its rows.
     """
-    _require_level(level)
+    require_level(level)
+    if targets is not None and not isinstance(targets, Iterable):
+        raise OptionError(f"targets is the name of a variable or a list of names, not {targets!r}.")
     wanted = [targets] if isinstance(targets, str) else None if targets is None else list(targets)
     for name in wanted or ():
         fit.network.variable(name)
@@ -203,14 +206,14 @@ def all_marginals(fit: FitResult, most_cells: int, level: float = 0.95) -> pl.Da
     return _predict_case(fit, {}, None, level, most_cells)
 
 
-def most_probable(fit: FitResult, evidence: Evidence | None = None) -> pl.DataFrame:
+def most_probable(fit: FitResult, evidence: Evidence | str | None = None) -> pl.DataFrame:
     """The states of all variables that are most probable together, given evidence; see `Fit.most_probable`.
 
     They are those of the learned CPTs, not of single draws.
     """
     import polars as pl
 
-    given = checked_evidence(fit.network, evidence or {})
+    given = as_evidence(fit.network, evidence)
     network = expand(fit.network).network
     states, value = most_probable_states(network, as_batch(network), given)
     require_possible(np.array([value]), Query({}, given))
@@ -221,11 +224,6 @@ def most_probable(fit: FitResult, evidence: Evidence | None = None) -> pl.DataFr
 
 
 # Draws ----------------------------------------------------------------------------------------------------------------
-
-
-def _require_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise OptionError(f"The level of an interval lies between 0 and 1; it is {level}.")
 
 
 def why_no_interval(fit: FitResult) -> str:
@@ -264,7 +262,38 @@ def _kept_draws(posterior: PosteriorResult, count: int, name: str) -> Numbers:
 # Frames ---------------------------------------------------------------------------------------------------------------
 
 
-def _frame(network: Network, asked: Query, values: Numbers, level: float, with_interval: bool) -> pl.DataFrame:
+def _row_asked_for(network: Network, asked: Query) -> Numbers | None:
+    """The numbers of a CPT that a question asks for, where it asks for nothing else.
+
+    Their means are known better than the mean over a thousand draws, and `Fit.cpt` shows them.
+    """
+    if len(asked.targets) != 1:
+        return None
+    ((name, states),) = asked.targets.items()
+    given = {**asked.evidence, **{each: (state,) for each, state in asked.interventions.items()}}
+    if asked.interventions and set(given) != set(network.parents[name]):
+        return None
+    row = _cpt_row(network, name, given)
+    if row is None or not states:
+        return row
+    return np.asarray(row[[network.states(name).index(state) for state in states]].sum(keepdims=True), dtype=np.float64)
+
+
+def _cpt_row(network: Network, name: str, given: Mapping[str, tuple[str, ...]]) -> Numbers | None:
+    """The distribution of a variable in its CPT, if that is what is asked for: nothing but its parents matters."""
+    if not _asks_for_cpt(network, name, given) or any(len(given[parent]) != 1 for parent in network.parents[name]):
+        return None
+    place = tuple(network.states(parent).index(given[parent][0]) for parent in network.parents[name])
+    return np.asarray(network.cpt_array(name)[place], dtype=np.float64)
+
+
+def _asks_for_cpt(network: Network, name: str, given: Iterable[str]) -> bool:
+    return name not in given and set(relevant_evidence(network, name, given)) == set(network.parents[name])
+
+
+def _frame(
+    network: Network, asked: Query, values: Numbers, level: float, with_interval: bool, means: Numbers | None = None
+) -> pl.DataFrame:
     """A row for each combination of the targets' states, from answers (draws, an axis for each target)."""
     import polars as pl
 
@@ -277,7 +306,7 @@ def _frame(network: Network, asked: Query, values: Numbers, level: float, with_i
     if taken:
         raise QueryError(f"The target {min(taken)} has the name of another column of the answer: rename the variable.")
     return pl.DataFrame(
-        {**columns, "probability": flat.mean(axis=0), "low": ends[0], "high": ends[1]},
+        {**columns, "probability": flat.mean(axis=0) if means is None else means, "low": ends[0], "high": ends[1]},
         schema_overrides={"low": pl.Float64, "high": pl.Float64},
     )
 
@@ -295,7 +324,7 @@ def _predict_case(
 ) -> pl.DataFrame:
     import polars as pl
 
-    given = checked_evidence(fit.network, {name: value for name, value in case.items() if value is not None})
+    given = as_evidence(fit.network, case)
     names = [name for name in fit.network.names if name not in given] if targets is None else list(targets)
     network = expand(fit.network).network
     draws, _ = _draws(fit, network, marginal_factors(network, given), most_cells)
@@ -305,13 +334,15 @@ def _predict_case(
     rows: list[dict[str, Any]] = []
     for name in names:
         values = found[name][possible]
+        row = _cpt_row(network, name, given)
+        means = values.mean(axis=0) if row is None else row
         low, high = _ends(values, level) if draws is not None else ([None] * values.shape[1],) * 2
         for k, state in enumerate(fit.network.states(name)):
             rows.append(
                 {
                     "variable": name,
                     "state": state,
-                    "probability": float(values[:, k].mean()),
+                    "probability": float(means[k]),
                     "low": low[k],
                     "high": high[k],
                 }
@@ -396,4 +427,7 @@ def _predict_rows(fit: FitResult, codes: Codes, name: str, level: float) -> tupl
         else:
             means[rows] = values.mean(axis=0)[which]
             ends[:, rows] = _ends(values, level)[:, which]
+        if set(observed) == set(network.parents[name]):  # as `_cpt_row`
+            place = tuple(codes[rows, fit.network.names.index(parent)] for parent in network.parents[name])
+            means[rows] = network.cpt_array(name)[place]
     return means, ends

@@ -281,6 +281,8 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
 def suggestion(name: str, known: Sequence[str]) -> str:
     """` Did you mean "yes"?` where a similar name exists, then the known names."""
+    if not known:
+        return ""
     near = closest(name, known)
     hint = f' Did you mean "{near}"?' if near is not None else ""
     return f"{hint} Known: {listing(known)}."

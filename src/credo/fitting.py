@@ -22,13 +22,16 @@ from credo.explain.violations import only_checked
 from credo.findings import Finding
 from credo.io.complete_rows import CompleteRows
 from credo.io.complete_rows import complete_rows as only_complete_rows
+from credo.io.dataset import Dataset
 from credo.io.declared_table import declared
+from credo.io.doubtful_cells import MISSING_VALUES, missing_value_findings
 from credo.io.network_files import NetworkLike
 from credo.io.number_columns import with_ranges
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, KnowledgeSource
 from credo.knowledge.declared_network import knowledge_about
 from credo.knowledge.statements import TiedRows
+from credo.model.network import Network
 from credo.options import (
     EMOptions,
     EntropyOptions,
@@ -160,7 +163,8 @@ def fit(
     learned = with_ranges(learned, table.numbers)
     findings = (
         *contradiction_findings(contradicted),
-        *taken,
+        *(each for each in taken if each.kind != MISSING_VALUES),  # once, of the rows that are learned from
+        *_missing_values(table.dataset, known.network),
         *hidden_findings(table.columns),
         *outside_findings(known.network, table.numbers),
         *_method_findings(problem),
@@ -202,6 +206,16 @@ def _complete_rows(knowledge: Knowledge, data: TableLike, weights: Weights | Non
     if any(isinstance(statement, TiedRows) and statement.rows for statement in knowledge.statements):
         raise OptionError("With complete_rows, no statement can tie rows by their numbers: rows are left out.")
     return only_complete_rows(data, knowledge.network.names)
+
+
+def _missing_values(rows: Dataset | None, network: Network) -> list[Finding]:
+    """The finding that values are missing, in variables with a column; complete rows are not kept."""
+    if rows is None:
+        return []
+    missing = rows.missing()
+    return missing_value_findings(
+        {name: missing.get(name, 0) for name in network.names if name not in rows.hidden}, len(rows)
+    )
 
 
 def _require_room(problem: Problem, report: ProgressListener) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from credo.answers import why_no_interval
 from credo.errors import QueryError
-from credo.knowledge.query import Query, parse_query
+from credo.knowledge.query import Query, as_query
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.results import FitResult
@@ -73,7 +73,7 @@ def sensitivity(fit: FitResult, question: str | Query) -> Sensitivity:
     """
     import polars as pl
 
-    asked = parse_query(fit.network, question) if isinstance(question, str) else question
+    asked = as_query(fit.network, question)
     if not all(asked.targets.values()):
         raise QueryError(f"Sensitivity is that of one number: give each target of {asked} a state.")
     network = expand(fit.network).network

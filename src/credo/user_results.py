@@ -136,7 +136,8 @@ class Fit(FitResult):
         Parameters
         ----------
         data
-            One case, as a mapping from variables to states; or a table, as for `fit`.
+            One case, as a mapping from variables to states, None or NaN where a value is missing; or a table, as for
+            `fit`.
         targets
             The variables to predict: if not given, all that are not in the case, or have no column in the table. What
             a table shows of a target itself is not used.
@@ -162,13 +163,13 @@ class Fit(FitResult):
         table = data if isinstance(data, Mapping) else declared(data, table_format)
         return answers.predict(self, table, targets, level)
 
-    def most_probable(self, evidence: Mapping[str, object] | None = None) -> pl.DataFrame:
+    def most_probable(self, evidence: Mapping[str, object] | str | None = None) -> pl.DataFrame:
         """Find the states of all variables that are most probable together, given evidence.
 
         Parameters
         ----------
         evidence
-            A mapping from variables to states.
+            A mapping from variables to states, or a text such as `xray=yes, smoke=no`.
 
         Returns
         -------

@@ -195,3 +195,15 @@ def test_the_effect_on_a_mean_is_that_of_a_mean() -> None:
     (explanation,) = fit.explain().statements
     mean = (0.4**3 / 3 - 0.4**4 / 4) / (0.4**2 / 2 - 0.4**3 / 3)
     assert explanation.largest_change == pytest.approx(0.5 - mean, abs=0.01)
+
+
+def test_the_summary_says_by_what_a_statement_is_the_first() -> None:
+    """Many rows press on the one bound, which moves its probability little; few rows on the other, which moves far."""
+    network = credo.Network({"a": ["no", "yes"], "b": ["no", "yes"]}, {"b": ["a"]})
+    rows = pl.DataFrame({"a": ["no"] * 1000 + ["yes"] * 10, "b": ["no", "yes"] * 500 + ["yes"] * 10})
+    fit = credo.fit(network, rows, "P(b=yes | a=no) <= 0.45\nP(b=yes | a=yes) <= 0.6", method="cml")
+    assert fit.binding()["place"].to_list() == ["line 1", "line 2"]
+    # d/dp of 500 log p + 500 log(1 − p) at 0.45, for one percentage point; that of 10 log p at 0.6.
+    assert fit.binding()["gain_per_point"].to_list() == pytest.approx([5 / 0.45 - 5 / 0.55, 0.1 / 0.6], rel=1e-6)
+    sentence = "2 statements shaped the result; “P(b=yes | a=yes) <= 0.6” (line 2) changed a probability most, by 40.0"
+    assert any(each.startswith(sentence) for each in fit.explain().summary)

@@ -22,6 +22,7 @@ from credo import (
     OptionError,
     Quantiles,
     Supervised,
+    UnknownStateError,
     Variable,
     network_from_table,
 )
@@ -220,6 +221,43 @@ def test_variables_chooses_columns_and_their_order(frame: pl.DataFrame) -> None:
         Network.from_data(frame, edges=[("age", "outcome")], variables=["outcome"])
     with pytest.raises(OptionError, match="variables is a list of names, not 'age'"):
         Network.from_data(frame, variables="age")
+
+
+def test_states_of_a_misspelt_column_are_an_error() -> None:
+    rows = pl.DataFrame({"grade": [0, 1, 2], "y": ["a", "b", "b"]})
+    with pytest.raises(DataError, match='states names "grad", but the table has no such column. Did you mean "grade"'):
+        Network.from_data(rows, edges=[("y", "y2")], states={"grad": [0, 1, 2], "y2": ["a", "b"]})
+    stated = {"grad": [0, 1, 2]}
+    assert Network.from_data(rows, edges=[("grad", "y")], states=stated).names == ("y", "grad")
+    assert Network.from_data(rows, variables=["y", "grad"], states=stated).names == ("y", "grad")
+
+
+def test_states_that_leave_out_a_value_are_an_error_at_once() -> None:
+    rows = pl.DataFrame({"grade": [0, 1, 2, None], "y": ["a", "b", "b", "a"]})
+    with pytest.raises(UnknownStateError, match='Column grade, row 3: "2" is not a state of grade'):
+        Network.from_data(rows, states={"grade": [0, 1]})
+
+
+def test_suggestions_name_what_exists_for_what_was_written() -> None:
+    rows = pl.DataFrame({"grade": [0, 1, 2], "y": ["a", "b", "b"]})
+    with pytest.raises(MissingColumnError, match='The table has no column "yy". Did you mean "y"'):
+        Network.from_data(rows, edges=[("grade", "y")], variables=["grade", "yy"])
+
+
+def test_empty_tables_are_refused_without_empty_lists() -> None:
+    with pytest.raises(DataError) as without_columns:
+        Network.from_data(pl.DataFrame(), edges=[("a", "b")])
+    assert str(without_columns.value) == 'The table has no column "b".'
+    rows = pl.DataFrame({"y": ["a", "b"]})
+    with pytest.raises(DataError, match="The table has no rows: it holds names of columns at most"):
+        credo.fit(Network.from_data(rows), rows, method="ml").predict(rows.clear(), "y")
+
+
+@pytest.mark.parametrize("bins", [{"x": [5]}, None])
+def test_decimal_commas_are_to_be_declared(bins: dict[str, list[float]] | None) -> None:
+    rows = pl.DataFrame({"x": [f"{i},5" for i in range(20)]})
+    with pytest.raises(DataError, match='--decimal "," on the command line'):
+        Network.from_data(rows, edges=[("x", "z")], states={"z": ["a", "b"]}, bins=bins)
 
 
 # Columns that cannot be variables -------------------------------------------------------------------------------------

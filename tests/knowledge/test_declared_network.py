@@ -83,7 +83,12 @@ def test_rules_choose_cut_points_in_the_table():
     made = declared_network("age is cut into 4 quantiles\nbp is cut into 2 equal ranges", TABLE)
     assert len(made.network.states("age")) == 4
     assert len(made.network.states("bp")) == 2
-    assert [finding.kind for finding in made.findings] == ["cut points", "cut points", "columns not used"]
+    assert [finding.kind for finding in made.findings] == [
+        "cut points",
+        "cut points",
+        "missing values",
+        "columns not used",
+    ]
 
 
 def test_a_hidden_variable_has_states_and_no_column():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import polars as pl
 import pytest
@@ -170,3 +171,27 @@ def test_what_notebooks_show(fit: credo.Fit) -> None:
     large = Network({f"n{k}": ["no", "yes"] for k in range(200)}, {})
     assert "<svg" not in large._repr_html_()
     assert "200 variables" in large._repr_html_()
+
+
+def test_a_network_alone_is_drawn_with_and_without_its_cpts() -> None:
+    states = {"smoke": ["no", "yes"], "lung": ["no", "yes"]}
+    bare = Network(states, {"lung": ["smoke"]})
+    full = Network(states, {"lung": ["smoke"]}, {"smoke": [0.75, 0.25], "lung": [[1.0, 0.0], [0.0, 1.0]]})
+    assert {text.get_text() for text in plot.network(bare).texts} == {"smoke", "lung"}
+    assert [text.get_text() for text in plot.network(full).texts].count("75%") == 2
+
+
+def test_what_is_no_fit_is_refused_in_a_sentence() -> None:
+    network: Any = Network({"smoke": ["no", "yes"]})
+    for draw in (lambda: plot.cpt(network, "smoke"), lambda: plot.knowledge(network), lambda: plot.history(network)):
+        with pytest.raises(OptionError, match="shows what credo.fit returned; this is of the type Network"):
+            draw()
+    with pytest.raises(OptionError, match="this is of the type int"):
+        plot.network(5)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="This picture shows what credo.check returned; this is of the type Network"):
+        plot.conflicts(network)
+
+
+def test_a_page_is_a_number(fit: credo.Fit) -> None:
+    with pytest.raises(OptionError, match="there is no page x"):
+        plot.cpt(fit, "coma", page="x")  # type: ignore[arg-type]

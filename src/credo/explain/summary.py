@@ -67,7 +67,13 @@ def _what_shaped_it(statements: Sequence[StatementExplanation], is_used: bool) -
     if binding:
         first = max(binding, key=lambda each: (each.largest_change, each.gain_per_point))
         subject = "One statement" if len(binding) == 1 else f"{len(binding):,} statements"
-        which = f", most of all {first.statement.quoted}" if len(binding) > 1 else f": {first.statement.quoted}"
+        which = f": {first.statement.quoted}"
+        if len(binding) > 1:  # by what it is the first, because `binding` ranks by another number
+            points = 100 * first.largest_change
+            reason = (
+                f"changed a probability most, by {points:.1f} percentage points" if points >= 0.05 else "matters most"
+            )
+            which = f"; {first.statement.quoted} {reason}"
         sentence = f"{subject} shaped the result{which}."
     if violated:
         first = max(violated, key=lambda each: each.excess)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from credo.errors import DataError, FileError, MissingColumnError
 from credo.io.columns import MISSING_TEXTS, no_rows, number_of, require_distinct, require_values, text_of
@@ -17,6 +18,7 @@ from credo.io.forks import require_queries
 from credo.io.parquet import parquet_errors, scan_parquet
 from credo.io.tables import as_polars, header_of, narwhals_frame, table_kind
 from credo.model.network import Variable
+from credo.model.state_texts import plain
 from credo.options import TableFormat
 from credo.types import TableLike
 
@@ -53,6 +55,40 @@ def read_frame(source: TableLike, choose: Choose | None = None) -> pl.DataFrame:
     if not len(frame):
         raise no_rows()
     return frame
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """The categories that a frame itself declares for a column, and whether it calls their order one."""
+
+    states: tuple[str, ...]
+    is_ordered: bool
+
+
+def declared_categories(source: TableLike | pl.DataFrame) -> dict[str, Categories]:
+    """The categories of the columns of a frame that declare them: `Categorical` of pandas and `Enum` of polars.
+
+    A `Categorical` of polars declares nothing: it keeps what it has met. Words for missing values are no states.
+    """
+    import polars as pl
+
+    if isinstance(source, pl.DataFrame | pl.LazyFrame):
+        kinds = source.collect_schema().items()
+        return {name: _categories(kind.categories, True) for name, kind in kinds if isinstance(kind, pl.Enum)}
+    dtypes = getattr(source, "dtypes", None)
+    if not hasattr(dtypes, "items"):  # of pandas, where it is a series by the names of the columns
+        return {}
+    found: dict[str, Categories] = {}
+    for name, kind in dtypes.items():  # type: ignore[union-attr]
+        categories, is_ordered = getattr(kind, "categories", None), getattr(kind, "ordered", None)
+        if categories is not None and isinstance(is_ordered, bool):
+            found[str(name)] = _categories(categories, is_ordered)
+    return found
+
+
+def _categories(values: Any, is_ordered: bool) -> Categories:
+    texts = dict.fromkeys(text_of(plain(value)).strip() for value in values)
+    return Categories(tuple(text for text in texts if text not in MISSING_TEXTS), is_ordered)
 
 
 def variables_of(frame: pl.DataFrame, without: Sequence[str] = ()) -> tuple[Variable, ...]:

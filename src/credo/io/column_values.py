@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from credo.errors import ROWS_FROM_1, DataError
 from credo.io.columns import MISSING_TEXTS, require_values
+from credo.io.declared_table import declaration
+from credo.io.dialects import has_decimal_comma
 from credo.io.number_columns import as_floats
 from credo.io.tables import as_texts
 from credo.model.state_texts import number_of, plain, text_of
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_WHOLE_NUMBERS = 10  # different whole numbers in a column that are taken as categories
+# Words that often stand for a missing value, but may be states: only a reader knows.
+DOUBTFUL_TEXTS = frozenset({"n/a", "#n/a", "n.a.", "-", "--", "unknown", "none", "missing", "."})
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}( .*)?")
 
@@ -47,6 +52,8 @@ class ColumnValues:
         Whether the values are dates or times.
     odd_text : str, optional
         One of few texts among many numbers.
+    doubtful : mapping from str to int
+        The rows of each text that is often meant as a missing value.
     """
 
     name: str
@@ -57,6 +64,7 @@ class ColumnValues:
     is_measured: bool
     has_dates: bool
     odd_text: str | None = None
+    doubtful: Mapping[str, int] = field(default_factory=dict)
 
 
 def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnValues:
@@ -80,7 +88,8 @@ def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnVa
     mostly_numbers = len(ordered) - len(odd) > max(MOST_WHOLE_NUMBERS, len(odd))
     with_commas = len(ordered) > MOST_WHOLE_NUMBERS and all(map(_COMMA.fullmatch, odd))
     rows, odd_text = rows_of.total(), odd[0] if odd and (mostly_numbers or with_commas) else None
-    return ColumnValues(column.name, rows, len(rows_of), tuple(ordered), None, False, has_dates, odd_text)
+    doubtful = {cell: rows_of[cell] for cell in ordered if cell.casefold() in DOUBTFUL_TEXTS}
+    return ColumnValues(column.name, rows, len(rows_of), tuple(ordered), None, False, has_dates, odd_text, doubtful)
 
 
 def _number_texts(column: pl.Series) -> ColumnValues | None:
@@ -126,5 +135,11 @@ def checked_numbers(column: pl.Series) -> Numbers:
         wrong = np.isinf(numbers)
     if wrong.any():
         row = int(wrong.argmax())
-        raise DataError(f"Column {column.name} is measured, but row {row + 1} holds {column[row]!r}. {ROWS_FROM_1}")
+        hint = ""
+        if has_decimal_comma(column[row]):
+            with_point = column[row].strip().replace(",", ".")
+            hint = f" Write {with_point} with a point, or declare the decimal comma: {declaration('decimal', ',')}."
+        raise DataError(
+            f"Column {column.name} is measured, but row {row + 1} holds {column[row]!r}.{hint} {ROWS_FROM_1}"
+        )
     return numbers

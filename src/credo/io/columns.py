@@ -203,4 +203,4 @@ def no_weight() -> DataError:
 
 def no_rows() -> DataError:
     """The error for a table without rows."""
-    return DataError("The table has no rows: there is nothing to learn from.")
+    return DataError("The table has no rows: it holds names of columns at most.")

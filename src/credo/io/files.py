@@ -21,6 +21,7 @@ from credo.errors import (
     FormatError,
     LossyFormatWarning,
     MissingFileError,
+    OptionError,
     TooLargeError,
     closest,
     readable_bytes,
@@ -41,8 +42,15 @@ _PIECE = 2**20
 BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
+def require_path(path: object) -> None:
+    """Raise if something is no path at all."""
+    if not isinstance(path, str | os.PathLike):
+        raise OptionError(f"A path is a text or a pathlib.Path, not {path!r}.")
+
+
 def require_file(path: PathLike, what: str, folder_allowed: bool = False) -> None:
     """Raise if a path is not a file; the message suggests the most similar name in its folder."""
+    require_path(path)
     path = Path(path)
     try:
         if path.is_file() or (folder_allowed and path.is_dir()):
@@ -142,6 +150,7 @@ def unreadable(path: PathLike, error: Exception) -> FileError:
 
 def require_target(path: PathLike) -> None:
     """Raise if no file can be written at this path: it is a folder, or its folder does not exist or is read-only."""
+    require_path(path)
     target = Path(path)
     try:
         if target.is_dir():

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from credo.errors import DataError, MissingColumnError, NetworkError, OptionError, listing, suggestion
+from credo.errors import DataError, MissingColumnError, NetworkError, OptionError, closest, listing, suggestion
 from credo.findings import Finding
-from credo.io.categories import read_frame
+from credo.io.categories import Categories, declared_categories, read_frame
 from credo.io.column_values import ColumnValues, checked_numbers, column_values
 from credo.io.cut_rules import SLACK, equal_width_points, quantile_points, supervised_points
-from credo.io.declared_table import declared
+from credo.io.declared_table import declaration, declared
+from credo.io.doubtful_cells import doubtful_findings, missing_value_findings, require_different_labels
 from credo.io.tables import read_table
 from credo.model.bin_rules import BinRule, EqualWidth, Quantiles, Supervised, as_rule
 from credo.model.cut_points import CutPoints, default_labels
@@ -57,12 +58,15 @@ def network_from_table(
     bins: Mapping[str, BinRule] | BinRule | None = None,
     variables: Sequence[str] | None = None,
     table_format: TableFormat | None = None,
+    categories: Mapping[str, Categories] | None = None,
 ) -> NetworkFromTable:
     """A network of the columns of a table.
 
-    What is not said is taken from the table. Texts, truth values and up to ten different whole numbers are categories,
-    and those that occur are the states. Other numbers are measured: they are cut into three states with about as many
-    rows each, at round numbers; into two where three would leave fewer than five rows for each number of a CPT.
+    What is not said is taken from the table. The categories of a `Categorical` of pandas and of an `Enum` of polars are
+    the states, in their order; from low to high if the first is ordered, and for an `Enum`. Other texts, truth values
+    and up to ten different whole numbers are categories, and those that occur are the states. Other numbers are
+    measured: they are cut into three states with about as many rows each, at round numbers; into two where three would
+    leave fewer than five rows for each number of a CPT.
 
     Parameters
     ----------
@@ -79,6 +83,8 @@ def network_from_table(
         The variables. If not given, those that `parents`, `states` and `bins` name; all columns if these name none.
     table_format : TableFormat, optional
         How the file is written, where it is not as usual: its separator, decimal mark, encoding or sheet.
+    categories : mapping from str to Categories, optional
+        What the frame declares about columns, where `table` is made from one that did; read from `table` if not given.
 
     Returns
     -------
@@ -103,14 +109,17 @@ def network_from_table(
     names, is_open = _names(header, parents, states, bins, variables)
     columns = {name: column_values(frame[name]) for name in names if name in frame.columns}
     findings: list[Finding] = []
+    known = {**declared_categories(frame), **(declared_categories(table) if categories is None else categories)}
     if is_open:
-        columns, left_out = _usable(columns)
+        columns, left_out = _usable(columns, known)
         names, findings = [name for name in names if name in columns], left_out
-    choices = _Choices(frame, columns, dict(parents), states, bins)
+    choices = _Choices(frame, columns, dict(parents), states, bins, known)
     found = {name: choices.variable(name) for name in _supervised_last(names, bins)}
     network = Network([found[name][0] for name in names], parents)
     findings += [finding for name in names for finding in found[name][1]]
     reported = {finding.variable for finding in findings}
+    missing = {name: len(frame) - columns[name].rows for name in names if name in columns}
+    findings += missing_value_findings(missing, len(frame))
     if unused := [name for name in header if name not in network and name not in reported]:
         findings.append(Finding("columns not used", f"Columns not used: {listing(unused)}."))
     return NetworkFromTable(network, tuple(findings))
@@ -129,11 +138,21 @@ def _names(
     families = [name for child, own in parents.items() for name in (child, *(own if is_list(own) else ()))]
     named = list(dict.fromkeys([*families, *states, *rules]))
     if variables is not None:
+        for name in variables:
+            if name not in header and name not in states:
+                raise MissingColumnError(str(name), header)
         for name in named:
             if name not in variables:
                 raise NetworkError(f'"{name}" is not among the variables.{suggestion(str(name), list(variables))}')
         named = list(variables)
     is_open = not named
+    for name in states:
+        others = [column for column in header if column not in named]
+        if variables is None and name not in header and name not in families and (near := closest(str(name), others)):
+            raise DataError(
+                f'states names "{name}", but the table has no such column. Did you mean "{near}"? If it is a hidden '
+                "variable, give it an arc, or list all variables in variables=[…]."
+            )
     for name in named:
         if name not in header and (name not in states or name in rules):
             raise MissingColumnError(str(name), header)
@@ -144,12 +163,15 @@ def _names(
     return [*ordered, *(name for name in named if name not in header)], is_open
 
 
-def _usable(columns: Mapping[str, ColumnValues]) -> tuple[dict[str, ColumnValues], list[Finding]]:
+def _usable(
+    columns: Mapping[str, ColumnValues], categories: Mapping[str, Categories]
+) -> tuple[dict[str, ColumnValues], list[Finding]]:
     """The columns that can be variables, where nobody said which are; and a finding for each other one."""
     kept, findings = dict[str, ColumnValues](), list[Finding]()
     for name, values in columns.items():
         try:
-            _check_usable(values)
+            if name not in categories or not categories[name].is_ordered:
+                _check_usable(values)
             kept[name] = values
         except DataError as error:
             findings.append(Finding("column left out", str(error), name))
@@ -170,7 +192,8 @@ def _check_usable(values: ColumnValues) -> None:
         )
     if values.odd_text is not None and "," in values.odd_text:
         raise DataError(
-            f'Column {name} holds numbers with a comma, such as "{values.odd_text}". Write them with a decimal point.'
+            f'Column {name} holds numbers with a comma, such as "{values.odd_text}". Write them with a decimal point. '
+            f"Or declare the decimal comma: {declaration('decimal', ',')}."
         )
     if values.odd_text is not None:
         raise DataError(
@@ -205,8 +228,10 @@ class _Choices:
         parents: Mapping[str, Sequence[str]],
         states: Mapping[str, Sequence[object]],
         bins: Any,
+        categories: Mapping[str, Categories],
     ) -> None:
         self.frame, self.columns, self.parents, self.bins = frame, columns, parents, bins
+        self.categories = {name: own for name, own in categories.items() if name in columns and own.states}
         self.states = {name: _texts(name, given) for name, given in states.items()}
         self.made: dict[str, Variable] = {}
 
@@ -229,20 +254,30 @@ class _Choices:
             if values.is_measured and not any(map(is_number, stated)) and len(stated) > 1:
                 assert values.numbers is not None
                 return self._cut(name, values.numbers, Quantiles(len(stated), rounded=True), stated, is_stated=False)
-            return Variable(name, stated), []
+            variable = Variable(name, stated)
+            read_table(Network([variable]), self.frame.select(name))  # raises if a value is none of the states
+            return variable, []
+        own = self.categories.get(name)
+        if own is not None and own.is_ordered:
+            message = f"{name} has the states {listing(own.states)}, from low to high: the categories of its column."
+            return Variable(name, own.states, is_ordered=True), [Finding("states", message, name)]
         _check_usable(values)
-        if values.is_measured:
+        if own is None and values.is_measured:
             assert values.numbers is not None
             general = None if isinstance(self.bins, Mapping) else self.bins
             if isinstance(general, Supervised) and general.target == name:
                 general = None
             rule = Quantiles(self._default_bins(name), rounded=True) if general is None else as_rule(name, general)
             return self._cut(name, values.numbers, rule, None, is_stated=general is not None)
-        if values.distinct == 1:
-            message = f"Column {name} holds one value only, {values.categories[0]}: it tells nothing about the others."
-            return Variable(name, values.categories), [Finding("constant", message, name)]
-        message = f"{name} has the states {listing(values.categories)}, the values in the table."
-        return Variable(name, values.categories), [Finding("states", message, name)]
+        labels = values.categories if own is None else own.states
+        require_different_labels(name, labels)
+        findings = doubtful_findings(values)
+        if len(labels) == 1:
+            message = f"Column {name} holds one value only, {labels[0]}: it tells nothing about the others."
+            return Variable(name, labels), [Finding("constant", message, name), *findings]
+        where = "the values in the table" if own is None else "the categories of its column"
+        message = f"{name} has the states {listing(labels)}, {where}."
+        return Variable(name, labels), [Finding("states", message, name), *findings]
 
     def _cut(
         self, name: str, numbers: Numbers, rule: CutPoints | Quantiles | EqualWidth | Supervised,
@@ -311,6 +346,8 @@ class _Choices:
     def _size(self, name: str) -> int:
         if name in self.states:
             return len(self.states[name])
+        if name in self.categories:
+            return len(self.categories[name].states)
         values = self.columns.get(name)
         return BINS if values is None or values.is_measured else values.distinct
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from credo.errors import OptionError, closest, listing
 from credo.findings import Finding
-from credo.io.categories import read_frame
+from credo.io.categories import declared_categories, read_frame
 from credo.io.network_files import NetworkLike, read_network
 from credo.io.network_from_table import NetworkFromTable, network_from_table
 from credo.knowledge.declarations import DECLARATIONS, CutDeclaration, VariableDeclaration
@@ -141,6 +141,7 @@ def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterab
         states=structure.states,
         bins={variable: _rule(cut) for variable, cut in structure.cuts.items()},
         variables=list(mentions),
+        categories=declared_categories(table),
     )
     used = {*mentions, *others, *(tie.by for tie in parsed.statements if isinstance(tie, TiedRows))}
     findings = [finding for finding in made.findings if finding.kind != NOT_USED]

@@ -15,6 +15,7 @@ from credo.errors import OutsideRangeWarning, QueryError, listing, suggestion
 from credo.io.columns import Lexicon
 from credo.io.files import warn_caller
 from credo.io.number_columns import outside_message
+from credo.io.tables import is_missing
 from credo.knowledge.expressions import INEQUALITIES
 from credo.knowledge.mistakes import describe
 from credo.knowledge.names import Threshold
@@ -27,6 +28,7 @@ from credo.types import MISSING
 _TOKEN = re.compile(
     r"""\s*(?:(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<word>[+\-]?\.?\w+(?:[.\-/]+\w+)*\+?)|(?P<sign>[<>]=?|[≤≥(){}|,=]))"""
 )
+_EVIDENCE_SHAPE = "Write it like {'xray': 'yes'}, or as a text like xray=yes, smoke=no."
 _SHAPE = "Write it like P(lung=yes | xray=yes), or P(lung | do(smoke=no)) for all states of lung."
 
 
@@ -68,6 +70,34 @@ def parse_query(network: Network, text: str) -> Query:
     return reader.query()
 
 
+def as_query(network: Network, question: object) -> Query:
+    """A question that was given as a text or as a `Query`; its names are those of the network."""
+    if isinstance(question, Query):
+        interventions = checked_evidence(network, question.interventions)
+        return Query(
+            checked_evidence(network, question.targets),
+            checked_evidence(network, question.evidence),
+            {name: states[0] for name, states in interventions.items()},
+        )
+    if not isinstance(question, str):
+        raise QueryError(f"A question is a text, not {question!r}. {_SHAPE}")
+    return parse_query(network, question)
+
+
+def as_evidence(network: Network, evidence: object) -> dict[str, tuple[str, ...]]:
+    """Evidence that was given as a mapping, or as a text such as `xray=yes, smoke=no`; None is none.
+
+    Values of a mapping that are None or NaN are missing.
+    """
+    if evidence is None:
+        return {}
+    if isinstance(evidence, str):
+        return _Reader(network, evidence, "evidence", _EVIDENCE_SHAPE).given()
+    if not isinstance(evidence, Mapping):
+        raise QueryError(f"Evidence is a mapping from variables to states, not {evidence!r}. {_EVIDENCE_SHAPE}")
+    return checked_evidence(network, {name: value for name, value in evidence.items() if not is_missing(value)})
+
+
 def checked_evidence(network: Network, evidence: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
     """Evidence given in Python, by variable: a state, or a list of states that remain possible."""
     found = {}
@@ -82,9 +112,9 @@ def checked_evidence(network: Network, evidence: Mapping[str, object]) -> dict[s
 class _Reader:
     """Reads one question from left to right."""
 
-    def __init__(self, network: Network, text: str) -> None:
+    def __init__(self, network: Network, text: str, kind: str = "question", shape: str = _SHAPE) -> None:
         self.network = network
-        self.text = text
+        self.text, self.kind, self.shape = text, kind, shape
         self.tokens = list(self._split())
         self.place = 0
 
@@ -100,7 +130,7 @@ class _Reader:
             position = match.end()
 
     def _error(self, what: str) -> QueryError:
-        return QueryError(f"The question “{self.text}”: {what}. {_SHAPE}")
+        return QueryError(f"The {self.kind} “{self.text}”: {what}. {self.shape}")
 
     def _peek(self) -> tuple[str, str]:
         return self.tokens[self.place] if self.place < len(self.tokens) else ("end", "")
@@ -148,6 +178,16 @@ class _Reader:
             if name in interventions:
                 raise self._error(f"{name} is both observed and set by do")
         return Query(targets, evidence, interventions)
+
+    def given(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        while self.tokens:
+            self._add(found, *self._event(may_be_bare=False))
+            if not self._is_sign(","):
+                break
+        if self._peek()[0] != "end":
+            raise self._error(f"“{self._peek()[1]}” follows after its end")
+        return found
 
     def _interventions(self, found: dict[str, str]) -> None:
         while True:

@@ -201,7 +201,8 @@ class NetworkConveniences:
     ) -> Network:
         """A network of the columns of a table; what is not said is taken from the table.
 
-        Texts, truth values and up to ten different whole numbers are categories, and those that occur are the states.
+        Texts, truth values and up to ten different whole numbers are categories, and those that occur are the states;
+        the categories of a pandas `Categorical` or a polars `Enum` are, in their order.
         Other numbers are measured: they are cut into three states with about as many rows each, at round numbers; into
         two where three would leave fewer than five rows for each number of a CPT. `credo.network_from_table` returns
         what was decided as findings, too.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from credo.check_results import CheckResult
 from credo.drawing.graphs import ConflictGraph, conflict_graph
+from credo.errors import OptionError
 from credo.plot.axes import axes_or_new, colours_for
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def conflicts(check: CheckResult, *, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         The axes.
     """
+    if not isinstance(check, CheckResult):
+        raise OptionError(f"This picture shows what credo.check returned; this is of the type {type(check).__name__}.")
     graphs = [
         conflict_graph([str(each) for each in conflict.statements], conflict.configurations)
         for conflict in check.conflicts[:MAX_CONFLICTS]

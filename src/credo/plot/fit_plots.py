@@ -54,6 +54,7 @@ def cpt(
     MissingExtraError
         If matplotlib is not installed.
     """
+    require_fit(fit)
     explained = explain_fit(fit) if explanation is None else explanation
     network = expand(fit.network).network
     if name not in explained.configurations:
@@ -66,7 +67,7 @@ def cpt(
     ranked = sorted(explained.configurations[name], key=lambda each: (-each.largest_change, -each.observations))
     room = max(1, MAX_PROBABILITIES // len(columns))
     pages = max(1, -(-len(ranked) // room))
-    if not 1 <= page <= pages:
+    if not isinstance(page, int) or not 1 <= page <= pages:
         has = "one page" if pages == 1 else f"{pages} pages"
         raise OptionError(f"The picture of the CPT of {name} has {has}: there is no page {page}.")
     shown = sorted(ranked[room * (page - 1) : room * page], key=lambda each: each.index)
@@ -114,6 +115,7 @@ def knowledge(fit: FitResult, *, explanation: Explanation | None = None, ax: Axe
     matplotlib.axes.Axes
         The axes.
     """
+    require_fit(fit)
     explained = explain_fit(fit) if explanation is None else explanation
     about_probabilities = [each for each in explained.statements if each.effect is not Effect.NO_CONSTRAINT]
     shown = sorted(about_probabilities, key=_most_important_first)[:MAX_STATEMENTS]
@@ -160,6 +162,7 @@ def history(fit: FitResult, *, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         The axes.
     """
+    require_fit(fit)
     ax = axes_or_new(ax, 7.0, 3.2)
     colours = colours_for(ax)
     points = [(number, value) for number, value in enumerate(fit.history, start=1) if isfinite(value)]
@@ -177,6 +180,12 @@ def history(fit: FitResult, *, ax: Axes | None = None) -> Axes:
     ax.grid(axis="y", color=colours["line"], linewidth=0.6)
     ax.locator_params(axis="x", integer=True)
     return ax
+
+
+def require_fit(fit: object) -> None:
+    """Raise if something else than a fit is to be drawn."""
+    if not isinstance(fit, FitResult):
+        raise OptionError(f"This picture shows what credo.fit returned; this is of the type {type(fit).__name__}.")
 
 
 def _most_important_first(each: StatementExplanation) -> tuple[bool, bool, float]:

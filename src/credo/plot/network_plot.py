@@ -21,8 +21,10 @@ from credo.drawing.network_boxes import (
     shortened,
 )
 from credo.explain.explanation import Explanation
-from credo.marginals import fit_marginals
+from credo.marginals import fit_marginals, network_marginals
+from credo.model.network import Network
 from credo.plot.axes import axes_or_new, colours_for, mixed
+from credo.plot.fit_plots import require_fit
 from credo.results import FitResult, explain_fit
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ LINE_STYLES = {"raises": "-", "lowers": "--", "neutral": ":"}
 BAR_HEIGHT = 9.0
 
 
-def network(fit: FitResult, *, explanation: Explanation | None = None, ax: Axes | None = None) -> Axes:
+def network(fit: FitResult | Network, *, explanation: Explanation | None = None, ax: Axes | None = None) -> Axes:
     """Draw the network: arrows by influence, boxes with how probable each state is when nothing else is known.
 
     Solid blue arrows raise, dashed orange ones lower, dotted grey ones do neither throughout. The more colour behind a
@@ -46,7 +48,7 @@ def network(fit: FitResult, *, explanation: Explanation | None = None, ax: Axes 
     Parameters
     ----------
     fit
-        The result of `fit`.
+        The result of `fit`; or a network, which shows names alone where it has no CPTs.
     explanation
         What `fit.explain()` returned; computed if not given.
     ax
@@ -57,9 +59,14 @@ def network(fit: FitResult, *, explanation: Explanation | None = None, ax: Axes 
     matplotlib.axes.Axes
         The axes.
     """
-    explained = explain_fit(fit) if explanation is None else explanation
-    boxes = network_boxes(fit.network, fit_marginals(fit).bars)
-    picture = network_picture(fit.network, boxes)
+    if isinstance(fit, Network):
+        drawn, bars, explained = fit, network_marginals(fit).bars, None
+    else:
+        require_fit(fit)
+        drawn, bars = fit.network, fit_marginals(fit).bars
+        explained = explain_fit(fit) if explanation is None else explanation
+    boxes = network_boxes(drawn, bars)
+    picture = network_picture(drawn, boxes)
     shrunk = min(1.0, MOST_WIDE * PIXELS / picture.width, MOST_HIGH * PIXELS / picture.height)
     ax = axes_or_new(ax, shrunk * picture.width / PIXELS, shrunk * picture.height / PIXELS)
     ax.set_xlim(0, picture.width)
@@ -70,17 +77,18 @@ def network(fit: FitResult, *, explanation: Explanation | None = None, ax: Axes 
     inches = extent.width / ax.figure.dpi, extent.height / ax.figure.dpi
     scale = PIXELS * min(inches[0] / picture.width, inches[1] / picture.height)
     colours = colours_for(ax)
-    _draw_arrows(ax, fit, picture, scale, colours)
+    _draw_arrows(ax, drawn, picture, scale, colours)
     for name, box in boxes.items():
-        _draw_box(ax, picture.box(name)[:2], box, explained.largest_change(name), scale, colours)
+        change = 0.0 if explained is None else explained.largest_change(name)
+        _draw_box(ax, picture.box(name)[:2], box, change, scale, colours)
     return ax
 
 
-def _draw_arrows(ax: Axes, fit: FitResult, picture: Picture, scale: float, colours: Mapping[str, str]) -> None:
+def _draw_arrows(ax: Axes, drawn: Network, picture: Picture, scale: float, colours: Mapping[str, str]) -> None:
     from matplotlib.patches import FancyArrowPatch
 
     for (parent, child), route in picture.routes.items():
-        kind = influence(fit.network, parent, child)
+        kind = influence(drawn, parent, child)
         ax.add_patch(
             FancyArrowPatch(
                 path=_path(route),

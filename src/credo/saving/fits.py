@@ -20,7 +20,7 @@ from credo.constraints.constraint_set import with_fixed
 from credo.constraints.lower import lower
 from credo.errors import CredoError, FileError, FormatError, TooLargeError
 from credo.estimation.problem import Problem
-from credo.io.files import require_target
+from credo.io.files import require_path, require_target
 from credo.io.network_files import SAVED_FIT
 from credo.knowledge import Knowledge
 from credo.knowledge.declarations import Declaration
@@ -54,6 +54,7 @@ def is_saved_fit(path: PathLike) -> bool:
 
 def check_fit_target(path: PathLike) -> None:
     """Raise what `save_fit` would raise for this path, before there is anything to write."""
+    require_path(path)
     if not is_saved_fit(path):
         raise FormatError(f"A saved fit has a name that ends in {SAVED_FIT}.", str(path))
     require_target(path)
