@@ -151,7 +151,7 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
     has_all_conflicts = not summary.is_cut_short
     counts, hidden = (None, ()) if data is None else _counts_of(knowledge, data, notify)
     notify(ProgressEvent(CHECKING_KNOWLEDGE if counts is None else COMPARING_WITH_DATA))
-    comparison = compare_with_data(constraints, counts, seed=seed)
+    comparison = compare_with_data(constraints, counts, seed=seed, knowledge=knowledge)
     plausible = comparison.plausible
     contradicted = () if counts is None else contradictions_among(plausible, knowledge, constraints, counts)
     named = {name for block in blocks for name, _ in block.configurations}

@@ -160,6 +160,7 @@ def fit(
     learned = with_ranges(learned, table.numbers)
     findings = (
         *contradiction_findings(contradicted),
+        *only_checked(learned, known),
         *taken,
         *hidden_findings(table.columns),
         *outside_findings(known.network, table.numbers),
@@ -178,7 +179,7 @@ def fit(
         log_likelihood=log_likelihood,
         rows=problem.counts.rows,
         seconds=perf_counter() - started - (compile_seconds() - compiled_before),
-        findings=(*(each for each in findings if each.variable not in extra), *only_checked(learned, known)),
+        findings=tuple(each for each in findings if each.variable not in extra),
         history=solution.history or (log_likelihood,),
         certificate=solution.certificate,
         multipliers=solution.multipliers,
