@@ -104,6 +104,14 @@ def test_what_would_make_them_binding() -> None:
     assert third.endswith("such as that of outcome given smoker, age.")
 
 
+def test_a_noisy_family_is_stated_by_its_causes() -> None:
+    text = f"outcome is noisy-or of {{smoker}}, {{age}}\n{UNUSED}\nP(outcome=1 | smoker=no, age=old) <= 90%"
+    fit = credo.fit(NETWORK, ROWS, text, method="cmap", em=credo.EMOptions(starts=1))
+    found = [str(each) for each in fit.findings if each.kind == ONLY_CHECKED]
+    assert len(found) == 2
+    assert all(each.endswith("what one set of causes of outcome does: P(outcome=… | … alone).") for each in found)
+
+
 def test_none_of_a_dozen_is_cut_off() -> None:
     text = "\n".join(f"P(outcome=1) <= {90 + k / 2}%" for k in range(12))
     fit = credo.fit(NETWORK, ROWS, text, method="cmap")

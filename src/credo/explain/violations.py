@@ -11,6 +11,7 @@ import numpy as np
 
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
+from credo.constraints.noisy_families import with_noisy_families
 from credo.constraints.violations import Excess, excess_by_statement
 from credo.errors import listing
 from credo.explain.statement_references import StatementReference, references_to
@@ -120,10 +121,11 @@ def _remedy(knowledge: Knowledge, number: int) -> str:
     if not isinstance(statement, Comparison | Approximation):
         return ""
     sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
-    terms = [term for side in sides for term in probabilities_in(side) if not is_cpt_entry(term, network)]
-    if not terms or any(term.alone for term in terms):
-        return ""
-    term = terms[0]
+    every = [term for side in sides for term in probabilities_in(side)]
+    noisy = [term.variable for term in every if term.variable in with_noisy_families(knowledge).forms]
+    if noisy:
+        return f"To have it used, state what one set of causes of {noisy[0]} does: P({noisy[0]}=… | … alone)."
+    term = next(term for term in every if not is_cpt_entry(term, network))
     parents, given = network.parents[term.variable], {str(name) for name, _ in term.given}
     if not term.further and given < set(parents):
         written = probability_text(replace(term, each=(), each_other=True))
