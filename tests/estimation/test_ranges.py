@@ -131,3 +131,9 @@ def test_weights_of_every_size() -> None:
     for scale in (1e-12, 1.0, 1e6):
         point = solve_ranges([replace(task, weights=scale * task.weights)])[0]
         np.testing.assert_allclose(point.theta, [0.2, 0.8 * 1e-9 / 0.001000001, 0.8 * 0.001 / 0.001000001], rtol=1e-12)
+
+
+def test_the_smallest_weights_there_are_do_not_overflow() -> None:
+    task = Task(make_block([3], [at_most([0], [1.0], 0.5)]), np.array([5e-324, 1e-310, 3.0]))
+    with np.errstate(all="raise", under="ignore"):
+        solve_ranges([task])

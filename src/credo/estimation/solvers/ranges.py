@@ -128,7 +128,7 @@ def _cut(
 ) -> tuple[Numbers, Numbers]:
     """cut(w·μ) with these sums, and 1/μ: Newton's method on a broken line, halving where that leaves the bracket."""
     seen = weights > 0.0
-    w = np.where(seen, weights, 1.0)
+    w = np.where(seen, np.maximum(weights, 1e-300), 1.0)  # expected counts can be as small as numbers get
     low = np.zeros(len(starts))
     high = np.maximum.reduceat(np.where(seen, upper / w, 0.0), starts)  # all at their upper ends
     mu = np.where(wanted, np.minimum(totals / np.maximum(np.add.reduceat(weights, starts), 1e-300), high), 1.0)
