@@ -209,7 +209,7 @@ def _evidence(
     return " ".join([*sentences, *_remarks(variables, constraints, counts)]), variables[0]
 
 
-def _share_evidence(share: RowShare, constraints: Constraints, counts: Counts) -> tuple[str, str]:
+def _share_evidence(share: RowShare, constraints: Constraints, counts: Counts) -> tuple[str, str | None]:
     """The same for a statement about a probability that several CPTs make up."""
     term = share.probability
     events = ((term.variable, term.states), *term.further)
