@@ -45,7 +45,7 @@ def test_predict_to_a_file_and_to_a_pipe(file: Path, tmp_path: Path) -> None:
     assert "2 predictions" in run("predict", file, table, "-o", out)
     found = pl.read_csv(out)
     assert found["lung=yes"][0] == pytest.approx(0.2)
-    assert run("predict", file, table).splitlines()[0] == "lung=no,lung=yes"
+    assert run("predict", file, table).splitlines()[0] == "row,lung=no,lung=yes"
     (first, _) = json.loads(run("predict", file, table, "-t", "xray", "--json"))
     assert first["xray=shadow"] == pytest.approx(0.8 * 0.1 + 0.2 * 0.75)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from credo.errors import ImpossibleRowError, OptionError, QueryError, TooLargeError
+from credo.explain.number_texts import percent_digits
 from credo.io.columns import MISSING
 from credo.io.dataset import Dataset, distinct_rows, extended
 from credo.io.number_columns import warn_outside
@@ -98,8 +99,11 @@ class Answer:
         targets = [name for name in self.frame.columns if name not in ("probability", "low", "high")]
         for row in self.frame.iter_rows(named=True):
             what = self.query if len(self.frame) == 1 else "  " + ", ".join(f"{name}={row[name]}" for name in targets)
-            ends = "" if row["low"] is None else f"  ({self.level:.0%} interval {row['low']:.1%} to {row['high']:.1%})"
-            lines.append(f"{what} = {row['probability']:.1%}{ends}")
+            ends = ""
+            if row["low"] is not None:
+                interval = " to ".join(percent_digits(row[end]) for end in ("low", "high"))
+                ends = f"  ({self.level:.0%} interval {interval})"
+            lines.append(f"{what} = {percent_digits(row['probability'])}{ends}")
         if len(lines) > 1:
             lines.insert(0, self.query)
         return "\n".join([*lines, *([self.note] if self.note else [])])
@@ -367,7 +371,10 @@ def _predict_table(
     warn_outside(network, table.numbers)
     names = list(table.hidden) if targets is None else list(targets)
     if not names:
-        raise OptionError("Every variable has a column in this table: name those to predict, as in targets='outcome'.")
+        raise OptionError(
+            "Every variable has a column in this table: name those to predict, with --target outcome on the command "
+            "line, with targets='outcome' in Python."
+        )
     codes = table.codes.copy()
     codes[:, [network.names.index(name) for name in names]] = MISSING
     first, which = distinct_rows(codes)

@@ -38,10 +38,12 @@ class Conflict:
     statements
         The statements, the smallest set of its kind.
     slack_needed
-        By how much each bound would have to give way for all of them to hold; None where products are among them.
+        By how much each bound would have to give way for all of them to hold; None where products are among them, or
+        probabilities that several CPTs make up.
     resolutions
         For each statement an example where all the others hold. Empty where products are among the statements: then
-        the conflict is proved, but not that every statement is part of it.
+        the conflict is proved, but not that every statement is part of it. Empty, too, where several CPTs make up the
+        probability.
     configurations
         For each statement the conditional distributions that it is about, such as `P(lung | smoke=yes)`.
     """
@@ -303,6 +305,16 @@ class CheckResult:
     def conflicting(self) -> frozenset[int]:
         """The numbers of the statements that are part of a conflict."""
         return frozenset(each.number for conflict in self.conflicts for each in conflict.statements)
+
+    @property
+    def unchecked(self) -> tuple[StatementCheck, ...]:
+        """The statements of which it is not known whether they can hold with the others."""
+        unresolved = {each.number for each in self.unresolved}
+        return tuple(
+            each
+            for each in self.statements
+            if (each.note or each.statement.number in unresolved) and each.statement.number not in self.conflicting
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as dictionaries, lists, texts and finite numbers: what JSON can hold.

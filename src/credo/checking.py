@@ -30,6 +30,7 @@ from credo.constraints.consequences import ForcedEqual, Pinned, equation
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import with_noisy_families
+from credo.constraints.probability_ranges import disjoint_ranges
 from credo.constraints.stage_costs import announce, checking, require_room
 from credo.errors import OptionError
 from credo.explain.contradictions import compare_with_data, contradictions_among
@@ -143,11 +144,14 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
         return tuple(references[number] for number in sorted(set(numbers)))
 
     summary = _summarise_blocks(constraints, blocks, notify)
+    general = [each.statement for each in constraints.unlowered]
+    for conflict in disjoint_ranges(knowledge.statements, general, knowledge.network):
+        summary.add_conflict(conflict)
     conflicts = summary.conflicts
     has_all_conflicts = not summary.is_cut_short
     counts, hidden = (None, ()) if data is None else _counts_of(knowledge, data, notify)
     notify(ProgressEvent(CHECKING_KNOWLEDGE if counts is None else COMPARING_WITH_DATA))
-    comparison = compare_with_data(constraints, counts, seed=seed)
+    comparison = compare_with_data(constraints, counts, seed=seed, knowledge=knowledge)
     plausible = comparison.plausible
     contradicted = () if counts is None else contradictions_among(plausible, knowledge, constraints, counts)
     named = {name for block in blocks for name, _ in block.configurations}
@@ -437,6 +441,8 @@ def _not_checked(
             f"{references[number].subject} compares products: whether it follows from others was not checked."
         )
     for unlowered in constraints.unlowered:
+        if unlowered.statement in conflicting:
+            continue
         subject = references[unlowered.statement].subject
         sentences.append(f"{subject} was not checked against the others, since {unlowered.reason}.")
     for form in constraints.forms:

@@ -17,6 +17,7 @@ from credo.progress import reporting
 from credo.terminal import console, drop_output, never_fail_to_print, say
 
 if TYPE_CHECKING:
+    from credo.options import TableFormat
     from credo.results import FitResult
     from credo.statistics.prior import PriorLike
 
@@ -95,8 +96,12 @@ def learn(
     ],
     data: Annotated[Path, typer.Argument(help="The data: .csv, .parquet, .xlsx, or a folder of Parquet files")],
     knowledge: Annotated[
-        Path | None,
-        typer.Option("--knowledge", "-k", help="A file with what experts know about NETWORK, one statement a line."),
+        list[Path] | None,
+        typer.Option(
+            "--knowledge",
+            "-k",
+            help="A file with what experts know about NETWORK, one statement a line; may be repeated.",
+        ),
     ] = None,
     method: Annotated[str, typer.Option("--method", "-m", help="See `credo methods`.")] = "auto",
     prior: Annotated[str | None, typer.Option(help="A number of pseudo-counts, k2, or bdeu:SIZE.")] = None,
@@ -148,7 +153,7 @@ def learn(
     with reporting(_verbose(as_json)) as notify:  # from the first import on, which may take a second
         from credo.constraints.conflicts import ConflictError
         from credo.fitting import fit
-        from credo.io.files import require_target
+        from credo.io.files import PAGE_TARGETS, require_target
         from credo.io.network_files import check_target, write_network
         from credo.knowledge.sources import is_knowledge_file
         from credo.options import EMOptions, EntropyOptions
@@ -156,7 +161,7 @@ def learn(
         if out is not None:
             check_target(out)  # before the work, not after it
         if report is not None:
-            require_target(report)
+            require_target(report, PAGE_TARGETS)
         if save is not None:
             from credo.saving.fits import check_fit_target
 
@@ -164,11 +169,14 @@ def learn(
         end_on_signals().expect(save, out, report, checkpoint=checkpoint)
         chosen_prior = _prior(prior, prior_network, prior_weight)
         written = table_format(separator, decimal, encoding, sheet)
+        stated = tuple(knowledge) if knowledge else None
+        if ask:
+            _require_questions(ask, network, stated, data, written, weights)
         try:
             result = fit(
                 network,
                 data,
-                knowledge,
+                stated,
                 method=method,
                 prior=chosen_prior,
                 fixed=tuple(fixed or ()),
@@ -188,10 +196,9 @@ def learn(
             from credo.checking import check as check_knowledge
 
             needed, its_format = (data, written) if is_knowledge_file(network) else (None, None)  # for its states
-            found = check_knowledge(network, knowledge, data=needed, table_format=its_format, progress=notify)
+            found = check_knowledge(network, stated, data=needed, table_format=its_format, progress=notify)
             found.report(report)
             raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
-        answers = [result.query(question) for question in ask or ()]
         if save is not None:
             result.save(save)
         if report is not None:
@@ -199,14 +206,14 @@ def learn(
     if out is not None:
         write_network(result.network, out)
     if as_json:
-        asked = {"answers": [answer.to_dict() for answer in answers]} if ask else {}
+        asked = {"answers": [result.query(question).to_dict() for question in ask]} if ask else {}
         _print_json({**result.to_dict(), **asked})
         return
     _show(result, out, report)
     if save is not None:
         say(f'The fit is in {save}. Ask it: credo query {save} "P({result.network.names[-1]})"')
-    for answer in answers:
-        say(f"\n{answer}")
+    for question in ask or ():
+        say(f"\n{result.query(question)}")
 
 
 @app.command()
@@ -228,10 +235,19 @@ def check(
     """Check whether KNOWLEDGE can hold, what follows from it, and what data say about it. Exit code 3: it cannot."""
     with reporting(_verbose(as_json)) as notify:
         from credo.checking import check as check_knowledge
-        from credo.io.files import require_target
+        from credo.errors import OptionError
+        from credo.io.files import PAGE_TARGETS, require_target
+        from credo.io.tables import is_table_file
+        from credo.knowledge.sources import is_knowledge_file
 
+        if knowledge is not None and is_table_file(knowledge):  # as `learn` has it
+            if data is not None or not is_knowledge_file(network):
+                raise OptionError(f"{knowledge} is a table, not knowledge: give it as --data {knowledge}.")
+            knowledge, data = None, knowledge
+        if knowledge is None and not is_knowledge_file(network):
+            raise OptionError(f"There is no knowledge to check. Add its file: credo check {network} knowledge.credo")
         if report is not None:
-            require_target(report)  # before the work, not after it
+            require_target(report, PAGE_TARGETS)  # before the work, not after it
         end_on_signals().expect(report)
         written = table_format(separator, decimal, encoding, sheet)
         found = check_knowledge(network, knowledge, data=data, table_format=written, seed=seed, progress=notify)
@@ -312,6 +328,24 @@ def _prior(text: str | None, network: Path | None, weight: float | None) -> Prio
     if text is not None:
         raise OptionError("--prior and --prior-network exclude each other: there can be one prior.")
     return NetworkPrior(read_network(network), 1.0 if weight is None else weight)
+
+
+def _require_questions(
+    questions: list[str],
+    network: Path,
+    knowledge: tuple[Path, ...] | None,
+    data: Path,
+    written: TableFormat | None,
+    weights: str | None,
+) -> None:
+    """Raise what is wrong with a question before the work, not after it; the states may be those of the table."""
+    from credo.io.declared_table import declared
+    from credo.knowledge.declared_network import knowledge_about
+    from credo.knowledge.query import parse_query
+
+    known = knowledge_about(network, knowledge, declared(data, written), () if weights is None else (weights,))
+    for question in questions:
+        parse_query(known.knowledge.network, question)
 
 
 def _show(result: FitResult, out: Path | None, report: Path | None) -> None:

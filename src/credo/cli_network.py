@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from credo.user_results import Fit
 
 SHOWN = 20  # rows of a table that a terminal shows
+CSV_DECIMALS = 6
 
 NetworkFile = Annotated[
     Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl; or a saved .fit")
@@ -67,14 +68,15 @@ def predict(
     """Predict for every row of DATA the variables without a column, or the targets."""
     from credo.answers import predict_network
     from credo.io.declared_table import declared
-    from credo.io.files import require_target
+    from credo.io.files import CSV_TARGETS, require_target
 
     if out is not None:
-        require_target(out)  # before the work, not after it
+        require_target(out, CSV_TARGETS)  # before the work, not after it
     fit, targets = _saved(network), tuple(target) if target else None
     table = declared(data, table_format(separator, decimal, encoding, sheet))
     found = predict_network(_read(network), table, targets) if fit is None else fit.predict(table, targets)
-    _give(found, out, as_json, "predictions")
+    numbered = found if "row" in found.columns else found.with_row_index("row", offset=1)
+    _give(numbered, out, as_json, "predictions")
 
 
 def show(
@@ -94,7 +96,9 @@ def show(
         _print_json(_network_to_dict(given, variable or given.names))
     elif not variable:
         if fit is not None:
-            say(f"{fit}\n")
+            from credo.report.fit_text import fit_plain_text
+
+            say(f"{fit_plain_text(fit, with_hint=False)}\n")
         say(str(given))
         say(f"Add the name of a variable to see its CPT: credo show {network} {given.names[0]}")
     else:
@@ -150,10 +154,10 @@ def sample(
     as_json: AsJson = False,
 ) -> None:
     """Draw rows of data from NETWORK."""
-    from credo.io.files import require_target
+    from credo.io.files import CSV_TARGETS, require_target
 
     if out is not None:
-        require_target(out)
+        require_target(out, CSV_TARGETS)
     _give(_read(network).sample(rows, seed), out, as_json, "rows")
 
 
@@ -196,7 +200,11 @@ def _saved(path: Path) -> Fit | None:
 
 
 def _give(frame: pl.DataFrame, out: Path | None, as_json: bool, what: str) -> None:
-    """Write a table to a file, or print it: CSV into a pipe, a table on a terminal."""
+    """Write a table to a file, or print it: CSV into a pipe, a table on a terminal; only JSON has every digit."""
+    if not as_json or out is not None:
+        import polars.selectors as cs
+
+        frame = frame.with_columns(cs.float().round(CSV_DECIMALS))
     if out is not None:
         from credo.io.files import replacing
 

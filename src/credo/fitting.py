@@ -163,6 +163,7 @@ def fit(
     learned = with_ranges(learned, table.numbers)
     findings = (
         *contradiction_findings(contradicted),
+        *only_checked(learned, known),
         *(each for each in taken if each.kind != MISSING_VALUES),  # once, of the rows that are learned from
         *_missing_values(table.dataset, known.network),
         *hidden_findings(table.columns),
@@ -182,7 +183,7 @@ def fit(
         log_likelihood=log_likelihood,
         rows=problem.counts.rows,
         seconds=perf_counter() - started - (compile_seconds() - compiled_before),
-        findings=(*(each for each in findings if each.variable not in extra), *only_checked(learned, known)),
+        findings=tuple(each for each in findings if each.variable not in extra),
         history=solution.history or (log_likelihood,),
         certificate=solution.certificate,
         multipliers=solution.multipliers,

@@ -16,7 +16,7 @@ from credo.estimation.solvers.certificate import Certificate
 from credo.explain.build import PERCENTAGE_POINT, explain
 from credo.explain.explanation import Explanation
 from credo.explain.statement_references import StatementReference, references_to
-from credo.explain.violations import Violation, violations_of
+from credo.explain.violations import Violation, unused_statements, violations_of
 from credo.findings import Finding
 from credo.knowledge import Knowledge
 from credo.model.expansion import expand
@@ -450,6 +450,7 @@ def explain_fit(
             method=fit.method,
             is_incomplete=fit.is_incomplete,
             notify=notify,
+            unused=unused_statements(fit.network, fit.knowledge),
         )
 
 

@@ -16,7 +16,7 @@ from credo.constraints.stage_costs import reporting_page, require_room
 from credo.errors import OptionError
 from credo.explain.explanation import Explanation
 from credo.io.declared_table import declared
-from credo.io.files import require_target, write_text
+from credo.io.files import PAGE_TARGETS, require_target, write_text
 from credo.knowledge.query import Query
 from credo.options import TableFormat
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
@@ -83,7 +83,7 @@ class Fit(FitResult):
         """
         from credo.report.fit_page import fit_page
 
-        require_target(path)  # before the work, not after it
+        require_target(path, PAGE_TARGETS)  # before the work, not after it
         shapes = [(self.network.configurations(name), len(self.network.states(name))) for name in self.network.names]
         limit = None if self.problem is None else self.problem.memory_limit
         require_room(reporting_page(shapes), limit, "The page of this report", PAGE_REMEDY)
@@ -299,7 +299,7 @@ class Check(CheckResult):
         """
         from credo.report.check_page import check_page
 
-        require_target(path)
+        require_target(path, PAGE_TARGETS)
         return write_text(path, check_page(self))
 
     def __str__(self) -> str:

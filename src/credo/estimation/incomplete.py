@@ -45,6 +45,7 @@ from credo.types import Numbers
 STATUS = {Ended.CONVERGED: Status.CONVERGED, Ended.LIMIT: Status.NOT_CONVERGED, Ended.FELL: Status.NOT_CONVERGED}
 NOT_DRAWN = "Missing values were not drawn; the expected counts of EM were taken as if they had been observed"
 PROOFS = ("local optimum", "not certified", "training")  # kinds of findings that say how far an optimum can be off
+_SAME_OBJECTIVE = 1e-5  # a relative difference of objectives below which two starts found the same result
 FOLDS = 10  # of cross-validation, as in [guo, algorithm 2]
 # The EM of a fold starts where that of all rows ended, and needs only a few iterations from there.
 FOLD_OPTIONS = EMOptions(starts=1, max_iterations=100, tolerance=1e-6)
@@ -91,7 +92,7 @@ def estimate_incomplete(problem: Problem) -> Solution:
         last = method.estimate(completed)
     cpts = {name: result.cpts[name] for name in problem.names} if is_em else last.cpts
     theta = prepared.layout.pack({**result.cpts, **cpts})
-    findings, likelihood = [_em_finding(result, drawn), *weight_findings, *fold_findings], None
+    findings, likelihood = [_em_finding(result), *weight_findings, *fold_findings], None
     if not_drawn:
         findings.append(Finding("not drawn", f"{NOT_DRAWN}: {not_drawn}. There are no intervals."))
     if isinstance(e_step, TiedEStep):
@@ -260,9 +261,10 @@ def _renamed_finding(name: str) -> Finding:
     return Finding("renamed", message, name)
 
 
-def _em_finding(result: EMResult, drawn: bool) -> Finding:
-    ends = ", ".join(f"{start.objective:.4f}" for start in result.starts)
-    tries = "1 start" if len(result.starts) == 1 else f"{len(result.starts)} starts"
-    taken = "the best was taken" if not drawn else "half of the chains that draw the missing values started at the best"
-    message = f"EM took {result.iterations} iterations from {tries}; the objective ended at {ends}, {taken}."
+def _em_finding(result: EMResult) -> Finding:
+    ends = [start.objective for start in result.starts]
+    best = max(ends)
+    as_good = sum(best - end <= _SAME_OBJECTIVE * max(1.0, abs(best)) for end in ends)
+    tries = "from 1 start" if len(ends) == 1 else f"from {len(ends)} starts, {as_good} of which found the best result"
+    message = f"EM took {result.iterations} iterations {tries}."
     return Finding("iterations", message)

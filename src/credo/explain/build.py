@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,7 +26,7 @@ from credo.explain.plausibility import Plausibility
 from credo.explain.statement_effects import StatementEffect, effects_by_configuration, effects_of_statements
 from credo.explain.statement_references import references_to
 from credo.explain.summary import summarise
-from credo.explain.violations import statement_excesses
+from credo.explain.violations import UnusedStatement, statement_excesses
 from credo.knowledge import Knowledge
 from credo.model.network import Network
 from credo.progress import EXPLAINING, ProgressEvent, ProgressListener
@@ -39,10 +39,11 @@ LEAST_ROOM = 1e-6  # a statement nearer to its bound than this has no room to sp
 EXACT_EFFECTS = ("cml", "cmap", "cem", "posterior")
 IMPORTANCE = {
     Effect.VIOLATED: 1,
-    Effect.BINDING: 2,
-    Effect.SATISFIED: 3,
-    Effect.NO_EFFECT: 4,
-    Effect.NO_CONSTRAINT: 5,
+    Effect.NOT_USED: 2,
+    Effect.BINDING: 3,
+    Effect.SATISFIED: 4,
+    Effect.NO_EFFECT: 5,
+    Effect.NO_CONSTRAINT: 6,
 }
 STEPS = (
     "comparing statements with the data",
@@ -64,12 +65,13 @@ def explain(
     method: str,
     is_incomplete: bool,
     notify: ProgressListener,
+    unused: Sequence[UnusedStatement] = (),
 ) -> Explanation:
     """Explain a result.
 
     `network` is the learned one with noisy families expanded; `multipliers` maps numbers of statements to the gain in
     log-likelihood per unit of their bound; `has_intervals` says that draws of the posterior show how sure each number
-    is; `is_incomplete` that the problem's counts are expected ones.
+    is; `is_incomplete` that the problem's counts are expected ones; `unused` are the statements about several CPTs.
     """
 
     def begin(step: int) -> None:
@@ -92,13 +94,13 @@ def explain(
     begin(0)
     stated = lower(knowledge) if problem.kept else problem.constraints  # without the numbers of CPTs that were kept
     observed = problem.counts if problem.observed is None else problem.observed
-    plausible = compare_with_data(stated, observed, seed=problem.seed).plausible
+    plausible = compare_with_data(stated, observed, seed=problem.seed, knowledge=knowledge).plausible
     contradicted = contradictions_among(plausible, knowledge, stated, observed)
     begin(1)
     with _unbounded_likelihoods():
         effects = effects_of_statements(problem, of_mean=posterior is not None) if is_used else {}
     statements = explain_statements(
-        network, problem, knowledge, multipliers, effects, plausible, of_mean=posterior is not None
+        network, problem, knowledge, multipliers, effects, plausible, of_mean=posterior is not None, unused=unused
     )
     begin(2)
     ranges = allowed_ranges(problem)
@@ -117,6 +119,7 @@ def explain(
         variables=len(knowledge.network),
         rows=problem.counts.rows,
         statements=statements,
+        unused=unused,
         contradicted=contradicted,
         conflicting=conflicting,
         is_used=is_used,
@@ -136,19 +139,24 @@ def explain_statements(
     effects: Mapping[int, StatementEffect],
     plausible: Mapping[int, Plausibility],
     of_mean: bool,
+    unused: Sequence[UnusedStatement] = (),
 ) -> tuple[StatementExplanation, ...]:
     """The explanation of every statement, the most important first.
 
     A posterior mean is at no bound: there a statement that changed the mean counts as binding whatever its multiplier.
     """
     excesses, about = statement_excesses(problem.constraints, network), _configurations_of(problem.blocks)
+    amounts = {each.statement.number: -np.inf if each.amount is None else each.amount for each in unused}
+    excesses |= {number: Excess(amount, amount) for number, amount in amounts.items()}
     any_multiplier = of_mean or not multipliers
     explained = []
     for reference, statement in zip(references_to(knowledge.statements), knowledge.statements, strict=True):
         number = reference.number
         excess, multiplier = excesses.get(number, Excess(-np.inf, -np.inf)), multipliers.get(number, 0.0)
         change = effects[number].largest if number in effects else 0.0
-        if number not in about and number not in excesses:
+        if number in amounts:
+            effect = Effect.NOT_USED
+        elif number not in about and number not in excesses:
             effect = Effect.NO_CONSTRAINT
         elif excess.is_violated:
             effect = Effect.VIOLATED
@@ -215,7 +223,7 @@ def _importance(explained: StatementExplanation, of_mean: bool) -> tuple[float, 
     """Contradicted by the data first, then violated, then what shaped the result, and how much."""
     rank = 0 if explained.is_contradicted else IMPORTANCE[explained.effect]
     change, gain = -explained.largest_change, -explained.gain_per_point
-    missed = -explained.excess if explained.effect is Effect.VIOLATED else 0.0
+    missed = -explained.excess if explained.effect in (Effect.VIOLATED, Effect.NOT_USED) else 0.0
     return rank, missed, *((change, gain) if of_mean else (gain, change)), explained.statement.number
 
 

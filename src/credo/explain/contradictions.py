@@ -16,6 +16,7 @@ from credo.constraints.blocks import Block, one_block
 from credo.constraints.constraint_set import Constraints
 from credo.errors import listing
 from credo.explain.plausibility import EQUALITY_TOLERANCE, LEAST_ODDS, Plausibility, Verdict, plausibilities
+from credo.explain.row_shares import RowShare, row_shares
 from credo.explain.statement_references import StatementReference, references_to
 from credo.explain.tail_bounds import TailBounds, tail_bounds
 from credo.findings import Finding
@@ -74,9 +75,11 @@ def compare_with_data(
     statements: Iterable[int] | None = None,
     below: float | None = None,
     seed: int = 0,
+    knowledge: Knowledge | None = None,
 ) -> DataComparison:
     """The plausibility of every statement, or of some; without data where they say nothing of a statement's variables.
 
+    With the `knowledge`, statements about probabilities that several CPTs make up are compared with shares of the rows.
     With `below`, only those are wanted whose probability given the data may be below it.
     """
     counts_of = None if counts is None else counts.configuration
@@ -88,6 +91,10 @@ def compare_with_data(
     }
     unobserved = set() if counts is None else set(plausible) - _observed(constraints, counts)
     plausible |= {number: plausible[number].without_data() for number in too_small | unobserved}
+    if knowledge is not None and counts is not None:
+        plausible |= {
+            number: share.plausibility for number, share in row_shares(knowledge, constraints, counts).items()
+        }
     return DataComparison(plausible, frozenset(too_small))
 
 
@@ -96,21 +103,29 @@ def contradictions(
 ) -> tuple[Contradiction, ...]:
     """The statements that the data contradict; quick where they contradict few."""
     suspects = possibly_contradicted(constraints, counts)
-    if not suspects:
-        return ()
-    found = compare_with_data(constraints, counts, statements=suspects, below=LEAST_ODDS, seed=seed)
-    return contradictions_among(found.plausible, knowledge, constraints, counts)
+    plausible: Mapping[int, Plausibility] = {}
+    if suspects:
+        plausible = compare_with_data(constraints, counts, statements=suspects, below=LEAST_ODDS, seed=seed).plausible
+    return contradictions_among(plausible, knowledge, constraints, counts)
 
 
 def contradictions_among(
     plausible: Mapping[int, Plausibility], knowledge: Knowledge, constraints: Constraints, counts: Counts
 ) -> tuple[Contradiction, ...]:
-    """Those of the statements with the verdict that the data contradict them, in the order of the knowledge."""
+    """Those of the statements with the verdict that the data contradict them, in the order of the knowledge.
+
+    Statements about probabilities that several CPTs make up are compared with shares of the rows here.
+    """
+    shares = row_shares(knowledge, constraints, counts) if constraints.unlowered else {}
+    plausible = {**plausible, **{number: share.plausibility for number, share in shares.items()}}
     chosen = sorted(number for number, each in plausible.items() if each.verdict is Verdict.CONTRADICTED)
     references = references_to(knowledge.statements) if chosen else ()
     found = []
     for number in chosen:
-        evidence, variable = _evidence(number, plausible[number], knowledge, constraints, counts)
+        if number in shares:
+            evidence, variable = _share_evidence(shares[number], constraints, counts)
+        else:
+            evidence, variable = _evidence(number, plausible[number], knowledge, constraints, counts)
         found.append(Contradiction(references[number], evidence, variable))
     return tuple(found)
 
@@ -191,11 +206,28 @@ def _evidence(
     shares, variables = _shares(block, indices, weights, observed, layout.network, is_about_order)
     instance = "for instance, " if len(set(block.distribution_of[indices].tolist())) < len(block.configurations) else ""
     sentences = [f"{instance}{'; '.join(shares)}.", _strength(plausibility)]
+    return " ".join([*sentences, *_remarks(variables, constraints, counts)]), variables[0]
+
+
+def _share_evidence(share: RowShare, constraints: Constraints, counts: Counts) -> tuple[str, str | None]:
+    """The same for a statement about a probability that several CPTs make up."""
+    term = share.probability
+    events = ((term.variable, term.states), *term.further)
+    event = listing([f"{name}={' or '.join(states)}" for name, states in events])
+    condition = f" with {listing([f'{name}={state}' for name, state in term.given])}" if term.given else ""
+    shown = f"{event} in {share.hits:,g} of {share.rows:,g} rows{condition} ({_percent(share.hits / share.rows)})."
+    remarks = _remarks([share.family], constraints, counts)
+    return " ".join([shown, _strength(share.plausibility), *remarks]), term.variable
+
+
+def _remarks(variables: Iterable[str], constraints: Constraints, counts: Counts) -> list[str]:
+    """Which rows were counted, where that is not plain."""
+    sentences = []
     if any(counts.missing().get(name) for name in variables):
         sentences.append("Rows in which one of these values is missing were left out.")
     if constraints.ties:
         sentences.append("Rows that are tied were counted one by one.")
-    return " ".join(sentences), variables[0]
+    return sentences
 
 
 def _worst_constraint(block: Block, bounds: TailBounds, observed: Numbers) -> tuple[Indices, Numbers]:

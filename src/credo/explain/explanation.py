@@ -21,6 +21,7 @@ class Effect(Enum):
     BINDING = "shaped the result"
     SATISFIED = "holds with room to spare"
     NO_EFFECT = "made no difference"
+    NOT_USED = "was not used by the estimate"
     NO_CONSTRAINT = "does not limit probabilities"
 
 
@@ -64,8 +65,8 @@ class StatementExplanation:
 
     @property
     def is_important(self) -> bool:
-        """Whether a reader wants to know of it: it changed something, is not satisfied, or the data contradict it."""
-        return self.is_contradicted or self.effect in (Effect.VIOLATED, Effect.BINDING)
+        """Whether a reader wants to know of it: it changed something, is not satisfied, not used, or contradicted."""
+        return self.is_contradicted or self.effect in (Effect.VIOLATED, Effect.BINDING, Effect.NOT_USED)
 
     def describe_effect(self) -> str:
         """What became of it, as a few words: `contradicted by the data; is not satisfied, by 0.2`.
@@ -75,7 +76,11 @@ class StatementExplanation:
         str
             The words.
         """
-        effect = self.effect.value + (f", by {self.excess:.2g}" if self.effect is Effect.VIOLATED else "")
+        effect = self.effect.value
+        if self.effect is Effect.VIOLATED:
+            effect += f", by {self.excess:.2g}"
+        elif self.effect is Effect.NOT_USED and self.excess > 0.0:
+            effect += f", and is missed by {self.excess:.2g}"
         return f"contradicted by the data; {effect}" if self.is_contradicted else effect
 
 

@@ -11,6 +11,7 @@ from credo.explain.held_out import HeldOutComparison
 from credo.explain.next_observation import NextObservation
 
 FEW_CONTRADICTED = 5  # statements that the data contradict, one by one
+FEW_UNUSED = 12  # statements that were not used, one by one
 UNNAMED = ("", "unknown")  # what files call a network without a name
 NO_GAIN = 5e-4  # in log-likelihood; below it the knowledge changes no prediction
 
@@ -27,17 +28,21 @@ def summarise(
     next_observations: Sequence[NextObservation],
     contradicted: Sequence[Contradiction] = (),
     conflicting: Sequence[Sequence[int]] = (),
+    unused: Sequence[object] = (),
 ) -> tuple[str, ...]:
     """What the data contradict; what was learned, what shaped it, whether it helped, what to observe next.
 
     `is_used` says whether the method uses the knowledge; `harmful` is the number of the statement that did most harm;
-    `conflicting` are sets of statements, by number, that cannot all hold.
+    `conflicting` are sets of statements, by number, that cannot all hold; `unused` are the statements that the
+    estimate did not use, as sentences: they are never counted among those that agree.
     """
-    sentences = [*what_is_contradicted(contradicted), what_was_learned(name, variables, rows, len(statements))]
+    not_used = len(unused) if is_used else len(statements)
+    learned = what_was_learned(name, variables, rows, len(statements), not_used)
+    sentences = [*what_is_contradicted(contradicted), learned, *what_was_not_used(unused)]
     if statements:
-        sentences += [_what_shaped_it(statements, is_used)]
+        sentences += [_what_shaped_it(statements, is_used, bool(unused))]
         sentences += [_what_conflicts(statements, numbers, is_used) for numbers in conflicting]
-        sentences += [] if contradicted else [_that_nothing_is_contradicted(statements)]
+        sentences += [] if contradicted else [_that_nothing_is_contradicted(statements, bool(unused))]
     if comparison is not None and comparison.scores:
         sentences.append(_whether_it_helped(comparison, statements, harmful, is_used))
     if next_observations:
@@ -47,19 +52,36 @@ def summarise(
     return tuple(sentence for sentence in sentences if sentence)
 
 
-def what_was_learned(name: str, variables: int, rows: int, statements: int) -> str:
-    """The first sentence about a result: of what, from what."""
+def what_was_learned(name: str, variables: int, rows: int, statements: int, not_used: int = 0) -> str:
+    """The first sentence about a result: of what, from what; `not_used` of the statements had no part in it."""
     subject = "The probabilities" if name in UNNAMED else f"{name}: the probabilities"
-    amount = counted(statements, "statement") if statements else "no statements"
+    used = statements - not_used
+    amount = counted(used, "statement") if used else "no statements"
+    if not_used:
+        amount += f" ({not_used:,}{' more' if used else ''} {'was' if not_used == 1 else 'were'} not used)"
     return (
         f"{subject} of {counted(variables, 'variable')} were learned from {counted(rows, 'row')} of data and {amount}."
     )
 
 
-def _what_shaped_it(statements: Sequence[StatementExplanation], is_used: bool) -> str:
+def what_was_not_used(unused: Sequence[object]) -> list[str]:
+    """The statements that the estimate did not use, in sentences; of many the first, and how many more."""
+    sentences = [str(each) for each in unused[:FEW_UNUSED]]
+    more = len(unused) - FEW_UNUSED
+    if more > 0:
+        verb = "was" if more == 1 else "were"
+        sentences.append(f"{counted(more, 'more statement')} {verb} not used by the estimate, for such reasons.")
+    return sentences
+
+
+def _what_shaped_it(statements: Sequence[StatementExplanation], is_used: bool, some_unused: bool) -> str:
+    used = [each for each in statements if each.effect is not Effect.NOT_USED]
+    if not used:
+        return ""
     binding = [each for each in statements if each.effect is Effect.BINDING]
     violated = [each for each in statements if each.effect is Effect.VIOLATED]
-    sentence = "The data agree with every statement: none changed the result." if is_used else "No statement was used."
+    which = "every statement that was used" if some_unused else "every statement"
+    sentence = f"The data agree with {which}: none changed the result." if is_used else "No statement was used."
     if violated and not binding:
         changed = any(each.largest_change > 0 for each in violated)
         subject = "No statement that holds" if changed else "No statement"
@@ -99,9 +121,10 @@ def what_is_contradicted(contradicted: Sequence[object]) -> list[str]:
     return sentences
 
 
-def _that_nothing_is_contradicted(statements: Sequence[StatementExplanation]) -> str:
+def _that_nothing_is_contradicted(statements: Sequence[StatementExplanation], some_unused: bool) -> str:
     compared = any(each.plausibility is not None and each.plausibility.after_data for each in statements)
-    return "The data on their own contradict none of the statements." if compared else ""
+    which = "statements that could be compared with them" if some_unused else "statements"
+    return f"The data on their own contradict none of the {which}." if compared else ""
 
 
 def _whether_it_helped(

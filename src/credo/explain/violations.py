@@ -4,25 +4,52 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
 
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
+from credo.constraints.noisy_families import with_noisy_families
 from credo.constraints.violations import Excess, excess_by_statement
+from credo.errors import listing
 from credo.explain.statement_references import StatementReference, references_to
 from credo.findings import Finding
-from credo.knowledge import Knowledge, words_of
+from credo.knowledge import Knowledge
 from credo.knowledge.comparison import UPWARD
-from credo.knowledge.expressions import Expression, Probability, Product, probabilities_in
-from credo.knowledge.network_names import each_of
+from credo.knowledge.expressions import Expression, Probability, Product, probabilities_in, probability_text
+from credo.knowledge.network_names import each_of, is_cpt_entry
 from credo.knowledge.query import Query
 from credo.knowledge.statements import Approximation, Comparison, Order
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.statistics.questions import BatchedCPTs, answer, as_batch
+
+ONLY_CHECKED = "only checked"  # the kind of a finding
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedStatement:
+    """A statement that no single CPT can satisfy, and that the estimate did not use.
+
+    `amount` is by how much the result misses it, negative where it holds; None where full CPTs are needed for that and
+    too large. `remedy` is what would make it binding, as a sentence; empty where nothing simple does.
+    """
+
+    statement: StatementReference
+    reason: str
+    amount: float | None
+    is_violated: bool
+    remedy: str
+
+    def __str__(self) -> str:
+        if self.amount is None:
+            result = "In the result, the full CPT is too large to see whether it holds."
+        else:
+            result = f"The result misses it by {self.amount:.2g}." if self.is_violated else "In the result it holds."
+        sentences = [f"{self.statement.quoted} was not used by the estimate: {self.reason}.", result, self.remedy]
+        return " ".join(sentence for sentence in sentences if sentence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +91,47 @@ def statement_excesses(constraints: Constraints, network: Network) -> dict[int, 
     return excess_by_statement(constraints, theta)
 
 
-def only_checked(network: Network, knowledge: Knowledge) -> list[Finding]:
-    """Findings about statements that no single CPT can satisfy: the estimate does not use them yet."""
+def unused_statements(network: Network, knowledge: Knowledge) -> tuple[UnusedStatement, ...]:
+    """The statements that no single CPT can satisfy: the estimate does not use them."""
     found = []
-    for unlowered in lower(knowledge).unlowered:
-        excess = _excess_on_network(network, knowledge, unlowered.statement)
-        if excess is None:
-            result = "the full CPT is too large to see whether it holds"
-        else:
-            result = f"it is missed by {excess.amount:.3g}" if excess.is_violated else "it holds"
-        text = words_of(knowledge.statements[unlowered.statement])
-        message = f"“{text}” was not used by the estimate: {unlowered.reason}. In the result, {result}."
-        found.append(Finding("only checked", message))
-    return found
+    unlowered = lower(knowledge).unlowered
+    references = references_to(knowledge.statements) if unlowered else ()
+    for each in unlowered:
+        excess = _excess_on_network(network, knowledge, each.statement)
+        found.append(
+            UnusedStatement(
+                references[each.statement],
+                each.reason,
+                None if excess is None else excess.amount,
+                excess is not None and excess.is_violated,
+                _remedy(knowledge, each.statement),
+            )
+        )
+    return tuple(found)
+
+
+def only_checked(network: Network, knowledge: Knowledge) -> list[Finding]:
+    """Findings about the statements that the estimate does not use."""
+    return [Finding(ONLY_CHECKED, str(each)) for each in unused_statements(network, knowledge)]
+
+
+def _remedy(knowledge: Knowledge, number: int) -> str:
+    """What to write instead, so that the statement constrains a CPT: it has to name every parent."""
+    statement, network = knowledge.statements[number], knowledge.network
+    if not isinstance(statement, Comparison | Approximation):
+        return ""
+    sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
+    every = [term for side in sides for term in probabilities_in(side)]
+    noisy = [term.variable for term in every if term.variable in with_noisy_families(knowledge).forms]
+    if noisy:
+        return f"To have it used, state what one set of causes of {noisy[0]} does: P({noisy[0]}=… | … alone)."
+    term = next(term for term in every if not is_cpt_entry(term, network))
+    parents, given = network.parents[term.variable], {str(name) for name, _ in term.given}
+    if not term.further and given < set(parents):
+        written = probability_text(replace(term, each=(), each_other=True))
+        return f"To have it used, name all parents of {term.variable} ({', '.join(parents)}), or write {written}."
+    condition = f" given {listing(parents)}" if parents else ""
+    return f"To have it used, state it about a CPT, such as that of {term.variable}{condition}."
 
 
 def _excess_on_network(network: Network, knowledge: Knowledge, number: int) -> Excess | None:

@@ -9,7 +9,7 @@ import shutil
 import sys
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
@@ -38,6 +38,8 @@ BYTES_A_BYTE = 16
 LARGEST_RATIO = 100
 ALWAYS_UNPACKED = 8 * 2**20
 _PIECE = 2**20
+PAGE_TARGETS = (".html", ".htm")  # of names of reports
+CSV_TARGETS = (".csv", ".txt")
 
 BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
@@ -148,8 +150,11 @@ def unreadable(path: PathLike, error: Exception) -> FileError:
     return kind(f"This file cannot be read: {_reason(error)}.", path)
 
 
-def require_target(path: PathLike) -> None:
-    """Raise if no file can be written at this path: it is a folder, or its folder does not exist or is read-only."""
+def require_target(path: PathLike, endings: Sequence[str] = ()) -> None:
+    """Raise if no file can be written at this path: it is a folder, or its folder does not exist or is read-only.
+
+    With `endings`, a name with another ending is refused, which would promise another format; one without any is not.
+    """
     require_path(path)
     target = Path(path)
     try:
@@ -164,6 +169,11 @@ def require_target(path: PathLike) -> None:
         raise
     except (OSError, ValueError) as error:  # a name that is too long, a null character
         raise _unwritable(path, error) from None
+    if endings and target.suffix and target.suffix.lower() not in endings:
+        raise FormatError(
+            f"What is written here has a name that ends in {' or '.join(endings)}, not in {target.suffix}.",
+            str(target),
+        )
     if not is_writable:
         raise FileError(f"The folder {target.parent} cannot be written. Choose another folder.", target)
 
@@ -248,7 +258,7 @@ def _reason(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error).rstrip(".")
 
 
-def warn_of_loss(target: PathLike, what: str, instead: str = "BIF keeps everything.") -> None:
+def warn_of_loss(target: PathLike, what: str, instead: str = "A saved fit (.fit) keeps everything.") -> None:
     """Warn that a file was written, or an object made, that does not hold all of the network."""
     warn_caller(f"{os.fspath(target)}: {what} {instead}".rstrip(), LossyFormatWarning)
 

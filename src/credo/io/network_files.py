@@ -112,7 +112,7 @@ def read_network(source: NetworkLike) -> Network:
         kind = type(source).__name__
         raise NetworkError(f"A network is a path, a Network, a pgmpy model or a pyAgrum BayesNet, not a {kind}.")
     path = Path(source)
-    known = _format_of(path)
+    known = _format_of(path, "Knowledge that declares its variables has a name that ends in .credo.")
     require_file(path, "network file")
     return known.read(path)
 
@@ -179,7 +179,7 @@ def write_network(network: Network, path: PathLike) -> None:
     except NetworkError as error:
         raise FormatError(str(error), str(path)) from None
     if lost:
-        warn_of_loss(path, lost, "XDSL keeps noisy families, and a pickle keeps everything.")
+        warn_of_loss(path, lost, "XDSL keeps most noisy families; a saved fit (.fit) keeps everything.")
 
 
 def check_target(path: PathLike) -> None:
@@ -188,13 +188,17 @@ def check_target(path: PathLike) -> None:
     require_target(path)
 
 
-def _format_of(path: Path) -> NetworkFormat:
+def _format_of(path: Path, instead: str = "") -> NetworkFormat:
     name = path.name.lower()
     for known in FORMATS:
         if name.endswith(known.endings):
             return known
     if name.endswith(SAVED_FIT):
-        message = "This names a saved fit, not a network: fit.save writes it, credo.load(…).network is its network."
+        message = (
+            "This names a saved fit, not a network: --save or fit.save writes it; credo query, show and convert read "
+            "it, and credo.load in Python."
+        )
         raise FormatError(message, str(path))
     ending = "".join(path.suffixes) or "no ending"
-    raise FormatError(f"Unknown kind of network file ({ending}). Known endings: {', '.join(ENDINGS)}.", str(path))
+    message = f"Unknown kind of network file ({ending}). Known endings: {', '.join(ENDINGS)}. {instead}"
+    raise FormatError(message.rstrip(), str(path))

@@ -170,6 +170,12 @@ def _parts_of_path(
         raise unreadable(path, error) from None
 
 
+def is_table_file(path: Path) -> bool:
+    """Whether a name is that of a table; one that ends in .txt may be knowledge as well."""
+    name = path.name.lower()
+    return name.endswith((*CSV_ENDINGS, *PARQUET_ENDINGS, *EXCEL_ENDINGS)) and not name.endswith(".txt")
+
+
 def table_kind(path: Path, table_format: TableFormat = USUAL) -> str:
     """Whether a table is Parquet, Excel or CSV, by its ending; what is declared must fit."""
     require_file(path, "table", folder_allowed=True)

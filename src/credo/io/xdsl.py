@@ -63,7 +63,7 @@ def write_xdsl(network: Network, path: PathLike) -> None:
     if [name for name in network.order if name in names] != list(names):
         warn_of_loss(path, f"XDSL has parents before children: variables come back as {listing(network.order)}.")
     if lost:
-        warn_of_loss(path, " ".join(lost), instead="A pickle keeps everything.")
+        warn_of_loss(path, " ".join(lost), instead="A saved fit (.fit) keeps everything.")
 
 
 def _write_noisy(element: Element, form: NoisyForm) -> None:

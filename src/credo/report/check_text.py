@@ -30,7 +30,8 @@ STYLES = {
 def check_summary(check: CheckResult) -> RenderableType:
     """The whole check, for a terminal."""
     verdict, *about_data = verdict_sentences(check)
-    first = Text(verdict, style="bold green" if check.feasible else "bold red")
+    colour = "red" if not check.feasible else "yellow" if check.unchecked else "green"
+    first = Text(verdict, style=f"bold {colour}")
     for sentence in about_data:
         first.append(f" {sentence}", style="bold red" if check.contradicted else "not bold")
     parts: list[RenderableType] = [first]
@@ -65,8 +66,7 @@ def verdict_sentences(check: CheckResult) -> list[str]:
     if not check.statements:
         return ["There are no statements to check."]
     if check.feasible:
-        together = "can all hold together" if len(check.statements) > 1 else "can hold"
-        sentences = [f"The knowledge is consistent: its {statements} {together}."]
+        sentences = [_what_can_hold(check)]
     else:
         least = "" if check.has_all_conflicts else "at least "
         several = f"there are {least}{len(check.conflicts)} conflicts"
@@ -80,6 +80,30 @@ def verdict_sentences(check: CheckResult) -> list[str]:
         verb = "The data contradict none of them." if compared else "None of them could be compared with the data."
         sentences.append(verb)
     return sentences
+
+
+def _what_can_hold(check: CheckResult) -> str:
+    """The verdict on a knowledge without conflicts, which counts only the statements that were checked."""
+    left_out = check.unchecked
+    checked = len(check.statements) - len(left_out)
+    together = "can all hold together" if checked > 1 else "can hold"
+    if not left_out:
+        return f"The knowledge is consistent: its {counted(checked, 'statement')} {together}."
+    few = len(left_out) <= FEW
+    which = places_of([each.statement for each in left_out]) if few else f"{len(left_out):,} others"
+    several = len(left_out) > 1
+    reason = "the reasons are under “Not checked”"
+    if {each.note for each in left_out} == {left_out[0].note} and left_out[0].note:
+        note = left_out[0].note
+        reason = note if not several else note.replace("it is about a probability", "they are about probabilities", 1)
+    if not checked:
+        subject = "The statement" if not several else f"None of the {counted(len(left_out), 'statement')}"
+        return f"{subject} was {'not ' if not several else ''}checked for conflicts: {reason}."
+    verb = "was" if not several else "were"
+    return (
+        f"{checked:,} of {counted(len(check.statements), 'statement')} {together}; {which} {verb} not checked against "
+        f"the others: {reason}."
+    )
 
 
 def sections(check: CheckResult) -> list[tuple[str, Sequence[str]]]:

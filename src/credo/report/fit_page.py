@@ -7,7 +7,6 @@ from html import escape
 
 from credo.drawing.network_svg import network_svg
 from credo.drawing.svg import history_svg
-from credo.explain.contradictions import CONTRADICTED
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, HeldOutScore
 from credo.explain.summary import UNNAMED
@@ -15,7 +14,7 @@ from credo.marginals import Marginals, fit_marginals
 from credo.model.expansion import expand
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
-from credo.report.fit_text import contradicted_by_data, what_to_do
+from credo.report.fit_text import TECHNICAL, contradicted_by_data, other_findings, what_to_do
 from credo.report.html import as_text, bullets, document, figure, folded, search_box, table
 from credo.results import FitResult
 
@@ -27,7 +26,6 @@ FEW_BLOCKS = 5  # where the knowledge helped or did harm most
 NO_GAIN = 0.01  # in log-likelihood
 FEW_FINDINGS = 6  # that are in sight
 MAX_FINDINGS = 40
-TECHNICAL = frozenset({"solver", "soft weight", "folds", "iterations", "equivalent sample size"})  # kinds of findings
 LONG_FINDING = 1_000  # letters
 
 _ARROWS = (
@@ -247,7 +245,7 @@ def _next_observations(explanation: Explanation, anchors: Anchors) -> str:
 def _findings(fit: FitResult, explanation: Explanation) -> str:
     """What else a reader should know: a few in sight, the others folded; not what the summary says already."""
     said = set(explanation.summary)
-    others = [finding for finding in fit.findings if finding.kind != CONTRADICTED and finding.kind not in TECHNICAL]
+    others = [finding for finding in other_findings(fit) if finding.kind not in TECHNICAL]
     texts = [text for text in map(str, others) if text not in said]
     if not texts:
         return ""

@@ -12,7 +12,10 @@ from rich.text import Text
 
 from credo.estimation.methods import METHODS
 from credo.explain.contradictions import CONTRADICTED
-from credo.explain.summary import what_is_contradicted, what_was_learned
+from credo.explain.number_texts import probability_digits
+from credo.explain.summary import what_is_contradicted, what_was_learned, what_was_not_used
+from credo.explain.violations import ONLY_CHECKED
+from credo.findings import Finding
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.report.check_text import plain_text
@@ -22,6 +25,7 @@ from credo.results import FitResult, binding_statements, has_multipliers, violat
 FEW_FINDINGS = 8
 FEW_STATEMENTS = 15
 LONG_FINDING = 300  # letters
+TECHNICAL = frozenset({"solver", "soft weight", "folds", "iterations", "equivalent sample size"})  # kinds of findings
 
 
 def fit_summary(fit: FitResult, written_to: Path | None = None, *, with_cpts: bool = True) -> RenderableType:
@@ -39,17 +43,24 @@ def fit_summary(fit: FitResult, written_to: Path | None = None, *, with_cpts: bo
     return Group(*parts)
 
 
-def fit_plain_text(fit: FitResult, width: int = 110) -> str:
-    """The result of learning without its CPTs, as plain text."""
+def fit_plain_text(fit: FitResult, width: int = 110, *, with_hint: bool = True) -> str:
+    """The result of learning without its CPTs, as plain text; the hint is about what to call in Python."""
     hint = Text(
         '\nfit.explain() says why, fit.report("report.html") writes it all as a page, fit.cpt(name) is one CPT.'
     )
-    return plain_text(Group(*_opening(fit), *_statements_and_findings(fit), hint), width)
+    return plain_text(Group(*_opening(fit), *_statements_and_findings(fit), *([hint] if with_hint else [])), width)
 
 
 def first_sentence(fit: FitResult) -> str:
     """What was learned, from what."""
-    return what_was_learned(fit.network.name, len(fit.network), fit.rows, len(fit.knowledge.statements))
+    statements = len(fit.knowledge.statements)
+    not_used = len(_only_checked(fit)) if METHODS[fit.method].uses_knowledge else statements
+    return what_was_learned(fit.network.name, len(fit.network), fit.rows, statements, not_used)
+
+
+def not_used_by_estimate(fit: FitResult) -> list[str]:
+    """The statements that the estimate did not use, which a reader must not overlook: a sentence or two for each."""
+    return what_was_not_used(_only_checked(fit))
 
 
 def contradicted_by_data(fit: FitResult) -> tuple[str, list[str]]:
@@ -59,6 +70,12 @@ def contradicted_by_data(fit: FitResult) -> tuple[str, list[str]]:
         return "", []
     which = "one statement" if len(found) == 1 else f"{len(found):,} statements"
     return f"The data contradict {which}.", what_is_contradicted(found)
+
+
+def other_findings(fit: FitResult) -> list[Finding]:
+    """What is not among the first sentences; how the computation went comes last."""
+    others = [finding for finding in fit.findings if finding.kind not in (CONTRADICTED, ONLY_CHECKED)]
+    return sorted(others, key=lambda finding: (finding.kind in TECHNICAL, finding.kind == "iterations"))
 
 
 def what_to_do(fit: FitResult) -> str:
@@ -94,8 +111,13 @@ def _contradictions(fit: FitResult) -> list[RenderableType]:
 
 def _opening(fit: FitResult) -> Sequence[RenderableType]:
     details = f"Method: {fit.method}. Log-likelihood of the data: {fit.log_likelihood:,.4f}. Time: {fit.seconds:.2f} s."
-    learned = Text(first_sentence(fit), style="bold"), Text(fit.status.value), Text(details, style="dim")
+    unused = [Text(f"• {sentence}", style="yellow") for sentence in not_used_by_estimate(fit)]
+    learned = Text(first_sentence(fit), style="bold"), *unused, Text(fit.status.value), Text(details, style="dim")
     return (*_contradictions(fit), *learned)
+
+
+def _only_checked(fit: FitResult) -> list[Finding]:
+    return [finding for finding in fit.findings if finding.kind == ONLY_CHECKED]
 
 
 def _statements_and_findings(fit: FitResult) -> list[RenderableType]:
@@ -107,11 +129,11 @@ def _statements_and_findings(fit: FitResult) -> list[RenderableType]:
     if violated := violated_statements(fit):
         rows = [(each.statement.place, each.statement.text, f"{each.amount:.3g}") for each in violated]
         parts += ["", _statement_table("Statements that the result does not satisfy", "missed by", rows)]
-    if others := [finding for finding in fit.findings if finding.kind != CONTRADICTED]:
+    if others := other_findings(fit):
         parts.append(Text("\nWhat you should know", style="bold"))
         parts += [Text(f"• {_shortened(str(finding))}") for finding in others[:FEW_FINDINGS]]
         if len(others) > FEW_FINDINGS:
-            parts.append(Text(f"  … and {len(others) - FEW_FINDINGS} more in fit.findings, or with --json."))
+            parts.append(Text(f"  … and {len(others) - FEW_FINDINGS} more (all of them with --json)."))
     return parts
 
 
@@ -151,11 +173,14 @@ def _cpt(fit: FitResult, network: Network, name: str) -> RenderableType:
     for heading in headings:
         table.add_column(Text(heading), justify="right")
     probabilities = network.cpt_array(name).reshape(-1, len(states))
-    shown = [[f"{value:.3f}" for value in row] for row in probabilities[:FEW_CONFIGURATIONS]]
+    shown = [[probability_digits(value, 3) for value in row] for row in probabilities[:FEW_CONFIGURATIONS]]
     if fit.posterior is not None and not fit.no_interval:
         low, high = (end.reshape(probabilities.shape) for end in fit.interval_arrays(name))
         shown = [
-            [f"{text} [{low[index, k]:.2f}, {high[index, k]:.2f}]" for k, text in enumerate(texts)]
+            [
+                f"{text} [{probability_digits(low[index, k], 2)}, {probability_digits(high[index, k], 2)}]"
+                for k, text in enumerate(texts)
+            ]
             for index, texts in enumerate(shown)
         ]
     for index, texts in enumerate(shown):

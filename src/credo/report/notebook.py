@@ -9,7 +9,7 @@ from credo.drawing.network_html import framed, picture
 from credo.marginals import fit_marginals
 from credo.report.check_page import conflict_picture
 from credo.report.check_text import check_plain_text
-from credo.report.fit_text import contradicted_by_data, first_sentence, what_to_do
+from credo.report.fit_text import contradicted_by_data, first_sentence, not_used_by_estimate, what_to_do
 from credo.report.html import bullets
 from credo.results import FitResult, binding_statements, has_multipliers, violated_statements
 
@@ -21,8 +21,10 @@ def fit_html(fit: FitResult) -> str:
     """A fit: how it ended, and which statements shaped it; quick, so without the whole explanation."""
     first, contradicted = contradicted_by_data(fit)
     parts = [f"<p><strong>{escape(first)}</strong></p>{bullets(contradicted)}<p>{what_to_do(fit)}</p>"] if first else []
+    unused = not_used_by_estimate(fit)
     parts += [
-        f"<p><strong>{escape(first_sentence(fit))}</strong></p><p>{escape(fit.status.value)} "
+        f"<p><strong>{escape(first_sentence(fit))}</strong></p>{bullets(unused) if unused else ''}"
+        f"<p>{escape(fit.status.value)} "
         f"Method: {escape(fit.method)}. Log-likelihood of the data: {fit.log_likelihood:,.4f}.</p>"
     ]
     binding = binding_statements(fit) if has_multipliers(fit) else ()

@@ -1,0 +1,125 @@
+"""Statements that bound one probability, whatever CPTs make it up: the range that each statement leaves it.
+
+Such a statement need not constrain a single CPT. Two of them about the same probability contradict each other where
+their ranges have nothing in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise, product
+from math import inf
+
+from credo.constraints.conflicts import MinimalConflict
+from credo.knowledge.comparison import UPWARD
+from credo.knowledge.expressions import Expression, Linear, Probability
+from credo.knowledge.network_names import each_of
+from credo.knowledge.statements import Approximation, Comparison, Statement
+from credo.model.network import Network
+
+MAX_CONFLICTS = 100  # between statements about one probability
+TOLERANCE = 1e-9
+
+Range = tuple[float, float]
+EVERYTHING: Range = (0.0, 1.0)
+
+
+def ranges_of(statement: Statement, network: Network) -> dict[Probability, Range]:
+    """The probabilities that a statement bounds by numbers, each in its standard form, with their ranges."""
+    found: dict[Probability, Range] = {}
+    for left, right, low, high in _differences(statement):
+        bounded = _single(left, right, network)
+        if bounded is None:
+            continue
+        probability, coefficient, constant = bounded  # low ≤ coefficient · P + constant ≤ high
+        ends = (low - constant) / coefficient, (high - constant) / coefficient
+        known = found.get(probability, (-inf, inf))
+        found[probability] = max(known[0], min(ends)), min(known[1], max(ends))
+    return found
+
+
+def disjoint_ranges(
+    statements: Sequence[Statement], numbers: Iterable[int], network: Network
+) -> tuple[MinimalConflict, ...]:
+    """Pairs among these statements, by number, that leave a probability no common value; and those that leave none.
+
+    Statements with a confidence may be false: they take no part.
+    """
+    by_probability: dict[Probability, dict[int, Range]] = {}
+    for number in numbers:
+        if getattr(statements[number], "confidence", None) is None:
+            for probability, own in ranges_of(statements[number], network).items():
+                by_probability.setdefault(probability, {})[number] = own
+    found: dict[tuple[int, ...], None] = {}
+    for ranges in by_probability.values():
+        found |= dict.fromkeys(_disjoint(ranges))
+    return tuple(MinimalConflict(pair, (), inf) for pair in found)
+
+
+def standard_form(term: Probability, network: Network) -> tuple[Probability, bool]:
+    """The same probability with sorted parts; or, where that is marked by True, the one of all other states.
+
+    So `P(x=no | b=1, a=2)` and `P(x=yes | a=2, b=1)` of a variable with two states are known to be about one number.
+    """
+    events = [
+        (str(name), tuple(state for state in network.states(str(name)) if state in set(map(str, states))))
+        for name, states in ((term.variable, term.states), *term.further)
+    ]
+    (variable, states), *further = sorted(events)
+    is_reversed = not further and not term.alone and network.states(variable)[0] in states
+    if is_reversed:
+        states = tuple(state for state in network.states(variable) if state not in states)
+    given = tuple(sorted((str(name), str(state)) for name, state in term.given))
+    each = tuple(sorted(each_of(term, network)))
+    standard = replace(
+        term, variable=variable, states=states, given=given, each=each, each_other=False, further=tuple(further)
+    )
+    return standard, is_reversed
+
+
+def _disjoint(ranges: Mapping[int, Range]) -> list[tuple[int, ...]]:
+    """The statements with an empty range, and the pairs of others without a common value; of very many, the first."""
+    empty = {
+        number
+        for number, (low, high) in ranges.items()
+        if max(low, EVERYTHING[0]) > min(high, EVERYTHING[1]) + TOLERANCE
+    }
+    found: list[tuple[int, ...]] = [(number,) for number in sorted(empty)]
+    others = [number for number in ranges if number not in empty]
+    from_above = sorted(others, key=lambda number: -ranges[number][0])
+    from_below = sorted(others, key=lambda number: ranges[number][1])
+    few = int(MAX_CONFLICTS**0.5)
+    for first, second in product(from_above[:few], from_below[:few]):
+        if ranges[first][0] > ranges[second][1] + TOLERANCE:
+            found.append((min(first, second), max(first, second)))
+    return found
+
+
+def _differences(statement: Statement) -> list[tuple[Expression, Expression, float, float]]:
+    """Pairs of sides whose difference lies between two numbers."""
+    if isinstance(statement, Approximation):
+        return [(statement.left, statement.right, -statement.within, statement.within)]
+    if not isinstance(statement, Comparison):
+        return []
+    found = []
+    for relation, (left, right) in zip(statement.relations, pairwise(statement.sides), strict=True):
+        ends = (0.0, 0.0) if relation == "=" else (-inf, -statement.margin)
+        ends = ends if relation == "=" or relation in UPWARD else (statement.margin, inf)
+        found.append((left, right, *ends))
+    return found
+
+
+def _single(left: Expression, right: Expression, network: Network) -> tuple[Probability, float, float] | None:
+    """The only probability in left − right, its coefficient, and the constant; None where there are others."""
+    if not isinstance(left, Linear) or not isinstance(right, Linear):
+        return None
+    constant = left.constant - right.constant
+    coefficients: dict[Probability, float] = {}
+    for sign, side in ((1.0, left), (-1.0, right)):
+        for factor, term in side.terms:
+            standard, is_reversed = standard_form(term, network)
+            constant += sign * factor * is_reversed  # c · P = c − c · (1 − P)
+            coefficients[standard] = coefficients.get(standard, 0.0) + sign * factor * (-1 if is_reversed else 1)
+    left_over = [(each, coefficient) for each, coefficient in coefficients.items() if abs(coefficient) > TOLERANCE]
+    return (*left_over[0], constant) if len(left_over) == 1 else None

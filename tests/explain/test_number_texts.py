@@ -1,0 +1,29 @@
+"""Small probabilities, and those near one, keep their digits."""
+
+from __future__ import annotations
+
+import pytest
+
+from credo.explain.number_texts import percent_digits, probability_digits
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.0%"), (1.0, "100.0%"), (0.331, "33.1%"), (0.05, "5.0%"), (0.00095, "0.095%"), (0.00082, "0.082%"),
+        (0.9995, "99.95%"), (1e-9, "1e-07%"), (0.0123, "1.2%"),
+    ],
+)  # fmt: skip
+def test_percentages(value: float, text: str) -> None:
+    assert percent_digits(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "usual", "text"),
+    [
+        (0.0, 2, "0.00"), (1.0, 2, "1.00"), (0.331, 2, "0.33"), (0.00095, 3, "0.00095"), (0.0008, 2, "0.00080"),
+        (0.9995, 3, "0.9995"), (0.97, 2, "0.97"), (2e-9, 3, "2.0e-09"),
+    ],
+)  # fmt: skip
+def test_probabilities(value: float, usual: int, text: str) -> None:
+    assert probability_digits(value, usual) == text
