@@ -104,7 +104,7 @@ def test_the_violation_of_an_unlowered_statement_is_measured_on_the_full_cpt() -
     )
     missed = 0.999 - network.cpt_array("attack")[1, :, :, 1, 1].min()
     assert violations_of(network, knowledge)[0].amount == pytest.approx(missed)
-    assert f"missed by {missed:.3g}" in only_checked(network, knowledge)[0].message
+    assert f"misses it by {missed:.2g}" in only_checked(network, knowledge)[0].message
 
 
 def test_one_set_without_leak_is_the_child_itself() -> None:

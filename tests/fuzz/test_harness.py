@@ -34,7 +34,9 @@ def test_hangs_crashes_and_errors_are_recorded(tmp_path: Path, monkeypatch: pyte
     record = run_kind(BAD, inputs=INPUTS, seed=SEED, found=tmp_path / "found", kept=tmp_path / "state")
     assert record.done == INPUTS
     assert record.outcomes == {"good": made[b"good"]}
-    counts = {signature.split()[0]: count for signature, count in record.failures.items()}
+    counts: Counter[str] = Counter()
+    for signature, count in record.failures.items():  # one that waits may be ended by either of two limits
+        counts[signature.split()[0]] += count
     assert counts == {
         "RuntimeError": made[b"xx fail xx"],
         "took": made[b"hang"] + made[b"wait"],
