@@ -62,3 +62,11 @@ def test_knowledge_about_another_network_is_refused_quickly():
     assert time.process_time() - start < 10
     assert caught.value.mistakes[-1].kind == "too-many-mistakes"
     assert "Did you mean" in caught.value.mistakes[0].suggestion
+
+
+def test_a_long_word_is_refused_quickly():
+    network = Network({"smoke": ("no", "yes")})
+    start = time.process_time()
+    with pytest.raises(KnowledgeError):
+        Knowledge(network, f"P(smo{'ke' * 10_000}\N{ANATOMICAL HEART}{'ke' * 500} <= 0.3")
+    assert time.process_time() - start < 3

@@ -210,6 +210,7 @@ _COMPILED = tuple(
     )
     for diagnosis in DIAGNOSES
 )
+_MAX_BEFORE = 500  # characters that are looked back at: patterns take the square of it
 _FOUND = re.compile(r"[\w.\-/]+|[<>=~!≤≥≈]+|.|$")
 
 
@@ -231,7 +232,7 @@ def diagnose(error: Any, line: str) -> LineMistake:
     for diagnosis, before_pattern, found_pattern, accepts, refuses in _COMPILED:
         if (accepts and accepted.isdisjoint(accepts)) or not accepted.isdisjoint(refuses):
             continue
-        head, tail = before_pattern.search(before), found_pattern.match(found)
+        head, tail = before_pattern.search(before, max(0, position - _MAX_BEFORE)), found_pattern.match(found)
         if head and tail:
             start = head.start("mark") if "mark" in before_pattern.groupindex else position
             end = position + (tail.end() if diagnosis.found else _FOUND.match(found).end())  # type: ignore[union-attr]
