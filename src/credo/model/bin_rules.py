@@ -57,7 +57,7 @@ class Supervised:
     Parameters
     ----------
     target : str
-        The variable whose states are told apart.
+        The variable whose states the cut points should distinguish.
     most : int, default 4
         The largest number of states.
     """

@@ -73,7 +73,7 @@ class MissingValues:
     def seen_in(self, layout: Layout) -> Flags:
         """Which distributions of another layout have data, (distributions,): at least half a row is expected of them.
 
-        States of parents that no row shows are not told apart: an order of them would be a guess.
+        States of parents that no row shows are not distinguished: an order of them would be a guess.
         """
         network = layout.network
         never = np.logical_not((self.prepared.dataset.codes >= 0).any(axis=0)).tolist()
