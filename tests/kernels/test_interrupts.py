@@ -127,8 +127,8 @@ def test_no_thread_is_left_at_work_when_an_interrupt_is_raised() -> None:
 
     def work(item: int) -> None:
         begun.append(item)
-        if item == 0:
-            signal.raise_signal(signal.SIGINT)  # handled by the main thread, which waits for these
+        if item == 20:  # all are submitted by then, and the main thread, which handles it, waits and is not woken
+            signal.raise_signal(signal.SIGINT)
         time.sleep(0.05)
         ended.append(item)
 

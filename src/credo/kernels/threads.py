@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from credo.kernels.interrupts import uninterrupted
 
+LONGEST_WAIT = 0.1  # seconds until a signal is seen that did not wake the waiting thread
 _NAME = "credo-worker"
 
 Item = TypeVar("Item")
@@ -54,7 +55,8 @@ def map_in_threads(
     futures: list[Future[Result]] = []
     with uninterrupted(on_signal=stop):
         futures += [_pool().submit(run, item) for item in items]
-        wait(futures)
+        while wait(futures, timeout=LONGEST_WAIT).not_done:
+            pass  # a signal that the system gave to a worker wakes nobody: handlers run here, between two waits
     errors = [future.exception() for future in futures]
     for error in errors:
         if error is not None and not isinstance(error, _SkippedError):
