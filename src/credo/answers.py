@@ -25,7 +25,7 @@ from credo.knowledge.query import Query, as_evidence, as_query
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.results import FitResult, require_level
-from credo.sampling.intervals import cpt_draws, draw_places
+from credo.sampling.intervals import cpt_draws
 from credo.sampling.posterior import PosteriorResult
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.batched import BYTES_A_CELL
@@ -260,7 +260,7 @@ def _cpts(fit: FitResult, network: Network, count: int, name: str) -> Numbers:
 
 @lru_cache(maxsize=512)  # questions about one fit follow each other, and need the same CPTs
 def _kept_draws(posterior: PosteriorResult, count: int, name: str) -> Numbers:
-    return cpt_draws(posterior, name, draw_places(posterior, count))
+    return cpt_draws(posterior, name, count)
 
 
 # Frames ---------------------------------------------------------------------------------------------------------------
