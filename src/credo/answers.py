@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from credo.errors import ImpossibleRowError, OptionError, QueryError, TooLargeError
-from credo.explain.number_texts import percent_digits
+from credo.explain.number_texts import interval_percents, percent_digits
 from credo.io.columns import MISSING
 from credo.io.dataset import Dataset, distinct_rows, extended
 from credo.io.number_columns import warn_outside
@@ -101,7 +101,7 @@ class Answer:
             what = self.query if len(self.frame) == 1 else "  " + ", ".join(f"{name}={row[name]}" for name in targets)
             ends = ""
             if row["low"] is not None:
-                interval = " to ".join(percent_digits(row[end]) for end in ("low", "high"))
+                interval = " to ".join(interval_percents(row["low"], row["high"]))
                 ends = f"  ({self.level:.0%} interval {interval})"
             lines.append(f"{what} = {percent_digits(row['probability'])}{ends}")
         if len(lines) > 1:
