@@ -111,8 +111,11 @@ def test_a_missing_arrow_is_found_and_named(method: str) -> None:
         f"about {expected} are expected by what b says about d. Consider an arrow from a to d, or a common cause."
     )
     assert [(each.kind, each.variable) for each in found.findings] == [(MISFIT, "d")]
+    assert all(check.is_alarm == bool(check.sentence) for check in found.checks)
     assert "400 rows" in found.summary()
-    assert "4 variables given their parents and 3 pairs that no arrow joins. 1 of these do not fit." in found.summary()
+    assert (
+        "4 variables given their parents and 3 pairs that no arrow joins. 1 of these does not fit." in found.summary()
+    )
 
 
 def test_the_rows_that_are_expected_are_those_worked_out_by_hand() -> None:

@@ -7,9 +7,9 @@ several checks are judged together, is in `statistics/predictive.py`; here are t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -75,7 +75,7 @@ class PredictiveCheck:
     adjusted
         How often they look at least as bad in any check: small values are alarms.
     sentence
-        What it says, for a reader who knows no statistics.
+        What an alarm says, for a reader who knows no statistics; empty where there is none.
     """
 
     kind: str
@@ -121,8 +121,17 @@ class PredictiveChecks:
         what += f" and {links:,} pairs that no arrow joins" if links else ""
         which = f"{self.rows:,} rows were compared with what the learned network produces: {what}."
         count = len(self.alarms)
-        found = "Nothing speaks against the network." if not count else f"{count:,} of these do not fit."
+        found = (
+            "Nothing speaks against the network."
+            if not count
+            else f"{count:,} of these {'does' if count == 1 else 'do'} not fit."
+        )
         return f"{which} {found}{f' {self.note}' if self.note else ''}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The checks as dictionaries, lists, texts and numbers: what JSON can hold."""
+        checks = [{**asdict(check), "alarm": check.is_alarm} for check in self.checks]
+        return {"rows": self.rows, "note": self.note, "checks": checks}
 
 
 def predictive_checks(fit: FitResult, data: TableLike | None = None, replicates: int = REPLICATES) -> PredictiveChecks:
@@ -277,7 +286,8 @@ def _checks(
         else:
             where = f"{other}={network.states(other)[first]} and {label}"
             sentence = _link_sentence(network, variable, other, where, observed, expected)
-        found.append(PredictiveCheck(kind, variable, other, where, observed, expected, p, adjusted, sentence))
+        said = sentence if adjusted <= LEVEL else ""
+        found.append(PredictiveCheck(kind, variable, other, where, observed, expected, p, adjusted, said))
     return found
 
 

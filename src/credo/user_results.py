@@ -65,7 +65,7 @@ class Fit(FitResult):
         verbose: bool | None = None,
         progress: ProgressListener | None = None,
     ) -> Path:
-        """Write the result and its explanation as one HTML page that needs nothing else.
+        """Write the result, its explanation and its predictive checks as one HTML page that needs nothing else.
 
         Parameters
         ----------
@@ -81,6 +81,7 @@ class Fit(FitResult):
         Path
             Where the page is.
         """
+        from credo.predictive_checks import checks_or_note
         from credo.report.fit_page import fit_page
 
         require_target(path, PAGE_TARGETS)  # before the work, not after it
@@ -90,7 +91,7 @@ class Fit(FitResult):
         with reporting(verbose, progress) as notify:
             explained = explain_fit(self, verbose=False, progress=notify) if explanation is None else explanation
             notify(ProgressEvent(WRITING_REPORT))
-            return write_text(path, fit_page(self, explained))
+            return write_text(path, fit_page(self, explained, checks_or_note(self)))
 
     def query(self, question: str | Query, level: float = 0.95) -> Answer:
         """Answer a question, with a credible interval where the posterior was sampled.
