@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from credo.errors import ImpossibleRowError, OptionError, QueryError, TooLargeError
-from credo.explain.number_texts import percent_digits
+from credo.explain.number_texts import interval_percents, percent_digits
 from credo.io.columns import MISSING
 from credo.io.dataset import Dataset, distinct_rows, extended
 from credo.io.number_columns import warn_outside
@@ -25,7 +25,7 @@ from credo.knowledge.query import Query, as_evidence, as_query
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.results import FitResult, require_level
-from credo.sampling.intervals import cpt_draws, draw_places
+from credo.sampling.intervals import cpt_draws
 from credo.sampling.posterior import PosteriorResult
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.batched import BYTES_A_CELL
@@ -102,7 +102,7 @@ class Answer:
             what = self.query if len(self.frame) == 1 else "  " + ", ".join(f"{name}={row[name]}" for name in targets)
             ends = ""
             if row["low"] is not None:
-                interval = " to ".join(percent_digits(row[end]) for end in ("low", "high"))
+                interval = " to ".join(interval_percents(row["low"], row["high"]))
                 ends = f"  ({self.level:.0%} interval {interval})"
             lines.append(f"{what} = {percent_digits(row['probability'])}{ends}")
         if len(lines) > 1:
@@ -290,7 +290,7 @@ def _cpts(fit: FitResult, network: Network, count: int, name: str) -> Numbers:
 
 @lru_cache(maxsize=512)  # questions about one fit follow each other, and need the same CPTs
 def _kept_draws(posterior: PosteriorResult, count: int, name: str) -> Numbers:
-    return cpt_draws(posterior, name, draw_places(posterior, count))
+    return cpt_draws(posterior, name, count)
 
 
 # Frames ---------------------------------------------------------------------------------------------------------------

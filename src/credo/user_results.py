@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from credo import answers
+from credo import answers, draws
 from credo.answers import Answer
 from credo.check_results import CheckResult
 from credo.constraints.stage_costs import reporting_page, require_room
@@ -245,6 +245,92 @@ class Fit(FitResult):
             If the question cannot be read, has several numbers as its answer, or what is given has probability zero.
         """
         return sensitivity(self, question)
+
+    def to_arviz(self, names: Sequence[str] | str | None = None) -> Any:
+        """The draws of all CPTs as ArviZ takes them, for its pictures, summaries and comparisons.
+
+        Parameters
+        ----------
+        names
+            The variables whose CPTs are wanted; all if not given. A noisy family has its small CPTs, which are named
+            like `attack by chol, bp`.
+
+        Returns
+        -------
+        arviz.InferenceData or xarray.DataTree
+            What the installed version of ArviZ takes: an `InferenceData` before version 1, a `DataTree` from then on.
+            Its group `posterior` has a variable for each CPT, with dimensions `chain`, `draw`, a dimension
+            `parent_state` for each parent, such as `smoke_state`, and that of the variable itself; states are the
+            coordinates. A variable whose name is also that of a dimension has an underscore behind it. CPTs that were
+            kept are the same in every draw. All CPTs of one draw belong together.
+
+        Raises
+        ------
+        OptionError
+            If there are no draws: the method gives one estimate, or missing values could not be drawn.
+        NetworkError
+            If there is no such variable.
+        MissingExtraError
+            If ArviZ is not installed; `pip install 'credo[arviz]'` installs it.
+        TooLargeError
+            If the draws need more memory than is allowed.
+
+        Notes
+        -----
+        Small problems run 256 short chains that start at 16 points. Here the chains of a starting point follow each
+        other as one long chain, so that R-hat compares starting points; `diagnostics` has what credo itself goes by.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"coin": ["heads", "tails"]})
+        >>> fit = credo.fit(network, polars.DataFrame({"coin": ["heads"] * 3 + ["tails"]}))
+        >>> draws = fit.to_arviz().posterior
+        >>> draws.coin.dims
+        ('chain', 'draw', 'coin_state')
+        >>> bool(draws.coin.sel(coin_state="heads").mean() > 0.5)
+        True
+        """
+        return draws.to_arviz(self, names)
+
+    def diagnostics(self, name: str | None = None) -> pl.DataFrame:
+        """How far the draws can be trusted, number by number, or the worst of each variable.
+
+        Parameters
+        ----------
+        name
+            The variable, or a small CPT of a noisy family; all variables if not given.
+
+        Returns
+        -------
+        polars.DataFrame
+            For a variable, a row for each probability: a column for each parent, then `state`, `probability`,
+            `deviation`, and the three columns that follow. For all variables, a row for each, that with the smallest
+            effective size first: `variable`, `error`, how much another seed would change the mean (its standard error);
+            `effective_size`, how many independent draws would give such a mean; and `r_hat`, near 1 where all chains
+            agree: the worst of each.
+
+        Raises
+        ------
+        OptionError
+            If there are no draws.
+
+        Notes
+        -----
+        A mean is trusted if its effective size is 100 or more and R-hat at most 1.05; the finding “not mixed” lists
+        the others. R-hat is that of split chains, as `arviz.rhat(…, method="split")` computes it, and nested R-hat
+        where there are hundreds of short chains [Margossian and others, 2024]. Where no statement binds and no value
+        is missing, means are averages over exact distributions, which are worth more than the draws themselves.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"coin": ["heads", "tails"]})
+        >>> fit = credo.fit(network, polars.DataFrame({"coin": ["heads"] * 3 + ["tails"]}))
+        >>> fit.diagnostics().columns
+        ['variable', 'error', 'effective_size', 'r_hat']
+        """
+        return draws.diagnostics(self, name)
 
     def save(self, path: str | Path) -> Path:
         """Write the fit to a file, with its draws, its knowledge and its counts; `credo.load` reads it.
