@@ -144,7 +144,7 @@ def predictive_checks(fit: FitResult, data: TableLike | None = None, replicates:
     """
     if isinstance(replicates, bool) or not isinstance(replicates, int) or replicates < 20:
         raise OptionError(f"replicates is a whole number, 20 or more; it is {replicates!r}.")
-    if fit.tied is not None:
+    if fit.tied is not None or (fit.problem is not None and fit.problem.constraints.ties):
         raise OptionError(TIED)
     seed = 0 if fit.problem is None else fit.problem.seed
     rng = np.random.default_rng([seed, 3])

@@ -164,6 +164,49 @@ class Fit(FitResult):
         table = data if isinstance(data, Mapping) else declared(data, table_format)
         return answers.predict(self, table, targets, level)
 
+    def marginals(
+        self,
+        evidence: Mapping[str, object] | str | None = None,
+        *,
+        interventions: Mapping[str, object] | None = None,
+        soft: Mapping[str, Mapping[str, float]] | None = None,
+        level: float = 0.95,
+    ) -> pl.DataFrame:
+        """Compute how probable each state of each variable is, given evidence: the bars of a picture of the network.
+
+        Parameters
+        ----------
+        evidence
+            A mapping from variables to states, or a text such as `xray=yes, smoke=no`.
+        interventions
+            Variables that are set to a state, whatever their parents are.
+        soft
+            Soft evidence: for a variable, how probable what was seen is in each of its states, up to a common factor;
+            `{"xray": {"yes": 3, "no": 1}}` makes `yes` three times as likely as before. States not listed have 0.
+        level
+            The probability with which an interval contains the true value.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each state of each variable, those of the evidence included: `variable`, `state`, `probability`,
+            `low`, `high`. The last two are null where the posterior was not sampled.
+
+        Raises
+        ------
+        QueryError
+            If a variable or state is unknown, a variable is given twice, or what is given has probability zero.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"coin": ["heads", "tails"]})
+        >>> fit = credo.fit(network, polars.DataFrame({"coin": ["heads"] * 3 + ["tails"]}), method="ml")
+        >>> fit.marginals(soft={"coin": {"heads": 1, "tails": 3}})["probability"].to_list()
+        [0.5, 0.5]
+        """
+        return answers.marginals_given(self, evidence, interventions=interventions, soft=soft, level=level)
+
     def most_probable(self, evidence: Mapping[str, object] | str | None = None) -> pl.DataFrame:
         """Find the states of all variables that are most probable together, given evidence.
 
