@@ -56,6 +56,8 @@ class Method:
         Whether it maximises likelihood times prior, so that the gradient trainer can do it too.
     weighs_all_statements
         Whether every statement is a penalty with a weight of its own, so that no weight for soft ones is chosen.
+    doubts
+        Whether it can find out which statements are wrong.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Method:
     cross_validates: bool = False
     maximises_likelihood: bool = False
     weighs_all_statements: bool = False
+    doubts: bool = False
 
     @property
     def keeps_hard_statements(self) -> bool:
