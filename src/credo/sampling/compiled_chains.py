@@ -14,10 +14,10 @@ from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras,
 from credo.kernels.threads import map_in_threads
 from credo.model.graphs import connected_components
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
+from credo.sampling.doubtful_moves import DoubtfulMoves
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
 from credo.sampling.missing_values import Augmentation
 from credo.sampling.region import Region, geometry_of, seeded, with_learned
-from credo.sampling.vectorised.doubtful_updates import DoubtfulUpdates
 from credo.sampling.wide_distributions import WideDistribution, update_wide, wide_distributions
 from credo.types import Indices, Numbers
 
@@ -39,7 +39,7 @@ class CompiledChains:
     chains: int
     seed: int
     missing: Augmentation | None = None  # how rows are completed, where values are missing
-    doubtful: DoubtfulUpdates | None = None  # of blocks with statements that may be wrong
+    doubtful: DoubtfulMoves | None = None  # of blocks with statements that may be wrong
     supports: list[Support] = field(init=False)
     joint_updates: JointUpdates = field(init=False)
     joined: Indices = field(init=False)  # (families,) the same number for CPTs that blocks join

@@ -65,6 +65,7 @@ from credo.sampling.doubted_statements import (
     beliefs,
     reliabilities,
 )
+from credo.sampling.doubtful_moves import DoubtfulMoves, doubtful_moves
 from credo.sampling.missing_values import Augmentation, MissingValues, augmentation_of
 from credo.sampling.missing_values import is_small as draws_at_once
 from credo.sampling.plan import SamplingPlan, sampling_plan
@@ -72,7 +73,7 @@ from credo.sampling.polytope import SNAPSHOTS
 from credo.sampling.region import Region, region_of
 from credo.sampling.relabelling import renamed
 from credo.sampling.vectorised import CHAINS, SUPERCHAINS
-from credo.sampling.vectorised.doubtful_updates import DoubtfulUpdates, doubtful_updates
+from credo.sampling.vectorised.doubtful_updates import doubtful_updates
 from credo.sampling.vectorised.posterior import sample_posterior
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors
@@ -164,7 +165,7 @@ def posterior(
     region = replace(region, parts=tuple(without_rays(part) for part in region.parts))  # joint updates reach corners
     doubtful = None
     if doubted is not None:
-        doubtful = doubtful_updates(region, doubted)
+        doubtful = doubtful_moves(region, doubted)
         owned = zip(region.parts, doubted.blocks.tolist(), strict=True)
         region = replace(region, parts=tuple(without_moves(part) if has else part for part, has in owned))
     report = progress or (lambda done, total: None)
@@ -172,7 +173,8 @@ def posterior(
     if compiled:
         found, sizes, mixed = _compiled(*prior_and_region, plan, seed, report, completing, doubtful)
     else:
-        found, sizes, mixed = sample_posterior(*prior_and_region, seed, report, completing, doubtful)
+        doubting = None if doubtful is None else doubtful_updates(doubtful)
+        found, sizes, mixed = sample_posterior(*prior_and_region, seed, report, completing, doubting)
     averages = averages_of(sampled, hyperparameters, found)
     _require_finite(sampled, averages)
     kept, layout = sampled.parameters()[: len(sizes)], sampled.layout
@@ -219,7 +221,7 @@ def _compiled(
     seed: int,
     progress: Progress,
     missing: Augmentation | None,
-    doubtful: DoubtfulUpdates | None,
+    doubtful: DoubtfulMoves | None,
 ) -> tuple[Draws, Numbers, Numbers]:
     """Few long chains; each goes on to `max_draws` while some parameters have not mixed, within `MOST_UPDATES`."""
     arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyperparameters)

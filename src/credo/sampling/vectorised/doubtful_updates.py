@@ -1,28 +1,15 @@
-"""Updates of distributions under statements that may be wrong, for many chains at once.
-
-Mass between two states of a distribution: in the log-odds x of their split the density is that of a Beta variable,
-log-concave, times a factor for each statement that is constant on an interval of x and one outside of it. Between nodes
-around the mode, and the ends of all intervals, the logarithm of the Beta density is taken as linear: a piece is chosen by
-its mass, and a point in it drawn. A Metropolis step corrects for what is not linear, and nearly always accepts. So a
-statement is crossed in one step however narrow it is, and what lies between is not.
-
-Renewal: a distribution and its component are drawn as if there were no statements, and kept with the chance that the
-statements give the new place over the old one.
-"""
+"""The moves of `doubtful_moves.py` for many chains at once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from credo.sampling.doubted_statements import ROUNDING, DoubtedConstraints
-from credo.sampling.region import Region
+from credo.sampling.doubted_statements import ROUNDING
+from credo.sampling.doubtful_moves import NODES, DoubtfulMoves, Row
 from credo.sampling.vectorised.batches import (
     SMALLEST,
-    TINY_CHANGE,
     UNBOUNDED,
     independent_batches,
     padded,
@@ -30,14 +17,7 @@ from credo.sampling.vectorised.batches import (
 )
 from credo.sampling.vectorised.moves import log_split, split
 from credo.types import Indices, Numbers
-
-if TYPE_CHECKING:
-    from scipy.sparse import csc_array, csr_array
-
 FARTHEST = 600.0  # in log-odds
-# Nodes around the mode of the Beta density, in units of its width there.
-NODES = np.array([0.0, 0.35, 0.7, 1.05, 1.4, 1.8, 2.2, 2.7, 3.3, 4.0, 5.0, 7.0, 11.0, 20.0, 40.0])
-NODES = np.concatenate((-NODES[:0:-1], NODES))
 NEARLY_FLAT = 1e-6
 
 
@@ -56,116 +36,64 @@ class PairBatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DoubtfulUpdates:
-    """What does not change: the pairs, and the constraints of hard and doubted statements that they touch."""
+    """The moves in batches."""
 
-    doubted: DoubtedConstraints
+    moves: DoubtfulMoves
     batches: tuple[PairBatch, ...]
-    hard_matrix: csr_array  # (hard constraints, parameters of blocks)
-    hard_bounds: Numbers
-    matrix: csr_array  # (doubted constraints, parameters of blocks)
 
     def update(self, theta: Numbers, shape: Numbers, rng: np.random.Generator) -> None:
         """One sweep: reliabilities, then every pair; θ and s·b + N are (parameters of blocks or more, chains)."""
-        size = self.matrix.shape[1]
-        linear, chains = self.doubted.linear, theta.shape[1]
+        moves, doubted = self.moves, self.moves.doubted
+        size, chains = moves.matrix.shape[1], theta.shape[1]
         pad = np.full((1, chains), UNBOUNDED)
-        slack = np.concatenate((linear.bounds[:, None] - self.matrix @ theta[:size], pad))
-        hard = np.concatenate((self.hard_bounds[:, None] - self.hard_matrix @ theta[:size], pad))
-        count = len(self.doubted.statements)
-        broken = np.zeros((count + 1, chains), dtype=np.int64)
-        np.add.at(broken, linear.statements, slack[:-1] < -ROUNDING)
-        broken[:-1][self.doubted.statements.false] += 1
-        odds = self.doubted.statements.log_odds(broken[:-1] == 0, rng)
+        slack = np.concatenate((doubted.linear.bounds[:, None] - moves.matrix @ theta[:size], pad))
+        hard = np.concatenate((moves.hard_bounds[:, None] - moves.hard @ theta[:size], pad))
+        broken = np.zeros((len(doubted.statements) + 1, chains), dtype=np.int64)
+        np.add.at(broken, doubted.linear.statements, slack[:-1] < -ROUNDING)
+        broken[:-1][doubted.statements.false] += 1
+        odds = doubted.statements.log_odds(broken[:-1] == 0, rng)
         odds = np.concatenate((odds, np.zeros((1, chains))))
         for batch in self.batches:
             move_pairs(batch, shape, theta, slack, hard, broken, odds, rng)
 
 
-def doubtful_updates(region: Region, doubted: DoubtedConstraints) -> DoubtfulUpdates:
-    """The updates of the blocks that doubted statements constrain; `region` has the directions of what must hold."""
-    from scipy.sparse import csr_array, vstack
-
-    size = len(region.start)
-    moves, rows, bounds, first = [], [], [], 0
-    for block, part, has in zip(region.blocks, region.parts, doubted.blocks.tolist(), strict=True):
-        if has:
-            moves += [(first + i, first + j, (first, int(block.distribution_of[i]))) for i, j in _pairs(part.moves)]
-            shifted = csr_array(
-                (part.inequalities.coefficients, part.inequalities.indices + first, part.inequalities.starts),
-                shape=(len(part.inequalities), size),
-            )
-            rows.append(shifted)
-            bounds.append(part.inequalities.bounds)
-        first += block.size
-    hard = csr_array(vstack(rows, format="csr")) if rows else csr_array((0, size))
-    matrix = doubted.linear.matrix(size)
-    return DoubtfulUpdates(
-        doubted, tuple(_batches(moves, hard, matrix, doubted)), hard, np.concatenate([np.zeros(0), *bounds]), matrix
-    )
-
-
-def _pairs(moves: csr_array) -> list[tuple[int, int]]:
-    """The moves of mass between two states."""
-    found = []
-    for number in range(moves.shape[0]):
-        entries = slice(moves.indptr[number], moves.indptr[number + 1])
-        indices, values = moves.indices[entries], moves.data[entries]
-        if len(indices) == 2 and values[0] == -values[1]:
-            found.append((int(indices[0]), int(indices[1])))
-    return found
-
-
-def _batches(
-    moves: Sequence[tuple[int, int, tuple[int, int]]], hard: csr_array, matrix: csr_array, doubted: DoubtedConstraints
-) -> list[PairBatch]:
-    from scipy.sparse import csc_array
-
-    by_column, hard_by_column = csc_array(matrix), csc_array(hard)
-    statement_of = doubted.linear.statements
-    touched, limits, resources, kinds = [], [], [], []
-    for i, j, owner in moves:
-        limits.append(_differences(hard_by_column, i, j))
-        own: dict[int, list[tuple[int, float]]] = {}
-        for row, change in _differences(by_column, i, j):
+def doubtful_updates(moves: DoubtfulMoves) -> DoubtfulUpdates:
+    """The same moves in batches that share no distribution, no statement and no hard constraint."""
+    statement_of = moves.doubted.linear.statements
+    touched: list[dict[int, list[Row]]] = []
+    for pair in moves.pairs:
+        own: dict[int, list[Row]] = {}
+        for row, change in pair.doubted:
             own.setdefault(int(statement_of[row]), []).append((row, change))
         touched.append(own)
-        resources.append(
-            {("d", owner), *(("h", row) for row, _ in limits[-1]), *(("s", statement) for statement in own)}
-        )
-        kinds.append(len(own).bit_length())
-    count, none = len(doubted.statements), len(statement_of)
+    resources = [
+        {("d", pair.distribution), *(("h", row) for row, _ in pair.hard), *(("s", statement) for statement in own)}
+        for pair, own in zip(moves.pairs, touched, strict=True)
+    ]
     found = []
-    for members in independent_batches(resources, kinds):
-        most = max(len(touched[m]) for m in members)
-        deepest = max((len(rows) for m in members for rows in touched[m].values()), default=0)
-        rows = np.full((most, deepest, len(members)), none, dtype=np.int64)
+    for members in independent_batches(resources, [len(own).bit_length() for own in touched]):
+        statements = [touched[m] for m in members]
+        most = max(len(own) for own in statements)
+        deepest = max((len(rows) for own in statements for rows in own.values()), default=0)
+        rows = np.full((most, deepest, len(members)), len(statement_of), dtype=np.int64)
         changes = np.ones((most, deepest, len(members)))
-        for column, m in enumerate(members):
-            for slot, own_rows in enumerate(touched[m].values()):
-                for depth, (row, change) in enumerate(own_rows):
+        for column, own in enumerate(statements):
+            for slot, its_rows in enumerate(own.values()):
+                for depth, (row, change) in enumerate(its_rows):
                     rows[slot, depth, column], changes[slot, depth, column] = row, change
+        pairs = [moves.pairs[m] for m in members]
         found.append(
             PairBatch(
-                np.array([moves[m][0] for m in members]),
-                np.array([moves[m][1] for m in members]),
-                padded([[row for row, _ in limits[m]] for m in members], hard.shape[0]),
-                padded_values([[change for _, change in limits[m]] for m in members], 1.0),
-                padded([list(touched[m]) for m in members], count),
+                np.array([pair.first for pair in pairs]),
+                np.array([pair.second for pair in pairs]),
+                padded([[row for row, _ in pair.hard] for pair in pairs], len(moves.hard_bounds)),
+                padded_values([[change for _, change in pair.hard] for pair in pairs], 1.0),
+                padded([list(own) for own in statements], len(moves.doubted.statements)),
                 rows,
                 changes,
             )
         )
-    return found
-
-
-def _differences(columns: csc_array, i: int, j: int) -> list[tuple[int, float]]:
-    """The constraints that change with mass moved from j to i, and how much."""
-    found: dict[int, float] = {}
-    for column, sign in ((i, 1.0), (j, -1.0)):
-        entries = slice(columns.indptr[column], columns.indptr[column + 1])
-        for row, value in zip(columns.indices[entries].tolist(), columns.data[entries].tolist(), strict=True):
-            found[row] = found.get(row, 0.0) + sign * value
-    return [(row, change) for row, change in found.items() if abs(change) > TINY_CHANGE]
+    return DoubtfulUpdates(moves, tuple(found))
 
 
 def move_pairs(
