@@ -156,9 +156,7 @@ def fit(
         model = prepare_model(known, fixed, memory_limit, lambda stated: doubted_numbers(known, stated, doubt, trust))
         doubts = None
         if len(model.doubted):
-            doubts = doubted_statements(
-                known, model.stated, model.doubted, trust, model.expansion.network, model.kept
-            )
+            doubts = doubted_statements(known, model.stated, model.doubted, trust, model.expansion.network, model.kept)
         problem, table = prepare(
             model, data, method=method, prior=prior, weights=weights, seed=resolve_seed(seed), soft_weight=soft_weight,
             options=options, tie_reading=tie_reading, memory_limit=memory_limit,
@@ -174,6 +172,8 @@ def fit(
         log_likelihood = log_likelihood_of_counts(whole, problem.counts)
     learned = collapsed(model.expansion, whole.cpts, problem.constraints, rescale=solution.posterior is None)
     contradicted = contradictions(known, model.stated, problem.counts, problem.seed)
+    doubted = set(model.doubted.tolist())  # how probable these are is said elsewhere
+    contradicted = tuple(each for each in contradicted if each.statement.number not in doubted)
     learned = with_ranges(learned, table.numbers)
     findings = (
         *contradiction_findings(contradicted),

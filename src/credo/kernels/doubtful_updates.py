@@ -220,7 +220,9 @@ def move_pair_doubtful(
 
 
 @compiled(error_model="numpy")
-def draw_freely(arrays: DistributionArrays, state: ChainState, d: int, chances: Any, shape: Any, out: Any, generator: Any) -> int:
+def draw_freely(
+    arrays: DistributionArrays, state: ChainState, d: int, chances: Any, shape: Any, out: Any, generator: Any
+) -> int:
     """A component and a distribution, as if there were no statements: p(z, θ | data, m, π)."""
     start, stop = arrays.starts[d], arrays.starts[d + 1]
     family, seen = arrays.families[d], arrays.seen[d]
@@ -366,9 +368,7 @@ def update_doubtful(
     work, drawn = np.empty(2 * edge), np.empty(len(arrays.families), dtype=np.int64)
     for number in range(len(doubt.set_chances)):
         if uniform(generator) < doubt.set_chances[number]:
-            renew(
-                doubt, number, arrays, state, slack, hard, broken, odds, kept, chances, work, drawn, generator
-            )
+            renew(doubt, number, arrays, state, slack, hard, broken, odds, kept, chances, work, drawn, generator)
     shape, active = np.empty(len(theta)), np.ones(len(arrays.cells) - 1, dtype=np.bool_)
     set_shapes(arrays, state, active, shape)
     most = len(doubt.nodes) + 2
@@ -376,6 +376,4 @@ def update_doubtful(
         most = max(most, len(doubt.nodes) + 2 + 2 * (doubt.touched_starts[pair + 1] - doubt.touched_starts[pair]))
     xs, gains, heights, masses = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1), np.empty(most + 1)
     for pair in range(len(doubt.firsts)):
-        move_pair_doubtful(
-            doubt, pair, shape, theta, slack, hard, broken, odds, xs, gains, heights, masses, generator
-        )
+        move_pair_doubtful(doubt, pair, shape, theta, slack, hard, broken, odds, xs, gains, heights, masses, generator)

@@ -4,11 +4,12 @@ An expert asserts a true statement s with probability r and a false one with 1 �
 
     p(θ | data, statements)  ∝  p(θ) · L(data | θ) · Π_s (r_s·w_s)^[θ ∈ C_s] · (1 − r_s)^[θ ∉ C_s]
 
-C_s is where all constraints of s hold: a statement is true or false as a whole. r_s is the confidence that the statement
-was given, or the reliability of its expert, which is given, or learned: r ~ Beta(a, b), and given which n of N
-statements are true r ~ Beta(a + n, b + N − n). w_s = max(1, (1 − p_s)/p_s), p_s being the share of all CPTs that the
-statement allows, so that before any data a narrow statement is as probable as its expert is reliable. Without w_s it
-would be nearly certainly false for being narrow, and would count against its expert although nothing speaks against it.
+C_s is where all constraints of s hold: a statement is true or false as a whole. r_s is the confidence that the
+statement was given, or the reliability of its expert, which is given, or learned: r ~ Beta(a, b), and given which n
+of N statements are true r ~ Beta(a + n, b + N − n). w_s = max(1, (1 − p_s)/p_s), p_s being the share of all CPTs that
+the statement allows, so that before any data a narrow statement is as probable as its expert is reliable. Without w_s
+it would be nearly certainly false for being narrow, and would count against its expert although nothing speaks
+against it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints, joined
+from credo.errors import OptionError
 from credo.types import Flags, Indices, Numbers
 
 EQUALITY_TOLERANCE = 0.01  # an equality has probability zero: what is doubted is |difference| ≤ this
@@ -125,6 +127,7 @@ def apart(blocks: Sequence[Block], statements: DoubtedStatements) -> tuple[tuple
         doubted[doubted] = position[own[doubted]] >= 0
         has.append(bool(doubted.any()))
         if doubted.any():
+            _require_inequalities(block, ~doubted)
             parts.append(block.linear.take(doubted))
             firsts.append(first)
             block = replace(
@@ -135,6 +138,19 @@ def apart(blocks: Sequence[Block], statements: DoubtedStatements) -> tuple[tuple
     linear = joined(parts, firsts)
     linear = as_inequalities(replace(linear, statements=position[linear.statements]))
     return tuple(kept), DoubtedConstraints(linear, statements, np.array(has, dtype=np.bool_), first)
+
+
+def _require_inequalities(block: Block, hard: Flags) -> None:
+    """Refuse what must hold beside doubted statements and is no inequality."""
+    equal = block.linear.statements[hard & block.linear.equality]
+    for number, what in (
+        *((product.statement, "compares products of probabilities") for product in block.products),
+        *((int(number), "is an equality") for number in equal),
+    ):
+        raise OptionError(
+            f"Statement {number + 1} {what} and must hold, but other statements about the same CPT may be wrong, which "
+            "cannot be weighed together. Leave it out, or do not doubt the others."
+        )
 
 
 def as_inequalities(linear: LinearConstraints) -> LinearConstraints:

@@ -17,6 +17,7 @@ from credo.sampling.vectorised.batches import (
 )
 from credo.sampling.vectorised.moves import log_split, split
 from credo.types import Indices, Numbers
+
 FARTHEST = 600.0  # in log-odds
 NEARLY_FLAT = 1e-6
 
@@ -110,7 +111,9 @@ def move_pairs(
     i, j = batch.first, batch.second
     a, b, old_i, old_j = shape[i], shape[j], theta[i], theta[j]  # (pairs, chains)
     now = np.log(old_i / old_j)
-    steps = _ratios(hard[batch.hard], batch.hard_changes[..., None])  # (2, …): where constraints begin and cease to hold
+    steps = _ratios(
+        hard[batch.hard], batch.hard_changes[..., None]
+    )  # (2, …): where constraints begin and cease to hold
     low = np.maximum(steps[0].max(axis=0, initial=-np.inf), -old_i)
     high = np.minimum(steps[1].min(axis=0, initial=np.inf), old_j)
     left = np.minimum(_place(low, old_i, old_j), now)
