@@ -320,6 +320,27 @@ def demo(
         say(str(answer))
 
 
+@app.command()
+def studio(
+    model: Annotated[
+        Path | None, typer.Argument(help="Knowledge (.credo) or a network; a table alone may stand here, too")
+    ] = None,
+    data: Annotated[Path | None, typer.Argument(help="The data: .csv, .xlsx, .parquet")] = None,
+    port: Annotated[int | None, typer.Option(help="The port; 8642 or the next that is free, if not given.")] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on; others than this machine's need --expose.")] = (
+        "127.0.0.1"
+    ),
+    expose: Annotated[
+        str, typer.Option(help="The word that allows other machines to reach the studio; a mistake tells it.")
+    ] = "",
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+) -> None:
+    """Open MODEL and DATA in the browser: network, knowledge, learning and answers on one page."""
+    from credo.studio.serving import serve
+
+    serve(model, data, host=host, port=port, expose=expose, browser=browser)
+
+
 add_commands(app)
 
 

@@ -143,7 +143,7 @@ class FitResult:
         ['state', 'probability', 'low', 'high']
         """
         low, high = self.interval_arrays(name, level)
-        return self._one_row_a_probability(name, low=low, high=high)
+        return one_row_a_probability(self, name, low=low, high=high)
 
     def interval_arrays(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
         """The ends (low, high) of the same intervals as `interval` gives, as arrays.
@@ -182,7 +182,7 @@ class FitResult:
         OptionError
             If the method gives no uncertainty, or missing values could not be drawn.
         """
-        return self._one_row_a_probability(name, deviation=self.deviation_array(name))
+        return one_row_a_probability(self, name, deviation=self.deviation_array(name))
 
     def deviation_array(self, name: str) -> Numbers:
         """The same standard deviations as `deviation` gives, as an array.
@@ -198,7 +198,10 @@ class FitResult:
             The standard deviations, with axes (parents…, child).
         """
         self._require_own_cpt(name)
-        return self._require_posterior().deviations[name]
+        deviations = self._require_posterior().deviations
+        if name not in deviations:
+            raise OptionError(f"There are no draws of {name}: its CPT was not learned.")
+        return deviations[name]
 
     def binding(self) -> pl.DataFrame:
         """The statements that shaped the result, and how much each matters.
@@ -448,27 +451,6 @@ class FitResult:
             raise OptionError(self.no_interval)
         return self.posterior
 
-    def _one_row_a_probability(self, name: str, **columns: Numbers) -> pl.DataFrame:
-        """A frame in long form: the parents' states, the variable's state, its probability, and these columns."""
-        import numpy as np
-        import polars as pl
-
-        network = expand(self.network).network
-        parents, learned = network.parents[name], network.cpt_array(name)
-        taken = {"state", "probability", *columns} & set(parents)
-        if taken:
-            raise OptionError(
-                f"{name} has a parent called {min(taken)}, which is the name of another column here: use "
-                "interval_arrays or deviation_array instead."
-            )
-        indices = np.indices(learned.shape).reshape(learned.ndim, learned.size)  # the last axis runs fastest
-        labels = [
-            pl.Series(column, network.states(variable), dtype=pl.String).gather(index)
-            for column, variable, index in zip((*parents, "state"), (*parents, name), indices, strict=True)
-        ]
-        values = {"probability": learned, **columns}
-        return pl.DataFrame([*labels, *(pl.Series(column, array.ravel()) for column, array in values.items())])
-
 
 def _require_doubt(fit: FitResult) -> DoubtResult:
     if fit.doubt is None:
@@ -489,6 +471,28 @@ class BindingStatement:
 
     statement: StatementReference
     gain_per_point: float
+
+
+def one_row_a_probability(fit: FitResult, name: str, **columns: Numbers) -> pl.DataFrame:
+    """A frame in long form: the parents' states, the variable's state, its probability, and these columns."""
+    import numpy as np
+    import polars as pl
+
+    network = expand(fit.network).network
+    parents, learned = network.parents[name], network.cpt_array(name)
+    taken = {"state", "probability", *columns} & set(parents)
+    if taken:
+        raise OptionError(
+            f"{name} has a parent called {min(taken)}, which is the name of another column here: use "
+            "interval_arrays or deviation_array instead."
+        )
+    indices = np.indices(learned.shape).reshape(learned.ndim, learned.size)  # the last axis runs fastest
+    labels = [
+        pl.Series(column, network.states(variable), dtype=pl.String).gather(index)
+        for column, variable, index in zip((*parents, "state"), (*parents, name), indices, strict=True)
+    ]
+    values = {"probability": learned, **columns}
+    return pl.DataFrame([*labels, *(pl.Series(column, array.ravel()) for column, array in values.items())])
 
 
 def has_multipliers(fit: FitResult) -> bool:
