@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from credo.kernels.compiler import compiled
+from credo.kernels.gamma_draws import draw_dirichlet, log_gamma_draw
 from credo.kernels.polytope_moves import SMALLEST, log_split, uniform
-from credo.kernels.posterior_gibbs import draw_dirichlet, log_gamma_draw, set_shapes
+from credo.kernels.posterior_gibbs import set_shapes
 from credo.kernels.sampler_arrays import ChainState, DistributionArrays
 
 FARTHEST = 600.0  # in log-odds
