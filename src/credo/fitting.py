@@ -161,9 +161,10 @@ def fit(
     learned = collapsed(model.expansion, whole.cpts, problem.constraints, rescale=solution.posterior is None)
     contradicted = contradictions(known, model.stated, problem.counts, problem.seed)
     learned = with_ranges(learned, table.numbers)
+    assert problem.method is not None
     findings = (
         *contradiction_findings(contradicted),
-        *only_checked(learned, known),
+        *only_checked(learned, known, problem.method.binds_any_probability, model.stated),
         *(each for each in taken if each.kind != MISSING_VALUES),  # once, of the rows that are learned from
         *_missing_values(table.dataset, known.network),
         *hidden_findings(table.columns),
@@ -174,7 +175,6 @@ def fit(
         *order_findings(known),
     )
     extra = set(model.expansion.extra)
-    assert problem.method is not None
     return Fit(
         network=learned,
         knowledge=known,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from credo.errors import OptionError, Status
 from credo.estimation import constrained
+from credo.estimation.methods import METHODS
 from credo.estimation.problem import Problem
 from credo.estimation.solution import TiedLikelihood, Uncertainty
 from credo.estimation.solvers.certificate import Certificate
@@ -450,7 +451,7 @@ def explain_fit(
             method=fit.method,
             is_incomplete=fit.is_incomplete,
             notify=notify,
-            unused=unused_statements(fit.network, fit.knowledge),
+            unused=unused_statements(fit.network, fit.knowledge, METHODS[fit.method].binds_any_probability),
         )
 
 

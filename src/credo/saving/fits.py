@@ -19,6 +19,7 @@ from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import with_fixed
 from credo.constraints.lower import lower
 from credo.errors import CredoError, FileError, FormatError, TooLargeError
+from credo.estimation.methods import choose_method
 from credo.estimation.problem import Problem
 from credo.io.files import require_path, require_target
 from credo.io.network_files import SAVED_FIT
@@ -112,6 +113,8 @@ def _fit(content: dict[str, Any], archive: Archive, kind: type[Result]) -> Resul
     constraints = lower(knowledge)
     assert constraints.expansion is not None
     reader.network = constraints.expansion.network
+    if not choose_method(reader.value(str, content["fit"]["method"], "method")).binds_any_probability:
+        constraints = replace(constraints, general=())  # as the estimate did not use them
     problem = None if content["problem"] is None else _problem(reader, content["problem"], constraints)
     posterior = reader.value(PosteriorResult | None, content["posterior"], "posterior")
     fit = reader.record(kind, content["fit"], "", knowledge=knowledge, posterior=posterior, problem=problem)
