@@ -48,7 +48,7 @@ class CompiledChains:
     missing_updates: int = 0  # as many could have been made while missing values were drawn
     states: list[ChainState] = field(init=False)
     generators: list[NDArray[np.uint64]] = field(init=False)
-    first_counts: dict[int, Numbers] = field(init=False)  # of chains that start where EM ended, until they have
+    first_counts: dict[int, Numbers] = field(init=False)  # of completed rows, where EM ended or at random
     wide: tuple[WideDistribution, ...] = field(init=False)
     wide_generators: list[np.random.Generator] = field(init=False)
 
@@ -64,12 +64,15 @@ class CompiledChains:
         self.effort = np.ones(len(self.sampled.names), dtype=np.int64)
         self.generators = [seeded(self.seed, chain) for chain in range(self.chains)]
         self.states = [self._start(chain) for chain in range(self.chains)]
-        by_em = () if self.missing is None else range(0, self.chains, 2)
-        self.first_counts = {chain: self.missing.expected for chain in by_em if self.missing is not None}
         self.wide = wide_distributions(self.region, self.arrays)
         self.wide_generators = [
             np.random.default_rng([self.seed, chain, len(self.wide)]) for chain in range(self.chains)
         ]
+        self.first_counts = {}
+        if self.missing is not None:
+            for chain in range(self.chains):
+                by_em = chain % 2 == 0
+                self.first_counts[chain] = self.missing.expected if by_em else self._complete(chain, first=True)
 
     def _start(self, chain: int) -> ChainState:
         sizes = np.diff(self.sampled.starts)[self.sampled.constrained :]
@@ -178,12 +181,17 @@ class CompiledChains:
 
         map_in_threads(run if self.missing is None else run_with_missing, range(self.chains))
 
+    def _complete(self, chain: int, first: bool = False) -> Numbers:
+        assert self.missing is not None
+        state, rng = self.states[chain], self.wide_generators[chain]
+        return self.missing.completed_by_program(state.theta, self.generators[chain], rng, first=first)
+
     def _completed(self, chain: int) -> DistributionArrays:
         """The distributions with the counts of rows that a chain has completed."""
         assert self.missing is not None
         counts = self.first_counts.pop(chain, None)
         if counts is None:
-            counts = self.missing.completed_by_program(self.states[chain].theta, self.generators[chain])
+            counts = self._complete(chain)
         return self.arrays._replace(counts=counts)
 
 
