@@ -8,10 +8,11 @@ PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --constraint co
 INSTALL = $(BIN)/python $(PIP_INSTALL)
 PYTHONS ?= 3.12 3.13
 
-.PHONY: help setup hooks demo test test-all test-pythons test-versions lint browser fuzz fuzz-coverage bench docs clean
+.PHONY: help setup hooks demo studio studio-page test test-all test-pythons test-versions lint browser fuzz fuzz-coverage bench docs clean
 
 help:
 	@echo "make demo          set up, and learn an example"
+	@echo "make studio        set up, and open the studio in the browser; MODEL=… DATA=… open your files"
 	@echo "make test          set up, check style, types and imports, run the tests"
 	@echo "make test-all      the same with the slow tests"
 	@echo "make test-pythons  run the tests on other Pythons, where installed: $(PYTHONS)"
@@ -19,6 +20,7 @@ help:
 	@echo "make fuzz          random inputs for everything that reads or learns, for some minutes"
 	@echo "make bench         credo against its peers"
 	@echo "make docs          the documentation as a site, in site/"
+	@echo "make studio-page   build the page of the studio again, which needs Node.js"
 	@echo "make setup         only set up: .venv with credo in it"
 	@echo "make hooks         check style, types and imports before every commit"
 
@@ -41,6 +43,19 @@ hooks: $(READY)
 
 demo: $(INSTALLED)
 	$(BIN)/credo demo
+
+STUDIO := $(VENV)/.studio
+
+$(STUDIO): $(INSTALLED)
+	$(INSTALL) --editable '.[studio]'
+	@touch $(STUDIO)
+
+studio: $(STUDIO)
+	$(BIN)/credo studio $(MODEL) $(DATA)
+
+# What it builds is committed, so that nothing else needs Node.js.
+studio-page:
+	cd frontend && npm install --no-package-lock --no-audit --no-fund && node build.mjs
 
 lint: setup
 	$(BIN)/ruff check .

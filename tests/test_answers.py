@@ -42,6 +42,50 @@ def test_an_intervention_cuts_the_parents(exact: credo.Fit) -> None:
     assert float(exact.query("P(xray=shadow | do(lung=yes))")) == pytest.approx(exact.network.cpts["xray"][1, 1])
 
 
+def test_all_marginals_are_those_of_the_questions(exact: credo.Fit, sampled: credo.Fit) -> None:
+    for fit in (exact, sampled):
+        found = fit.marginals("xray=shadow").rows_by_key(["variable", "state"], unique=True)
+        for name in ("smoke", "lung"):
+            asked = fit.query(f"P({name} | xray=shadow)").frame
+            for state, *numbers in asked.iter_rows():
+                assert list(found[name, state]) == pytest.approx(numbers, abs=1e-12)
+        assert found["xray", "shadow"][0] == 1.0
+
+
+def test_all_marginals_under_an_intervention_cut_the_parents(exact: credo.Fit) -> None:
+    found = exact.marginals(interventions={"lung": "yes"}).rows_by_key(["variable", "state"], unique=True)
+    assert found["smoke", "yes"][0] == pytest.approx(exact.network.cpts["smoke"][1])
+    assert found["xray", "shadow"][0] == pytest.approx(exact.network.cpts["xray"][1, 1])
+
+
+def test_soft_evidence_multiplies_the_odds(exact: credo.Fit) -> None:
+    before = exact.marginals().rows_by_key(["variable", "state"], unique=True)["lung", "yes"][0]
+    after = exact.marginals(soft={"lung": {"yes": 3, "no": 1}}).rows_by_key(["variable", "state"], unique=True)
+    assert after["lung", "yes"][0] == pytest.approx(3 * before / (1 + 2 * before))
+
+
+def test_certain_soft_evidence_is_evidence(sampled: credo.Fit) -> None:
+    soft = sampled.marginals(soft={"xray": {"shadow": 7}})
+    hard = sampled.marginals("xray=shadow")
+    assert soft["low"].to_list() == pytest.approx(hard["low"].to_list(), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"evidence": "lung=yes", "interventions": {"lung": "no"}}, "lung is given twice"),
+        ({"evidence": "lung=yes", "soft": {"lung": {"no": 1}}}, "lung is given twice"),
+        ({"soft": {"lung": {"maybe": 1}}}, 'no state "maybe"'),
+        ({"soft": {"lung": {"yes": -1}}}, "numbers from 0 on"),
+        ({"soft": {"lung": {}}}, "one of them above 0"),
+        ({"soft": {"lung": 3}}, "a mapping from its states"),
+    ],
+)
+def test_marginals_refuse_what_has_no_meaning(exact: credo.Fit, given: dict[str, object], message: str) -> None:
+    with pytest.raises(QueryError, match=message):
+        exact.marginals(**given)  # type: ignore[arg-type]
+
+
 def test_without_draws_there_is_no_interval_and_the_answer_says_why(exact: credo.Fit) -> None:
     answer = exact.query("P(lung=yes)")
     assert answer.frame["low"].to_list() == [None]

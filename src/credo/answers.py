@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from credo.errors import ImpossibleRowError, OptionError, QueryError, TooLargeError
-from credo.explain.number_texts import percent_digits
+from credo.explain.number_texts import interval_percents, percent_digits
 from credo.io.columns import MISSING
 from credo.io.dataset import Dataset, distinct_rows, extended
 from credo.io.number_columns import warn_outside
@@ -25,7 +25,7 @@ from credo.knowledge.query import Query, as_evidence, as_query
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.results import FitResult, require_level
-from credo.sampling.intervals import cpt_draws, draw_places
+from credo.sampling.intervals import cpt_draws
 from credo.sampling.posterior import PosteriorResult
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.batched import BYTES_A_CELL
@@ -36,6 +36,7 @@ from credo.statistics.questions import (
     answer,
     answer_rows,
     as_batch,
+    batch_size,
     factors_of,
     marginal_factors,
     marginals,
@@ -101,7 +102,7 @@ class Answer:
             what = self.query if len(self.frame) == 1 else "  " + ", ".join(f"{name}={row[name]}" for name in targets)
             ends = ""
             if row["low"] is not None:
-                interval = " to ".join(percent_digits(row[end]) for end in ("low", "high"))
+                interval = " to ".join(interval_percents(row["low"], row["high"]))
                 ends = f"  ({self.level:.0%} interval {interval})"
             lines.append(f"{what} = {percent_digits(row['probability'])}{ends}")
         if len(lines) > 1:
@@ -210,6 +211,35 @@ def all_marginals(fit: FitResult, most_cells: int, level: float = 0.95) -> pl.Da
     return _predict_case(fit, {}, None, level, most_cells)
 
 
+def marginals_given(
+    fit: FitResult,
+    evidence: Evidence | str | None = None,
+    *,
+    interventions: Mapping[str, object] | None = None,
+    soft: Mapping[str, Mapping[str, float]] | None = None,
+    level: float = 0.95,
+) -> pl.DataFrame:
+    """How probable each state of each variable is, given evidence of every kind; see `Fit.marginals`."""
+    require_level(level)
+    given = _given(fit.network, evidence, interventions, soft)
+    network = expand(fit.network).network
+    draws, _ = _draws(fit, network, marginal_factors(network, *given))
+    return _marginals_frame(fit.network, network, as_batch(network) if draws is None else draws, given, level, fit)
+
+
+def marginals_of_network(
+    network: Network,
+    evidence: Evidence | str | None = None,
+    *,
+    interventions: Mapping[str, object] | None = None,
+    soft: Mapping[str, Mapping[str, float]] | None = None,
+) -> pl.DataFrame:
+    """The same for a network alone, which has no draws: `low` and `high` are null."""
+    given = _given(network, evidence, interventions, soft)
+    expanded = expand(network).network
+    return _marginals_frame(network, expanded, as_batch(expanded), given, 0.95, None)
+
+
 def most_probable(fit: FitResult, evidence: Evidence | str | None = None) -> pl.DataFrame:
     """The states of all variables that are most probable together, given evidence; see `Fit.most_probable`.
 
@@ -260,7 +290,7 @@ def _cpts(fit: FitResult, network: Network, count: int, name: str) -> Numbers:
 
 @lru_cache(maxsize=512)  # questions about one fit follow each other, and need the same CPTs
 def _kept_draws(posterior: PosteriorResult, count: int, name: str) -> Numbers:
-    return cpt_draws(posterior, name, draw_places(posterior, count))
+    return cpt_draws(posterior, name, count)
 
 
 # Frames ---------------------------------------------------------------------------------------------------------------
@@ -353,6 +383,64 @@ def _predict_case(
             )
     kinds = {"variable": pl.String, "state": pl.String, **dict.fromkeys(("probability", "low", "high"), pl.Float64)}
     return pl.DataFrame(rows, schema=kinds)
+
+
+class _Given(NamedTuple):
+    """What all marginals are asked under: evidence, interventions, and weights of states."""
+
+    evidence: dict[str, tuple[str, ...]]
+    interventions: dict[str, str]
+    soft: dict[str, Numbers]
+
+
+def _given(network: Network, evidence: object, interventions: object, soft: object) -> _Given:
+    known = as_evidence(network, evidence)
+    do = {name: states[0] for name, states in as_evidence(network, interventions).items()}
+    weights = {name: _weights(network, name, each) for name, each in dict(soft or {}).items()}  # type: ignore[call-overload]
+    for name in (*do, *weights):
+        kinds = (name in known) + (name in do) + (name in weights)
+        if kinds > 1:
+            raise QueryError(f"{name} is given twice: it is observed, set by do(…), or has weights, one of the three.")
+    return _Given(known, do, weights)
+
+
+def _weights(network: Network, name: str, given: object) -> Numbers:
+    """Soft evidence: for each state, how probable what was seen is in that state, up to a common factor."""
+    states = network.states(name)
+    if not isinstance(given, Mapping):
+        raise QueryError(f"Soft evidence about {name} is a mapping from its states to weights, not {given!r}.")
+    for state in given:
+        if state not in states:
+            raise QueryError(f'{name} has no state "{state}". Known: {", ".join(states)}.')
+    weights = np.array([given.get(state, 0.0) for state in states], dtype=np.float64)
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise QueryError(f"The weights of {name} have to be numbers from 0 on, one of them above 0.")
+    return np.asarray(weights / weights.max(), dtype=np.float64)
+
+
+def _marginals_frame(
+    given_network: Network, network: Network, cpts: BatchedCPTs, given: _Given, level: float, fit: FitResult | None
+) -> pl.DataFrame:
+    """A row for each state of each variable: `variable`, `state`, `probability`, `low`, `high`."""
+    import polars as pl
+
+    found = marginals(network, cpts, *given)
+    with_interval = fit is not None and not why_no_interval(fit) and batch_size(cpts) > 1
+    possible = np.logical_and.reduce([np.isfinite(each).all(axis=1) for each in found.values()])
+    require_possible(np.where(possible, 0.0, -np.inf), Query({}, given.evidence, given.interventions))
+    columns: dict[str, list[Any]] = {name: [] for name in ("variable", "state", "probability", "low", "high")}
+    for name in given_network.names:
+        values = found[name][possible]
+        row = None if given.soft or given.interventions else _cpt_row(network, name, given.evidence)
+        states = given_network.states(name)
+        low, high = _ends(values, level) if with_interval else ([None] * len(states),) * 2
+        columns["variable"] += [name] * len(states)
+        columns["state"] += states
+        columns["probability"] += (values.mean(axis=0) if row is None else row).tolist()
+        columns["low"] += list(low)
+        columns["high"] += list(high)
+    kinds = {"variable": pl.String, "state": pl.String, **dict.fromkeys(("probability", "low", "high"), pl.Float64)}
+    return pl.DataFrame(columns, schema=kinds)
 
 
 def _predict_table(

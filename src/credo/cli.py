@@ -141,6 +141,9 @@ def learn(
         list[str] | None,
         typer.Option("--ask", "-a", help='A question to the result: "P(outcome=yes | age=54)"; may be repeated.'),
     ] = None,
+    checks: Annotated[
+        bool, typer.Option("--checks", help="Compare the data with what the learned network produces.")
+    ] = False,
     save: Annotated[
         Path | None, typer.Option(help="Save the fit here (.fit), with its draws: `credo query` asks it.")
     ] = None,
@@ -203,13 +206,23 @@ def learn(
             result.save(save)
         if report is not None:
             result.report(report, progress=notify)
+        checked = None
+        if checks:
+            from credo.predictive_checks import checks_or_note
+
+            checked = checks_or_note(result)
     if out is not None:
         write_network(result.network, out)
     if as_json:
         asked = {"answers": [result.query(question).to_dict() for question in ask]} if ask else {}
-        _print_json({**result.to_dict(), **asked})
+        compared = {} if checked is None else {"checks": checked.to_dict()}
+        _print_json({**result.to_dict(), **compared, **asked})
         return
     _show(result, out, report)
+    if checked is not None:
+        from credo.report.predictive_text import checks_text
+
+        console().print(checks_text(checked))
     if save is not None:
         say(f'The fit is in {save}. Ask it: credo query {save} "P({result.network.names[-1]})"')
     for question in ask or ():
@@ -310,6 +323,27 @@ def demo(
     say("\nA new patient: 54 years old, a smoker, 133.5 mmHg; before the ECG, and after it is abnormal:\n")
     for answer in answers:
         say(str(answer))
+
+
+@app.command()
+def studio(
+    model: Annotated[
+        Path | None, typer.Argument(help="Knowledge (.credo) or a network; a table alone may stand here, too")
+    ] = None,
+    data: Annotated[Path | None, typer.Argument(help="The data: .csv, .xlsx, .parquet")] = None,
+    port: Annotated[int | None, typer.Option(help="The port; 8642 or the next that is free, if not given.")] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on; others than this machine's need --expose.")] = (
+        "127.0.0.1"
+    ),
+    expose: Annotated[
+        str, typer.Option(help="The word that allows other machines to reach the studio; a mistake tells it.")
+    ] = "",
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+) -> None:
+    """Open MODEL and DATA in the browser: network, knowledge, learning and answers on one page."""
+    from credo.studio.serving import serve
+
+    serve(model, data, host=host, port=port, expose=expose, browser=browser)
 
 
 add_commands(app)

@@ -197,6 +197,7 @@ def fit(
         ),
         is_incomplete=solution.expected is not None,
         no_interval=solution.no_interval,
+        row_sample=table.sample,
     )
 
 

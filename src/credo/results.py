@@ -19,6 +19,7 @@ from credo.explain.explanation import Explanation
 from credo.explain.statement_references import StatementReference, references_to
 from credo.explain.violations import Violation, unused_statements, violations_of
 from credo.findings import Finding
+from credo.io.row_sample import RowSample
 from credo.knowledge import Knowledge
 from credo.model.expansion import expand
 from credo.model.network import Network
@@ -67,6 +68,8 @@ class FitResult:
         Whether the counts are expected ones, because of missing values, hidden variables or ties.
     no_interval
         Why there are no intervals although the method samples; empty where there are some, and for other methods.
+    row_sample
+        Some rows of the data, with which the result can be compared; None in a fit that was loaded.
     """
 
     network: Network
@@ -85,6 +88,7 @@ class FitResult:
     problem: Problem | None = field(default=None, repr=False)
     is_incomplete: bool = field(default=False, repr=False)
     no_interval: str = field(default="", repr=False)
+    row_sample: RowSample | None = field(default=None, repr=False, compare=False)
 
     @property
     def cll(self) -> float | None:
@@ -142,7 +146,7 @@ class FitResult:
         ['state', 'probability', 'low', 'high']
         """
         low, high = self.interval_arrays(name, level)
-        return self._one_row_a_probability(name, low=low, high=high)
+        return one_row_a_probability(self, name, low=low, high=high)
 
     def interval_arrays(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
         """The ends (low, high) of the same intervals as `interval` gives, as arrays.
@@ -181,7 +185,7 @@ class FitResult:
         OptionError
             If the method gives no uncertainty, or missing values could not be drawn.
         """
-        return self._one_row_a_probability(name, deviation=self.deviation_array(name))
+        return one_row_a_probability(self, name, deviation=self.deviation_array(name))
 
     def deviation_array(self, name: str) -> Numbers:
         """The same standard deviations as `deviation` gives, as an array.
@@ -197,7 +201,10 @@ class FitResult:
             The standard deviations, with axes (parents…, child).
         """
         self._require_own_cpt(name)
-        return self._require_posterior().deviations[name]
+        deviations = self._require_posterior().deviations
+        if name not in deviations:
+            raise OptionError(f"There are no draws of {name}: its CPT was not learned.")
+        return deviations[name]
 
     def binding(self) -> pl.DataFrame:
         """The statements that shaped the result, and how much each matters.
@@ -347,27 +354,6 @@ class FitResult:
             raise OptionError(self.no_interval)
         return self.posterior
 
-    def _one_row_a_probability(self, name: str, **columns: Numbers) -> pl.DataFrame:
-        """A frame in long form: the parents' states, the variable's state, its probability, and these columns."""
-        import numpy as np
-        import polars as pl
-
-        network = expand(self.network).network
-        parents, learned = network.parents[name], network.cpt_array(name)
-        taken = {"state", "probability", *columns} & set(parents)
-        if taken:
-            raise OptionError(
-                f"{name} has a parent called {min(taken)}, which is the name of another column here: use "
-                "interval_arrays or deviation_array instead."
-            )
-        indices = np.indices(learned.shape).reshape(learned.ndim, learned.size)  # the last axis runs fastest
-        labels = [
-            pl.Series(column, network.states(variable), dtype=pl.String).gather(index)
-            for column, variable, index in zip((*parents, "state"), (*parents, name), indices, strict=True)
-        ]
-        values = {"probability": learned, **columns}
-        return pl.DataFrame([*labels, *(pl.Series(column, array.ravel()) for column, array in values.items())])
-
 
 @dataclass(frozen=True, slots=True)
 class BindingStatement:
@@ -375,6 +361,28 @@ class BindingStatement:
 
     statement: StatementReference
     gain_per_point: float
+
+
+def one_row_a_probability(fit: FitResult, name: str, **columns: Numbers) -> pl.DataFrame:
+    """A frame in long form: the parents' states, the variable's state, its probability, and these columns."""
+    import numpy as np
+    import polars as pl
+
+    network = expand(fit.network).network
+    parents, learned = network.parents[name], network.cpt_array(name)
+    taken = {"state", "probability", *columns} & set(parents)
+    if taken:
+        raise OptionError(
+            f"{name} has a parent called {min(taken)}, which is the name of another column here: use "
+            "interval_arrays or deviation_array instead."
+        )
+    indices = np.indices(learned.shape).reshape(learned.ndim, learned.size)  # the last axis runs fastest
+    labels = [
+        pl.Series(column, network.states(variable), dtype=pl.String).gather(index)
+        for column, variable, index in zip((*parents, "state"), (*parents, name), indices, strict=True)
+    ]
+    values = {"probability": learned, **columns}
+    return pl.DataFrame([*labels, *(pl.Series(column, array.ravel()) for column, array in values.items())])
 
 
 def has_multipliers(fit: FitResult) -> bool:

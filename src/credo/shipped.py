@@ -27,9 +27,22 @@ def example(name: str) -> Path:
     OptionError
         If there is no such example.
     """
-    roots = [root for root in (_HERE / "examples", _HERE.parents[1] / "examples") if root.is_dir()]
-    for root in roots:
+    for root in _roots():
         if (root / name).is_dir():
             return root / name
-    known = sorted(folder.name for root in roots for folder in root.iterdir() if folder.is_dir())
-    raise OptionError(f'There is no example "{name}". Known: {listing(known)}.')
+    raise OptionError(f'There is no example "{name}". Known: {listing(example_names())}.')
+
+
+def example_names() -> list[str]:
+    """The names of all examples.
+
+    Returns
+    -------
+    list of str
+        The names, in alphabetical order.
+    """
+    return sorted({folder.name for root in _roots() for folder in root.iterdir() if folder.is_dir()})
+
+
+def _roots() -> list[Path]:
+    return [root for root in (_HERE / "examples", _HERE.parents[1] / "examples") if root.is_dir()]

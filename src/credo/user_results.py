@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from credo import answers
+from credo import answers, draws
 from credo.answers import Answer
 from credo.check_results import CheckResult
 from credo.constraints.stage_costs import reporting_page, require_room
@@ -65,7 +65,7 @@ class Fit(FitResult):
         verbose: bool | None = None,
         progress: ProgressListener | None = None,
     ) -> Path:
-        """Write the result and its explanation as one HTML page that needs nothing else.
+        """Write the result, its explanation and its predictive checks as one HTML page that needs nothing else.
 
         Parameters
         ----------
@@ -81,6 +81,7 @@ class Fit(FitResult):
         Path
             Where the page is.
         """
+        from credo.predictive_checks import checks_or_note
         from credo.report.fit_page import fit_page
 
         require_target(path, PAGE_TARGETS)  # before the work, not after it
@@ -90,7 +91,7 @@ class Fit(FitResult):
         with reporting(verbose, progress) as notify:
             explained = explain_fit(self, verbose=False, progress=notify) if explanation is None else explanation
             notify(ProgressEvent(WRITING_REPORT))
-            return write_text(path, fit_page(self, explained))
+            return write_text(path, fit_page(self, explained, checks_or_note(self)))
 
     def query(self, question: str | Query, level: float = 0.95) -> Answer:
         """Answer a question, with a credible interval where the posterior was sampled.
@@ -163,6 +164,49 @@ class Fit(FitResult):
         table = data if isinstance(data, Mapping) else declared(data, table_format)
         return answers.predict(self, table, targets, level)
 
+    def marginals(
+        self,
+        evidence: Mapping[str, object] | str | None = None,
+        *,
+        interventions: Mapping[str, object] | None = None,
+        soft: Mapping[str, Mapping[str, float]] | None = None,
+        level: float = 0.95,
+    ) -> pl.DataFrame:
+        """Compute how probable each state of each variable is, given evidence: the bars of a picture of the network.
+
+        Parameters
+        ----------
+        evidence
+            A mapping from variables to states, or a text such as `xray=yes, smoke=no`.
+        interventions
+            Variables that are set to a state, whatever their parents are.
+        soft
+            Soft evidence: for a variable, how probable what was seen is in each of its states, up to a common factor;
+            `{"xray": {"yes": 3, "no": 1}}` makes `yes` three times as likely as before. States not listed have 0.
+        level
+            The probability with which an interval contains the true value.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each state of each variable, those of the evidence included: `variable`, `state`, `probability`,
+            `low`, `high`. The last two are null where the posterior was not sampled.
+
+        Raises
+        ------
+        QueryError
+            If a variable or state is unknown, a variable is given twice, or what is given has probability zero.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"coin": ["heads", "tails"]})
+        >>> fit = credo.fit(network, polars.DataFrame({"coin": ["heads"] * 3 + ["tails"]}), method="ml")
+        >>> fit.marginals(soft={"coin": {"heads": 1, "tails": 3}})["probability"].to_list()
+        [0.5, 0.5]
+        """
+        return answers.marginals_given(self, evidence, interventions=interventions, soft=soft, level=level)
+
     def most_probable(self, evidence: Mapping[str, object] | str | None = None) -> pl.DataFrame:
         """Find the states of all variables that are most probable together, given evidence.
 
@@ -202,6 +246,139 @@ class Fit(FitResult):
             If the question cannot be read, has several numbers as its answer, or what is given has probability zero.
         """
         return sensitivity(self, question)
+
+    def to_arviz(self, names: Sequence[str] | str | None = None) -> Any:
+        """The draws of all CPTs as ArviZ takes them, for its pictures, summaries and comparisons.
+
+        Parameters
+        ----------
+        names
+            The variables whose CPTs are wanted; all if not given. A noisy family has its small CPTs, which are named
+            like `attack by chol, bp`.
+
+        Returns
+        -------
+        arviz.InferenceData or xarray.DataTree
+            What the installed version of ArviZ takes: an `InferenceData` before version 1, a `DataTree` from then on.
+            Its group `posterior` has a variable for each CPT, with dimensions `chain`, `draw`, a dimension
+            `parent_state` for each parent, such as `smoke_state`, and that of the variable itself; states are the
+            coordinates. A variable whose name is also that of a dimension has an underscore behind it. CPTs that were
+            kept are the same in every draw. All CPTs of one draw belong together.
+
+        Raises
+        ------
+        OptionError
+            If there are no draws: the method gives one estimate, or missing values could not be drawn.
+        NetworkError
+            If there is no such variable.
+        MissingExtraError
+            If ArviZ is not installed; `pip install 'credo[arviz]'` installs it.
+        TooLargeError
+            If the draws need more memory than is allowed.
+
+        Notes
+        -----
+        Small problems run 256 short chains that start at 16 points. Here the chains of a starting point follow each
+        other as one long chain, so that R-hat compares starting points; `diagnostics` has what credo itself goes by.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"coin": ["heads", "tails"]})
+        >>> fit = credo.fit(network, polars.DataFrame({"coin": ["heads"] * 3 + ["tails"]}))
+        >>> draws = fit.to_arviz().posterior
+        >>> draws.coin.dims
+        ('chain', 'draw', 'coin_state')
+        >>> bool(draws.coin.sel(coin_state="heads").mean() > 0.5)
+        True
+        """
+        return draws.to_arviz(self, names)
+
+    def diagnostics(self, name: str | None = None) -> pl.DataFrame:
+        """How far the draws can be trusted, number by number, or the worst of each variable.
+
+        Parameters
+        ----------
+        name
+            The variable, or a small CPT of a noisy family; all variables if not given.
+
+        Returns
+        -------
+        polars.DataFrame
+            For a variable, a row for each probability: a column for each parent, then `state`, `probability`,
+            `deviation`, and the three columns that follow. For all variables, a row for each, that with the smallest
+            effective size first: `variable`, `error`, how much another seed would change the mean (its standard error);
+            `effective_size`, how many independent draws would give such a mean; and `r_hat`, near 1 where all chains
+            agree: the worst of each.
+
+        Raises
+        ------
+        OptionError
+            If there are no draws.
+
+        Notes
+        -----
+        A mean is trusted if its effective size is 100 or more and R-hat at most 1.05; the finding “not mixed” lists
+        the others. R-hat is that of split chains, as `arviz.rhat(…, method="split")` computes it, and nested R-hat
+        where there are hundreds of short chains [Margossian and others, 2024]. Where no statement binds and no value
+        is missing, means are averages over exact distributions, which are worth more than the draws themselves.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"coin": ["heads", "tails"]})
+        >>> fit = credo.fit(network, polars.DataFrame({"coin": ["heads"] * 3 + ["tails"]}))
+        >>> fit.diagnostics().columns
+        ['variable', 'error', 'effective_size', 'r_hat']
+        """
+        return draws.diagnostics(self, name)
+
+    def predictive_checks(self, data: TableLike | None = None, replicates: int = 200) -> pl.DataFrame:
+        """Compare the data with what the learned network produces: which parts of it do not fit?
+
+        Every variable is checked given its parents, and every pair of variables that no arrow joins. Rows are
+        simulated from the network, under another draw of all CPTs each time; where values are missing, they are drawn
+        too.
+
+        Parameters
+        ----------
+        data
+            The rows to compare, as for `fit`; if not given, those that the fit was learned from, or 5,000 of them. A
+            fit that was loaded has none.
+        replicates
+            How often the rows are simulated.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each check, the worst first: `kind`, “family” or “link”; `variable`; `other`, the variable that an
+            arrow to it would come from, null for a family; `where` the data and the network differ most, with the
+            numbers of rows that were `observed` and are `expected` there; `p_value`, how often simulated rows look at
+            least as bad in this check; `adjusted`, how often they look at least as bad in any check; and `alarm`,
+            whether that is in at most 5% of the cases.
+
+        Raises
+        ------
+        OptionError
+            If there are no rows to compare, or they cannot be compared: they are tied, have fractions as weights, or
+            have too many missing values.
+
+        Notes
+        -----
+        If the network and the knowledge are right, there is an alarm in at most about one of twenty fits. That there is
+        none does not say that they are right: with few rows, only strong links are found.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]})
+        >>> rows = polars.DataFrame({"smoke": ["no", "yes"] * 20, "lung": ["no", "yes"] * 20})
+        >>> credo.fit(network, rows).predictive_checks().filter(kind="link")["alarm"].to_list()
+        [True]
+        """
+        from credo.predictive_checks import checks_frame, predictive_checks
+
+        return checks_frame(predictive_checks(self, data, replicates))
 
     def save(self, path: str | Path) -> Path:
         """Write the fit to a file, with its draws, its knowledge and its counts; `credo.load` reads it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from credo.explain.number_texts import percent_digits, probability_digits
+from credo.explain.number_texts import interval_digits, interval_percents, percent_digits, probability_digits
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,21 @@ def test_percentages(value: float, text: str) -> None:
 )  # fmt: skip
 def test_probabilities(value: float, usual: int, text: str) -> None:
     assert probability_digits(value, usual) == text
+
+
+@pytest.mark.parametrize(
+    ("ends", "texts"),
+    [
+        ((2e-15, 0.069), ("<0.0001", "0.069")),
+        ((0.93, 1 - 1e-9), ("0.93", ">0.9999")),
+        ((0.0, 1.0), ("0.00", "1.00")),
+        ((0.0004, 0.35), ("0.00040", "0.35")),
+    ],
+)
+def test_an_end_near_zero_or_one_is_written_as_a_bound(ends: tuple[float, float], texts: tuple[str, str]) -> None:
+    assert interval_digits(*ends) == texts
+
+
+def test_ends_as_percentages() -> None:
+    assert interval_percents(1e-9, 0.999999) == ("<0.01%", ">99.99%")
+    assert interval_percents(0.0, 0.356) == ("0.0%", "35.6%")

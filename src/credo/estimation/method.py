@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from credo.estimation.problem import Problem
     from credo.estimation.solution import Solution
     from credo.statistics.inference.expected_counts import Prepared
-    from credo.types import Numbers
+    from credo.statistics.ties.likelihood import TiedData
+from credo.types import Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,6 +24,7 @@ class Incomplete:
     expected: Numbers  # counts of all cells
     cpts: Mapping[str, Numbers]
     exchanges: Exchanges  # what nothing tells apart
+    tied: TiedData | None = None  # the same rows with their ties
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,9 @@ def estimate(problem: Problem) -> Solution:
 def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
     """The same with missing values, which are drawn too."""
     exchangeable = {name: rows.exchanges.groups[name] for name in rows.exchanges.variables}
-    missing = MissingValues.of(problem.network, problem.names, rows.prepared, rows.expected, exchangeable, rows.cpts)
+    missing = MissingValues.of(
+        problem.network, problem.names, rows.prepared, rows.expected, exchangeable, rows.cpts, rows.tied
+    )
     return _average(problem, rows.prepared.observed, missing)
 
 

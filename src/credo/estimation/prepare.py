@@ -17,6 +17,7 @@ from credo.estimation.missing_draws import automatic
 from credo.estimation.problem import Fold, Problem
 from credo.io.dataset import Dataset, concatenate, extended
 from credo.io.number_columns import NumbersSeen, merged
+from credo.io.row_sample import RowSample, with_rows
 from credo.knowledge import Knowledge
 from credo.model.expansion import Expansion
 from credo.model.layout import check_size
@@ -52,6 +53,7 @@ class PreparedData:
     dataset: Dataset | None  # the rows, where some are incomplete or all were asked for
     columns: Dataset  # the first part, for what it says of columns
     numbers: Mapping[str, NumbersSeen]  # in the columns of variables with cut points
+    sample: RowSample | None = None  # some of the rows
 
 
 def prepare_model(knowledge: Knowledge, fixed: Sequence[str] = (), memory_limit: int | None = None) -> PreparedModel:
@@ -127,7 +129,8 @@ def read_table_once(
 ) -> PreparedData:
     """Count a table while it is read, and keep its rows where they will be needed."""
     layout = layout_for_counts(model.expansion.network)
-    generator = np.random.default_rng(seed)
+    generator, own_generator = np.random.default_rng(seed), np.random.default_rng([seed, 2])
+    sample: RowSample | None = None
     parts: list[Dataset] = []
     first: Dataset | None = None
     numbers: dict[str, NumbersSeen] = {}
@@ -136,6 +139,7 @@ def read_table_once(
     for part in _read(model, data, weights, progress):
         first = part if first is None else first
         numbers = merged([numbers, part.numbers])
+        sample = with_rows(sample, part, own_generator)
         for own, rows in enumerate(_split(part, folds, generator)):
             counts[own] = merge(counts[own], count(layout, rows))
         incomplete = incomplete or any(each.missing() for each in counts)
@@ -148,7 +152,7 @@ def read_table_once(
     if incomplete and dropped:
         parts = list(_read(model, data, weights, None))
     dataset = concatenate(parts) if incomplete else None
-    return PreparedData(merge_all(counts), tuple(counts) if folds else (), dataset, first, numbers)
+    return PreparedData(merge_all(counts), tuple(counts) if folds else (), dataset, first, numbers, sample)
 
 
 def _split(part: Dataset, folds: int, generator: np.random.Generator) -> Iterator[Dataset]:

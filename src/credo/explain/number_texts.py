@@ -6,6 +6,7 @@ from math import floor, log10
 
 LEAST_DECIMAL = 1e-6  # smaller probabilities are written with a power of ten
 MOST_DECIMALS = 8
+LEAST_END = 1e-4  # an end of an interval that is nearer to 0 or 1 is not known more precisely
 
 
 def probability_digits(value: float, usual: int) -> str:
@@ -20,6 +21,24 @@ def percent_digits(value: float, usual: int = 1) -> str:
     if 0.0 < value < LEAST_DECIMAL:
         return f"{100.0 * value:.2g}%"
     return f"{value:.{max(usual, _decimals_needed(value) - 2)}%}"
+
+
+def interval_digits(low: float, high: float) -> tuple[str, str]:
+    """The ends of an interval with two decimals, and more where they would be rounded to 0 or 1: `<0.0001`, `0.35`."""
+    below, above = "<0.0001", ">0.9999"
+    return _end(low, below, above, probability_digits(low, 2)), _end(high, below, above, probability_digits(high, 2))
+
+
+def interval_percents(low: float, high: float) -> tuple[str, str]:
+    """The same as percentages: `<0.01%`, `35.0%`."""
+    below, above = "<0.01%", ">99.99%"
+    return _end(low, below, above, percent_digits(low)), _end(high, below, above, percent_digits(high))
+
+
+def _end(value: float, below: str, above: str, otherwise: str) -> str:
+    if 0.0 < value < LEAST_END:
+        return below
+    return above if 1.0 - LEAST_END < value < 1.0 else otherwise
 
 
 def _decimals_needed(value: float) -> int:

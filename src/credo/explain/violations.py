@@ -17,7 +17,7 @@ from credo.errors import listing
 from credo.explain.statement_references import StatementReference, references_to
 from credo.findings import Finding
 from credo.knowledge import Knowledge
-from credo.knowledge.comparison import UPWARD
+from credo.knowledge.comparison_mistakes import UPWARD
 from credo.knowledge.expressions import Expression, Probability, Product, probabilities_in, probability_text
 from credo.knowledge.network_names import each_of, is_cpt_entry
 from credo.knowledge.query import Query

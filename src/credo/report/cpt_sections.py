@@ -9,7 +9,7 @@ from math import isnan
 
 from credo.drawing.network_boxes import cut_text, percent
 from credo.explain.explanation import ConfigurationExplanation, Explanation
-from credo.explain.number_texts import probability_digits
+from credo.explain.number_texts import interval_digits, probability_digits
 from credo.explain.statement_references import StatementReference
 from credo.marginals import Marginals
 from credo.model.network import Network
@@ -227,7 +227,7 @@ def _numbers(each: ConfigurationExplanation, k: int) -> str:
     """What was learned, its interval, and in small print what the data show and the knowledge allows."""
     text = f"<b>{probability_digits(each.learned[k], 3)}</b>"
     if each.interval is not None:
-        low, high = (probability_digits(end[k], 2) for end in each.interval)
+        low, high = interval_digits(*(end[k] for end in each.interval))
         text += f"\N{NO-BREAK SPACE}[{low},\N{NO-BREAK SPACE}{high}]"
     parts = [] if each.frequencies is None else [f"data {each.frequencies[k]:.2f}"]
     if _is_limited(each, k):

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from credo.estimation.methods import METHODS
 from credo.explain.contradictions import CONTRADICTED
-from credo.explain.number_texts import probability_digits
+from credo.explain.number_texts import interval_digits, probability_digits
 from credo.explain.summary import what_is_contradicted, what_was_learned, what_was_not_used
 from credo.explain.violations import ONLY_CHECKED
 from credo.findings import Finding
@@ -177,10 +177,7 @@ def _cpt(fit: FitResult, network: Network, name: str) -> RenderableType:
     if fit.posterior is not None and not fit.no_interval:
         low, high = (end.reshape(probabilities.shape) for end in fit.interval_arrays(name))
         shown = [
-            [
-                f"{text} [{probability_digits(low[index, k], 2)}, {probability_digits(high[index, k], 2)}]"
-                for k, text in enumerate(texts)
-            ]
+            [f"{text} [{', '.join(interval_digits(low[index, k], high[index, k]))}]" for k, text in enumerate(texts)]
             for index, texts in enumerate(shown)
         ]
     for index, texts in enumerate(shown):

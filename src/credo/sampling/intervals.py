@@ -1,8 +1,19 @@
-"""Draws of a CPT and its credible intervals: the chains' own where they are kept, else Dirichlet draws made anew."""
+"""The joint draws of all CPTs, and their credible intervals.
+
+Where chains keep their draws, these are the draws. Everywhere else a distribution is exact given what a chain drew, a
+Dirichlet distribution given z, m and the counts, and its draw is made when it is asked for, always with the same
+generator. So everything that a fit says about uncertainty comes from one set of draws: draws of different CPTs with the
+same number are one draw from the joint posterior, and the same seed gives the same draws, in a loaded fit too.
+
+Questions need fewer draws than there are: they take the first of a fixed order, every beginning of which is spread
+evenly over all chains, and draws are made in this order.
+"""
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,44 +25,88 @@ from credo.types import Indices, Numbers
 if TYPE_CHECKING:
     from credo.sampling.posterior import PosteriorResult
 
+MOST_OWN = 256  # configurations without data of a CPT that have intervals of their own; otherwise all have the same
+
 
 def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers, Numbers]:
-    """The quantiles (1 − level)/2 and (1 + level)/2 of each number, axes (parents…, child)."""
+    """The quantiles (1 − level)/2 and (1 + level)/2 of each number, axes (parents…, child).
+
+    Where many configurations have no data, all of these have the interval of the first: their distributions are the
+    same.
+    """
     if not 0.0 < level < 1.0:
         raise OptionError(f"The level of an interval is a number between 0 and 1, not {level}.")
-    sampled, family = result.sampled, _family(result, name)
     ends = np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    unseen, known = _configurations(result, _family(result, name))
     shape = result.means[name].shape
+    shared = unseen if len(unseen) > MOST_OWN else unseen[:0]
     low, high = np.empty((2, int(np.prod(shape[:-1])), shape[-1]))
-    low[:], high[:] = np.quantile(_unseen_draws(result, family), ends, axis=0)
-    for number in np.flatnonzero(sampled.families == family).tolist():
-        ends_here = np.quantile(_distribution_draws(result, family, number), ends, axis=0)
-        low[sampled.configurations[number]], high[sampled.configurations[number]] = ends_here
+    total = draw_count(result)
+    if len(shared):
+        low[shared], high[shared] = np.quantile(_unseen_draws(result, name, int(shared[0]), total), ends, axis=0)
+    else:
+        for configuration in unseen.tolist():
+            drawn = _unseen_draws(result, name, configuration, total)
+            low[configuration], high[configuration] = np.quantile(drawn, ends, axis=0)
+    for number, configuration in known:
+        drawn = _distribution_draws(result, name, number, total)
+        low[configuration], high[configuration] = np.quantile(drawn, ends, axis=0)
     return low.reshape(shape), high.reshape(shape)
 
 
-def cpt_draws(result: PosteriorResult, name: str, places: Indices) -> Numbers:
-    """Some draws of a whole CPT, by their numbers among the draws of all chains: (draws, parents…, child).
+def cpt_draws(result: PosteriorResult, name: str, count: int | None = None) -> Numbers:
+    """The first draws of a whole CPT in the order of `draw_order`, or all of them: (draws, parents…, child).
 
     Draws of different CPTs with the same number belong together: they are one draw from the joint posterior. In memory
     the draws run fastest, because whoever computes with them does the same for all of them.
     """
-    sampled, family = result.sampled, _family(result, name)
+    unseen, known = _configurations(result, _family(result, name))
     shape = result.means[name].shape
-    found = np.empty((int(np.prod(shape[:-1])), shape[-1], len(places)))
-    known = np.flatnonzero(sampled.families == family)
-    unknown = np.setdiff1d(np.arange(len(found)), sampled.configurations[known])
-    for configuration in unknown.tolist():
-        found[configuration] = _unseen_draws(result, family, places, configuration).T
-    for number in known.tolist():
-        found[sampled.configurations[number]] = _distribution_draws(result, family, number, places).T
-    return np.moveaxis(found.reshape(*shape, len(places)), -1, 0)
+    count = draw_count(result) if count is None else min(count, draw_count(result))
+    found = np.empty((int(np.prod(shape[:-1])), shape[-1], count))
+    for configuration in unseen.tolist():
+        found[configuration] = _unseen_draws(result, name, configuration, count).T
+    for number, configuration in known:
+        found[configuration] = _distribution_draws(result, name, number, count).T
+    return np.moveaxis(found.reshape(*shape, count), -1, 0)
 
 
-def draw_places(result: PosteriorResult, most: int) -> Indices:
-    """The numbers of at most so many draws, evenly spread over all chains."""
-    total = int(np.prod(result.cpt_means.shape[:2]))
-    return np.unique(np.linspace(0, total - 1, min(total, most)).round().astype(np.int64))
+def chain_draws(result: PosteriorResult, name: str) -> Numbers:
+    """All draws of a whole CPT, chain by chain: (chains, draws, parents…, child)."""
+    drawn = cpt_draws(result, name)
+    found = np.empty(drawn.shape)
+    found[draw_order(draw_count(result))] = drawn
+    return found.reshape(*result.cpt_means.shape[:2], *found.shape[1:])
+
+
+def draw_count(result: PosteriorResult) -> int:
+    """How many draws all chains kept together."""
+    return int(result.cpt_means.shape[0] * result.cpt_means.shape[1])
+
+
+@lru_cache(maxsize=8)
+def draw_order(total: int) -> Indices:
+    """The numbers of all draws, chain by chain, in an order whose beginnings are spread evenly over them.
+
+    They are sorted by their binary digits from the last to the first [van der Corput, 1935].
+    """
+    digits = max(1, (total - 1).bit_length())
+    numbers = np.arange(2**digits)
+    reversed_digits = np.zeros_like(numbers)
+    for digit in range(digits):
+        reversed_digits |= ((numbers >> digit) & 1) << (digits - 1 - digit)
+    order = reversed_digits[reversed_digits < total]
+    order.flags.writeable = False
+    return order
+
+
+def _configurations(result: PosteriorResult, family: int) -> tuple[Indices, list[tuple[int, int]]]:
+    """The configurations about which nothing is known; and each other one, with the number of its distribution."""
+    sampled = result.sampled
+    numbers = np.flatnonzero(sampled.families == family)
+    known = sampled.configurations[numbers]
+    every = np.arange(int(np.prod(result.means[sampled.names[family]].shape[:-1])))
+    return np.setdiff1d(every, known), list(zip(numbers.tolist(), known.tolist(), strict=True))
 
 
 def _family(result: PosteriorResult, name: str) -> int:
@@ -60,52 +115,54 @@ def _family(result: PosteriorResult, name: str) -> int:
     return result.sampled.names.index(name)
 
 
-def _distribution_draws(
-    result: PosteriorResult, family: int, number: int, places: Indices | slice = slice(None)
-) -> Numbers:
-    """The draws of one distribution: those of the chains where they are kept, else drawn given its component."""
-    sampled = result.sampled
+def _distribution_draws(result: PosteriorResult, name: str, number: int, count: int) -> Numbers:
+    """The first draws of one distribution: those of the chains where they are kept, else drawn given its component."""
+    sampled, order = result.sampled, draw_order(draw_count(result))[:count]
     piece = slice(sampled.starts[number], sampled.starts[number + 1])
     if piece.stop <= result.draws.shape[2]:
-        return result.draws[:, :, piece].reshape(-1, piece.stop - piece.start)[places]
-    components = result.components[:, :, number].ravel()
-    return _dirichlet(result, family, components, sampled.counts[piece], bool(sampled.seen[number]), places, number)
+        return result.draws[:, :, piece].reshape(-1, piece.stop - piece.start)[order]
+    components = result.components[:, :, number].ravel()[order]
+    counts, seen = sampled.counts[piece], bool(sampled.seen[number])
+    return _dirichlet(result, name, components, counts, seen, order, _streams(result, name, number))
 
 
-def _unseen_draws(
-    result: PosteriorResult, family: int, places: Indices | slice = slice(None), number: int = -1
-) -> Numbers:
-    """The draws of a distribution about which neither data nor statements say anything."""
-    states = int(result.sampled.states[family])
-    return _dirichlet(result, family, None, np.zeros(states), False, places, -1 - number)
+def _unseen_draws(result: PosteriorResult, name: str, configuration: int, count: int) -> Numbers:
+    """The first draws of a distribution about which neither data nor statements say anything; its component too."""
+    order, family = draw_order(draw_count(result))[:count], result.sampled.names.index(name)
+    streams = _streams(result, name, -1 - configuration)
+    weights = result.cpt_weights[:, :, family].reshape(-1, result.cpt_weights.shape[-1])[order]
+    drawn = next(streams).random((count, 1)) * weights.sum(axis=1, keepdims=True)
+    components = (drawn > weights.cumsum(axis=1)).sum(axis=1)
+    counts = np.zeros(int(result.sampled.states[family]))
+    return _dirichlet(result, name, components, counts, False, order, streams)
+
+
+def _streams(result: PosteriorResult, name: str, number: int) -> Iterator[np.random.Generator]:
+    """Generators for the kinds of numbers that draws are made of, so that fewer draws are the first of more draws."""
+    seed = zlib.crc32(repr((name, number)).encode())
+    return (np.random.default_rng([result.seed, seed, kind]) for kind in range(3))
 
 
 def _dirichlet(
     result: PosteriorResult,
-    family: int,
-    components: NDArray[Any] | None,
+    name: str,
+    components: NDArray[Any],
     counts: Numbers,
     seen: bool,
-    places: Indices | slice,
-    number: int,
+    order: Indices,
+    streams: Iterator[np.random.Generator],
 ) -> Numbers:
-    """One draw of a distribution for each draw of what it depends on; where it has no component, that is drawn too."""
+    """One draw of a distribution for each draw of what it depends on, (draws, states)."""
     sampled = result.sampled
-    seed = zlib.crc32(repr((sampled.names[family], counts.tolist(), number)).encode())
-    rng = np.random.default_rng([result.seed, seed])
-    means = result.cpt_means[:, :, sampled.cells[family] : sampled.cells[family + 1]].reshape(-1, len(counts))[places]
-    if components is None:
-        weights = result.cpt_weights[:, :, family].reshape(-1, result.cpt_weights.shape[-1])[places]
-        drawn = rng.random((len(means), 1)) * weights.sum(axis=1, keepdims=True)
-        components = (drawn > weights.cumsum(axis=1)).sum(axis=1)
-    else:
-        components = components[places]
+    family = sampled.names.index(name)
+    cells = slice(sampled.cells[family], sampled.cells[family + 1])
+    means = result.cpt_means[:, :, cells].reshape(-1, len(counts))[order]
     strengths = result.hyperparameters.strengths()[int(seen)]
     components = np.minimum(components, len(strengths) - 1)
     uniform = (components < len(result.hyperparameters.uniform_strengths))[:, None]
     bases = np.where(uniform, 1.0 / len(counts), means)
     shapes = np.maximum(strengths[components][:, None] * bases + counts, 1e-12)
-    gammas, ones = rng.standard_gamma(shapes + 1.0), rng.random(shapes.shape)
-    logs = np.log(gammas.T) + np.log(ones.T) / shapes.T  # (states, draws): quicker to sum over states
+    gammas, ones = next(streams).standard_gamma(shapes + 1.0), next(streams).random(shapes.shape)
+    logs = np.log(gammas.T) + np.log1p(-ones.T) / shapes.T  # (states, draws): quicker to sum over states
     values = np.exp(logs - logs.max(axis=0))
     return np.asarray((values / values.sum(axis=0)).T, dtype=np.float64)

@@ -140,7 +140,7 @@ def posterior(
     updates = None if completing is None else completing.updates
     plan = sampling_plan(sampled, options, hyperparameters, memory_limit, updates)
     region = region_of(blocks, soft_weight=soft_weight)
-    region = replace(region, parts=tuple(without_rays(part) for part in region.parts))  # joint updates reach corners
+    region = _without_rays(region)  # joint updates reach corners
     report = progress or (lambda done, total: None)
     if compiled:
         found, sizes, mixed = _compiled(region, sampled, hyperparameters, options, plan, seed, report, completing)
@@ -170,6 +170,12 @@ def posterior(
         found.weights,
         seed,
     )
+
+
+def _without_rays(region: Region) -> Region:
+    """The same without moves that only corners need; blocks that share their directions still do."""
+    made = {id(part): without_rays(part) for part in region.parts}
+    return replace(region, parts=tuple(made[id(part)] for part in region.parts))
 
 
 def is_small(sampled: SampledDistributions, options: PosteriorOptions) -> bool:
@@ -211,12 +217,12 @@ def _compiled(
         chains.learn(region, snapshots.theta)
     # The effective sizes so far show how often each CPT needs to be updated, and whether more draws are needed.
     half = draws // 2
-    chains.share_effort(effective_sizes(snapshots.theta) * (draws / kept), SMALLEST_SIZE, draws)
+    chains.share_effort(chains.judged(effective_sizes, snapshots) * (draws / kept), SMALLEST_SIZE, draws)
     renamings = () if missing is None else missing.renamings
     found = renamed(chains.stage(half, options.thinning, step_done), renamings)
-    chains.share_effort(effective_sizes(found.theta) * 2.0, SAFETY * SMALLEST_SIZE, draws)
+    chains.share_effort(chains.judged(effective_sizes, found) * 2.0, SAFETY * SMALLEST_SIZE, draws)
     found = appended((found, renamed(chains.stage(draws - half, options.thinning, step_done), renamings)))
-    sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
+    sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
 
     def doubtful() -> bool:
         return bool(_doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any())
@@ -229,7 +235,7 @@ def _compiled(
         total += half
         chains.share_effort(sizes, SAFETY * SMALLEST_SIZE, draws)
         found = appended((found, renamed(chains.stage(half, options.thinning, step_done), renamings)))
-        sizes, mixed = effective_sizes(found.theta), r_hat(found.theta)
+        sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
     return found, sizes, mixed
 
 

@@ -71,7 +71,7 @@ def save_fit(fit: FitResult, path: PathLike) -> Path:
         "format": FORMAT,
         "version": VERSION,
         "credo": __version__,
-        "fit": writer.record(fit, "", ("knowledge", "posterior", "problem"), FitResult),
+        "fit": writer.record(fit, "", ("knowledge", "posterior", "problem", "row_sample"), FitResult),
         "given": writer.value(fit.knowledge.network, Network, "given"),
         "statements": writer.value(map(_kept, said), tuple[KeptStatement, ...], "statements"),
         "posterior": writer.value(fit.posterior, PosteriorResult | None, "posterior"),
@@ -117,7 +117,9 @@ def _fit(content: dict[str, Any], archive: Archive, kind: type[Result]) -> Resul
         constraints = replace(constraints, general=())  # as the estimate did not use them
     problem = None if content["problem"] is None else _problem(reader, content["problem"], constraints)
     posterior = reader.value(PosteriorResult | None, content["posterior"], "posterior")
-    fit = reader.record(kind, content["fit"], "", knowledge=knowledge, posterior=posterior, problem=problem)
+    fit = reader.record(
+        kind, content["fit"], "", knowledge=knowledge, posterior=posterior, problem=problem, row_sample=None
+    )
     _check_fit(archive, fit, reader.network)
     return fit  # type: ignore[no-any-return]
 

@@ -99,7 +99,7 @@ def sample_posterior(
 
 def _first_counts(missing: Augmentation, state: ChainStates, rng: np.random.Generator) -> Numbers:
     """Rows completed for the first time: superchains start in turn where EM ended, and at CPTs drawn at random."""
-    counts = missing.completed(missing.flattened(state.all_theta()), rng)
+    counts = missing.completed(missing.flattened(state.all_theta()), rng, first=True)
     by_em = np.arange(CHAINS) * SUPERCHAINS // CHAINS % 2 == 0
     counts[:, by_em] = missing.expected[:, None]
     return counts

@@ -1,0 +1,156 @@
+// The page: a bar on top, the text on the left, the network in the middle, answers on the right.
+import { useEffect } from "react";
+import { AskPanel } from "./ask.jsx";
+import { Editor } from "./editor.jsx";
+import { Graph } from "./graph.jsx";
+import { KnowList } from "./know.jsx";
+import { LearnPanel } from "./learn.jsx";
+import { LookPanel } from "./look.jsx";
+import { OpenDialog } from "./open.jsx";
+import { useStudio } from "./store.js";
+
+const PANELS = [
+  ["ask", "Ask", AskPanel],
+  ["learn", "Learn", LearnPanel],
+  ["look", "Look", LookPanel],
+];
+const VIEWS = [
+  ["text", "Knowledge"],
+  ["network", "Network"],
+  ["answers", "Answers"],
+];
+
+function TopBar() {
+  const opened = useStudio((s) => s.opened);
+  const unsaved = useStudio((s) => s.unsaved);
+  const connected = useStudio((s) => s.connected);
+  const canUndo = useStudio((s) => s.canUndo);
+  const canRedo = useStudio((s) => s.canRedo);
+  const { show, save } = useStudio.getState();
+  return (
+    <header className="topbar">
+      <h1>
+        credo <span>studio</span>
+      </h1>
+      <p className="files">
+        {opened && (
+          <>
+            <b>{opened.network ?? opened.knowledge}</b>
+            {opened.network && <> with {opened.knowledge}</>}
+            {opened.table && <> · {opened.table}</>}
+            <span className="saved" role="status">
+              {unsaved ? "changed, kept as a draft" : "saved"}
+            </span>
+          </>
+        )}
+        {!connected && (
+          <span className="problem" role="alert">
+            Not connected. What you type is kept in this tab.
+          </span>
+        )}
+      </p>
+      <nav aria-label="Actions">
+        <button type="button" onClick={() => show({ dialog: "open" })}>
+          Open …
+        </button>
+        <button type="button" disabled={!canUndo} onClick={() => useStudio.getState().editor?.undo()}>
+          Undo
+        </button>
+        <button type="button" disabled={!canRedo} onClick={() => useStudio.getState().editor?.redo()}>
+          Redo
+        </button>
+        <button type="button" disabled={!opened || !unsaved} onClick={save}>
+          Save
+        </button>
+      </nav>
+    </header>
+  );
+}
+
+function Notices() {
+  const error = useStudio((s) => s.error);
+  const notice = useStudio((s) => s.opened?.notice);
+  const hidden = useStudio((s) => s.noticeHidden);
+  const { show } = useStudio.getState();
+  return (
+    <>
+      {error && (
+        <div className="notice problem" role="alert">
+          <span>{error}</span>
+          <button type="button" aria-label="Close this message" onClick={() => show({ error: "" })}>
+            ×
+          </button>
+        </div>
+      )}
+      {notice && !hidden && (
+        <div className="notice" role="status">
+          <span>{notice}</span>
+          <button type="button" aria-label="Close this message" onClick={() => show({ noticeHidden: true })}>
+            ×
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+export function App() {
+  const start = useStudio((s) => s.start);
+  const opened = useStudio((s) => s.opened);
+  const state = useStudio((s) => s.state);
+  const panel = useStudio((s) => s.panel);
+  const view = useStudio((s) => s.view);
+  const dialog = useStudio((s) => s.dialog);
+  const error = useStudio((s) => s.error);
+  const { show } = useStudio.getState();
+  useEffect(() => start(), [start]);
+
+  if (!state) return <p className="loading">{error || "Opening …"}</p>;
+  const Shown = PANELS.find(([id]) => id === panel)?.[2] ?? AskPanel;
+  return (
+    <>
+      <a className="skip" href="#answers">
+        Skip to the answers
+      </a>
+      <TopBar />
+      <Notices />
+      <nav className="views" aria-label="Parts of the page">
+        {VIEWS.map(([id, label]) => (
+          <button type="button" key={id} aria-pressed={view === id} onClick={() => show({ view: id })}>
+            {label}
+          </button>
+        ))}
+      </nav>
+      <main className={`work view-${view}`}>
+        <section className="know" aria-label="Knowledge">
+          {opened && <Editor />}
+          <KnowList />
+        </section>
+        <section className="network" aria-label="Network">
+          <Graph />
+        </section>
+        <section className="answers" id="answers" aria-label="Answers">
+          <div className="tabs" role="tablist" aria-label="Answers">
+            {PANELS.map(([id, label]) => (
+              <button
+                type="button"
+                role="tab"
+                key={id}
+                id={`tab-${id}`}
+                aria-selected={panel === id}
+                aria-controls="panel"
+                onClick={() => show({ panel: id })}
+              >
+                {label}
+              </button>
+            ))}
+          </div>
+          <div className="panel" role="tabpanel" id="panel" aria-labelledby={`tab-${panel}`} tabIndex={0}>
+            <Shown />
+          </div>
+        </section>
+      </main>
+      {dialog === "open" && <OpenDialog />}
+    </>
+  );
+}

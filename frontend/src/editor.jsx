@@ -1,0 +1,288 @@
+// The editor of the text: coloured, completed, with mistakes underlined and the state of each statement beside it.
+// Tabs share the text: every change has a version, and one that was made to an older version is moved over the newer.
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { collab, getSyncedVersion, receiveUpdates, sendableUpdates } from "@codemirror/collab";
+import { defaultKeymap, history, historyKeymap, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
+import { bracketMatching, syntaxHighlighting } from "@codemirror/language";
+import { lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { search, searchKeymap } from "@codemirror/search";
+import { ChangeSet, EditorState, RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
+import {
+  EditorView,
+  GutterMarker,
+  drawSelection,
+  gutter,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
+import { classHighlighter } from "@lezer/highlight";
+import { useEffect, useRef } from "react";
+import { ApiError, get, post } from "./api.js";
+import { completer, credoLanguage } from "./language.js";
+import { STATES } from "./states.js";
+import { useStudio } from "./store.js";
+
+const WAIT = 60; // milliseconds after a keystroke until the change is sent
+
+class StateMarker extends GutterMarker {
+  constructor(state, title) {
+    super();
+    this.state = state;
+    this.title = title;
+  }
+  eq(other) {
+    return other.state === this.state && other.title === this.title;
+  }
+  toDOM() {
+    const mark = document.createElement("span");
+    mark.className = `mark ${this.state}`;
+    mark.textContent = STATES[this.state].sign;
+    mark.title = this.title;
+    return mark;
+  }
+}
+
+const setMarks = StateEffect.define();
+const marks = StateField.define({
+  create: () => new RangeSetBuilder().finish(),
+  update(value, transaction) {
+    for (const effect of transaction.effects) if (effect.is(setMarks)) return effect.value;
+    return value.map(transaction.changes);
+  },
+});
+
+const nonce = document.querySelector("script[nonce]")?.nonce ?? "";
+
+export function Editor() {
+  const place = useRef(null);
+  const view = useRef(null);
+  const generation = useStudio((s) => s.state?.generation);
+  const mistakes = useStudio((s) => s.mistakes);
+  const check = useStudio((s) => s.check);
+
+  useEffect(() => {
+    const { opened, show } = useStudio.getState();
+    if (!opened) return undefined;
+    const sync = makeSync(view, generation);
+    view.current = new EditorView({
+      parent: place.current,
+      state: newState(opened.text, opened.version, sync),
+    });
+    show({ editor: editorActions(view, sync) });
+    return () => {
+      sync.stop();
+      view.current.destroy();
+      view.current = null;
+      show({ editor: null });
+    };
+  }, [generation]);
+
+  useEffect(() => {
+    if (view.current) view.current.dispatch(setDiagnostics(view.current.state, diagnostics(view.current.state, mistakes)));
+  }, [mistakes]);
+
+  useEffect(() => {
+    if (!view.current || !check?.statements) return;
+    const doc = view.current.state.doc;
+    const builder = new RangeSetBuilder();
+    for (const each of [...check.statements].sort((a, b) => a.line - b.line)) {
+      if (each.line < 1 || each.line > doc.lines) continue;
+      const start = doc.line(each.line).from;
+      builder.add(start, start, new StateMarker(each.state, `${STATES[each.state].label}. ${each.detail}`.trim()));
+    }
+    view.current.dispatch({ effects: setMarks.of(builder.finish()) });
+  }, [check]);
+
+  return <div className="editor" ref={place} />;
+}
+
+function newState(text, version, sync) {
+  return EditorState.create({
+    doc: text,
+    extensions: [
+      EditorView.cspNonce.of(nonce),
+      lineNumbers(),
+      marks,
+      gutter({ class: "marks", markers: (v) => v.state.field(marks), initialSpacer: () => new StateMarker("consistent", "") }),
+      history(),
+      drawSelection(),
+      bracketMatching(),
+      closeBrackets(),
+      autocompletion({ override: [completer(() => useStudio.getState().network?.variables ?? [])], icons: false }),
+      search({ top: true }),
+      highlightActiveLine(),
+      highlightActiveLineGutter(),
+      credoLanguage,
+      syntaxHighlighting(classHighlighter),
+      EditorView.lineWrapping,
+      EditorView.contentAttributes.of({ "aria-label": "Knowledge, one statement a line" }),
+      collab({ startVersion: version }),
+      EditorView.updateListener.of((update) => {
+        if (update.docChanged) {
+          useStudio.setState({ canUndo: undoDepth(update.state) > 0, canRedo: redoDepth(update.state) > 0 });
+          sync.soon();
+        }
+      }),
+      keymap.of([
+        { key: "Mod-s", preventDefault: true, run: () => (useStudio.getState().save(), true) },
+        ...closeBracketsKeymap,
+        ...completionKeymap,
+        ...lintKeymap,
+        ...searchKeymap,
+        ...historyKeymap,
+        ...defaultKeymap,
+      ]),
+    ],
+  });
+}
+
+function makeSync(view, generation) {
+  let timer = null;
+  let pushing = null;
+  let stopped = false;
+
+  const apply = (updates) => {
+    const received = updates.map((each) => ({ clientID: each.clientID, changes: ChangeSet.fromJSON(each.changes) }));
+    if (received.length) view.current.dispatch(receiveUpdates(view.current.state, received));
+  };
+
+  async function pull() {
+    if (stopped || pushing || !view.current) return;
+    const version = getSyncedVersion(view.current.state);
+    try {
+      const found = await get(`/api/updates?since=${version}&generation=${generation}`);
+      if (!stopped && !pushing && version === getSyncedVersion(view.current.state)) apply(found.updates);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 409) await reconnect();
+    }
+  }
+
+  async function push() {
+    while (!stopped && view.current) {
+      const sent = sendableUpdates(view.current.state);
+      if (!sent.length) return;
+      const version = getSyncedVersion(view.current.state);
+      const updates = sent.map((each) => ({ clientID: each.clientID, changes: each.changes.toJSON() }));
+      try {
+        const reading = await post("/api/updates", { generation, version, updates });
+        if (stopped) return;
+        apply(updates);
+        useStudio.setState({ unsaved: true, error: "" });
+        if (!sendableUpdates(view.current.state).length) useStudio.getState().setReading(reading);
+      } catch (error) {
+        if (stopped) return;
+        if (error.status !== 409) {
+          useStudio.setState({ error: error.message });
+          timer = setTimeout(soon, 2_000);
+          return;
+        }
+        if (error.content.generation !== generation) return void (await reconnect());
+        const found = await get(`/api/updates?since=${version}&generation=${generation}`).catch(() => null);
+        if (!found) return void (await reconnect());
+        apply(found.updates);
+      }
+    }
+  }
+
+  const flush = async () => {
+    clearTimeout(timer);
+    if (pushing) await pushing;
+    if (!sendableUpdates(view.current.state).length) return;
+    pushing = push().finally(() => (pushing = null));
+    await pushing;
+  };
+
+  const soon = () => {
+    clearTimeout(timer);
+    if (view.current && sendableUpdates(view.current.state).length) timer = setTimeout(flush, WAIT);
+  };
+
+  // The studio started anew, or this tab was too far behind: what was typed and not yet taken is put into its text.
+  async function reconnect() {
+    const unsent = sendableUpdates(view.current.state).length ? view.current.state.doc.toString() : null;
+    stopped = true;
+    const { load, show } = useStudio.getState();
+    await load();
+    if (unsent !== null)
+      setTimeout(() => {
+        const { editor, opened } = useStudio.getState();
+        if (opened && opened.text !== unsent) editor?.setText(unsent);
+        show({ toast: "What you typed in the meantime is kept." });
+      }, 50);
+  }
+
+  return {
+    soon,
+    flush,
+    pull,
+    reconnect,
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+// The smallest change from one text to another: what is equal at both ends stays.
+function difference(old, fresh) {
+  let start = 0;
+  const shorter = Math.min(old.length, fresh.length);
+  while (start < shorter && old[start] === fresh[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && old[old.length - 1 - end] === fresh[fresh.length - 1 - end]) end += 1;
+  return { from: start, to: old.length - end, insert: fresh.slice(start, fresh.length - end) };
+}
+
+function editorActions(view, sync) {
+  return {
+    pull: sync.pull,
+    flush: sync.flush,
+    reconnect: sync.reconnect,
+    undo: () => undo(view.current),
+    redo: () => redo(view.current),
+    text: () => view.current.state.doc.toString(),
+    setText(text) {
+      view.current.dispatch({ changes: difference(view.current.state.doc.toString(), text) });
+    },
+    goTo(line) {
+      const doc = view.current.state.doc;
+      const place = doc.line(Math.max(1, Math.min(line, doc.lines)));
+      view.current.dispatch({ selection: { anchor: place.from, head: place.to }, scrollIntoView: true });
+      view.current.focus();
+    },
+    // A statement at the end, on a line of its own.
+    append(line) {
+      const doc = view.current.state.doc;
+      const last = doc.line(doc.lines);
+      const insert = last.text.trim() ? `\n${line}` : line;
+      view.current.dispatch({ changes: { from: doc.length, insert }, scrollIntoView: true });
+    },
+    // A statement that is left out stays in the text, as a comment.
+    leaveOut(line) {
+      const place = view.current.state.doc.line(line);
+      view.current.dispatch({ changes: { from: place.from, insert: "# left out: " } });
+    },
+  };
+}
+
+function diagnostics(state, mistakes) {
+  return mistakes
+    .filter((each) => each.line >= 1 && each.line <= state.doc.lines)
+    .map((each) => {
+      const line = state.doc.line(each.line);
+      const from = Math.min(line.from + each.start, line.to);
+      const to = Math.min(Math.max(line.from + each.end, from), line.to);
+      const text = [each.message, each.expected && `Expected: ${each.expected}`, each.suggestion].filter(Boolean);
+      const actions = (each.fixes ?? []).map((fix) => ({
+        name: fix.label,
+        apply: (v) => {
+          const now = v.state.doc.line(Math.min(each.line, v.state.doc.lines));
+          v.dispatch({ changes: { from: now.from, to: now.to, insert: fix.text } });
+        },
+      }));
+      return { from, to, severity: "error", message: text.join("\n"), actions };
+    })
+    .sort((a, b) => a.from - b.from);
+}

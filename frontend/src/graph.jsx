@@ -1,0 +1,202 @@
+// The network: variables as boxes with their states as bars, laid out in layers; a click on a state is evidence.
+import dagre from "@dagrejs/dagre";
+import {
+  Background,
+  Controls,
+  Handle,
+  MarkerType,
+  Panel,
+  Position,
+  ReactFlow,
+  ReactFlowProvider,
+  useNodesState,
+  useReactFlow,
+  useStore,
+} from "@xyflow/react";
+import { memo, useEffect, useMemo, useRef } from "react";
+import { percent } from "./states.js";
+import { useStudio } from "./store.js";
+
+const WIDTH = 208;
+const ROW = 24;
+const HEAD = 34;
+const MOST_STATES = 12; // that a box shows
+const FAR = 0.5; // zoom below which a box shows its name alone
+
+const heightOf = (variable) => HEAD + ROW * Math.min(variable.states.length, MOST_STATES + 1) + 8;
+
+function layout(variables) {
+  const graph = new dagre.graphlib.Graph();
+  graph.setGraph({ rankdir: "TB", nodesep: 36, ranksep: 56, marginx: 16, marginy: 16 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const each of variables) graph.setNode(each.name, { width: WIDTH, height: heightOf(each) });
+  for (const each of variables)
+    for (const parent of each.parents) if (graph.hasNode(parent)) graph.setEdge(parent, each.name);
+  dagre.layout(graph);
+  return new Map(
+    variables.map((each) => {
+      const place = graph.node(each.name);
+      return [each.name, { x: place.x - WIDTH / 2, y: place.y - heightOf(each) / 2 }];
+    }),
+  );
+}
+
+export function Bar({ numbers }) {
+  const [value, low, high] = numbers ?? [null, null, null];
+  return (
+    <span className="bar" aria-hidden="true">
+      {value !== null && <span className="fill" style={{ width: `${100 * value}%` }} />}
+      {low !== null && low !== undefined && (
+        <span className="whisker" style={{ left: `${100 * low}%`, width: `${Math.max(0.5, 100 * (high - low))}%` }} />
+      )}
+    </span>
+  );
+}
+
+export function describe(state, numbers) {
+  if (!numbers) return state;
+  const [value, low, high] = numbers;
+  const interval = low === null ? "" : `, 95% interval ${percent(low)} to ${percent(high)}`;
+  return `${state}: ${percent(value)}${interval}`;
+}
+
+const VariableNode = memo(({ data: variable }) => {
+  const numbers = useStudio((s) => s.bars?.bars?.[variable.name]);
+  const observed = useStudio((s) => s.given.evidence[variable.name]);
+  const set = useStudio((s) => s.given.do[variable.name]);
+  const soft = useStudio((s) => s.given.soft[variable.name]);
+  const selected = useStudio((s) => s.selected === variable.name);
+  const clickMeans = useStudio((s) => s.clickMeans ?? "evidence");
+  const { observe, show } = useStudio.getState();
+  const kind = observed ? "observed" : set ? "set" : soft ? "soft" : "";
+  return (
+    <div className={`node ${kind} ${selected ? "selected" : ""}`} role="group" aria-label={`Variable ${variable.name}`}>
+      <Handle type="target" position={Position.Top} isConnectable />
+      <button
+        type="button"
+        className="name"
+        aria-pressed={selected}
+        title={variable.name}
+        onClick={() => show({ selected: variable.name })}
+      >
+        <span>{variable.name}</span>
+        {kind && <em>{{ observed: "observed", set: "set by do", soft: "soft evidence" }[kind]}</em>}
+      </button>
+      <div className="states">
+        {variable.states.slice(0, MOST_STATES).map((state, index) => (
+          <button
+            type="button"
+            key={state}
+            className="state nodrag"
+            aria-pressed={observed === state || set === state}
+            aria-label={`${variable.name}: ${describe(state, numbers?.[index])}`}
+            title={describe(state, numbers?.[index])}
+            onClick={(event) => observe(variable.name, state, event.altKey ? "do" : clickMeans)}
+          >
+            <span className="label">{state}</span>
+            <Bar numbers={numbers?.[index]} />
+            <span className="number">{numbers ? percent(numbers[index]?.[0]) : ""}</span>
+          </button>
+        ))}
+        {variable.states.length > MOST_STATES && (
+          <p className="more">and {variable.states.length - MOST_STATES} more states</p>
+        )}
+      </div>
+      <Handle type="source" position={Position.Bottom} isConnectable />
+    </div>
+  );
+});
+
+const nodeTypes = { variable: VariableNode };
+
+function Flow() {
+  const network = useStudio((s) => s.network);
+  const given = useStudio((s) => s.given);
+  const impossible = useStudio((s) => s.impossible);
+  const note = useStudio((s) => s.bars?.note);
+  const clear = useStudio((s) => s.clear);
+  const selected = useStudio((s) => s.selectedArc);
+  const far = useStore((s) => s.transform[2] < FAR);
+  const flow = useReactFlow();
+  const moved = useRef(new Map());
+  const shape = JSON.stringify(network?.variables.map((each) => [each.name, each.states.length, each.parents]) ?? []);
+
+  const [nodes, setNodes, onNodesChange] = useNodesState([]);
+  useEffect(() => {
+    const places = layout(network.variables);
+    setNodes(network.variables.map((each) => ({
+      id: each.name,
+      type: "variable",
+      data: each,
+      position: moved.current.get(each.name) ?? places.get(each.name),
+      width: WIDTH,
+      height: heightOf(each),
+      ariaLabel: each.name,
+    })));
+  }, [network, setNodes]);
+  const edges = useMemo(
+    () =>
+      network.variables.flatMap((each) =>
+        each.parents.map((parent) => ({
+          id: JSON.stringify([parent, each.name]),
+          source: parent,
+          target: each.name,
+          selected: selected === JSON.stringify([parent, each.name]),
+          markerEnd: { type: MarkerType.ArrowClosed, width: 18, height: 18 },
+        })),
+      ),
+    [network, selected],
+  );
+  useEffect(() => {
+    const timer = setTimeout(() => flow.fitView({ padding: 0.08, maxZoom: 1.1 }), 30);
+    return () => clearTimeout(timer);
+  }, [shape, flow]);
+
+  const count = Object.keys(given.evidence).length + Object.keys(given.do).length + Object.keys(given.soft).length;
+  return (
+    <ReactFlow
+      className={far ? "far" : ""}
+      nodes={nodes}
+      onNodesChange={onNodesChange}
+      edges={edges}
+      nodeTypes={nodeTypes}
+      minZoom={0.05}
+      maxZoom={2}
+      nodesFocusable={false}
+      edgesFocusable
+      onlyRenderVisibleElements={network.variables.length > 60}
+      deleteKeyCode={null}
+      onNodeDragStop={(_, node) => moved.current.set(node.id, node.position)}
+      onEdgeClick={(_, edge) => useStudio.setState({ selectedArc: edge.id, panel: "draw" })}
+      onConnect={({ source, target }) => useStudio.getState().edit?.({ op: "add_arc", parent: source, child: target })}
+    >
+      <Background gap={24} size={1} />
+      <Controls showInteractive={false} />
+      <Panel position="top-left" className="given">
+        {count > 0 && (
+          <button type="button" onClick={clear}>
+            Clear evidence ({count})
+          </button>
+        )}
+        {impossible && <span className="problem" role="alert">{impossible}</span>}
+        {!impossible && note && <span className="note">{note}</span>}
+      </Panel>
+    </ReactFlow>
+  );
+}
+
+export function Graph() {
+  const network = useStudio((s) => s.network);
+  if (!network)
+    return (
+      <div className="empty">
+        <p>There are no variables yet.</p>
+        <p>Write <code>outcome depends on age</code> on the left, or open a table or an example.</p>
+      </div>
+    );
+  return (
+    <ReactFlowProvider>
+      <Flow />
+    </ReactFlowProvider>
+  );
+}

@@ -1,0 +1,81 @@
+// How the knowledge language is coloured, and what completes it.
+import { StreamLanguage } from "@codemirror/language";
+
+const WORDS =
+  /^(?:depends on|does not affect|raises|lowers|sub-synergi[sz]e|synergi[sz]e|with confidence|is (?:at least|at most|about|between|cut at|very likely|likely|unlikely|very unlikely)|by at least|by at most|times as likely|relative risk of|odds ratio of|sensitivity of|specificity of|noisy-?(?:or|and|max|min)|variables?|order|within|with|without|given|each|against|between|share|differ|rows|and|for|of|on|as|is|in|do|leak)(?![\w.\-/])/i;
+const NAME = /^[^\W\d][\w]*(?:[.\-/]\w+)*/u;
+
+export const credoLanguage = StreamLanguage.define({
+  name: "credo",
+  languageData: { commentTokens: { line: "#" }, closeBrackets: { brackets: ["(", "{", '"'] } },
+  token(stream) {
+    if (stream.eatSpace()) return null;
+    if (stream.match(/^#.*/)) return "comment";
+    if (stream.match(/^"(?:[^"\\]|\\.)*"?/) || stream.match(/^'(?:[^'\\]|\\.)*'?/)) return "string";
+    if (stream.match(/^[<>]=?|^[=~≤≥±|!*+]=?/)) return "operator";
+    if (stream.match(/^P(?=\s*\()/)) return "keyword";
+    if (stream.match(/^\d+(?:\.\d+)?(?:e-?\d+)?%?(?!\w)/i)) return "number";
+    if (stream.match(WORDS)) return "keyword";
+    if (stream.match(NAME)) return "variableName";
+    stream.next();
+    return null;
+  },
+});
+
+const VERBS = [
+  ["raises", "makes higher states of the second more probable"],
+  ["lowers", "makes higher states of the second less probable"],
+  ["depends on", "an arrow: the second is a cause of the first"],
+  ["does not affect", "changes nothing about the second"],
+  ["is at least", "P(…) is at least 20%"],
+  ["is at most", "P(…) is at most 20%"],
+  ["is about", "P(…) is about 30%"],
+  ["is between", "P(…) is between 10% and 20%"],
+  ["with confidence", "how sure you are, between 0 and 1"],
+  ["by at least", "a raises b by at least 0.1"],
+];
+const STARTS = [
+  ["P(", "a probability"],
+  ["sensitivity of ", "sensitivity of test=positive for disease=yes is at least 90%"],
+  ["specificity of ", "specificity of test=positive for disease=yes is at least 90%"],
+  ["relative risk of ", "relative risk of outcome=yes for exposed=yes against exposed=no is at least 2"],
+  ["odds ratio of ", "odds ratio of outcome=yes for exposed=yes against exposed=no is at least 3"],
+  ["variable ", "variable outcome: no, yes"],
+];
+
+const quoted = (text, bare) => (bare.test(text) ? text : `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`);
+const BARE_NAME = /^[^\W\d]\w*(?:[.\-/]\w+)*$/u;
+const BARE_LABEL = /^\w+(?:[.\-/]\w+)*\+?$/u;
+export const nameText = (name) => quoted(name, BARE_NAME);
+export const labelText = (label) => quoted(label, BARE_LABEL);
+
+// After `name =` come its states; elsewhere names, and where a word fits, verbs.
+export const completer = (variables) => (context) => {
+  const line = context.state.doc.lineAt(context.pos);
+  const before = line.text.slice(0, context.pos - line.from);
+  if (before.includes("#")) return null;
+  const word = context.matchBefore(/[\w.\-/"]*/);
+  const from = word ? word.from : context.pos;
+  if (from === context.pos && !context.explicit && !/[=(|,{]\s*$/.test(before)) return null;
+  const head = line.text.slice(0, from - line.from);
+  const equals = head.match(/("(?:[^"\\]|\\.)*"|[\w.\-/]+)\s*(?:=|!=|in\s*\{[^}]*)\s*$/u);
+  if (equals) {
+    const name = equals[1].startsWith('"') ? JSON.parse(equals[1]) : equals[1];
+    const variable = variables().find((each) => each.name === name);
+    if (variable)
+      return {
+        from,
+        options: variable.states.map((state) => ({ label: labelText(state), type: "constant", detail: `state of ${name}` })),
+      };
+  }
+  const names = variables().map((each) => ({
+    label: nameText(each.name),
+    type: "variable",
+    detail: each.states.slice(0, 4).join(", "),
+  }));
+  const inside = (head.match(/\(/g)?.length ?? 0) > (head.match(/\)/g)?.length ?? 0);
+  const verbs = !inside && head.trim() ? VERBS : [];
+  const starts = head.trim() ? [] : STARTS;
+  const words = [...verbs, ...starts].map(([label, info]) => ({ label, info, type: "keyword", boost: -1 }));
+  return { from, options: [...names, ...words], validFor: /^[\w.\-/"]*$/u };
+};

@@ -1,0 +1,178 @@
+// What the page knows, and what it does: one store, from which components read.
+import { create } from "zustand";
+import { get as fetchJson, listen, post, upload } from "./api.js";
+
+export const EMPTY_EVIDENCE = { evidence: {}, do: {}, soft: {} };
+
+export const useStudio = create((set, get) => ({
+  state: null, // what the server said when the page opened
+  opened: null,
+  connected: true,
+  network: null, // the structure that the text means now
+  mistakes: [],
+  message: "",
+  findings: [],
+  check: null,
+  fit: null,
+  explanation: null,
+  comparison: null,
+  progress: { event: "idle" },
+  given: EMPTY_EVIDENCE,
+  bars: null,
+  selected: null,
+  panel: "ask",
+  view: "network",
+  unsaved: false,
+  error: "",
+  toast: "",
+  editor: null, // what the editor offers: goTo, replaceLines, insert
+  dialog: null,
+
+  show: (part) => set(part),
+
+  async load() {
+    const state = await fetchJson("/api/state");
+    const opened = state.opened;
+    set({
+      state,
+      opened,
+      given: EMPTY_EVIDENCE,
+      bars: null,
+      selected: null,
+      explanation: null,
+      check: opened?.check ?? null,
+      fit: opened?.fit ?? null,
+      unsaved: opened?.unsaved ?? false,
+      progress: state.progress,
+      dialog: opened ? get().dialog : "open",
+    });
+    if (opened) get().setReading(opened.reading);
+    else set({ network: null, mistakes: [], message: "" });
+    if (opened?.fit?.explained) get().loadExplanation();
+    await get().ask();
+  },
+
+  setReading(reading) {
+    set((old) => ({
+      network: reading.network ?? old.network,
+      mistakes: reading.mistakes,
+      message: reading.message,
+      findings: reading.findings,
+    }));
+  },
+
+  start() {
+    get().load().catch((error) => set({ error: error.message }));
+    return listen(
+      (event) => get().hear(event),
+      (connected) => set({ connected }),
+    );
+  },
+
+  hear(event) {
+    const { state, editor } = get();
+    if (event.event === "hello") {
+      set({ connected: true });
+      if (state && event.session !== state.session) editor?.reconnect();
+      else if (event.progress) set({ progress: event.progress });
+    } else if (event.event === "opened") {
+      if (state && event.generation !== state.generation) get().load();
+    } else if (event.event === "text") {
+      set({ unsaved: true });
+      editor?.pull();
+    } else if (event.event === "saved") {
+      set({ unsaved: false });
+    } else if (event.event === "checked") {
+      set({ check: event.check });
+    } else if (event.event === "learning") {
+      get().hearLearning(event.progress);
+    }
+  },
+
+  async hearLearning(progress) {
+    set({ progress });
+    if (progress.event === "fitted" || progress.event === "done") {
+      const { fit } = await fetchJson("/api/fit");
+      set({ fit });
+      if (progress.event === "fitted") {
+        set({ explanation: null });
+        await get().ask();
+      }
+    }
+    if (progress.event === "explained" || progress.event === "done") get().loadExplanation();
+  },
+
+  async loadExplanation() {
+    const { explanation, comparison } = await fetchJson("/api/explanation");
+    set({ explanation, comparison });
+  },
+
+  async open(request) {
+    await get().attempt(async () => {
+      await post("/api/open", request);
+      set({ dialog: null });
+      await get().load();
+    });
+  },
+
+  async upload(file) {
+    return get().attempt(async () => (await upload(file)).name);
+  },
+
+  async save() {
+    await get().attempt(async () => {
+      await get().editor?.flush();
+      await post("/api/save");
+      set({ unsaved: false, toast: "Saved." });
+    });
+  },
+
+  async learn(options) {
+    await get().attempt(async () => {
+      await get().editor?.flush();
+      await post("/api/learn", options);
+    });
+  },
+
+  async cancel() {
+    await get().attempt(() => post("/api/cancel"));
+  },
+
+  // Evidence: the newest question counts; the answer to an older one is dropped.
+  asked: 0,
+  async ask() {
+    const number = get().asked + 1;
+    set({ asked: number });
+    try {
+      const bars = await post("/api/marginals", get().given);
+      if (get().asked === number) set({ bars, impossible: "" });
+    } catch (error) {
+      if (get().asked === number) set({ impossible: error.message });
+    }
+  },
+
+  observe(name, state, kind = "evidence") {
+    const given = structuredClone(get().given);
+    const had = given[kind][name];
+    for (const each of ["evidence", "do", "soft"]) delete given[each][name];
+    if (had !== state && state !== null) given[kind][name] = state;
+    set({ given });
+    return get().ask();
+  },
+
+  clear() {
+    set({ given: EMPTY_EVIDENCE });
+    return get().ask();
+  },
+
+  async attempt(action) {
+    try {
+      const result = await action();
+      set({ error: "" });
+      return result;
+    } catch (error) {
+      set({ error: error.message });
+      return undefined;
+    }
+  },
+}));

@@ -1,0 +1,156 @@
+"""The draws behind a fit, labelled for other tools, and how far they can be trusted.
+
+Every number that a fit reports with an interval comes from these draws (`sampling/intervals.py`). Hundreds of short
+chains, as small problems have them, are handed on as the superchains that they belong to: the chains of a superchain
+follow each other as one. So tools for a few long chains compare starting points, as nested R-hat does, and find the
+right effective size where chains mix well (they are much longer than their memory) and where they do not move at all
+(each chain counts once).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from credo.answers import why_no_interval
+from credo.constraints.stage_costs import Cost, require_room
+from credo.errors import MissingExtraError, OptionError
+from credo.model.expansion import expand
+from credo.results import FitResult, one_row_a_probability
+from credo.sampling.convergence import nested_r_hat, r_hat
+from credo.sampling.intervals import chain_draws, draw_count
+from credo.sampling.posterior import PosteriorResult
+from credo.sampling.vectorised import CHAINS, SUPERCHAINS
+from credo.types import Numbers
+
+if TYPE_CHECKING:
+    import polars as pl
+    import xarray
+
+FEWER = "Name the variables that you need, or learn with a higher memory_limit."
+COPIES = 3  # of a CPT's draws, while they are brought into the order of the chains
+
+
+def to_arviz(fit: FitResult, names: Sequence[str] | str | None = None) -> Any:
+    """The draws of CPTs as ArviZ takes them; see `Fit.to_arviz`."""
+    try:
+        import arviz
+    except ImportError:
+        raise MissingExtraError("arviz", "arviz", "Handing draws to ArviZ") from None
+    draws = labelled_draws(fit, names)
+    if hasattr(arviz, "InferenceData"):  # before version 1
+        return arviz.InferenceData(posterior=draws)
+    import xarray
+
+    return xarray.DataTree.from_dict({"posterior": draws})
+
+
+def labelled_draws(fit: FitResult, names: Sequence[str] | str | None = None) -> xarray.Dataset:
+    """The same as a dataset of xarray: a variable for each CPT, with axes (chain, draw, parents' states, own state)."""
+    try:
+        import xarray
+    except ImportError:
+        raise MissingExtraError("xarray", "arviz", "Labelling draws") from None
+    posterior, network = sampled_posterior(fit), expand(fit.network).network
+    wanted = cpt_names(fit, names)
+    shape = _long_chains(posterior)
+    cells = [network.cpt_array(name).size for name in wanted if name in posterior.sampled.names]
+    cost = Cost(8.0 * draw_count(posterior) * (sum(cells) + COPIES * max(cells, default=0)), 0.0)
+    limit = None if fit.problem is None else fit.problem.memory_limit
+    require_room(cost, limit, f"The draws of {len(wanted)} CPTs", FEWER)
+    axes = {name: [*network.parents[name], name] for name in wanted}
+    dimensions = {each: f"{each}_state" for name in wanted for each in axes[name]}
+    taken = {"chain", "draw", *dimensions.values()}
+    arrays = {}
+    for name in wanted:
+        if name in posterior.sampled.names:
+            values = chain_draws(posterior, name).reshape(*shape, *network.shape(name))
+        else:
+            fixed = network.cpt_array(name)
+            values = np.broadcast_to(fixed, (*shape, *fixed.shape))
+        key = name
+        while key in taken:  # a dimension of xarray cannot have the name of a variable
+            key += "_"
+        arrays[key] = (("chain", "draw", *(dimensions[each] for each in axes[name])), values)
+    coordinates: dict[str, Any] = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])}
+    coordinates |= {dimension: list(network.states(each)) for each, dimension in dimensions.items()}
+    from credo import __version__
+
+    about = {"inference_library": "credo", "inference_library_version": __version__, "method": fit.method}
+    return xarray.Dataset(arrays, coordinates, about)
+
+
+def diagnostics(fit: FitResult, name: str | None = None) -> pl.DataFrame:
+    """How far the draws of a CPT can be trusted, or the worst of each CPT; see `Fit.diagnostics`."""
+    import polars as pl
+
+    posterior = sampled_posterior(fit)
+    if name is not None:
+        (only,) = cpt_names(fit, name)
+        if only not in posterior.sampled.names:
+            raise OptionError(f"The CPT of {only} was not learned: there are no draws of it.")
+        sizes, mixed = _effective_sizes(posterior, only), _r_hat(posterior, only)
+        return one_row_a_probability(
+            fit,
+            only,
+            deviation=posterior.deviations[only],
+            error=posterior.errors[only],
+            effective_size=sizes,
+            r_hat=mixed,
+        )
+    rows = []
+    for each in cpt_names(fit):
+        if each in posterior.sampled.names:
+            sizes, mixed = _effective_sizes(posterior, each), _r_hat(posterior, each)
+            error = float(posterior.errors[each].max())
+            rows.append((each, error, float(sizes.min()), float(mixed.max())))
+    kinds = {"variable": pl.String, "error": pl.Float64, "effective_size": pl.Float64, "r_hat": pl.Float64}
+    return pl.DataFrame(rows, schema=kinds, orient="row").sort("effective_size", maintain_order=True)
+
+
+def sampled_posterior(fit: FitResult) -> PosteriorResult:
+    """The draws of a fit; an error that says why where there are none."""
+    reason = why_no_interval(fit)
+    if reason:
+        raise OptionError(reason.replace("There is no interval", "There are no draws", 1))
+    assert isinstance(fit.posterior, PosteriorResult)
+    return fit.posterior
+
+
+def cpt_names(fit: FitResult, names: Sequence[str] | str | None = None) -> list[str]:
+    """The CPTs of variables, or of all: a noisy family has its small ones."""
+    expansion = expand(fit.network)
+    wanted = [names] if isinstance(names, str) else list(fit.network.names if names is None else names)
+    found: dict[str, None] = {}
+    for name in wanted:
+        if name not in expansion.network.names:
+            fit.network.variable(name)  # an error with a suggestion
+        found |= dict.fromkeys(expansion.effects.get(name, (name,)))
+    return list(found)
+
+
+def _long_chains(posterior: PosteriorResult) -> tuple[int, int]:
+    """How many chains other tools are given, and how many draws each has."""
+    chains, count = posterior.cpt_means.shape[:2]
+    return (SUPERCHAINS, count * CHAINS // SUPERCHAINS) if chains == CHAINS else (chains, count)
+
+
+def _effective_sizes(posterior: PosteriorResult, name: str) -> Numbers:
+    """How many independent draws each mean is worth, (parents…, child): variance / error²; none where nothing varies.
+
+    Where draws are kept that is their effective sample size; averages over exact distributions are worth more.
+    """
+    variances, errors = posterior.deviations[name] ** 2, posterior.errors[name] ** 2
+    sizes = np.full(variances.shape, float(draw_count(posterior)))
+    np.divide(variances, errors, out=sizes, where=errors > 0.0)
+    return np.where(np.isnan(errors), np.nan, sizes)
+
+
+def _r_hat(posterior: PosteriorResult, name: str) -> Numbers:
+    """R-hat of the draws of each number, (parents…, child); nested where there are hundreds of short chains."""
+    draws = chain_draws(posterior, name)
+    flat = draws.reshape(*draws.shape[:2], -1)
+    found = nested_r_hat(flat, SUPERCHAINS) if len(flat) == CHAINS else r_hat(flat)
+    return found.reshape(draws.shape[2:])

@@ -1,0 +1,222 @@
+"""The studio's requests: each is one call of the session, answered as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from credo.errors import CredoError
+from credo.studio.document import StaleChangeError
+from credo.studio.folder import MOST_UPLOADED
+from credo.studio.guard import Guard
+from credo.studio.session import Session, fit_data
+
+STATIC = Path(__file__).with_name("static")
+MOST_JSON = 20_000_000  # bytes of a request
+HEARTBEAT = 15.0  # seconds between two signs of life to a page
+
+Handler = Callable[[Request, Session], Awaitable[Any]]
+
+
+class RefusedError(CredoError):
+    """A request that cannot be read."""
+
+
+def make_app(session: Session, token: str, hosts: Collection[str]) -> ASGIApp:
+    """The studio as an ASGI application, with its guard in front."""
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await session.close()
+
+    def route(path: str, handler: Handler, method: str = "POST") -> Route:
+        async def endpoint(request: Request) -> Response:
+            try:
+                answer = await handler(request, session)
+            except StaleChangeError as error:
+                return json_response({"error": str(error), **_stale(request, session)}, 409)
+            except CredoError as error:
+                return json_response({"error": str(error)}, 422)
+            except ClientDisconnect:
+                return Response(status_code=400)
+            return answer if isinstance(answer, Response) else json_response(answer)
+
+        return Route(path, endpoint, methods=[method])
+
+    routes = [
+        Route("/", _page),
+        route("/api/state", _state, "GET"),
+        route("/api/events", _events, "GET"),
+        route("/api/updates", _updates, "GET"),
+        route("/api/updates", _change),
+        route("/api/open", _open),
+        route("/api/upload", _upload),
+        route("/api/save", _save),
+        route("/api/marginals", _marginals),
+        route("/api/learn", _learn),
+        route("/api/cancel", _cancel),
+        route("/api/fit", _fit, "GET"),
+        route("/api/explanation", _explanation, "GET"),
+        route("/api/report", _report, "GET"),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    return Guard(Starlette(routes=routes, lifespan=lifespan), token, hosts)
+
+
+def json_response(content: Any, status: int = 200) -> Response:
+    """An answer as JSON; numbers are finite."""
+    body = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return Response(body, status, media_type="application/json")
+
+
+async def _page(request: Request) -> Response:
+    text = (STATIC / "index.html").read_text(encoding="utf-8")
+    return HTMLResponse(text.replace("{nonce}", escape(request.state.nonce)))
+
+
+async def body_of(request: Request, most: int) -> bytes:
+    """The body of a request, refused as soon as it is too long."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:
+            raise RefusedError(f"This is larger than {most // 1_000_000} MB.")
+        parts.append(part)
+    return b"".join(parts)
+
+
+async def json_of(request: Request) -> dict[str, Any]:
+    """A request's JSON, which has to be an object; other types of content are what forms of other sites could send."""
+    if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
+        raise RefusedError("A request is JSON.")
+    try:
+        found = json.loads(await body_of(request, MOST_JSON))
+    except (ValueError, RecursionError):
+        raise RefusedError("A request is JSON.") from None
+    if not isinstance(found, dict):
+        raise RefusedError("A request is a JSON object.")
+    return found
+
+
+def _whole_number(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise RefusedError("A version is a whole number.")
+    return value
+
+
+def _stale(request: Request, session: Session) -> dict[str, Any]:
+    opened = session.opened
+    return {
+        "generation": session.generation,
+        "version": None if opened is None else opened.document.version,
+        "text": None if opened is None else opened.document.text,
+    }
+
+
+async def _state(request: Request, session: Session) -> Any:
+    return await asyncio.to_thread(session.state)
+
+
+async def _events(request: Request, session: Session) -> Response:
+    queue: asyncio.Queue[str] = asyncio.Queue(maxsize=1_000)
+    session.listeners.add(queue)
+
+    async def stream() -> AsyncIterator[str]:
+        try:
+            hello = {"event": "hello", "session": session.id, "generation": session.generation}
+            yield f"data: {json.dumps({**hello, 'progress': session.progress})}\n\n"
+            while True:
+                try:
+                    yield f"data: {await asyncio.wait_for(queue.get(), HEARTBEAT)}\n\n"
+                except TimeoutError:
+                    yield ": still here\n\n"
+        finally:
+            session.listeners.discard(queue)
+
+    return StreamingResponse(stream(), media_type="text/event-stream")
+
+
+async def _updates(request: Request, session: Session) -> Any:
+    version = request.query_params.get("since", "")
+    if not version.isdigit() or len(version) > 15:
+        raise RefusedError("A version is a whole number.")
+    _require_generation(request.query_params.get("generation"), session)
+    document = session.require_opened().document
+    return {"updates": document.since(int(version)), "version": document.version}
+
+
+def _require_generation(given: Any, session: Session) -> None:
+    if str(given) != str(session.generation):
+        raise StaleChangeError("Other files were opened in the meantime.")
+
+
+async def _change(request: Request, session: Session) -> Any:
+    content = await json_of(request)
+    _require_generation(content.get("generation"), session)
+    updates = content.get("updates")
+    if not isinstance(updates, list):
+        raise RefusedError("The changes are a list.")
+    return await session.change(_whole_number(content.get("version")), updates)
+
+
+async def _open(request: Request, session: Session) -> Any:
+    await session.open_named(await json_of(request))
+    return await asyncio.to_thread(session.state)
+
+
+async def _upload(request: Request, session: Session) -> Any:
+    if request.headers.get("content-type", "") != "application/octet-stream":
+        raise RefusedError("A file is sent as it is.")
+    content = await body_of(request, MOST_UPLOADED)
+    path = await asyncio.to_thread(session.folder.store, request.query_params.get("name"), content)
+    return {"name": session.folder.name_of(path)}
+
+
+async def _save(request: Request, session: Session) -> Any:
+    await json_of(request)
+    await session.save()
+    return {}
+
+
+async def _marginals(request: Request, session: Session) -> Any:
+    return await session.marginals(await json_of(request))
+
+
+async def _learn(request: Request, session: Session) -> Any:
+    await session.learn(await json_of(request))
+    return {}
+
+
+async def _cancel(request: Request, session: Session) -> Any:
+    await json_of(request)
+    await session.cancel()
+    return {}
+
+
+async def _fit(request: Request, session: Session) -> Any:
+    return {"fit": fit_data(session.require_opened())}
+
+
+async def _explanation(request: Request, session: Session) -> Any:
+    return {"explanation": session.require_opened().explanation}
+
+
+async def _report(request: Request, session: Session) -> Response:
+    report = session.require_opened().report
+    if report is None:
+        raise RefusedError("There is no report yet: learn first.")
+    # As a file to keep: opened here, its page would be one of the studio's own.
+    return FileResponse(report, media_type="application/octet-stream", filename="report.html")

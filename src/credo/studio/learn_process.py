@@ -1,0 +1,84 @@
+"""Learning in a process of its own: a job comes as JSON on the input, events go as lines of JSON to the output.
+
+The fit, its explanation and its report are files; the studio reads them when an event says that they are complete.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from credo.progress import ProgressEvent
+
+EVERY = 0.1  # seconds between two events of the same phase
+
+
+def main() -> int:
+    """Do one job."""
+    job = json.loads(sys.stdin.readline())
+    output = sys.stdout
+    sys.stdout = sys.stderr  # whatever else is printed is no event
+
+    def tell(**event: Any) -> None:
+        output.write(json.dumps(event) + "\n")
+        output.flush()
+
+    from credo.errors import CredoError
+
+    try:
+        _learn(job, tell)
+    except CredoError as error:
+        tell(event="error", message=str(error))
+        return error.exit_code
+    except MemoryError:
+        tell(event="error", message="There was not enough memory.")
+        return 2
+    return 0
+
+
+def _learn(job: dict[str, Any], tell: Any) -> None:
+    from credo.fitting import fit
+    from credo.io.network_files import read_network
+    from credo.options import EMOptions
+
+    last = ("", 0.0)
+
+    def progress(event: ProgressEvent) -> None:
+        nonlocal last
+        now = monotonic()
+        if event.phase != last[0] or now - last[1] >= EVERY or event.share == 1.0:
+            last = (event.phase, now)
+            tell(event="progress", phase=event.phase, share=event.share, detail=event.detail)
+
+    folder = Path(job["folder"])
+    text = job["text"] + "\n"
+    network = None if job["network"] is None else read_network(job["network"])
+    options = job["options"]
+    found = fit(
+        text if network is None else network,
+        job["data"],
+        None if network is None else text,
+        method=options["method"],
+        prior=options["prior"] or None,
+        complete_rows=options["complete_rows"],
+        seed=options["seed"],
+        em=EMOptions(starts=options["starts"]),
+        progress=progress,
+    )
+    found.save(folder / "learned.fit")
+    tell(event="fitted")
+    from credo.studio.explanation_data import explanation_data
+
+    explanation = found.explain(progress=progress)
+    content = explanation_data(found, explanation)
+    (folder / "explanation.json").write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
+    tell(event="explained")
+    found.report(folder / "report.html", explanation=explanation, progress=progress)
+    tell(event="done")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""What a text says: its network, its statements, its mistakes; lines with a mistake do not hide the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from credo.errors import CredoError
+from credo.findings import Finding
+from credo.knowledge import Knowledge, KnowledgeError, Mistake, declared_network
+from credo.model.network import Network
+
+MOST_ROUNDS = 5  # of leaving lines with mistakes out: mistakes of one kind hide those of the next
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text, read as far as it can be.
+
+    Attributes
+    ----------
+    network
+        The variables with their states and arcs; None where they are not known.
+    knowledge
+        The statements of all lines that have no mistake; None where there is no network.
+    mistakes
+        What has to be corrected.
+    findings
+        What was taken from the table.
+    message
+        What else is wrong, such as a table that cannot be read.
+    """
+
+    network: Network | None = None
+    knowledge: Knowledge | None = None
+    mistakes: tuple[Mistake, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    message: str = ""
+
+
+def read(text: str, given: Network | None, table: Path | None) -> Reading:
+    """Read a text about a network that is given, or that it declares with the help of a table."""
+    mistakes: list[Mistake] = []
+    rest = text
+    for _ in range(MOST_ROUNDS):
+        if given is None and not has_content(rest):
+            return Reading(mistakes=tuple(mistakes))
+        try:
+            network, findings = _network(rest, given, table)
+            return Reading(network, Knowledge(network, rest), tuple(mistakes), findings)
+        except KnowledgeError as error:
+            fresh = [mistake for mistake in error.mistakes if mistake.line]
+            mistakes += fresh
+            if not fresh:
+                return Reading(mistakes=tuple(mistakes), message=str(error))
+            rest = without_lines(rest, {mistake.line for mistake in fresh})
+        except CredoError as error:
+            return Reading(mistakes=tuple(mistakes), message=str(error))
+    return Reading(mistakes=tuple(mistakes))
+
+
+def _network(text: str, given: Network | None, table: Path | None) -> tuple[Network, tuple[Finding, ...]]:
+    if given is not None:
+        return given, ()
+    made = declared_network(text + "\n", table)  # the line feed says that it is text and no file
+    return made.network, made.findings
+
+
+def has_content(text: str) -> bool:
+    """Whether a text has more than comments and empty lines."""
+    return any(line.strip() and not line.lstrip().startswith("#") for line in text.split("\n"))
+
+
+def without_lines(text: str, lines: Sequence[int] | set[int]) -> str:
+    """A text with some lines emptied, so that the others keep their numbers."""
+    left_out = set(lines)
+    return "\n".join("" if number in left_out else line for number, line in enumerate(text.split("\n"), start=1))
+
+
+def mistake_data(mistake: Mistake) -> dict[str, Any]:
+    """A mistake as JSON can hold it; its ends are offsets in its line, in UTF-16 code units as JavaScript counts."""
+    text = mistake.text
+    return {
+        "kind": mistake.kind,
+        "line": mistake.line,
+        "start": _units(text[: mistake.column - 1]),
+        "end": _units(text[: mistake.end_column - 1]),
+        "message": mistake.message,
+        "expected": mistake.expected,
+        "suggestion": mistake.suggestion,
+    }
+
+
+def network_data(network: Network) -> dict[str, Any]:
+    """The structure of a network as JSON can hold it."""
+    return {
+        "name": network.name,
+        "variables": [
+            {
+                "name": variable.name,
+                "states": list(variable.states),
+                "cuts": None if variable.cuts is None else list(variable.cuts.points),
+                "parents": list(network.parents[variable.name]),
+            }
+            for variable in network.variables
+        ],
+    }
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

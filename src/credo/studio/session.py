@@ -1,0 +1,372 @@
+"""What one studio has open: a text that tabs share, a network, a table, and what was learned from them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from credo.answers import marginals_given, marginals_of_network, why_no_interval
+from credo.checking import check
+from credo.errors import CredoError, OptionError, QueryError
+from credo.io.files import write_text
+from credo.io.network_files import read_network
+from credo.model.network import Network
+from credo.shipped import example_names
+from credo.studio import learning
+from credo.studio.check_data import check_data
+from credo.studio.document import Document
+from credo.studio.folder import (
+    KNOWLEDGE,
+    NETWORKS,
+    TABLES,
+    Folder,
+    drop_draft,
+    read_draft,
+    read_plain_text,
+    write_draft,
+)
+from credo.studio.reading import Reading, mistake_data, network_data, read
+from credo.user_results import Fit, load
+
+NEW_NAME = "knowledge.credo"
+FIT_ENDING = ".studio.fit"
+
+
+@dataclass(slots=True)
+class Opened:
+    """The files that are open, and the text as it is being edited."""
+
+    knowledge: Path  # the file that the text is saved in
+    saved: str  # what that file holds
+    document: Document
+    network_file: Path | None = None
+    given: Network | None = None
+    table: Path | None = None
+    notice: str = ""
+    reading: Reading = field(default_factory=Reading)
+    found: dict[str, Any] | None = None  # by the check
+    fit: Fit | None = None
+    fitted_text: str | None = None
+    previous: Network | None = None  # as it was learned before
+    explanation: dict[str, Any] | None = None
+    report: Path | None = None
+
+
+class Session:
+    """One studio: what is open, and who is told about changes."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.opened: Opened | None = None
+        self.id = secrets.token_hex(8)  # a page sees by it that the studio started anew
+        self.generation = 0  # grows when other files are opened
+        self.run: learning.Run | None = None
+        self.progress: dict[str, Any] = {"event": "idle"}
+        self.listeners: set[asyncio.Queue[str]] = set()
+        self.scratch = Path(tempfile.mkdtemp(prefix="credo-studio-"))
+        self._checking: asyncio.Task[None] | None = None
+        self._following: asyncio.Task[None] | None = None
+        self._lock = asyncio.Lock()
+
+    # Opening and saving -----------------------------------------------------------------------------------------------
+
+    async def open(self, model: Path | None, table: Path | None) -> None:
+        """Open a model and a table; a table alone starts an empty text."""
+        opened = await asyncio.to_thread(_open, model, table, self.folder)
+        async with self._lock:
+            await self.cancel()
+            self.opened = opened
+            self.generation += 1
+        await self.tell({"event": "opened", "generation": self.generation})
+        self.check_soon()
+
+    async def open_named(self, request: Mapping[str, Any]) -> None:
+        """Open files of the folder by their names, or an example that ships."""
+        if "example" in request:
+            files = await asyncio.to_thread(self.folder.copy_example, request["example"])
+            models = [path for path in files if path.name.lower().endswith(NETWORKS)]
+            texts = [path for path in files if path.name.lower().endswith(KNOWLEDGE)]
+            tables = [path for path in files if path.name.lower().endswith(TABLES)]
+            await self.open((models or texts or [None])[0], (tables or [None])[0])  # type: ignore[list-item]
+            return
+        model = request.get("model")
+        table = request.get("table")
+        await self.open(
+            None if not model else self.folder.existing(model, (*KNOWLEDGE, *NETWORKS)),
+            None if not table else self.folder.existing(table, TABLES),
+        )
+
+    async def save(self) -> None:
+        """Write the text to its file."""
+        opened = self.require_opened()
+        text = opened.document.text
+        await asyncio.to_thread(write_text, opened.knowledge, text)
+        opened.saved, opened.notice = text, ""
+        if opened.document.text == text:
+            await asyncio.to_thread(drop_draft, opened.knowledge)
+        await self.tell({"event": "saved"})
+
+    def require_opened(self) -> Opened:
+        """What is open, or an error."""
+        if self.opened is None:
+            raise OptionError("Open a model, a table or an example first.")
+        return self.opened
+
+    # The text ---------------------------------------------------------------------------------------------------------
+
+    async def change(self, version: int, updates: list[Any]) -> dict[str, Any]:
+        """Make changes to the text, keep them as a draft, and say what the text means now."""
+        opened = self.require_opened()
+        async with self._lock:
+            opened.document.change(version, updates)
+            text = opened.document.text
+            await asyncio.to_thread(write_draft, opened.knowledge, text, opened.saved)
+            await self.tell({"event": "text", "version": opened.document.version, "generation": self.generation})
+        return await self.read()
+
+    async def read(self) -> dict[str, Any]:
+        """Read the text as it is now; the check follows in the background."""
+        opened = self.require_opened()
+        text, version = opened.document.text, opened.document.version
+        reading = await asyncio.to_thread(read, text, opened.given, opened.table)
+        if version == opened.document.version:
+            opened.reading = reading
+            self.check_soon()
+        return {"version": version, **reading_data(reading)}
+
+    def check_soon(self) -> None:
+        """Check the knowledge in the background; a newer text replaces an older one."""
+        if self._checking is not None:
+            self._checking.cancel()
+        self._checking = asyncio.create_task(self._check())
+
+    async def _check(self) -> None:
+        opened = self.opened
+        if opened is None or opened.reading.knowledge is None:
+            return
+        knowledge, version = opened.reading.knowledge, opened.document.version
+        try:
+            found = await asyncio.to_thread(check, knowledge.network, knowledge, data=opened.table)
+            data = check_data(found)
+        except CredoError as error:
+            data = {"message": str(error)}
+        if self.opened is opened and version == opened.document.version:
+            opened.found = {"version": version, **data}
+            await self.tell({"event": "checked", "check": opened.found})
+
+    # Learning ---------------------------------------------------------------------------------------------------------
+
+    async def learn(self, given: Any) -> None:
+        """Start to learn; one run at a time."""
+        opened = self.require_opened()
+        options = learning.options_from(given)
+        if opened.table is None:
+            raise OptionError("There are no data to learn from: open a table first.")
+        if opened.reading.mistakes or opened.reading.message:
+            raise OptionError("Correct the mistakes in the knowledge first.")
+        async with self._lock:
+            if self.run is not None:
+                raise OptionError("Learning is under way already: wait, or cancel it.")
+            folder = Path(tempfile.mkdtemp(dir=self.scratch))
+            text = opened.document.text
+            job = {
+                "text": text,
+                "network": None if opened.network_file is None else str(opened.network_file),
+                "data": str(opened.table),
+                "folder": str(folder),
+                "options": asdict(options),
+            }
+            self.run = await learning.start(job)
+            self._following = asyncio.create_task(self._follow(self.run, opened, text, folder))
+        await self._progress({"event": "started"})
+
+    async def _follow(self, run: learning.Run, opened: Opened, text: str, folder: Path) -> None:
+        async def tell(event: dict[str, Any]) -> None:
+            if event["event"] == "fitted":
+                fit = await asyncio.to_thread(load, folder / "learned.fit")
+                opened.previous = None if opened.fit is None else opened.fit.network
+                opened.fit, opened.fitted_text, opened.explanation, opened.report = fit, text, None, None
+                await asyncio.to_thread(_keep_fit, folder / "learned.fit", fit_file(opened.knowledge))
+            elif event["event"] == "explained":
+                opened.explanation = json.loads((folder / "explanation.json").read_bytes())
+            elif event["event"] == "done":
+                opened.report = folder / "report.html"
+            await self._progress(event)
+
+        try:
+            await learning.follow(run, tell)
+        except CredoError as error:
+            await self._progress({"event": "error", "message": str(error)})
+        finally:
+            learning.end(run)
+            if self.run is run:
+                self.run = None
+
+    async def _progress(self, event: dict[str, Any]) -> None:
+        self.progress = event
+        await self.tell({"event": "learning", "progress": event})
+
+    async def cancel(self) -> None:
+        """End the run of learning, if there is one."""
+        if self.run is not None:
+            learning.end(self.run)
+            if self._following is not None:
+                await asyncio.shield(self._following)
+
+    # Asking -----------------------------------------------------------------------------------------------------------
+
+    async def marginals(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The bars of all variables under evidence, of the fit or of a network that has its CPTs."""
+        opened = self.require_opened()
+        return await asyncio.to_thread(_bars, opened, request)
+
+    # Events -----------------------------------------------------------------------------------------------------------
+
+    async def tell(self, event: dict[str, Any]) -> None:
+        """Tell every tab."""
+        line = json.dumps(event, allow_nan=False)
+        for queue in self.listeners:
+            if queue.full():
+                queue.get_nowait()
+            queue.put_nowait(line)
+
+    async def close(self) -> None:
+        """End what runs, and remove what nobody needs any more."""
+        await self.cancel()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def state(self) -> dict[str, Any]:
+        """Everything that a page needs when it opens."""
+        state: dict[str, Any] = {
+            "session": self.id,
+            "generation": self.generation,
+            "folder": str(self.folder.root),
+            "files": self.folder.files(),
+            "examples": example_names(),
+            "methods": learning.methods_data(),
+            "progress": self.progress,
+            "opened": None,
+        }
+        opened = self.opened
+        if opened is not None:
+            name = self.folder.name_of
+            state["opened"] = {
+                "knowledge": name(opened.knowledge),
+                "network": None if opened.network_file is None else name(opened.network_file),
+                "table": None if opened.table is None else name(opened.table),
+                "text": opened.document.text,
+                "version": opened.document.version,
+                "unsaved": opened.document.text != opened.saved,
+                "notice": opened.notice,
+                "reading": reading_data(opened.reading),
+                "check": opened.found,
+                "fit": fit_data(opened),
+            }
+        return state
+
+
+def reading_data(reading: Reading) -> dict[str, Any]:
+    """What a text means, as JSON can hold it."""
+    return {
+        "network": None if reading.network is None else network_data(reading.network),
+        "mistakes": [mistake_data(mistake) for mistake in reading.mistakes],
+        "findings": [finding.message for finding in reading.findings],
+        "message": reading.message,
+        "statements": 0 if reading.knowledge is None else len(reading.knowledge),
+    }
+
+
+def fit_data(opened: Opened) -> dict[str, Any] | None:
+    """What was learned, in short."""
+    fit = opened.fit
+    if fit is None:
+        return None
+    return {
+        "method": fit.method,
+        "status": fit.status.value,
+        "rows": fit.rows,
+        "seconds": fit.seconds,
+        "findings": [finding.message for finding in fit.findings],
+        "current": opened.fitted_text == opened.document.text,
+        "no_interval": why_no_interval(fit),
+        "report": opened.report is not None,
+        "explained": opened.explanation is not None,
+        "network": network_data(fit.network),
+    }
+
+
+def fit_file(knowledge: Path) -> Path:
+    """Where the last fit is kept, so that a studio that starts again can answer."""
+    return knowledge.with_name(knowledge.name.removesuffix(".credo") + FIT_ENDING)
+
+
+def _keep_fit(source: Path, target: Path) -> None:
+    from credo.io.files import replacing
+
+    with replacing(target) as draft:
+        shutil.copyfile(source, draft)
+
+
+def _open(model: Path | None, table: Path | None, folder: Folder) -> Opened:
+    is_knowledge = model is not None and model.name.lower().endswith(KNOWLEDGE)
+    given = None if model is None or is_knowledge else read_network(model)
+    if is_knowledge:
+        knowledge = model
+    else:
+        beside = model or table
+        knowledge = folder.root / NEW_NAME if beside is None else beside.with_name(_stem(beside) + ".credo")
+    assert knowledge is not None
+    saved = read_plain_text(knowledge)
+    text, notice = saved, ""
+    draft = read_draft(knowledge, saved)
+    if draft is not None and draft[0] != saved:
+        text = draft[0]
+        notice = "Changes that were not saved last time are back."
+        if not draft[1]:
+            notice += f" {knowledge.name} itself changed in the meantime: saving replaces it."
+    opened = Opened(
+        knowledge,
+        saved,
+        Document(text),
+        network_file=None if is_knowledge else model,
+        given=given,
+        table=table,
+        notice=notice,
+    )
+    opened.reading = read(text, given, table)
+    try:
+        opened.fit = load(fit_file(knowledge))
+        opened.fitted_text = None
+    except CredoError:  # there is none, or another version of credo wrote it
+        opened.fit = None
+    return opened
+
+
+def _stem(path: Path) -> str:
+    return path.name.split(".")[0]
+
+
+def _bars(opened: Opened, request: Mapping[str, Any]) -> dict[str, Any]:
+    evidence, do, soft = (request.get(kind) or {} for kind in ("evidence", "do", "soft"))
+    if not all(isinstance(each, Mapping) for each in (evidence, do, soft)):
+        raise QueryError("Evidence is a mapping from variables to states.")
+    if opened.fit is not None:
+        frame = marginals_given(opened.fit, evidence, interventions=do, soft=soft)
+        source, note = "fit", why_no_interval(opened.fit)
+    else:
+        network = opened.given
+        if network is None or not network.is_complete:
+            return {"source": None, "bars": {}, "note": "Learn first: there are no probabilities yet."}
+        frame = marginals_of_network(network, evidence, interventions=do, soft=soft)
+        source, note = "network", "These are the numbers of the network file; learn, and they have intervals."
+    bars: dict[str, list[list[float | None]]] = {}
+    for variable, _, probability, low, high in frame.iter_rows():
+        bars.setdefault(variable, []).append([probability, low, high])
+    return {"source": source, "bars": bars, "note": note}

@@ -1,0 +1,141 @@
+"""One set of joint draws is behind intervals, questions and everything else that a fit says about uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+import pytest
+
+import credo
+from credo.options import PosteriorOptions
+from credo.sampling import intervals
+from credo.sampling.intervals import chain_draws, cpt_draws, draw_count, draw_order
+from credo.sampling.posterior import PosteriorResult
+from tests.helpers.amounts import amounts
+
+STATES: Mapping[str, list[str]] = {"a": ["no", "yes"], "b": ["no", "yes"], "c": ["low", "mid", "high"]}
+PARENTS = {"b": ["a"], "c": ["a", "b"]}
+SMALL = PosteriorOptions(chains=2, draws=50)
+
+
+def learned(knowledge: str = "", missing: bool = False, **options: object) -> credo.Fit:
+    """Three variables and a few rows, which leave some configurations without data."""
+    rows = {
+        "a": ["no", "no", "yes", "yes", "no", "no", None if missing else "no"],
+        "b": ["no", "no", "yes", "yes", "no", "yes", "no"],
+        "c": ["low", "low", "high", None if missing else "mid", "low", "mid", "high"],
+    }
+    network = credo.Network(STATES, PARENTS)
+    return credo.fit(network, pl.DataFrame(rows), knowledge, method="posterior", **options)  # type: ignore[arg-type]
+
+
+def sampled(fit: credo.Fit) -> PosteriorResult:
+    assert isinstance(fit.posterior, PosteriorResult)
+    return fit.posterior
+
+
+FITS = {
+    "nothing binds": ("", False),
+    "a statement binds": ("P(c=high | a=yes, b=yes) >= 0.6", False),
+    "missing values": ("P(c=high | a=yes, b=yes) >= 0.6", True),
+}
+
+
+@pytest.fixture(scope="module", params=FITS)
+def fit(request: pytest.FixtureRequest) -> credo.Fit:
+    return learned(*FITS[request.param])
+
+
+def test_every_cpt_has_draws_and_each_is_a_distribution(fit: credo.Fit) -> None:
+    posterior = sampled(fit)
+    for name in STATES:
+        draws = chain_draws(posterior, name)
+        assert draws.shape == (*posterior.draws.shape[:2], *fit.network.cpt_array(name).shape)
+        assert draws.min() >= 0.0
+        assert draws.sum(axis=-1) == pytest.approx(1.0)
+
+
+def test_means_and_deviations_are_those_of_the_draws(fit: credo.Fit) -> None:
+    """Averages over exact distributions are better than those of draws, but of the same numbers."""
+    posterior = sampled(fit)
+    for name in STATES:
+        drawn = cpt_draws(posterior, name)
+        sizes = np.minimum((posterior.deviations[name] / posterior.errors[name]) ** 2, len(drawn))
+        tolerance = 5.0 * posterior.deviations[name] / np.sqrt(sizes)
+        assert (np.abs(drawn.mean(axis=0) - fit.network.cpt_array(name)) <= tolerance).all()
+        assert drawn.std(axis=0) == pytest.approx(fit.deviation_array(name), rel=0.15)
+
+
+def test_intervals_are_quantiles_of_the_draws(fit: credo.Fit) -> None:
+    for name in STATES:
+        expected = np.quantile(cpt_draws(sampled(fit), name), [0.05, 0.95], axis=0)
+        assert np.array(fit.interval_arrays(name, 0.9)) == pytest.approx(expected)
+
+
+def test_fewer_draws_are_the_first_of_all(fit: credo.Fit) -> None:
+    posterior = sampled(fit)
+    for name in STATES:
+        every = cpt_draws(posterior, name)
+        assert (cpt_draws(posterior, name, 100) == every[:100]).all()
+        order = draw_order(draw_count(posterior))
+        assert (chain_draws(posterior, name).reshape(every.shape)[order] == every).all()
+
+
+def test_questions_are_answered_under_the_same_draws(fit: credo.Fit) -> None:
+    a, b, c = (cpt_draws(sampled(fit), name, 1000) for name in STATES)
+    joint = np.einsum("na,nab,nabc->nbc", a, b, c)[:, 1, 2]
+    found = fit.query("P(b=yes, c=high)")
+    assert found.probability == pytest.approx(joint.mean())
+    assert found.interval == pytest.approx(np.quantile(joint, [0.025, 0.975]))
+    case = fit.predict({"b": "yes"}, "c").filter(pl.col("state") == "high")
+    given = joint / np.einsum("na,nab->nb", a, b)[:, 1]
+    assert case["low"][0] == pytest.approx(np.quantile(given, 0.025))
+    rows = fit.predict(pl.DataFrame({"b": ["yes"]}), "c")
+    assert rows["c=high high"][0] == pytest.approx(np.quantile(given, 0.975))
+
+
+def test_the_same_seed_gives_the_same_draws_and_another_others() -> None:
+    first, again, other = (learned(seed=seed, posterior=SMALL) for seed in (1, 1, 2))
+    for name in STATES:
+        assert (chain_draws(sampled(first), name) == chain_draws(sampled(again), name)).all()
+        assert not (chain_draws(sampled(first), name) == chain_draws(sampled(other), name)).any()
+
+
+def test_many_configurations_without_data_share_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = credo.Network({**STATES, "d": ["no", "yes"]}, {"d": ["a", "b", "c"]})
+    rows = pl.DataFrame({"a": ["no"], "b": ["no"], "c": ["low"], "d": ["yes"]})
+    fit = credo.fit(network, rows, method="posterior", posterior=SMALL)
+    own = fit.interval("d")
+    monkeypatch.setattr(intervals, "MOST_OWN", 2)
+    shared = fit.interval("d")
+    assert own.filter(state="no")["low"].n_unique() == 12
+    assert shared.filter(state="no")["low"].n_unique() == 2
+    draws = cpt_draws(sampled(fit), "d")
+    assert np.isclose(draws[:, 1, 1, 0], draws[:, 1, 1, 1]).mean() < 0.01  # the same distribution, but other draws
+    assert shared["low"].to_numpy() == pytest.approx(own["low"].to_numpy(), abs=0.05)
+
+
+@pytest.mark.parametrize("total", [1, 2, 7, 64, 1000, 4096])
+def test_the_order_of_draws_has_each_once_and_spreads_beginnings(total: int) -> None:
+    order = draw_order(total)
+    assert sorted(order.tolist()) == list(range(total))
+    for count in (8, 100, 500):
+        if count < total / 2:
+            gaps = np.diff(np.sort(order[:count]), prepend=0, append=total)
+            assert gaps.max() <= 4 * total / count
+
+
+@pytest.mark.parametrize("count", amounts(6, 40))
+def test_another_seed_moves_a_mean_by_as_much_as_its_error_says(count: int) -> None:
+    """Two rows of one variable with three states: each seed gives nearly the same mean, and the errors are honest."""
+    network, rows = credo.Network({"x": ["p", "q", "r"]}), pl.DataFrame({"x": ["p", "p"]})
+    fits = [credo.fit(network, rows, method="posterior", seed=seed) for seed in range(count)]
+    means = np.array([fit.network.cpt_array("x")[0] for fit in fits])
+    errors = np.array([sampled(fit).errors["x"][0] for fit in fits])
+    assert all(fit.status is credo.Status.AVERAGED for fit in fits)
+    assert means.max() - means.min() < 0.06
+    assert means.std(ddof=1) < 2.0 * np.sqrt((errors**2).mean())
+    lows = np.array([fit.interval_arrays("x")[0][0] for fit in fits])
+    assert lows.max() - lows.min() < 0.1
