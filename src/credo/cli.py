@@ -147,6 +147,9 @@ def learn(
         list[str] | None,
         typer.Option("--ask", "-a", help='A question to the result: "P(outcome=yes | age=54)"; may be repeated.'),
     ] = None,
+    checks: Annotated[
+        bool, typer.Option("--checks", help="Compare the data with what the learned network produces.")
+    ] = False,
     save: Annotated[
         Path | None, typer.Option(help="Save the fit here (.fit), with its draws: `credo query` asks it.")
     ] = None,
@@ -211,13 +214,23 @@ def learn(
             result.save(save)
         if report is not None:
             result.report(report, progress=notify)
+        checked = None
+        if checks:
+            from credo.predictive_checks import checks_or_note
+
+            checked = checks_or_note(result)
     if out is not None:
         write_network(result.network, out)
     if as_json:
         asked = {"answers": [result.query(question).to_dict() for question in ask]} if ask else {}
-        _print_json({**result.to_dict(), **asked})
+        compared = {} if checked is None else {"checks": checked.to_dict()}
+        _print_json({**result.to_dict(), **compared, **asked})
         return
     _show(result, out, report)
+    if checked is not None:
+        from credo.report.predictive_text import checks_text
+
+        console().print(checks_text(checked))
     if save is not None:
         say(f'The fit is in {save}. Ask it: credo query {save} "P({result.network.names[-1]})"')
     for question in ask or ():

@@ -175,9 +175,10 @@ def fit(
     doubted = set(model.doubted.tolist())  # how probable these are is said elsewhere
     contradicted = tuple(each for each in contradicted if each.statement.number not in doubted)
     learned = with_ranges(learned, table.numbers)
+    assert problem.method is not None
     findings = (
         *contradiction_findings(contradicted),
-        *only_checked(learned, known),
+        *only_checked(learned, known, problem.method.binds_any_probability, model.stated),
         *(each for each in taken if each.kind != MISSING_VALUES),  # once, of the rows that are learned from
         *_missing_values(table.dataset, known.network),
         *hidden_findings(table.columns),
@@ -189,7 +190,6 @@ def fit(
         *order_findings(known),
     )
     extra = set(model.expansion.extra)
-    assert problem.method is not None
     return Fit(
         network=learned,
         knowledge=known,
@@ -212,6 +212,7 @@ def fit(
         ),
         is_incomplete=solution.expected is not None,
         no_interval=solution.no_interval,
+        row_sample=table.sample,
     )
 
 

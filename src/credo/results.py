@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from credo.errors import OptionError, Status
 from credo.estimation import constrained
+from credo.estimation.methods import METHODS
 from credo.estimation.problem import Problem
 from credo.estimation.solution import TiedLikelihood, Uncertainty
 from credo.estimation.solvers.certificate import Certificate
@@ -18,6 +19,7 @@ from credo.explain.explanation import Explanation
 from credo.explain.statement_references import StatementReference, references_to
 from credo.explain.violations import Violation, unused_statements, violations_of
 from credo.findings import Finding
+from credo.io.row_sample import RowSample
 from credo.knowledge import Knowledge
 from credo.model.expansion import expand
 from credo.model.network import Network
@@ -68,6 +70,8 @@ class FitResult:
         Whether the counts are expected ones, because of missing values, hidden variables or ties.
     no_interval
         Why there are no intervals although the method samples; empty where there are some, and for other methods.
+    row_sample
+        Some rows of the data, with which the result can be compared; None in a fit that was loaded.
     """
 
     network: Network
@@ -86,6 +90,7 @@ class FitResult:
     problem: Problem | None = field(default=None, repr=False)
     is_incomplete: bool = field(default=False, repr=False)
     no_interval: str = field(default="", repr=False)
+    row_sample: RowSample | None = field(default=None, repr=False, compare=False)
 
     @property
     def cll(self) -> float | None:
@@ -570,7 +575,7 @@ def explain_fit(
             method=fit.method,
             is_incomplete=fit.is_incomplete,
             notify=notify,
-            unused=unused_statements(fit.network, fit.knowledge),
+            unused=unused_statements(fit.network, fit.knowledge, METHODS[fit.method].binds_any_probability),
         )
 
 

@@ -60,6 +60,8 @@ class Method:
         Whether every statement is a penalty with a weight of its own, so that no weight for soft ones is chosen.
     doubts
         Whether it can find out which statements are wrong.
+    binds_any_probability
+        Whether statements about probabilities that several CPTs make up influence the estimate, too.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Method:
     maximises_likelihood: bool = False
     weighs_all_statements: bool = False
     doubts: bool = False
+    binds_any_probability: bool = False
 
     @property
     def keeps_hard_statements(self) -> bool:

@@ -18,6 +18,7 @@ from credo.estimation.missing_draws import automatic
 from credo.estimation.problem import Fold, Problem
 from credo.io.dataset import Dataset, concatenate, extended
 from credo.io.number_columns import NumbersSeen, merged
+from credo.io.row_sample import RowSample, with_rows
 from credo.knowledge import Knowledge
 from credo.model.expansion import Expansion
 from credo.model.layout import check_size
@@ -55,6 +56,7 @@ class PreparedData:
     dataset: Dataset | None  # the rows, where some are incomplete or all were asked for
     columns: Dataset  # the first part, for what it says of columns
     numbers: Mapping[str, NumbersSeen]  # in the columns of variables with cut points
+    sample: RowSample | None = None  # some of the rows
 
 
 def prepare_model(
@@ -125,6 +127,8 @@ def prepare(
         chosen, reason = automatic(problem)
         own_prior = _prior_for(chosen, prior, model.expansion)
         problem = replace(problem, method=chosen, prior=own_prior, not_posterior=reason)
+    if not chosen.binds_any_probability:
+        problem = replace(problem, constraints=replace(problem.constraints, general=()))
     return problem, table
 
 
@@ -149,7 +153,8 @@ def read_table_once(
 ) -> PreparedData:
     """Count a table while it is read, and keep its rows where they will be needed."""
     layout = layout_for_counts(model.expansion.network)
-    generator = np.random.default_rng(seed)
+    generator, own_generator = np.random.default_rng(seed), np.random.default_rng([seed, 2])
+    sample: RowSample | None = None
     parts: list[Dataset] = []
     first: Dataset | None = None
     numbers: dict[str, NumbersSeen] = {}
@@ -158,6 +163,7 @@ def read_table_once(
     for part in _read(model, data, weights, progress):
         first = part if first is None else first
         numbers = merged([numbers, part.numbers])
+        sample = with_rows(sample, part, own_generator)
         for own, rows in enumerate(_split(part, folds, generator)):
             counts[own] = merge(counts[own], count(layout, rows))
         incomplete = incomplete or any(each.missing() for each in counts)
@@ -170,7 +176,7 @@ def read_table_once(
     if incomplete and dropped:
         parts = list(_read(model, data, weights, None))
     dataset = concatenate(parts) if incomplete else None
-    return PreparedData(merge_all(counts), tuple(counts) if folds else (), dataset, first, numbers)
+    return PreparedData(merge_all(counts), tuple(counts) if folds else (), dataset, first, numbers, sample)
 
 
 def _split(part: Dataset, folds: int, generator: np.random.Generator) -> Iterator[Dataset]:

@@ -70,8 +70,8 @@ class Problem:
     @property
     def has_soft_statements(self) -> bool:
         """Whether a statement carries a confidence."""
-        products = any(product.confidence is not None for product in self.constraints.products)
-        return products or not bool(self.constraints.linear.hard.all())
+        others = (*self.constraints.products, *self.constraints.general)
+        return any(each.confidence is not None for each in others) or not bool(self.constraints.linear.hard.all())
 
     def report(self, done: float, total: float, detail: str = "") -> None:
         """Report how far the estimation is."""

@@ -19,6 +19,7 @@ from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import with_confidence, with_fixed
 from credo.constraints.lower import lower
 from credo.errors import CredoError, FileError, FormatError, TooLargeError
+from credo.estimation.methods import choose_method
 from credo.estimation.problem import Problem
 from credo.io.files import require_path, require_target
 from credo.io.network_files import SAVED_FIT
@@ -71,7 +72,7 @@ def save_fit(fit: FitResult, path: PathLike) -> Path:
         "format": FORMAT,
         "version": VERSION,
         "credo": __version__,
-        "fit": writer.record(fit, "", ("knowledge", "posterior", "problem"), FitResult),
+        "fit": writer.record(fit, "", ("knowledge", "posterior", "problem", "row_sample"), FitResult),
         "given": writer.value(fit.knowledge.network, Network, "given"),
         "statements": writer.value(map(_kept, said), tuple[KeptStatement, ...], "statements"),
         "posterior": writer.value(fit.posterior, PosteriorResult | None, "posterior"),
@@ -113,9 +114,13 @@ def _fit(content: dict[str, Any], archive: Archive, kind: type[Result]) -> Resul
     constraints = lower(knowledge)
     assert constraints.expansion is not None
     reader.network = constraints.expansion.network
+    if not choose_method(reader.value(str, content["fit"]["method"], "method")).binds_any_probability:
+        constraints = replace(constraints, general=())  # as the estimate did not use them
     problem = None if content["problem"] is None else _problem(reader, content["problem"], constraints, len(knowledge))
     posterior = reader.value(PosteriorResult | None, content["posterior"], "posterior")
-    fit = reader.record(kind, content["fit"], "", knowledge=knowledge, posterior=posterior, problem=problem)
+    fit = reader.record(
+        kind, content["fit"], "", knowledge=knowledge, posterior=posterior, problem=problem, row_sample=None
+    )
     _check_fit(archive, fit, reader.network)
     return fit  # type: ignore[no-any-return]
 
