@@ -14,6 +14,7 @@ from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras,
 from credo.kernels.threads import map_in_threads
 from credo.model.graphs import connected_components
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
+from credo.sampling.doubtful_moves import DoubtfulMoves
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
 from credo.sampling.missing_values import Augmentation
 from credo.sampling.ranges import judged, ranges_of
@@ -39,6 +40,7 @@ class CompiledChains:
     chains: int
     seed: int
     missing: Augmentation | None = None  # how rows are completed, where values are missing
+    doubtful: DoubtfulMoves | None = None  # of blocks with statements that may be wrong
     supports: list[Support] = field(init=False)
     ranges: Ranges = field(init=False)  # distributions that are drawn without moves
     joint_updates: JointUpdates = field(init=False)
@@ -166,20 +168,24 @@ class CompiledChains:
             own = (out[chain] for out in outs)
             run_posterior(*where, self.states[chain], *concentrations, thinning, *own, self.generators[chain])
 
-        def run_with_missing(chain: int) -> None:
-            """One draw after the other, and one sweep: each has counts of its own."""
+        def run_sweep_by_sweep(chain: int) -> None:
+            """One draw after the other, and one sweep: rows are completed, and doubted blocks updated, before each."""
             state, generator = self.states[chain], self.generators[chain]
             *drawn, moments = (out[chain] for out in outs)
             for draw in range(len(drawn[0])):
                 own = [out[draw : draw + 1] for out in drawn]
                 for _ in range(thinning):
                     arrays = self._completed(chain)
-                    update_wide(self.wide, arrays, state, self.wide_generators[chain])
+                    if self.missing is not None:
+                        update_wide(self.wide, arrays, state, self.wide_generators[chain])
+                    if self.doubtful is not None:
+                        self.doubtful.update_chain(arrays, state, generator)
                     where = *geometry, self.joint_updates, self.ranges, arrays, self.effort
                     run_posterior(*where, state, *concentrations, 1, *own, moments, generator)
-                own[0][0] = state.theta
+                own[0][0] = state.theta[: own[0].shape[1]]
 
-        map_in_threads(run if self.missing is None else run_with_missing, range(self.chains))
+        at_once = self.missing is None and self.doubtful is None
+        map_in_threads(run if at_once else run_sweep_by_sweep, range(self.chains))
 
     def _complete(self, chain: int, first: bool = False) -> Numbers:
         assert self.missing is not None
@@ -188,7 +194,8 @@ class CompiledChains:
 
     def _completed(self, chain: int) -> DistributionArrays:
         """The distributions with the counts of rows that a chain has completed."""
-        assert self.missing is not None
+        if self.missing is None:
+            return self.arrays
         counts = self.first_counts.pop(chain, None)
         if counts is None:
             counts = self._complete(chain)
