@@ -12,7 +12,7 @@ from itertools import pairwise, product
 from math import inf
 
 from credo.constraints.conflicts import MinimalConflict
-from credo.knowledge.comparison import UPWARD
+from credo.knowledge.comparison_mistakes import UPWARD
 from credo.knowledge.expressions import Expression, Linear, Probability
 from credo.knowledge.network_names import each_of
 from credo.knowledge.statements import Approximation, Comparison, Statement

@@ -10,50 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from credo.kernels.collapsed import (
+    FARTHEST,
+    WIDTH,
+    choose_shared_components,
+    draw_range,
+    shared_mean_term,
+    update_shared_weights,
+)
 from credo.kernels.compiler import compiled
+from credo.kernels.gamma_draws import draw_dirichlet
 from credo.kernels.joint_updates import update_jointly
 from credo.kernels.polytope_moves import SMALLEST, uniform
-from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras, Geometry, JointUpdates, Mixture
+from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras, Geometry, JointUpdates, Mixture, Ranges
+from credo.kernels.slices import MOST_TRIALS, first_ends, is_last, next_ends, next_trial
 from credo.kernels.sweeps import refresh, sweep, work_space
-
-STEP_OUT = 1.5  # in log-odds
-MOST_STEPS_OUT = 20
-MOST_SHRINKS = 100
-FARTHEST = 300.0
-
-
-# Random numbers -------------------------------------------------------------------------------------------------------
-
-
-@compiled(error_model="numpy")
-def log_gamma_draw(shape: float, generator: Any) -> float:
-    """The logarithm of a gamma variate [Marsaglia and Tsang, 2000], which a small shape cannot make underflow."""
-    boost = 0.0
-    if shape < 1.0:
-        boost = np.log(uniform(generator)) / shape
-        shape += 1.0
-    d = shape - 1.0 / 3.0
-    c = 1.0 / np.sqrt(9.0 * d)
-    while True:
-        x = np.sqrt(-2.0 * np.log(uniform(generator))) * np.cos(2.0 * np.pi * uniform(generator))
-        v = (1.0 + c * x) ** 3
-        if v > 0.0 and np.log(uniform(generator)) < 0.5 * x * x + d - d * v + d * np.log(v):
-            return np.log(d * v) + boost
-
-
-@compiled(error_model="numpy")
-def draw_dirichlet(shape: Any, out: Any, generator: Any) -> None:
-    highest = -np.inf
-    for k in range(len(shape)):
-        out[k] = log_gamma_draw(shape[k], generator)
-        highest = max(highest, out[k])
-    total = 0.0
-    for k in range(len(shape)):
-        out[k] = np.exp(out[k] - highest)
-        total += out[k]
-    for k in range(len(shape)):
-        out[k] = max(out[k] / total, SMALLEST)
-
 
 # Updates --------------------------------------------------------------------------------------------------------------
 
@@ -96,6 +67,7 @@ def set_density(arrays: DistributionArrays, state: ChainState, active: Any, dens
 @compiled(error_model="numpy")
 def choose_components(
     arrays: DistributionArrays,
+    ranges: Ranges,
     state: ChainState,
     active: Any,
     logs: Any,
@@ -105,9 +77,9 @@ def choose_components(
     chances: Any,
     generator: Any,
 ) -> None:
-    """z of each distribution with chances π_g·Dir(θ | s_g·b_g).
+    """z of each distribution of no shared class with chances π_g·Dir(θ | s_g·b_g).
 
-    Sets how many distributions of a CPT have component g, and Σ log θ over them.
+    Sets how many of these distributions of a CPT have component g, and Σ log θ over them.
     """
     starts, families, cells = arrays.starts, arrays.families, arrays.cells
     strengths, means, weights, first_pooled = (
@@ -124,7 +96,7 @@ def choose_components(
                 for cell in range(cells[family], cells[family + 1]):
                     log_sums[cell, g] = 0.0
     for d in range(len(families)):
-        if not active[families[d]]:
+        if ranges.summed_over[d] or not active[families[d]]:
             continue
         family, start, stop = families[d], starts[d], starts[d + 1]
         cell, seen = cells[family], arrays.seen[d]
@@ -171,14 +143,19 @@ def mean_term(
 @compiled(error_model="numpy")
 def update_means(
     arrays: DistributionArrays,
+    ranges: Ranges,
     state: ChainState,
     active: Any,
     members: Any,
     log_sums: Any,
     mean_concentration: float,
+    class_logs: Any,
     generator: Any,
 ) -> None:
-    """m of each CPT, state against state, by slices in the log-odds of their split."""
+    """m of each CPT, state against state, by slices in the log-odds of their split.
+
+    Distributions of shared classes are summed over, see `collapsed.py`; the others are in `members` and `log_sums`.
+    """
     cells, strengths, first_pooled, means = (
         arrays.cells,
         arrays.strengths[0],
@@ -194,38 +171,32 @@ def update_means(
             j = start + (i - start + 1 + int(uniform(generator) * (states - 1))) % states
             if i == j:
                 continue
-            total = means[i] + means[j]
-            now = np.log(means[i] / means[j])
+            old_i, old_j = means[i], means[j]
+            total = old_i + old_j
+            now = np.log(old_i / old_j)
             own, first, second = members[family], log_sums[i], log_sums[j]
-            level = np.log(uniform(generator))
-            level += mean_term(strengths, first_pooled, own, first, means[i], mean_concentration)
-            level += mean_term(strengths, first_pooled, own, second, means[j], mean_concentration)
-            left = now - STEP_OUT * uniform(generator)
-            right = left + STEP_OUT
-            steps_left = int(MOST_STEPS_OUT * uniform(generator))
-            steps_right = MOST_STEPS_OUT - 1 - steps_left
-            for _ in range(MOST_STEPS_OUT + MOST_SHRINKS):
-                # Out to the left while there are steps, then out to the right, then a point between.
-                odds = (
-                    left if steps_left > 0 else right if steps_right > 0 else left + uniform(generator) * (right - left)
+            level = np.log(uniform(generator)) + shared_mean_term(arrays, ranges, state, family, class_logs)
+            level += mean_term(strengths, first_pooled, own, first, old_i, mean_concentration)
+            level += mean_term(strengths, first_pooled, own, second, old_j, mean_concentration)
+            ends, found = first_ends(now, WIDTH, generator), False
+            for _ in range(MOST_TRIALS):
+                odds = min(max(next_trial(ends, generator), -FARTHEST), FARTHEST)
+                means[i] = max(total / (1.0 + np.exp(-odds)), SMALLEST)
+                means[j] = max(total / (1.0 + np.exp(odds)), SMALLEST)
+                value = mean_term(strengths, first_pooled, own, first, means[i], mean_concentration)
+                value += mean_term(strengths, first_pooled, own, second, means[j], mean_concentration)
+                inside = (
+                    value >= level
+                    if not ranges.shares[family]
+                    else (value + shared_mean_term(arrays, ranges, state, family, class_logs) >= level)
                 )
-                odds = min(max(odds, -FARTHEST), FARTHEST)
-                one, two = total / (1.0 + np.exp(-odds)), total / (1.0 + np.exp(odds))
-                value = mean_term(strengths, first_pooled, own, first, one, mean_concentration)
-                inside = value + mean_term(strengths, first_pooled, own, second, two, mean_concentration) >= level
-                if steps_left > 0:
-                    left -= STEP_OUT if inside else 0.0
-                    steps_left = steps_left - 1 if inside else 0
-                elif steps_right > 0:
-                    right += STEP_OUT if inside else 0.0
-                    steps_right = steps_right - 1 if inside else 0
-                elif inside:
-                    means[i], means[j] = max(one, SMALLEST), max(two, SMALLEST)
+                found = inside and is_last(ends)
+                if found:
                     break
-                elif odds < now:
-                    left = odds
-                else:
-                    right = odds
+                ends = next_ends(ends, now, WIDTH, odds, inside)
+            if not found:
+                means[i], means[j] = old_i, old_j
+        shared_mean_term(arrays, ranges, state, family, class_logs)  # for what comes next, given the means as they are
 
 
 @compiled(error_model="numpy")
@@ -258,6 +229,7 @@ def run_posterior(
     geometry: Geometry,
     extras: Extras,
     updates: JointUpdates,
+    ranges: Ranges,
     arrays: DistributionArrays,
     effort: Any,  # (families,) how often a round updates each
     state: ChainState,
@@ -281,6 +253,7 @@ def run_posterior(
     shape, logs, order = np.empty(len(theta)), np.empty(len(theta)), np.empty(count, dtype=np.int64)
     members, density = np.zeros((families, components)), np.empty((families, 2, components))
     log_sums, chances = np.zeros((len(state.means), components)), np.empty(components)
+    class_logs = ranges.fixed_logs.copy()
     mixture = Mixture(
         arrays.starts,
         arrays.families,
@@ -304,7 +277,7 @@ def run_posterior(
             for family in range(families):
                 active[family] = effort[family] > repeat % most
             for group in range(len(active_groups)):
-                active_groups[group] = active[arrays.group_families[group]]
+                active_groups[group] = active[arrays.group_families[group]] and not ranges.closed[group]
             set_shapes(arrays, state, active, shape)
             sweep(geometry, extras, active_groups, shape, theta, slack, work, indices, generator)
             set_density(arrays, state, active, density)
@@ -316,7 +289,8 @@ def run_posterior(
                 if not active[arrays.families[d]]:
                     continue
                 start, stop = arrays.starts[d], arrays.starts[d + 1]
-                draw_dirichlet(shape[start:stop], theta[start:stop], generator)
+                if not ranges.summed_over[d]:
+                    draw_dirichlet(shape[start:stop], theta[start:stop], generator)
                 if repeat % most:
                     continue
                 total = 0.0
@@ -325,11 +299,19 @@ def run_posterior(
                 for i in range(start, stop):
                     moments[0, i - edge] += shape[i] / total
                     moments[1, i - edge] += shape[i] * (shape[i] + 1.0) / (total * (total + 1.0))
-            choose_components(arrays, state, active, logs, members, log_sums, density, chances, generator)
-            update_means(arrays, state, active, members, log_sums, mean_concentration, generator)
+            for which in range(len(ranges.lows)):
+                if not ranges.shared[which] and active[arrays.families[ranges.numbers[ranges.class_starts[which]]]]:
+                    draw_range(arrays, ranges, state, which, generator)
+            choose_components(arrays, ranges, state, active, logs, members, log_sums, density, chances, generator)
+            update_means(arrays, ranges, state, active, members, log_sums, mean_concentration, class_logs, generator)
+            update_shared_weights(ranges, state, active, members, pooling_concentration, class_logs, generator)
+            choose_shared_components(ranges, state, active, members, class_logs, chances, generator)
             if repeat % most == 0:
                 update_pool(state, members, pooling_concentration, chances, generator)
             update_weights(state, active, members, pooling_concentration, chances, generator)
+        for which in range(len(ranges.lows)):
+            if ranges.shared[which]:
+                draw_range(arrays, ranges, state, which, generator)
         for i in range(edge):
             out_theta[draw, i] = theta[i]
         for d in range(count):

@@ -77,6 +77,25 @@ class DistributionArrays(NamedTuple):
     group_families: Any  # (groups,) the family of a group's first distribution
 
 
+class Ranges(NamedTuple):
+    """Distributions that only a range of one sum of states bounds, in classes that are equal in all but z and θ.
+
+    The members of a shared class are summed over where m and π are drawn, see `collapsed.py`.
+    """
+
+    numbers: Any  # distributions, class after class
+    class_starts: Any  # (classes + 1,)
+    lows: Any  # (classes,) between which values the sum of the named states is
+    highs: Any  # (classes,)
+    shared: Any  # (classes,)
+    named: Any  # (parameters,)
+    family_starts: Any  # (families + 1,) into classes
+    shares: Any  # (families,) whether any of its classes is shared
+    summed_over: Any  # (distributions,) which belong to a shared class
+    closed: Any  # (groups,) which need no moves
+    fixed_logs: Any  # (classes, components) log L_g where it depends on no mean
+
+
 class ChainState(NamedTuple):
     """What a chain carries on."""
 

@@ -4,21 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from math import isfinite
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
+from credo.knowledge.comparison_mistakes import (
+    APPROXIMATE,
+    DOWNWARD,
+    RELATIONS,
+    UPWARD,
+    Compared,
+    Relation,
+    bound_mistakes,
+    form_mistakes,
+    impossible_mistakes,
+    is_probability,
+    percent_hint,
+    relation_mistakes,
+    side_mistakes,
+    value_mistakes,
+)
 from credo.knowledge.expressions import (
     Around,
     Expression,
     Linear,
     Probability,
     Product,
-    add,
     event_text,
     expression_text,
     is_number,
-    negate,
     number,
     number_text,
     probabilities_in,
@@ -36,17 +48,6 @@ from credo.knowledge.statement_base import (
     modifiers_text,
 )
 from credo.model.network import Network
-
-Relation = Literal["<=", "<", ">=", ">", "="]
-
-RELATIONS: dict[str, Relation] = {
-    "<=": "<=", "≤": "<=", "<": "<", ">=": ">=", "≥": ">=", ">": ">", "=": "=", "==": "=",
-}  # fmt: skip
-APPROXIMATE = ("~", "≈", "~=", "~~")
-MISSPELLED = {"=<": "<=", "=>": ">=", "<<": "<", ">>": ">", "===": "="}
-UPWARD, DOWNWARD = ("<=", "<"), (">=", ">")
-
-ROUNDING = 1e-12  # rounding in sums of decimals: 0.1 + 0.2 <= 0.3 is no contradiction
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +139,6 @@ def _has_other_states(statement: Comparison | Approximation) -> bool:
 # Reading a line -------------------------------------------------------------------------------------------------------
 
 
-class Compared(NamedTuple):
-    """Sides and the relations between them, before it is known which statement they make."""
-
-    sides: tuple[Part, ...]
-    relations: tuple[Part, ...]
-
-
 def parse_comparison(children: list[Any]) -> Part:
     """`expression relation expression …`: the modifiers decide what it becomes, see `complete_comparison`."""
     sides, relations = children[::2], [token_part(token) for token in children[1::2]]
@@ -173,12 +167,12 @@ def bounds_around(side: Part, subject: Part) -> tuple[Part, Part, tuple[LineMist
     if not is_number(center) or not is_number(width):
         return plain, plain, (LineMistake("width-of-what", side.column, side.end),)
     if not 0 < width.constant <= 1:
-        facts = {"width": f"{width.constant:g}", "hint": _percent_hint(width.constant)}
+        facts = {"width": f"{width.constant:g}", "hint": percent_hint(width.constant)}
         return plain, plain, (LineMistake("width-range", side.column, side.end, facts),)
-    if found := tuple(_bound_mistakes(plain, subject)):
+    if found := tuple(bound_mistakes(plain, subject)):
         return plain, plain, found
     low, high = round(center.constant - width.constant, 12), round(center.constant + width.constant, 12)
-    if _is_probability(subject.value):
+    if is_probability(subject.value):
         low, high = max(0.0, low), min(1.0, high)
     return plain._replace(value=number(low)), plain._replace(value=number(high)), ()
 
@@ -203,19 +197,19 @@ def complete_comparison(
         return Comparison((sides[0].value, sides[1].value), (RELATIONS[relations[0].value],)), ()
     if not relations:
         return None, (LineMistake("no-relation", body.column, body.end),)
-    mistakes = [mistake for relation in relations for mistake in _relation_mistakes(relation)]
+    mistakes = [mistake for relation in relations for mistake in relation_mistakes(relation)]
     if mistakes:
         return None, tuple(mistakes)
     expressions = tuple(side.value for side in sides)
     if any(relation.value in APPROXIMATE for relation in relations):
         return _approximation(compared, modifiers, broken) if not body.mistakes else (None, ())
-    statement = Comparison(expressions, tuple(RELATIONS[relation.value] for relation in relations))
+    statement = Comparison(expressions, compared.relations_read)
     if body.mistakes:
         return statement, ()
     margin = modifiers["margin"].value.amount if "margin" in modifiers else 0.0
-    mistakes += _form_mistakes(statement, compared, modifiers)
+    mistakes += form_mistakes(compared, modifiers)
     if not mistakes and not broken:
-        mistakes += _value_mistakes(statement, compared, margin)
+        mistakes += value_mistakes(compared, margin)
     return statement, tuple(mistakes)
 
 
@@ -226,15 +220,6 @@ def _is_plain(compared: Compared) -> bool:
         return False
     left, right = single(sides[0].value), single(sides[1].value)
     return left is not None and right is not None and left[0] == right[0] == 1 and left[1] != right[1]
-
-
-def _relation_mistakes(relation: Part) -> Iterator[LineMistake]:
-    if relation.value in ("!=", "≠", "<>"):
-        yield LineMistake("not-equal", relation.column, relation.end)
-    elif relation.value not in RELATIONS and relation.value not in APPROXIMATE:
-        meant = MISSPELLED.get(relation.value)
-        hint = f"Write {meant}." if meant else "Write one of <=, >=, <, >, =, ~."
-        yield LineMistake("relation-spelling", relation.column, relation.end, {"hint": hint})
 
 
 def _approximation(
@@ -248,166 +233,12 @@ def _approximation(
         return None, (LineMistake("approximation-of-product", left.column, right.end),)
     within = modifiers["within"].value.amount if "within" in modifiers else 0.0
     statement = Approximation(left.value, right.value, within)
-    mistakes = list(_side_mistakes(compared))
+    mistakes = list(side_mistakes(compared))
     if "within" not in modifiers:
         mistakes.append(LineMistake("within-missing", relations[0].column, relations[0].end))
     elif not mistakes and not broken:
-        mistakes += [*_bound_mistakes(left, right), *_impossible_mistakes(left, "=", right, -within)]
+        mistakes += [*bound_mistakes(left, right), *impossible_mistakes(left, "=", right, -within)]
     return statement, tuple(mistakes[:1])
-
-
-def _form_mistakes(statement: Comparison, compared: Compared, modifiers: Mapping[str, Part]) -> Iterator[LineMistake]:
-    yield from _side_mistakes(compared)
-    directions = {relation in UPWARD for relation in statement.relations if relation != "="}
-    if len(directions) > 1:
-        first = next(relation for relation in statement.relations if relation != "=")
-        turned = DOWNWARD if first in UPWARD else UPWARD
-        turn = next(part for part in compared.relations if RELATIONS[part.value] in turned)
-        yield LineMistake("chain-turns", turn.column, turn.end, {"first": first})
-    if (margin := modifiers.get("margin")) is not None:
-        if len(statement.relations) > 1:
-            yield LineMistake("margin-on-chain", margin.column, margin.end)
-        elif statement.relations[0] == "=":
-            yield LineMistake("margin-on-equality", margin.column, margin.end)
-        elif any(isinstance(side, Product) for side in statement.sides):
-            yield LineMistake("margin-on-product", margin.column, margin.end)
-    for left, right in pairwise(compared.sides):
-        yield from _product_mistakes(left, right)
-
-
-def _side_mistakes(compared: Compared) -> Iterator[LineMistake]:
-    sides = compared.sides
-    if all(is_number(side.value) for side in sides):
-        yield LineMistake("no-probability", sides[0].column, sides[-1].end)
-        return
-    for left, right in pairwise(sides):
-        if is_number(left.value) and is_number(right.value):
-            yield LineMistake("two-numbers", left.column, right.end)
-    for side in sides:
-        if not all(isfinite(value) for value in _numbers(side.value)) and not side.mistakes:
-            yield LineMistake("number-too-large", side.column, side.end)
-
-
-def _numbers(expression: Expression) -> tuple[float, ...]:
-    if isinstance(expression, Product):
-        return (expression.coefficient,)
-    return (expression.constant, *(coefficient for coefficient, _ in expression.terms))
-
-
-def _product_mistakes(left: Part, right: Part) -> Iterator[LineMistake]:
-    """A product is linear in logarithms: it compares with a product, one probability, or a positive number."""
-    if not (isinstance(left.value, Product) or isinstance(right.value, Product)):
-        return
-    for side in (left, right):
-        if isinstance(side.value, Product):
-            if side.value.coefficient < 0:
-                yield LineMistake("product-negative", side.column, side.end)
-        elif is_number(side.value):
-            if side.value.constant <= 0:
-                yield LineMistake("product-bound", side.column, side.end)
-        elif (one := single(side.value)) is None or one[0] < 0 or len(one[1].states) > 1:
-            yield LineMistake("product-against-sum", side.column, side.end)
-
-
-def _repeated_states(side: Part) -> Iterator[LineMistake]:
-    """A plain sum over one distribution that holds a state twice; `2 * P(…)` is no such sum."""
-    expression = side.value
-    if isinstance(expression, Product) or len(expression.terms) < 2 or not _is_plain_sum(expression):
-        return
-    states = [state for _, term in expression.terms for state in term.states]
-    for position, state in enumerate(states):
-        if state in states[:position]:
-            yield LineMistake("counted-twice", side.column, side.end, {"state": state})
-            return
-
-
-def _value_mistakes(statement: Comparison, compared: Compared, margin: float) -> Iterator[LineMistake]:
-    for side in compared.sides:
-        yield from _repeated_states(side)
-    crossed = False
-    last: Part | None = None
-    for index, side in enumerate(compared.sides):
-        if not is_number(side.value):
-            continue
-        if last is not None and _crossed(last.value.constant, side.value.constant, statement.relations[:index]):
-            crossed = True
-            yield LineMistake("bounds-crossed", last.column, side.end)
-        last = side
-    for (left, right), relation in zip(pairwise(compared.sides), statement.relations, strict=True):
-        found = [*_bound_mistakes(left, right)]
-        if not found and left.value == right.value:
-            found = [LineMistake("compares-with-itself", left.column, right.end)]
-        if not found and not crossed:
-            found = [*_impossible_mistakes(left, relation, right, margin)]
-        yield from found
-
-
-def _crossed(first: float, second: float, relations: tuple[Relation, ...]) -> bool:
-    if any(relation in UPWARD for relation in relations):
-        return first > second
-    if any(relation in DOWNWARD for relation in relations):
-        return first < second
-    return first != second
-
-
-def _bound_mistakes(left: Part, right: Part) -> Iterator[LineMistake]:
-    for side, other in ((left, right), (right, left)):
-        if is_number(side.value) and _is_probability(other.value):
-            bound = side.value.constant
-            if not 0 <= bound <= 1:
-                facts = {"bound": f"{bound:g}", "hint": _percent_hint(bound)}
-                yield LineMistake("bound-outside", side.column, side.end, facts)
-
-
-def _percent_hint(amount: float) -> str:
-    return f"{amount:g}% is {amount / 100:g}." if 1 < amount <= 100 else ""
-
-
-def _is_probability(expression: Expression) -> bool:
-    """One probability, or a sum of probabilities of different states in one distribution."""
-    if isinstance(expression, Product) or expression.constant or not expression.terms:
-        return False
-    states = [state for _, term in expression.terms for state in term.states]
-    return len(set(states)) == len(states) and _is_plain_sum(expression)
-
-
-def _is_plain_sum(expression: Linear) -> bool:
-    """Whether all terms are of one distribution, each taken once."""
-    first = expression.terms[0][1]
-    return all(coefficient == 1 and term.distribution == first.distribution for coefficient, term in expression.terms)
-
-
-def _impossible_mistakes(left: Part, relation: str, right: Part, margin: float) -> Iterator[LineMistake]:
-    """A comparison that no probabilities can meet: the range of left − right lies on the wrong side of zero."""
-    if isinstance(left.value, Product) or isinstance(right.value, Product):
-        (left_low, left_high), (right_low, right_high) = _range(left.value), _range(right.value)
-        low, high = left_low - right_high, left_high - right_low
-    else:
-        low, high = _range(add(left.value, negate(right.value)))
-    if (relation in (*UPWARD, "=") and low + margin > ROUNDING) or (
-        relation in (*DOWNWARD, "=") and high - margin < -ROUNDING
-    ):
-        facts = {"low": f"{low:.6g}", "high": f"{high:.6g}"}
-        yield LineMistake("never-true", left.column, right.end, facts)
-
-
-def _range(expression: Expression) -> tuple[float, float]:
-    """The least and the greatest value of a linear expression when every distribution sums to one at most.
-
-    A product of probabilities lies between 0 and its coefficient.
-    """
-    if isinstance(expression, Product):
-        return min(0.0, expression.coefficient), max(0.0, expression.coefficient)
-    weights: dict[object, dict[str, float]] = {}
-    for coefficient, term in expression.terms:
-        distribution = weights.setdefault(term.distribution, {})
-        for state in term.states:
-            distribution[state] = distribution.get(state, 0.0) + coefficient
-    low = high = expression.constant
-    for distribution in weights.values():
-        low += min(0.0, *distribution.values())
-        high += max(0.0, *distribution.values())
-    return low, high
 
 
 # Checks against a network, and kinds ----------------------------------------------------------------------------------

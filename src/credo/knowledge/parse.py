@@ -14,7 +14,8 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from credo.knowledge import expressions, names, spoken
-from credo.knowledge.comparison import Compared, complete_comparison
+from credo.knowledge.comparison import complete_comparison
+from credo.knowledge.comparison_mistakes import Compared
 from credo.knowledge.declarations import DECLARATIONS, Declaration
 from credo.knowledge.expressions import Probability
 from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, LineMistake, Mistake, describe

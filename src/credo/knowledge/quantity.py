@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from credo.knowledge import expressions
-from credo.knowledge.comparison import Approximation, Comparison, Relation
+from credo.knowledge.comparison import Approximation, Comparison
+from credo.knowledge.comparison_mistakes import Relation
 from credo.knowledge.expressions import Expression, Linear, NotAnExpression, expression_text
 from credo.knowledge.mistakes import PYTHON, KnowledgeError, KnowledgeTypeError, python_error
 from credo.knowledge.names import checked_number

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from credo.knowledge.comparison import Compared, Comparison, bound_with_width, bounds_around, without_width
+from credo.knowledge.comparison import Comparison, bound_with_width, bounds_around, without_width
+from credo.knowledge.comparison_mistakes import Compared
 from credo.knowledge.expressions import (
     Around,
     Expression,
