@@ -33,6 +33,8 @@ def shape_at(arrays: DistributionArrays, means: Any, d: int, g: int, i: int) -> 
     strength = arrays.strengths[arrays.seen[d], g]
     if g < arrays.uniform_components[0]:
         return strength / (arrays.starts[d + 1] - arrays.starts[d])
+    if g >= arrays.first_predicted[0]:
+        return strength * arrays.predicted[i]
     return max(strength * means[arrays.cells[arrays.families[d]] + i - arrays.starts[d]], SMALLEST)
 
 

@@ -27,16 +27,21 @@ def log_density(mixture: Mixture, d: int, theta: Any) -> float:
     """log Π θ^N · Σ_g π_g·Dir(θ | s_g·b_g)."""
     start, stop, family = mixture.starts[d], mixture.starts[d + 1], mixture.families[d]
     cell, seen = mixture.cells[family], mixture.seen[d]
-    plain = mean = data = 0.0
+    plain = mean = data = guess = 0.0
     for i in range(start, stop):
         log = np.log(theta[i])
         plain += log
         mean += mixture.means[cell + i - start] * log
         data += mixture.counts[i] * log
+        guess += mixture.predicted[i] * log
     highest, total = -np.inf, 0.0
     for g in range(mixture.strengths.shape[1]):
         inner = plain / (stop - start) if g < mixture.uniform_components else mean
-        value = mixture.density[family, seen, g] + mixture.strengths[seen, g] * inner
+        value = mixture.density[family, seen, g]
+        if g >= mixture.first_predicted:
+            inner = guess
+            value += mixture.predicted_logs[d, g - mixture.first_predicted]
+        value += mixture.strengths[seen, g] * inner
         if value > highest:
             total = total * np.exp(highest - value) + 1.0
             highest = value

@@ -39,13 +39,16 @@ def set_shapes(arrays: DistributionArrays, state: ChainState, active: Any, shape
         component, cell = state.component[d], arrays.cells[arrays.families[d]]
         strength = arrays.strengths[arrays.seen[d], component]
         for i in range(start, stop):
-            base = 1.0 / (stop - start) if component < arrays.uniform_components[0] else state.means[cell + i - start]
+            if component < arrays.uniform_components[0]:
+                base = 1.0 / (stop - start)
+            else:
+                base = state.means[cell + i - start] if component < arrays.first_predicted[0] else arrays.predicted[i]
             shape[i] = (1.0 if arrays.flat[d] else strength * base) + arrays.counts[i]
 
 
 @compiled(error_model="numpy")
 def set_density(arrays: DistributionArrays, state: ChainState, active: Any, density: Any) -> None:
-    """log π_g/B(s_g·b_g) of every CPT."""
+    """log π_g/B(s_g·b_g) of every CPT; log π_g where the base is predicted, which distributions do not share."""
     cells, strengths = arrays.cells, arrays.strengths
     means, weights, first_pooled = state.means, state.weights, arrays.uniform_components[0]
     for family in range(len(cells) - 1):
@@ -57,6 +60,8 @@ def set_density(arrays: DistributionArrays, state: ChainState, active: Any, dens
                 strength = strengths[seen, g]
                 if g < first_pooled:
                     value = lgamma(strength) - states * lgamma(strength / states)
+                elif g >= arrays.first_predicted[0]:
+                    value = 0.0
                 elif seen == 0:  # what is shared is shared by both
                     value = lgamma(strength)
                     for cell in range(cells[family], cells[family + 1]):
@@ -88,7 +93,7 @@ def choose_components(
         state.weights,
         arrays.uniform_components[0],
     )
-    components = strengths.shape[1]
+    components, first_predicted = strengths.shape[1], arrays.first_predicted[0]
     for family in range(len(cells) - 1):
         if active[family]:
             for g in range(components):
@@ -100,18 +105,22 @@ def choose_components(
             continue
         family, start, stop = families[d], starts[d], starts[d + 1]
         cell, seen = cells[family], arrays.seen[d]
-        plain = mean = 0.0  # Σ log θ, and Σ m log θ
+        plain = mean = guess = 0.0  # Σ log θ, Σ m log θ, and Σ b log θ of the base that is predicted
         for i in range(start, stop):
             logs[i] = np.log(max(state.theta[i], SMALLEST))
             plain += logs[i]
             mean += means[cell + i - start] * logs[i]
+            guess += arrays.predicted[i] * logs[i]
         highest = -np.inf
         for g in range(components):
             if not arrays.informative[d]:
                 chances[g] = np.log(weights[family, g])
-            else:
+            elif g < first_predicted:
                 inner = plain / (stop - start) if g < first_pooled else mean
                 chances[g] = density[family, seen, g] + strengths[seen, g] * inner - plain
+            else:
+                chances[g] = density[family, seen, g] + arrays.predicted_logs[d, g - first_predicted]
+                chances[g] += strengths[seen, g] * guess - plain
             highest = max(highest, chances[g])
         total = 0.0
         for g in range(components):
@@ -158,7 +167,7 @@ def update_means(
     """
     cells, strengths, first_pooled, means = (
         arrays.cells,
-        arrays.strengths[0],
+        arrays.strengths[0, : arrays.first_predicted[0]],
         arrays.uniform_components[0],
         state.means,
     )
@@ -263,6 +272,9 @@ def run_posterior(
         arrays.seen,
         arrays.strengths,
         arrays.uniform_components[0],
+        arrays.first_predicted[0],
+        arrays.predicted,
+        arrays.predicted_logs,
         density,
     )
     edge = arrays.starts[arrays.constrained[0]]
