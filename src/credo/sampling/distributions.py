@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 class Hyperparameters:
     """The constants of the prior, as they were chosen on Asia, Alarm, Win95pts and Andes with few data.
 
+    Those of what configurations predict for each other are in `predictions.py`; they were chosen on these and on random
+    networks of many kinds, and judged on others (`experiments/prior`).
+
     Strengths are pseudo-counts of a distribution as a whole. One, spread uniformly, is the reference prior where
     little is known [Perks, 1947]; 0.2 is for distributions that are nearly deterministic; 30 keeps a distribution near
     its base, 4 leaves it free to differ. Whether data reach a configuration has to do with what its distribution is:

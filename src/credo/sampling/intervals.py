@@ -25,7 +25,7 @@ from credo.types import Indices, Numbers
 if TYPE_CHECKING:
     from credo.sampling.posterior import PosteriorResult
 
-MOST_OWN = 256  # configurations without data of a CPT that have intervals of their own; otherwise those share one that are predicted alike
+MOST_OWN = 256  # configurations without data of a CPT that have intervals of their own; of more, some share one
 DIGITS = 2  # to which predictions are compared
 
 

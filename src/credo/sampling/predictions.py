@@ -32,6 +32,7 @@ UNIFORM_ROWS = 0.5  # a
 MOST_ROWS = 4.0  # τ
 STRENGTHS = (4.0, 30.0)  # s
 UNPOOLED_STRENGTHS = (0.2, 1.0, 4.0, 30.0)  # u
+UNPOOLED_ROUNDS = 10
 ROUNDS = 3  # in which exceptions are found
 STARTS = (2, 5)  # on the grid of λ, of the searches
 MOST_SWEEPS = 6  # over the parents, of each search
@@ -113,12 +114,17 @@ class _Search:
         self.differ = (values.T[:, :, None] != values.T[:, None, :]).astype(np.float64)  # (parents, seen, seen)
         self.other = 1.0 - np.eye(len(compared))
         uniform = np.full(self.counts.shape, 1.0 / counts.shape[1])
-        self.unpooled = _mean_density(self.counts, uniform, UNPOOLED_STRENGTHS)
+        self.unpooled = _unpooled_density(self.counts)
         self.visited: dict[tuple[int, ...], tuple[Numbers, Numbers]] = {}
         for start in STARTS:
             self._climb([start] * len(self.differ))
-        without = np.logaddexp(_mean_density(self.counts, uniform, STRENGTHS), self.unpooled) - np.log(2.0)
-        self.ratio = self._evidence() - TEMPER * float(without.sum())
+        self.ratio = self._evidence() - self._without(uniform)
+
+    def _without(self, uniform: Numbers) -> float:
+        """The same without pooling: of all distributions alike, or with what is predicted replaced by uniform ones."""
+        replaced = np.logaddexp(_mean_density(self.counts, uniform, STRENGTHS), self.unpooled) - np.log(2.0)
+        alone, beside = TEMPER * self.unpooled.sum(), TEMPER * replaced.sum()
+        return float(np.logaddexp(alone, beside) - np.log(2.0))
 
     def _climb(self, point: list[int]) -> None:
         """Change one parent's λ after the other to the best on the grid, until none changes."""
@@ -153,17 +159,19 @@ class _Search:
     def predict(self, pooled: float, found: Numbers) -> None:
         """Write b of all configurations, where configurations resemble each other with this probability."""
         found *= 1.0 - pooled
-        compared = len(self.counts)
-        for weight, logs, shares in self._models():
-            used = self.seen[:MOST_KNOWN] if (shares == 1.0).all() else self.seen[:compared]  # where r is known
-            kept = _limited(self.all_counts[used])
-            kept[:compared] *= shares[:, None]
-            values = _values(used, self.cards)
-            step = max(1, CHUNK // values.size)
-            for first in range(0, len(found), step):
-                some = np.arange(first, min(first + step, len(found)))
-                alike = np.exp((_values(some, self.cards)[:, None] != values) @ logs)
-                alike[some[:, None] == used] = 0.0
+        compared, known = len(self.counts), self.seen[:MOST_KNOWN]
+        models, limited = self._models(), _limited(self.all_counts[known])
+        values = _values(known, self.cards)
+        step = max(1, CHUNK // values.size)
+        for first in range(0, len(found), step):
+            some = np.arange(first, min(first + step, len(found)))
+            differ = (_values(some, self.cards)[:, None] != values).astype(np.float64)
+            other = some[:, None] != known
+            for weight, logs, shares in models:
+                used = slice(None) if (shares == 1.0).all() else slice(compared)  # r is known of these
+                kept = limited[used].copy()
+                kept[:compared] *= shares[:, None]
+                alike = np.exp(differ[:, used] @ logs) * other[:, used]
                 found[some] += pooled * weight * _normalised(alike @ kept)
 
     def _models(self) -> list[tuple[float, Numbers, Numbers]]:
@@ -196,6 +204,19 @@ class _Search:
                 value += np.log(np.exp(terms - best).mean())
             total = np.logaddexp(total, value - np.log(2.0))
         return float(total)
+
+
+def _unpooled_density(counts: Numbers) -> Numbers:
+    """log Σ_u ω_u·DM(N_j | u/K), (configurations,): the CPT's shares ω of strengths by expectation maximisation."""
+    from scipy.special import logsumexp
+
+    uniform = np.full(counts.shape, 1.0 / counts.shape[1])
+    logs = np.stack([_mean_density(counts, uniform, (u,)) for u in UNPOOLED_STRENGTHS])
+    shares = np.full(len(logs), 1.0 / len(logs))
+    for _ in range(UNPOOLED_ROUNDS):
+        each = np.exp(logs - logs.max(axis=0)) * shares[:, None]
+        shares = (1.0 + (each / each.sum(axis=0)).sum(axis=1)) / (len(logs) + logs.shape[1])
+    return np.asarray(logsumexp(logs, axis=0, b=shares[:, None]))
 
 
 def _mean_density(counts: Numbers, bases: Numbers, strengths: Sequence[float]) -> Numbers:

@@ -27,7 +27,7 @@ _ZERO = 1e-12
 Range = tuple[Flags, float, float]  # which states are summed, and between which values their sum is
 Key = tuple[
     int, bytes, float, float, bytes, int
-]  # family, states, range, counts and what is predicted, whether it has data
+]  # family, states, range, counts with what is predicted, if it has data
 
 
 def ranges_of(region: Region, arrays: DistributionArrays, counts_change: bool = False) -> Ranges:
