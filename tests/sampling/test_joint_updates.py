@@ -98,7 +98,8 @@ def oracle(block: Block, counts: np.ndarray, seed: int) -> tuple[np.ndarray, np.
     """Draws of the prior that hold every statement, (draws, parameters), and how likely each makes the counts."""
     rng = np.random.default_rng(seed)
     predicted = predicted_cpt(counts, (len(counts),))
-    theta = prior_draws(rng, Hyperparameters(), counts.sum(axis=1) > 0, predicted).reshape(PRIOR_DRAWS, -1)
+    hyper = Hyperparameters(predicts=bool((predicted != 1.0 / counts.shape[1]).any()))
+    theta = prior_draws(rng, hyper, counts.sum(axis=1) > 0, predicted).reshape(PRIOR_DRAWS, -1)
     theta = theta[(block.linear.values(theta) <= block.linear.bounds).all(axis=1)]
     return theta, np.prod(theta ** counts.ravel(), axis=1)
 
@@ -139,10 +140,11 @@ def exact_draws(name: str) -> tuple[Block, SampledDistributions, np.ndarray]:
     sampled = sampled_distributions(family(*counts.shape), ("x",), Given({"x": counts}), (block,))  # type: ignore[arg-type]
     # Given π and m, distributions are independent but for the statements.
     rng = np.random.default_rng(3)
-    all_strengths = Hyperparameters().strengths()
+    hyper = Hyperparameters().resolved(sampled)
+    all_strengths = hyper.strengths()
     chosen = rng.integers(all_strengths.shape[1], size=(400_000, len(counts)))
     strengths = all_strengths[sampled.seen.astype(int), chosen]
-    is_predicted = (chosen >= Hyperparameters().first_predicted)[:, :, None]
+    is_predicted = (chosen >= hyper.first_predicted)[:, :, None]
     bases = np.where(is_predicted, sampled.predicted.reshape(counts.shape), 1.0 / states)
     theta = dirichlets(rng, strengths[:, :, None] * bases).reshape(len(chosen), -1)
     theta = theta[(block.linear.values(theta) <= block.linear.bounds).all(axis=1)]
@@ -165,7 +167,7 @@ def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
     from credo.kernels.posterior_gibbs import set_density
 
     block, sampled, theta = exact_draws(name)
-    region, hyper = region_of((block,)), Hyperparameters()
+    region, hyper = region_of((block,)), Hyperparameters().resolved(sampled)
     arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyper)
     chains = CompiledChains(region, sampled, arrays, hyper, 1, 0)
     state = chains.states[0]
@@ -188,7 +190,7 @@ def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
 def test_vectorised_joint_updates_alone_keep_the_distribution(name: str) -> None:
     block, sampled, theta = exact_draws(name)
     region = region_of((block,))
-    model = model_of(region, sampled, Hyperparameters())
+    model = model_of(region, sampled, Hyperparameters().resolved(sampled))
     plan = plan_of(region, supports_of(region.blocks, region.parts, region.start))
     state = start(model, theta, np.random.default_rng(0))
     state.means[:], state.weights[:] = 1.0 / len(state.means), 1.0 / state.weights.shape[1]

@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
+from credo.model.network import Network
+from credo.options import PosteriorOptions
 from credo.sampling import predictions
+from credo.sampling.posterior import posterior
 from credo.sampling.predictions import RESEMBLANCES, pooled_shares, predicted_cpt
+from tests.helpers.amounts import seeds
+from tests.helpers.posterior_runs import Given
 
 DETERMINISTIC = np.array([[8.0, 0.0], [0.0, 8.0]])
 
@@ -116,7 +121,7 @@ def test_how_many_tables_pool_is_learned_from_all() -> None:
     among_pooled = pooled_shares(np.array([np.log(9.0), 20.0, 20.0, 20.0]))[0]
     among_others = pooled_shares(np.array([np.log(9.0), -20.0, -20.0, -20.0]))[0]
     assert among_others < alone < among_pooled
-    assert pooled_shares(np.zeros(50)).max() < 0.1  # what is no more likely with pooling is no reason to pool
+    np.testing.assert_allclose(pooled_shares(np.zeros(50)), 0.5)  # the data say nothing
     assert pooled_shares(np.zeros(0)).shape == (0,)
 
 
@@ -126,3 +131,60 @@ def test_large_tables_are_predicted_in_chunks(monkeypatch: pytest.MonkeyPatch) -
     whole = predicted_cpt(counts, (2, 3, 4))
     monkeypatch.setattr(predictions, "CHUNK", 100)
     np.testing.assert_allclose(predicted_cpt(counts, (2, 3, 4)), whole)
+
+
+# What comes of it -----------------------------------------------------------------------------------------------------
+
+
+def divergence(truth: np.ndarray, estimate: np.ndarray) -> float:
+    logs = np.log(np.maximum(truth, 1e-300) / estimate)
+    return float(np.where(truth > 0.0, truth * logs, 0.0).sum(axis=-1).mean())
+
+
+def learned(counts: np.ndarray, cards: tuple[int, ...]) -> np.ndarray:
+    names = [f"p{i}" for i in range(len(cards))]
+    states = {name: [str(v) for v in range(card)] for name, card in zip(names, cards, strict=True)}
+    network = Network({**states, "x": [str(k) for k in range(counts.shape[1])]}, {"x": names})
+    options = PosteriorOptions(draws=250, max_draws=250)
+    result = posterior(network, ("x",), Given({"x": counts}), (), options=options)  # type: ignore[arg-type]
+    return result.means["x"].reshape(counts.shape)
+
+
+@pytest.mark.parametrize("seed", seeds(2, 10))
+def test_where_pooling_does_harm_there_is_none(seed: int) -> None:
+    """256 configurations, each certain of a state without order, of which fifty rows reach the common ones."""
+    rng = np.random.default_rng(seed)
+    truth = np.eye(4)[rng.integers(4, size=256)]
+    common = rng.dirichlet(np.full(256, 0.05))
+    counts = truth * rng.multinomial(50, common)[:, None]
+    found = learned(counts, (4, 4, 4, 4))
+    seen = counts.sum(axis=1) > 0
+    assert divergence(truth, found) <= np.log(4.0)
+    assert divergence(truth[~seen], found[~seen]) <= np.log(4.0) + 0.03
+    assert (
+        divergence(truth, found) <= divergence(truth, (counts + 1.0) / (counts + 1.0).sum(axis=1, keepdims=True)) + 0.03
+    )
+
+
+@pytest.mark.parametrize("seed", seeds(2, 10))
+def test_where_one_parent_decides_it_is_found(seed: int) -> None:
+    """The child follows one parent of four: what was seen of each of its states is enough."""
+    rng = np.random.default_rng(seed)
+    truth = np.repeat(0.88 * np.eye(4) + 0.03, 64, axis=0)
+    rows = rng.integers(256, size=60)
+    counts = np.zeros((256, 4))
+    for row in rows.tolist():
+        counts[row, rng.choice(4, p=truth[row])] += 1.0
+    assert divergence(truth, learned(counts, (4, 4, 4, 4))) < 0.6 * divergence(truth, np.full(truth.shape, 0.25))
+
+
+def test_with_growing_data_it_is_as_close_as_frequencies() -> None:
+    """No component adds more than 30 pseudo-counts: the distance from frequencies falls as 1/n."""
+    rng = np.random.default_rng(3)
+    truth = rng.dirichlet(np.ones(3), size=8)
+    for rows in (100, 1_000, 10_000):
+        counts = np.stack([rng.multinomial(rows, row) for row in truth]).astype(float)
+        found = learned(counts, (2, 4))
+        assert np.abs(found - counts / rows).max() <= 30.0 / (30.0 + rows)
+        if rows >= 1_000:
+            assert divergence(truth, found) <= 1.15 * divergence(truth, np.maximum(counts, 1e-9) / rows)

@@ -74,6 +74,7 @@ def set_fixed_logs(arrays: DistributionArrays, ranges: Ranges, means: Any, logs:
     """The same for the components that depend on no mean, once for all CPTs."""
     for family in range(len(arrays.cells) - 1):
         set_class_logs(arrays, ranges, means, family, 0, arrays.uniform_components[0], logs)
+        set_class_logs(arrays, ranges, means, family, arrays.first_predicted[0], logs.shape[1], logs)
 
 
 @compiled(error_model="numpy")
@@ -98,7 +99,8 @@ def shared_mean_term(arrays: DistributionArrays, ranges: Ranges, state: ChainSta
     """What the mean of a CPT, as it is in `state` now, adds by its shared classes; nothing where it has none."""
     if not ranges.shares[family]:
         return 0.0
-    set_class_logs(arrays, ranges, state.means, family, arrays.uniform_components[0], logs.shape[1], logs)
+    first, last = arrays.uniform_components[0], arrays.first_predicted[0]
+    set_class_logs(arrays, ranges, state.means, family, first, last, logs)
     return shared_term(ranges, state.weights[family], family, logs)
 
 

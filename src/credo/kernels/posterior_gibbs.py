@@ -171,6 +171,8 @@ def update_means(
         arrays.uniform_components[0],
         state.means,
     )
+    if first_pooled == len(strengths):
+        return  # no component has it
     for family in range(len(cells) - 1):
         if not active[family]:
             continue

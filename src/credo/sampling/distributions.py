@@ -39,27 +39,30 @@ class Hyperparameters:
     """
 
     uniform_strengths: tuple[float, ...] = (0.2, 1.0, 30.0)  # s_g of components with the uniform base
-    pooled_strengths: tuple[float, ...] = (4.0, 30.0)  # s_g of those whose base is a CPT's common mean, or predicted
+    pooled_strengths: tuple[float, ...] = (4.0, 30.0)  # s_g of those whose base is predicted, or a CPT's common mean
     mean_concentration: float = 3.0  # c: a CPT's common mean is rarely an extreme one
     pooling_concentration: float = 10.0  # κ: how many distributions a CPT needs to differ from the other CPTs
     least_unseen_strength: float = 1.0  # with the uniform base, for a distribution that has no data
-    predicts: bool = True  # whether there are components whose base other configurations predict
+    predicts: bool | None = None  # whether the base of pooled components is predicted; None: where counts allow it
 
     def strengths(self) -> Numbers:
         """s_g of distributions without data, and of distributions with data: (2, components)."""
         unseen = [max(strength, self.least_unseen_strength) for strength in self.uniform_strengths]
-        others = *self.pooled_strengths, *self.predicted_strengths
-        return np.array([[*unseen, *others], [*self.uniform_strengths, *others]])
+        return np.array([[*unseen, *self.pooled_strengths], [*self.uniform_strengths, *self.pooled_strengths]])
 
     @property
     def predicted_strengths(self) -> tuple[float, ...]:
         """s_g of components whose base other configurations predict."""
         return self.pooled_strengths if self.predicts else ()
 
+    def resolved(self, sampled: SampledDistributions) -> Hyperparameters:
+        """The same, with the base of pooled components known: predicted where any CPT has predictions."""
+        return self if self.predicts is not None else replace(self, predicts=sampled.has_predictions)
+
     @property
     def first_predicted(self) -> int:
         """The first component whose base other configurations predict; those follow to the last."""
-        return len(self.uniform_strengths) + len(self.pooled_strengths)
+        return len(self.uniform_strengths) + (0 if self.predicts else len(self.pooled_strengths))
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,11 @@ class SampledDistributions:
     def starts(self) -> Indices:
         """Where the parameters of each distribution are, (distributions + 1,)."""
         return np.concatenate(([0], np.cumsum(self.states[self.families]))).astype(np.int64)
+
+    @property
+    def has_predictions(self) -> bool:
+        """Whether anything other than the uniform distribution is predicted."""
+        return any(np.ptp(self.layout.view(self.predicted, name)) > 0.0 for name in self.names)
 
     @property
     def size(self) -> int:

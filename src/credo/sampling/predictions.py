@@ -41,7 +41,6 @@ MOST_KNOWN = 4096  # the same from which others are predicted
 MOST_MODELS = 32  # that are averaged
 SMALLEST_WEIGHT = 1e-3  # of a model that is averaged
 TEMPER = 0.5  # each pair of configurations is compared twice
-NEEDED = 3.0  # times as likely must pooling make the counts of a CPT to be mentioned [Kass and Raftery, 1995]
 EM_ROUNDS = 50
 FARTHEST = 300.0
 CHUNK = 2**22  # numbers in memory at once
@@ -82,7 +81,7 @@ def pooled_shares(ratios: Numbers) -> Numbers:
     How many of the network's CPTs do is learned from all of them, with a uniform prior, by expectation maximisation.
     """
     share = 0.5
-    odds = np.exp(np.clip(ratios, -FARTHEST, FARTHEST)) / NEEDED
+    odds = np.exp(np.clip(ratios, -FARTHEST, FARTHEST))
     for _ in range(EM_ROUNDS):
         each = share * odds / (1.0 - share + share * odds)
         share = (1.0 + each.sum()) / (2.0 + len(each))

@@ -183,6 +183,8 @@ def start(model: Model, points: Numbers, rng: np.random.Generator) -> ChainState
     weights = np.repeat(np.exp(pool)[None], len(sampled.names), axis=0)
     concentrations = np.full((int(sampled.cells[-1]), chains), hyper.mean_concentration)
     means = _normalised(log_gamma(concentrations, rng), sampled.cells)
+    if model.first_predicted == model.uniform_components:  # no component has it
+        means[:] = -np.log(np.repeat(sampled.states, sampled.states))[:, None]
     state = ChainStates(
         np.concatenate((points.T, np.ones((1, chains)))),
         np.repeat(np.log(model.inverse_states[model.edge :]), chains, axis=1),
@@ -348,6 +350,8 @@ def _update_means(
     last = model.first_predicted
     strengths = model.arrays.strengths[0, uniform:last][:, None]  # (pooled, 1)
     concentration, states = model.hyperparameters.mean_concentration, model.sampled.states
+    if not len(strengths):
+        return  # no component has it
     every = np.arange(chains)
     for place in range(int(states.max(initial=0))):
         families = np.flatnonzero((states > place) & ((states > 2) | ((states == 2) & (place == 0))))
