@@ -122,6 +122,7 @@ def prepare(
         reading,
         memory_limit,
         doubts=doubts,
+        stated=model.stated,
     )
     if named is None and prior is None and table.dataset is not None:
         chosen, reason = automatic(problem)

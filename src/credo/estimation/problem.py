@@ -59,6 +59,7 @@ class Problem:
     pinned: Indices = field(default_factory=lambda: NONE)  # parameters that can only be zero, where they were sought
     not_posterior: str = ""  # why `auto` is not the method posterior for incomplete rows; sentences
     doubts: DoubtedStatements | None = None  # which may be wrong
+    stated: Constraints | None = None  # as the knowledge states them: nothing substituted, doubted or left out
     observed: Counts | None = None  # of complete families, where `counts` are expected ones
     progress: ProgressListener | None = field(default=None, repr=False)  # receives an event now and then
 
