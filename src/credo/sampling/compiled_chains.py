@@ -15,6 +15,7 @@ from credo.kernels.threads import map_in_threads
 from credo.model.graphs import connected_components
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.doubtful_moves import DoubtfulMoves
+from credo.sampling.hidden_moves import HiddenMoves, hidden_moves, move_hidden
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
 from credo.sampling.missing_values import Augmentation
 from credo.sampling.ranges import judged, ranges_of
@@ -53,6 +54,8 @@ class CompiledChains:
     first_counts: dict[int, Numbers] = field(init=False)  # of completed rows, where EM ended or at random
     wide: tuple[WideDistribution, ...] = field(init=False)
     wide_generators: list[np.random.Generator] = field(init=False)
+    hidden: HiddenMoves | None = field(init=False)
+    proposals: Indices = field(init=False)  # (2, chains, distributions) how many of `hidden` were made, and accepted
 
     def __post_init__(self) -> None:
         self.ranges = ranges_of(self.region, self.arrays, self.missing is not None)
@@ -70,6 +73,8 @@ class CompiledChains:
         self.wide_generators = [
             np.random.default_rng([self.seed, chain, len(self.wide)]) for chain in range(self.chains)
         ]
+        self.hidden = None if self.missing is None else hidden_moves(self.sampled, self.missing)
+        self.proposals = np.zeros((2, self.chains, len(self.sampled.numbers)), dtype=np.int64)
         self.first_counts = {}
         if self.missing is not None:
             for chain in range(self.chains):
@@ -97,6 +102,8 @@ class CompiledChains:
         """Learn from draws, (chains, draws, parameters), in which directions to move, and what to update jointly."""
         self.region = with_learned(region, snapshots)
         self.joint_updates = joint_updates_of(self.supports, np.concatenate(snapshots))
+        if self.hidden is not None:
+            self.hidden = self.hidden.worthwhile(*self.proposals.sum(axis=1))
 
     def share_effort(self, sizes: Numbers, wanted: float, draws: int = 1) -> None:
         """Update CPTs more often whose parameters have fewer effective draws than wanted; `sizes` is (parameters,).
@@ -124,6 +131,7 @@ class CompiledChains:
         sizes = np.diff(self.sampled.starts)
         sweep = int(sizes @ self.effort[self.sampled.families])
         drawing = 0 if self.missing is None else self.missing.updates
+        drawing *= 1 if self.hidden is None else 1 + self.hidden.proposals
         step = 1 if self.wide else max(1, STEP_UPDATES // max(1, self.chains * thinning * (sweep + drawing)))
         geometry = geometry_of(self.region.blocks, self.region.parts)
         state, free = self.states[0], len(self.states[0].theta) - len(self.region.start)
@@ -190,6 +198,8 @@ class CompiledChains:
     def _complete(self, chain: int, first: bool = False) -> Numbers:
         assert self.missing is not None
         state, rng = self.states[chain], self.wide_generators[chain]
+        if self.hidden is not None and not first:
+            move_hidden(self.hidden, self.arrays, state, rng, *self.proposals[:, chain])
         return self.missing.completed_by_program(state.theta, self.generators[chain], rng, first=first)
 
     def _completed(self, chain: int) -> DistributionArrays:
