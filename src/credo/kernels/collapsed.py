@@ -20,14 +20,14 @@ from credo.kernels.compiler import compiled
 from credo.kernels.cut_beta import draw_between, log_between
 from credo.kernels.gamma_draws import log_gamma_draw
 from credo.kernels.polytope_moves import SMALLEST, uniform
-from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Ranges
+from credo.kernels.sampler_arrays import BORROWING, ChainState, DistributionArrays, Ranges
 from credo.kernels.slices import MOST_TRIALS, first_ends, is_last, next_ends, next_trial
 
 WIDTH = 1.5  # of a first stretch, in log-odds
 FARTHEST = 300.0
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def shape_at(arrays: DistributionArrays, means: Any, d: int, g: int, i: int) -> float:
     """s_g·b_g of one state: i counts all parameters."""
     strength = arrays.strengths[arrays.seen[d], g]
@@ -36,7 +36,7 @@ def shape_at(arrays: DistributionArrays, means: Any, d: int, g: int, i: int) -> 
     return max(strength * means[arrays.cells[arrays.families[d]] + i - arrays.starts[d]], SMALLEST)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def class_log(arrays: DistributionArrays, ranges: Ranges, means: Any, which: int, g: int) -> float:
     """log L_g of each member of a class."""
     d = ranges.numbers[ranges.class_starts[which]]
@@ -56,7 +56,7 @@ def class_log(arrays: DistributionArrays, ranges: Ranges, means: Any, which: int
     return value + log_between(inside, outside, ranges.lows[which], ranges.highs[which])
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def set_class_logs(
     arrays: DistributionArrays, ranges: Ranges, means: Any, family: int, first: int, last: int, logs: Any
 ) -> None:
@@ -67,14 +67,14 @@ def set_class_logs(
                 logs[which, g] = class_log(arrays, ranges, means, which, g)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def set_fixed_logs(arrays: DistributionArrays, ranges: Ranges, means: Any, logs: Any) -> None:
     """The same for the components that depend on no mean, once for all CPTs."""
     for family in range(len(arrays.cells) - 1):
         set_class_logs(arrays, ranges, means, family, 0, arrays.uniform_components[0], logs)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def shared_term(ranges: Ranges, weights: Any, family: int, logs: Any) -> float:
     """Σ n·log Σ_g π_g·L_g over the shared classes of a CPT, which have n members each."""
     value = 0.0
@@ -91,7 +91,7 @@ def shared_term(ranges: Ranges, weights: Any, family: int, logs: Any) -> float:
     return value
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def shared_mean_term(arrays: DistributionArrays, ranges: Ranges, state: ChainState, family: int, logs: Any) -> float:
     """What the mean of a CPT, as it is in `state` now, adds by its shared classes; nothing where it has none."""
     if not ranges.shares[family]:
@@ -100,7 +100,7 @@ def shared_mean_term(arrays: DistributionArrays, ranges: Ranges, state: ChainSta
     return shared_term(ranges, state.weights[family], family, logs)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def update_shared_weights(
     ranges: Ranges, state: ChainState, active: Any, members: Any, concentration: float, logs: Any, generator: Any
 ) -> None:
@@ -140,7 +140,7 @@ def update_shared_weights(
                 weights[i], weights[j] = old_i, old_j
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def choose_shared_components(
     ranges: Ranges, state: ChainState, active: Any, members: Any, logs: Any, chances: Any, generator: Any
 ) -> None:
@@ -169,7 +169,7 @@ def choose_shared_components(
 # Values ---------------------------------------------------------------------------------------------------------------
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def scale_part(ranges: Ranges, start: int, stop: int, named: bool, total: float, theta: Any) -> None:
     """States that are named, or those that are not: from logarithms of gamma variates to parts of their total."""
     highest, count, together = -np.inf, 0, 0.0
@@ -186,7 +186,7 @@ def scale_part(ranges: Ranges, start: int, stop: int, named: bool, total: float,
             theta[i] = max(theta[i] * (total / together), SMALLEST)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def draw_range(arrays: DistributionArrays, ranges: Ranges, state: ChainState, which: int, generator: Any) -> None:
     """θ of the members of a class given z and m, where they belong to blocks: nobody needs the others."""
     low, high, theta = ranges.lows[which], ranges.highs[which], state.theta

@@ -22,14 +22,23 @@ from credo.kernels.compiler import compiled
 from credo.kernels.gamma_draws import draw_dirichlet
 from credo.kernels.joint_updates import update_jointly
 from credo.kernels.polytope_moves import SMALLEST, uniform
-from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras, Geometry, JointUpdates, Mixture, Ranges
+from credo.kernels.sampler_arrays import (
+    BORROWING,
+    ChainState,
+    DistributionArrays,
+    Extras,
+    Geometry,
+    JointUpdates,
+    Mixture,
+    Ranges,
+)
 from credo.kernels.slices import MOST_TRIALS, first_ends, is_last, next_ends, next_trial
 from credo.kernels.sweeps import refresh, sweep, work_space
 
 # Updates --------------------------------------------------------------------------------------------------------------
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def set_shapes(arrays: DistributionArrays, state: ChainState, active: Any, shape: Any) -> None:
     """s_z·b_z + N of every distribution."""
     for d in range(len(arrays.families)):
@@ -43,7 +52,7 @@ def set_shapes(arrays: DistributionArrays, state: ChainState, active: Any, shape
             shape[i] = (1.0 if arrays.flat[d] else strength * base) + arrays.counts[i]
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def set_density(arrays: DistributionArrays, state: ChainState, active: Any, density: Any) -> None:
     """log π_g/B(s_g·b_g) of every CPT."""
     cells, strengths = arrays.cells, arrays.strengths
@@ -64,7 +73,7 @@ def set_density(arrays: DistributionArrays, state: ChainState, active: Any, dens
                 density[family, seen, g] = np.log(weights[family, g]) + value
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def choose_components(
     arrays: DistributionArrays,
     ranges: Ranges,
@@ -127,7 +136,7 @@ def choose_components(
                 log_sums[cell + i - start, chosen] += logs[i]
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def mean_term(
     strengths: Any, first_pooled: int, members: Any, log_sums: Any, mean: float, mean_concentration: float
 ) -> float:
@@ -140,7 +149,7 @@ def mean_term(
     return value
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def update_means(
     arrays: DistributionArrays,
     ranges: Ranges,
@@ -199,7 +208,7 @@ def update_means(
         shared_mean_term(arrays, ranges, state, family, class_logs)  # for what comes next, given the means as they are
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def update_pool(state: ChainState, members: Any, pooling_concentration: float, shape: Any, generator: Any) -> None:
     """w, by how many tables a Chinese restaurant with these customers has [Teh and others, 2006, section 5]."""
     pool = state.pool
@@ -212,7 +221,7 @@ def update_pool(state: ChainState, members: Any, pooling_concentration: float, s
     draw_dirichlet(shape, pool, generator)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def update_weights(
     state: ChainState, active: Any, members: Any, pooling_concentration: float, shape: Any, generator: Any
 ) -> None:
@@ -254,10 +263,15 @@ def run_posterior(
     members, density = np.zeros((families, components)), np.empty((families, 2, components))
     log_sums, chances = np.zeros((len(state.means), components)), np.empty(components)
     class_logs = ranges.fixed_logs.copy()
+    totals = np.zeros(count)
+    for d in range(count):
+        for i in range(arrays.starts[d], arrays.starts[d + 1]):
+            totals[d] += arrays.counts[i]
     mixture = Mixture(
         arrays.starts,
         arrays.families,
         arrays.counts,
+        totals,
         arrays.cells,
         state.means,
         arrays.seen,

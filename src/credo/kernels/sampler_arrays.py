@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+# Options of kernels that make no arrays: these need not count who holds one, which takes as long as their arithmetic.
+BORROWING: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+
 
 class Extras(NamedTuple):
     """Constraints that are evaluated at a point instead of bounding a move: products, in logarithms, and soft ones."""
@@ -112,6 +115,7 @@ class Mixture(NamedTuple):
     starts: Any  # (distributions + 1,)
     families: Any  # (distributions,)
     counts: Any  # (parameters,)
+    totals: Any  # (distributions,) of counts
     cells: Any  # (families + 1,)
     means: Any  # (cells,)
     seen: Any  # (distributions,)
