@@ -148,6 +148,12 @@ def counting_all(network: Network, codes: Any, pseudo: float = 0.0) -> Callable[
     return iteration
 
 
+def load_compiled_code() -> None:
+    """Run an iteration on a table that is too large for plain code."""
+    network, codes = data_of("mixture", 5_000)
+    counting_all(network, codes)()
+
+
 # Programs -----------------------------------------------------------------------------------------------------------
 
 
@@ -160,7 +166,7 @@ def credo(case: str, rows: int, part: int) -> dict[str, Any]:
     from credo.statistics.inference.expected_counts import prepare
     from credo.statistics.prior import Dirichlet, prior_vector
 
-    counting_all(mixture(2, 2), np.full((2, 3), -1, dtype=np.int8))()  # load compiled code
+    load_compiled_code()
     imports = peak()
     network, codes = data_of(case, rows)
     start = time.perf_counter()
@@ -171,16 +177,17 @@ def credo(case: str, rows: int, part: int) -> dict[str, Any]:
     )
     state = init(steps, prepared.layout.pack(network.cpts))
     groups = prepared.groups
+    plans = "enumerated" if prepared.plans is None else f"of {len(prepared.plans.starts) - 1:,} plans"
     notes = (
         f"{groups.distinct_rows:,} distinct rows, {groups.pieces:,} components, {len(groups.component):,} evaluations "
-        f"of {len(prepared.plans.starts) - 1:,} plans; prepared in {1000 * seconds:.0f} ms"
+        f"{plans}; prepared in {1000 * seconds:.0f} ms"
     )
     return {**best_of(lambda: step(steps, state, accelerate=False)), **memory(imports), "notes": notes}
 
 
 def credo_counting_all(case: str, rows: int, part: int) -> dict[str, Any]:
     """The same work as the other programs; their likelihoods are compared with this one."""
-    counting_all(mixture(2, 2), np.full((2, 3), -1, dtype=np.int8))()  # load compiled code
+    load_compiled_code()
     imports = peak()
     network, codes = data_of(case, rows)
     iteration = counting_all(network, codes[:part], PSEUDO)

@@ -249,3 +249,17 @@ def test_a_mistyped_column_is_pointed_at(files: Path) -> None:
     done = run("learn", "net.bif", "case.csv", folder=files)
     assert done.returncode == 2
     assert 'credo: The column "Lung" is similar to the variable "lung", which has no column' in done.stderr
+
+
+def test_the_data_are_compared_with_what_the_network_produces(tmp_path: Path) -> None:
+    network = Network({"a": ["no", "yes"], "b": ["no", "yes"]}, cpts={"a": [0.5, 0.5], "b": [0.5, 0.5]})
+    credo.write_network(network, tmp_path / "net.bif")
+    (tmp_path / "data.csv").write_text("a,b\n" + "no,no\nyes,yes\n" * 20)
+    done = run("learn", "net.bif", "data.csv", "-m", "map", "--checks", folder=tmp_path)
+    assert "stronger link between a and b than the network allows" in " ".join(done.stdout.split())
+    done = run("learn", "net.bif", "data.csv", "-m", "map", "--checks", "--json", folder=tmp_path)
+    checks = json.loads(done.stdout)["checks"]
+    assert [check["kind"] for check in checks["checks"] if check["alarm"]] == ["link"]
+    assert "checks" not in json.loads(
+        run("learn", "net.bif", "data.csv", "-m", "map", "--json", folder=tmp_path).stdout
+    )

@@ -1,1 +1,1 @@
-"""Whether credible intervals hold the truth as often as they say, with and without missing values."""
+"""Whether credible intervals hold the truth as often as they say: simulation-based calibration and coverage."""

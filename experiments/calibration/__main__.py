@@ -1,7 +1,7 @@
 """`python -m experiments.calibration`: how often credible intervals hold the truth, case by case.
 
-`--quick` makes ten trials of each case, which takes about a minute. Trials that are already in the results are not
-repeated.
+`--quick` makes ten trials of each case, which takes a few minutes. Trials that are already in the results are not
+repeated: delete `results/trials.csv` after a change of the prior or of the sampler.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from experiments.calibration.cases import EVERY
 from experiments.calibration.report import write_report
-from experiments.calibration.trials import CASES, run_trial
+from experiments.calibration.trials import run_trial
 from experiments.running import add_options, run_jobs
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -21,10 +22,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     add_options(parser, RESULTS)
     parser.add_argument("--trials", type=int, default=200, help="of each case")
+    parser.add_argument("--case", action="append", choices=list(EVERY), help="one of the cases; all if not given")
     parser.add_argument("--quick", action="store_true", help="ten trials of each case")
     arguments = parser.parse_args()
     trials = 10 if arguments.quick else arguments.trials
-    jobs = [(case, trial) for trial in range(trials) for case in CASES]
+    jobs = [(case, trial) for trial in range(trials) for case in arguments.case or EVERY]
     found = run_jobs(
         run_trial, jobs, ("case", "trial"), arguments.out / "trials.csv", processes=arguments.processes,
         minutes=arguments.minutes,

@@ -1,122 +1,179 @@
-"""One trial: a truth drawn from the prior of `posterior`, data from the truth, and whether intervals hold the truth.
+"""One trial: a truth drawn from the prior of `posterior`, data from the truth, and where the truth is among the draws.
 
 Where truths come from the prior and data from truths, an exact posterior puts the truth into its central interval of
-level L with probability L, whatever the data are. Statements are part of the prior: truths that violate one are drawn
-again. So every departure, beyond chance, is a fault of the sampler or of what it is given.
+level L with probability L, and at a place among its draws that is uniform (simulation-based calibration, Talts and
+others, 2018), whatever the data are. Statements are part of the prior: truths that violate one are drawn again. So
+every departure, beyond chance, is a fault of the sampler or of what it is given.
+
+Configurations that the data do not reach have another prior than those that they reach, which truths are drawn from:
+their probabilities are not compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
+import polars as pl
 
 import credo
+from credo.answers import query_network
 from credo.constraints.violations import excess_by_statement
 from credo.estimation.prepare import PreparedModel, prepare_model
 from credo.knowledge import knowledge_for
-from credo.sampling.distributions import Hyperparameters
+from credo.sampling.intervals import cpt_draws
 from credo.sampling.posterior import PosteriorResult
+from credo.sampling.prior_draws import draw_from_prior
 from credo.testing import with_missing_values
 from credo.types import Numbers
+from experiments.calibration.cases import EVERY, Case
 from experiments.running import Job, Record
 
 LEVELS = (0.5, 0.8, 0.95)
-BINARY = ("no", "yes")
 MOST_TRUTHS = 10_000  # that are drawn until one satisfies the statements
-
-
-@dataclass(frozen=True)
-class Case:
-    """A network, what is known, and how much of the data is missing."""
-
-    parents: Mapping[str, tuple[str, ...]]
-    knowledge: str = ""
-    missing: float = 0.0
-    hidden: tuple[str, ...] = ()
-    rows: int = 50
-    three_states: tuple[str, ...] = field(default=())
-
-    @property
-    def network(self) -> credo.Network:
-        """Two states each, or three."""
-        states = {name: (*BINARY, "much") if name in self.three_states else BINARY for name in self.parents}
-        return credo.Network(states, self.parents)
-
-
-LINE: dict[str, tuple[str, ...]] = {"a": (), "b": ("a",), "c": ("b",), "d": ("a", "c")}
-CASES = {
-    "complete": Case(LINE, three_states=("c",)),
-    "10% missing": Case(LINE, missing=0.1, three_states=("c",)),
-    "40% missing": Case(LINE, missing=0.4, three_states=("c",)),
-    "40% missing, statements": Case(LINE, "a raises b\nP(d=yes | a=yes, c=no) <= 0.5", missing=0.4),
-    "hidden class": Case(
-        {"h": (), "x": ("h",), "y": ("h",), "z": ("h",)}, "h raises x by at least 0.2", hidden=("h",), rows=100
-    ),
-    "noisy-or": Case({"p": (), "q": (), "e": ("p", "q")}, "e is noisy-or of {p}, {q}", rows=100),
-    "noisy-or, 20% missing": Case(
-        {"p": (), "q": (), "e": ("p", "q")}, "e is noisy-or of {p}, {q}", missing=0.2, rows=100
-    ),
-}
+POOL = 20  # pairs of rows for each that is needed, of which those that agree are taken
 
 
 def run_trial(job: Job) -> list[Record]:
-    """One record for a case and a trial: how many of how many probabilities each interval holds."""
+    """One record for a case and a trial: how many numbers their intervals hold, and the places of truths."""
     name, trial = job
-    case = CASES[name]
+    case = EVERY[name]
     rng = np.random.default_rng([trial, *name.encode()])
     model = prepare_model(knowledge_for(case.network, case.knowledge))
-    truth = draw_truth(model, rng)
-    expanded = model.expansion.network
-    rows = expanded.with_cpts({**expanded.cpts, **truth}).sample(case.rows, seed=trial)
-    rows = rows.select(each for each in case.network.names if each not in case.hidden)
-    if case.missing:
-        rows = with_missing_values(rows, case.missing, seed=trial)
+    truth, rows = truth_and_rows(case, model, rng)
     began = perf_counter()
-    fit = credo.fit(case.network, rows, case.knowledge, method="posterior", seed=trial)
-    seconds = perf_counter() - began
-    sampled = fit.posterior
-    assert isinstance(sampled, PosteriorResult)
-    record: Record = {"case": name, "trial": trial, "status": fit.status.name, "seconds": round(seconds, 2)}
+    fit = credo.fit(case.network, rows, case.knowledge, method="posterior", seed=trial, tie_reading=case.reading)
+    record: Record = {"case": name, "trial": trial, "status": fit.status.name, "seconds": perf_counter() - began}
+    found = fit.posterior
+    assert isinstance(found, PosteriorResult)
+    compared = {each: _reached(found, each) for each in model.names if case.named and not case.truth}
     for level in LEVELS:
-        held = [_held(sampled, each, truth[each], level) for each in model.names]
-        record[f"within {level:.0%}"] = int(sum(part.sum() for part in held))
-    return [record | {"probabilities": int(sum(truth[each][..., 1:].size for each in model.names))}]
+        held = [_held(found, each, truth[each], level)[own].sum() for each, own in compared.items()]
+        record[f"within {level:.0%}"] = int(sum(held))
+    record["probabilities"] = int(sum(own.sum() for own in compared.values()))
+    network = model.expansion.network
+    true_network = network.with_cpts({**network.cpts, **truth})
+    record["answers"] = len(case.questions)
+    record["answers within 95%"] = sum(_answered(fit, true_network, question) for question in case.questions)
+    record["predictions"], record["predictions within 95%"] = _predicted(fit, true_network, case)
+    places = [_places(found, each, truth[each], own, rng) for each, own in compared.items()]
+    record["places"] = " ".join(f"{place:.3f}" for place in np.concatenate([np.zeros(0), *places]))
+    record["seconds"] = round(perf_counter() - began, 2)
+    return [record]
 
 
-def _held(sampled: PosteriorResult, name: str, truth: Numbers, level: float) -> Numbers:
-    """Which numbers of a CPT are in their intervals, but for the first state, which the others determine."""
-    low, high = sampled.interval(name, level)
-    return np.asarray(((low <= truth) & (truth <= high))[..., 1:], dtype=np.float64)
+# Truths and data ------------------------------------------------------------------------------------------------------
+
+
+def truth_and_rows(
+    case: Case, model: PreparedModel, rng: np.random.Generator
+) -> tuple[dict[str, Numbers], pl.DataFrame]:
+    """CPTs, and rows drawn from them as the case describes."""
+    while True:
+        truth = draw_truth(model, rng)
+        if case.truth:
+            truth = {name: np.array(cpt, dtype=np.float64) for name, cpt in case.truth.items()}
+        network = model.expansion.network
+        network = network.with_cpts({**network.cpts, **truth})
+        rows = network.sample(case.rows, seed=_seed(rng)).select(case.network.names)
+        if case.pairs:
+            tied = tied_pairs(case, network, rng)
+            if tied is None:
+                continue  # ties that were found to hold are part of the data: such truths are less probable
+            rows = pl.concat([rows.with_columns(pair=pl.lit(None, pl.Int64)), tied])
+        return truth, _with_missing(case, rows, rng)
+
+
+def tied_pairs(case: Case, network: credo.Network, rng: np.random.Generator) -> pl.DataFrame | None:
+    """Pairs of rows that share a variable, which they do not show; None where they were to agree and do not."""
+    if case.reading == "merged":  # the value of a pair is drawn once, for a variable without parents
+        first, states = network.sample(case.pairs, seed=_seed(rng)), network.states(case.shared)
+        given = {}
+        for state, sure in zip(states, np.eye(len(states)), strict=True):
+            given[state] = network.with_cpts({**network.cpts, case.shared: sure}).sample(case.pairs, seed=_seed(rng))
+        second = pl.concat([given[state][pair] for pair, state in enumerate(first[case.shared])])
+    else:
+        many = case.pairs * (POOL if case.reading == "cll" else 1)
+        first, second = (network.sample(many, seed=_seed(rng)) for _ in range(2))
+        agree = (first[case.shared] == second[case.shared]).to_numpy()
+        if case.reading == "joint" and not agree.all():
+            return None
+        places = np.flatnonzero(agree)[: case.pairs]
+        first, second = first[places], second[places]
+    names = list(case.network.names)
+    both = [part.select(names).with_row_index("pair") for part in (first, second)]
+    hidden = pl.lit(None, first.schema[case.shared]).alias(case.shared)
+    return pl.concat(both).with_columns(hidden, pl.col("pair").cast(pl.Int64)).select(*names, "pair")
 
 
 def draw_truth(model: PreparedModel, rng: np.random.Generator) -> dict[str, Numbers]:
     """CPTs from the prior of `sampling/posterior.py`, given that the statements hold."""
-    layout = model.constraints.layout
+    layout, network = model.constraints.layout, model.expansion.network
     for _ in range(MOST_TRUTHS):
-        truth = _from_prior(model, rng)
-        theta = layout.pack({**model.expansion.network.cpts, **truth})
+        truth = draw_from_prior(network, model.names, rng)
+        theta = layout.pack({**network.cpts, **truth})
         if not any(each.is_violated for each in excess_by_statement(model.constraints, theta, hard_only=True).values()):
             return truth
     raise ValueError("No truth satisfies the statements: they are too unlikely under the prior.")
 
 
-def _from_prior(model: PreparedModel, rng: np.random.Generator) -> dict[str, Numbers]:
-    chosen, network = Hyperparameters(), model.expansion.network
-    strengths, uniform = chosen.strengths()[1], len(chosen.uniform_strengths)
-    pool = rng.dirichlet(np.ones(len(strengths)))
-    truth = {}
-    for name in model.names:
-        *shape, states = network.shape(name)
-        weights = rng.dirichlet(chosen.pooling_concentration * pool + 1e-12)
-        mean = rng.dirichlet(np.full(states, chosen.mean_concentration))
-        component = rng.choice(len(strengths), size=shape, p=weights)
-        cpt = np.empty((*shape, states))
-        for place in np.ndindex(*shape):
-            g = component[place]
-            base = np.full(states, 1.0 / states) if g < uniform else mean
-            cpt[place] = rng.dirichlet(strengths[g] * base)
-        truth[name] = cpt
-    return truth
+def _with_missing(case: Case, rows: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
+    rows = rows.drop(case.hidden)
+    if case.missing:
+        names = [name for name in rows.columns if name != "pair"]
+        others = rows.drop(names)
+        shown = with_missing_values(rows.select(names), case.missing, seed=_seed(rng))
+        rows = pl.concat([shown, others], how="horizontal") if others.width else shown
+    for name, shown in case.rarely_shown.items():
+        shows = rng.permutation(len(rows)) < shown
+        rows = rows.with_columns(pl.when(pl.Series(shows)).then(name).alias(name))
+    return rows
+
+
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**31))
+
+
+# Comparison -----------------------------------------------------------------------------------------------------------
+
+
+def _reached(found: PosteriorResult, name: str) -> Numbers:
+    """Which numbers of a CPT are compared: those of configurations with data, but for the first state."""
+    sampled, cpt = found.sampled, np.zeros(found.means[name].shape, dtype=np.bool_)
+    own = (sampled.families == sampled.names.index(name)) & sampled.seen
+    cpt.reshape(-1, cpt.shape[-1])[sampled.configurations[own], 1:] = True
+    return cpt
+
+
+def _held(found: PosteriorResult, name: str, truth: Numbers, level: float) -> Numbers:
+    low, high = found.interval(name, level)
+    return np.asarray((low <= truth) & (truth <= high))
+
+
+def _places(found: PosteriorResult, name: str, truth: Numbers, own: Numbers, rng: np.random.Generator) -> Numbers:
+    """The share of draws below the truth, for all states but the first; those that are not compared are NaN."""
+    drawn = cpt_draws(found, name)
+    below, equal = (drawn < truth).mean(axis=0), (drawn == truth).mean(axis=0)
+    places = np.where(own, below + rng.random(below.shape) * equal, np.nan)
+    return np.asarray(places[..., 1:].ravel())
+
+
+def _answered(fit: credo.Fit, truth: credo.Network, question: str) -> bool:
+    low, high = fit.query(question).interval
+    return bool(low <= query_network(truth, question).probability <= high)
+
+
+def _predicted(fit: credo.Fit, truth: credo.Network, case: Case) -> tuple[int, int]:
+    """How many predicted probabilities there are, of all states but the first, and how many intervals hold theirs."""
+    if not case.evidence:
+        return 0, 0
+    given = ", ".join(f"{name}={state}" for name, state in case.evidence.items())
+    frame = fit.predict(dict(case.evidence))
+    if not case.named:
+        frame = frame.filter(~pl.col("variable").is_in(list(case.hidden)))
+    held = []
+    for row in frame.iter_rows(named=True):
+        if row["state"] != fit.network.states(row["variable"])[0]:
+            true = query_network(truth, f"P({row['variable']}={row['state']} | {given})").probability
+            held.append(row["low"] <= true <= row["high"])
+    return len(held), sum(held)

@@ -92,6 +92,7 @@ _HOMES = {
         "TieReading",
     ),
     "credo.errors": (
+        "CheckpointWarning",
         "CredoError",
         "DataError",
         "FileError",
@@ -137,6 +138,7 @@ if TYPE_CHECKING:
     from credo.clustering import Clustering, cluster
     from credo.constraints.conflicts import ConflictError
     from credo.errors import (
+        CheckpointWarning,
         CredoError,
         DataError,
         FileError,

@@ -33,6 +33,7 @@ from credo.constraints.noisy_families import with_noisy_families
 from credo.constraints.probability_ranges import disjoint_ranges
 from credo.constraints.stage_costs import announce, checking, require_room
 from credo.errors import OptionError
+from credo.estimation.general_feasibility import GeneralSearch, search_general
 from credo.explain.contradictions import compare_with_data, contradictions_among
 from credo.explain.orders_used import orders_used
 from credo.explain.plausibility import Plausibility
@@ -144,9 +145,14 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
         return tuple(references[number] for number in sorted(set(numbers)))
 
     summary = _summarise_blocks(constraints, blocks, notify)
-    general = [each.statement for each in constraints.unlowered]
+    general = sorted({*(each.statement for each in constraints.unlowered), *constraints.general_statements})
     for conflict in disjoint_ranges(knowledge.statements, general, knowledge.network):
         summary.add_conflict(conflict)
+    search = None
+    if any(each.confidence is None for each in constraints.general) and not summary.conflicts:
+        assert constraints.expansion is not None
+        search = search_general(constraints, constraints.expansion.network)
+    _add_search(summary, constraints, search)
     conflicts = summary.conflicts
     has_all_conflicts = not summary.is_cut_short
     counts, hidden = (None, ()) if data is None else _counts_of(knowledge, data, notify)
@@ -200,7 +206,7 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
         ),
         hidden=hidden,
         data_use=data_use,
-        constraints=len(constraints.linear) + len(constraints.products),
+        constraints=len(constraints.linear) + len(constraints.products) + len(constraints.general),
         blocks=len(blocks),
         with_data=data is not None,
         seconds=perf_counter() - started,
@@ -238,6 +244,7 @@ class _BlockSummary:
     forced: list[ForcedEqual] = field(default_factory=list)
     notes: dict[tuple[int, str], None] = field(default_factory=dict)
     open_products: set[int] = field(default_factory=set)
+    open_general: dict[int, str] = field(default_factory=dict)  # about several CPTs, and what is not known of each
 
     @property
     def conflicts(self) -> list[MinimalConflict]:
@@ -247,7 +254,8 @@ class _BlockSummary:
     @property
     def not_decided(self) -> set[int]:
         """Statements of which it is not known whether they are part of a conflict."""
-        return (self.unresolved | self.open_products) - {each for found in self.conflicts for each in found.statements}
+        in_conflict = {each for found in self.conflicts for each in found.statements}
+        return (self.unresolved | self.open_products | set(self.open_general)) - in_conflict
 
     def add_conflict(self, conflict: MinimalConflict) -> None:
         known = self.found_conflicts.get(conflict.statements)
@@ -308,6 +316,34 @@ def _add_block(summary: _BlockSummary, block: Block, found: BlockFinding) -> Non
         summary.notes.update(dict.fromkeys((number, sentence) for number in found.product_statements))
     else:
         summary.open_products |= set(found.product_statements)  # those in a conflict are taken out at the end
+
+
+def _add_search(summary: _BlockSummary, constraints: Constraints, search: GeneralSearch | None) -> None:
+    """What the search for CPTs showed of statements about probabilities that several CPTs make up."""
+    numbers = [number for number in constraints.general_statements if number not in summary.conflicting]
+    if search is None:
+        if summary.conflicts:
+            sentence = (
+                "is about a probability that several CPTs make up: it was not checked against the others, some of "
+            )
+            summary.open_general |= dict.fromkeys(numbers, f"{sentence}which conflict.")
+        return
+    if search.is_found:
+        sentence = "is about a probability that several CPTs make up: CPTs were found where it holds with all others."
+        hard = {each.statement for each in constraints.general if each.confidence is None}
+        summary.notes.update(dict.fromkeys((number, sentence) for number in numbers if number in hard))
+        return
+    for number in {*numbers, *search.culprits}:
+        if number in search.culprits:
+            summary.open_general[number] = (
+                "may contradict the others: no CPTs were found where all statements hold, but without it some were. "
+                "That is no proof."
+            )
+        else:
+            summary.open_general[number] = (
+                "is about a probability that several CPTs make up: no CPTs were found where it holds with all others. "
+                f"The nearest miss a statement by {search.missed:.2g}. That is no proof that there are none."
+            )
 
 
 def _statement_checks(
@@ -398,17 +434,18 @@ def _configurations_of(statement: int, constraints: Constraints) -> tuple[str, .
 def _constraint_counts(constraints: Constraints, statements: int) -> list[int]:
     """How many constraints each statement became."""
     counts = np.bincount(constraints.linear.statements, minlength=statements)
-    counts += np.bincount([product.statement for product in constraints.products], minlength=statements)
+    for others in (constraints.products, constraints.general):
+        counts += np.bincount(np.array([each.statement for each in others], dtype=np.int64), minlength=statements)
     return [int(each) for each in counts]
 
 
 def _vacuous(
     summary: _BlockSummary, constraints: Constraints, statements: Iterable[Statement], constraint_counts: list[int]
 ) -> list[tuple[int, str]]:
-    unlowered = {each.statement for each in constraints.unlowered}
+    elsewhere = {*(each.statement for each in constraints.unlowered), *constraints.general_statements}
     found = []
     for number, statement in enumerate(statements):
-        if number in unlowered or number in summary.conflicting:
+        if number in elsewhere or number in summary.conflicting:
             continue
         if not constraint_counts[number] and isinstance(statement, Influence | Synergy):
             found.append((number, "one of its variables has a single state, so there is nothing to compare"))
@@ -440,6 +477,9 @@ def _not_checked(
         sentences.append(
             f"{references[number].subject} compares products: whether it follows from others was not checked."
         )
+    for number, sentence in sorted(summary.open_general.items()):
+        if number not in conflicting:
+            sentences.append(f"{references[number].subject} {sentence}")
     for unlowered in constraints.unlowered:
         if unlowered.statement in conflicting:
             continue

@@ -120,6 +120,12 @@ def learn(
         float | None,
         typer.Option(help="How much statements with a confidence weigh; chosen by cross-validation if not given."),
     ] = None,
+    doubt: Annotated[
+        bool, typer.Option("--doubt", help="Let every statement be wrong, and say how probable each is.")
+    ] = False,
+    trust: Annotated[
+        float | None, typer.Option(help="With --doubt: how often statements are right; learned if not given.")
+    ] = None,
     hidden_draws: Annotated[
         float | None, typer.Option(help="With me and cme: the s of the imprecise Dirichlet model; 1 if not given.")
     ] = None,
@@ -141,6 +147,9 @@ def learn(
         list[str] | None,
         typer.Option("--ask", "-a", help='A question to the result: "P(outcome=yes | age=54)"; may be repeated.'),
     ] = None,
+    checks: Annotated[
+        bool, typer.Option("--checks", help="Compare the data with what the learned network produces.")
+    ] = False,
     save: Annotated[
         Path | None, typer.Option(help="Save the fit here (.fit), with its draws: `credo query` asks it.")
     ] = None,
@@ -185,6 +194,8 @@ def learn(
                 table_format=written,
                 seed=seed,
                 soft_weight=soft_weight,
+                doubt=doubt,
+                trust=trust,
                 tie_reading=tie_reading,
                 em=EMOptions(starts=starts, max_iterations=max_iterations, trainer=trainer, checkpoint=checkpoint),
                 entropy=EntropyOptions() if hidden_draws is None else EntropyOptions(hidden_draws),
@@ -203,13 +214,23 @@ def learn(
             result.save(save)
         if report is not None:
             result.report(report, progress=notify)
+        checked = None
+        if checks:
+            from credo.predictive_checks import checks_or_note
+
+            checked = checks_or_note(result)
     if out is not None:
         write_network(result.network, out)
     if as_json:
         asked = {"answers": [result.query(question).to_dict() for question in ask]} if ask else {}
-        _print_json({**result.to_dict(), **asked})
+        compared = {} if checked is None else {"checks": checked.to_dict()}
+        _print_json({**result.to_dict(), **compared, **asked})
         return
     _show(result, out, report)
+    if checked is not None:
+        from credo.report.predictive_text import checks_text
+
+        console().print(checks_text(checked))
     if save is not None:
         say(f'The fit is in {save}. Ask it: credo query {save} "P({result.network.names[-1]})"')
     for question in ask or ():

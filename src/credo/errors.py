@@ -86,6 +86,10 @@ class FormatError(CredoError, ValueError):
         self.path, self.line = path, line
 
 
+class CheckpointWarning(UserWarning):
+    """A checkpoint cannot be saved now, on a full disk for instance; learning goes on, and it is tried again."""
+
+
 class LossyFormatWarning(UserWarning):
     """A network was written in a format that cannot hold all of it; the message names what is lost."""
 

@@ -65,7 +65,7 @@ class Fit(FitResult):
         verbose: bool | None = None,
         progress: ProgressListener | None = None,
     ) -> Path:
-        """Write the result and its explanation as one HTML page that needs nothing else.
+        """Write the result, its explanation and its predictive checks as one HTML page that needs nothing else.
 
         Parameters
         ----------
@@ -81,6 +81,7 @@ class Fit(FitResult):
         Path
             Where the page is.
         """
+        from credo.predictive_checks import checks_or_note
         from credo.report.fit_page import fit_page
 
         require_target(path, PAGE_TARGETS)  # before the work, not after it
@@ -90,7 +91,7 @@ class Fit(FitResult):
         with reporting(verbose, progress) as notify:
             explained = explain_fit(self, verbose=False, progress=notify) if explanation is None else explanation
             notify(ProgressEvent(WRITING_REPORT))
-            return write_text(path, fit_page(self, explained))
+            return write_text(path, fit_page(self, explained, checks_or_note(self)))
 
     def query(self, question: str | Query, level: float = 0.95) -> Answer:
         """Answer a question, with a credible interval where the posterior was sampled.
@@ -331,6 +332,53 @@ class Fit(FitResult):
         ['variable', 'error', 'effective_size', 'r_hat']
         """
         return draws.diagnostics(self, name)
+
+    def predictive_checks(self, data: TableLike | None = None, replicates: int = 200) -> pl.DataFrame:
+        """Compare the data with what the learned network produces: which parts of it do not fit?
+
+        Every variable is checked given its parents, and every pair of variables that no arrow joins. Rows are
+        simulated from the network, under another draw of all CPTs each time; where values are missing, they are drawn
+        too.
+
+        Parameters
+        ----------
+        data
+            The rows to compare, as for `fit`; if not given, those that the fit was learned from, or 5,000 of them. A
+            fit that was loaded has none.
+        replicates
+            How often the rows are simulated.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each check, the worst first: `kind`, “family” or “link”; `variable`; `other`, the variable that an
+            arrow to it would come from, null for a family; `where` the data and the network differ most, with the
+            numbers of rows that were `observed` and are `expected` there; `p_value`, how often simulated rows look at
+            least as bad in this check; `adjusted`, how often they look at least as bad in any check; and `alarm`,
+            whether that is in at most 5% of the cases.
+
+        Raises
+        ------
+        OptionError
+            If there are no rows to compare, or they cannot be compared: they are tied, have fractions as weights, or
+            have too many missing values.
+
+        Notes
+        -----
+        If the network and the knowledge are right, there is an alarm in at most about one of twenty fits. That there is
+        none does not say that they are right: with few rows, only strong links are found.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]})
+        >>> rows = polars.DataFrame({"smoke": ["no", "yes"] * 20, "lung": ["no", "yes"] * 20})
+        >>> credo.fit(network, rows).predictive_checks().filter(kind="link")["alarm"].to_list()
+        [True]
+        """
+        from credo.predictive_checks import checks_frame, predictive_checks
+
+        return checks_frame(predictive_checks(self, data, replicates))
 
     def save(self, path: str | Path) -> Path:
         """Write the fit to a file, with its draws, its knowledge and its counts; `credo.load` reads it.

@@ -81,9 +81,8 @@ def test_a_statement_across_sets_of_two_families_binds_both() -> None:
     ("text", "why"),
     [
         ("chol and age synergize on attack", "several of its sets"),
-        ("P(attack=yes | chol=yes, smoke=yes) >= 0.4", "several CPTs make up"),
-        ("P(attack=yes) >= 0.01", "several CPTs make up"),
-        ("P(attack=yes | chol=yes, each bp, each age, each smoke) >= 0.01", "all of its causes together"),
+        ("P(attack=yes | chol=yes, smoke=yes) * P(chol=yes) >= 0.4", "several CPTs make up"),
+        ("P(attack=yes | chol=yes, bp=yes, age=yes, smoke=yes) * P(chol=yes) >= 0.01", "all of its causes together"),
     ],
 )
 def test_a_statement_that_constrains_no_single_cpt_is_not_lowered_but_checked(text: str, why: str) -> None:
@@ -95,6 +94,24 @@ def test_a_statement_that_constrains_no_single_cpt_is_not_lowered_but_checked(te
     findings = only_checked(heart_with(np.random.default_rng(0)), knowledge)
     assert len(findings) == 1
     assert why in findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("P(attack=yes | chol=yes, smoke=yes) >= 0.4", 1),
+        ("P(attack=yes) >= 0.01", 1),
+        ("P(attack=yes | chol=yes, each bp, each age, each smoke) >= 0.01", 8),
+    ],
+)
+def test_what_all_causes_make_up_together_is_a_general_constraint(text: str, count: int) -> None:
+    knowledge = Knowledge(HEART, FAMILY + text)
+    found = lower(knowledge)
+    assert not len(found.linear)
+    assert not found.unlowered
+    assert [each.statement for each in found.general] == [1] * count
+    (finding,) = only_checked(heart_with(np.random.default_rng(0)), knowledge)
+    assert finding.message.endswith("The methods cmap or cml use it.")
 
 
 def test_the_violation_of_an_unlowered_statement_is_measured_on_the_full_cpt() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credo.errors import DataError, FileError, OptionError
+from credo.errors import CheckpointWarning, DataError, FileError, OptionError
 from credo.estimation.counting import counting_step
 from credo.estimation.em import checkpoint as checkpoints
 from credo.estimation.em.driver import Iteration, hidden_variable_findings, run_em
@@ -360,6 +360,25 @@ def test_a_checkpoint_that_may_not_be_read_is_refused(tmp_path: Path, monkeypatc
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(FileError, match="cannot be read: Permission denied"):
         learn(network, prepared, starts=1, max_iterations=5, checkpoint=path)
+
+
+def test_a_checkpoint_that_cannot_be_saved_does_not_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network, prepared = mixture(2, 2, 20)
+    path = tmp_path / "run.npz"
+    usual = learn(network, prepared, starts=2, max_iterations=5)
+    with monkeypatch.context() as full:
+
+        def refuse(*_: object, **__: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        full.setattr(np, "savez", refuse)
+        with pytest.warns(CheckpointWarning, match=r"run\.npz.*No space left on device.*Learning goes on"):
+            result = learn(network, prepared, starts=2, max_iterations=5, checkpoint=path)
+    assert list(tmp_path.iterdir()) == []
+    assert result.log_likelihood == usual.log_likelihood
+    assert learn(network, prepared, starts=2, max_iterations=5, checkpoint=path).log_likelihood == usual.log_likelihood
 
 
 def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,7 +146,9 @@ def test_progress_is_reported_and_an_error_in_it_ends_the_sampling(line: Network
 
 
 def tied(network: Network) -> credo.Fit:
-    return credo.fit(network, signs(12), "rows 1, 2 share h", method="posterior", em=QUICK)
+    """Row 2 is in two ties."""
+    knowledge = "rows 1, 2 share h\nrows 2, 3 differ in h"
+    return credo.fit(network, signs(12), knowledge, method="posterior", em=QUICK)
 
 
 def exchangeable(network: Network) -> credo.Fit:
@@ -165,7 +167,7 @@ def weighted(network: Network) -> credo.Fit:
 @pytest.mark.parametrize(
     ("learn", "reason"),
     [
-        (tied, "rows are tied"),
+        (tied, "rows are in several ties at once"),
         (exchangeable, "nothing tells h, k apart"),
         (weighted, "only whole rows can be completed"),
     ],
@@ -195,7 +197,8 @@ def test_where_values_cannot_be_drawn_there_is_a_reason_and_no_interval(
     ("knowledge", "options", "reason"),
     [
         ("", {}, "nothing says which state of h is which"),
-        ("rows 1, 2 share h", {}, "rows are tied"),
+        ("rows 1, 2 share h", {}, "nothing says which state of h is which"),
+        ("h raises x by at least 0.3\nrows 1, 2 share h\nrows 2, 3 differ in h", {}, "several ties at once"),
         ("h raises x by at least 0.3", {"weights": np.full(60, 0.3)}, "only whole rows can be completed"),
     ],
 )

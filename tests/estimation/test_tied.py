@@ -207,8 +207,7 @@ def twins(pairs: int, seed: int = 0) -> pl.DataFrame:
 
 
 def test_twins_tell_of_a_variant_that_nobody_saw() -> None:
-    fit = credo.fit(NETWORK.without_cpts(), twins(200), TWINS, seed=1)
-    assert fit.method == "cmap"
+    fit = credo.fit(NETWORK.without_cpts(), twins(200), TWINS, method="cmap", seed=1)
     assert fit.cll is not None
     assert fit.tied is not None
     assert fit.tied.is_exact
@@ -277,8 +276,8 @@ def test_data_alone_leave_the_ties_out() -> None:
 
 
 def test_merged_ties_are_chosen_by_name() -> None:
-    fit = credo.fit(NETWORK.without_cpts(), twins(50), TWINS, tie_reading="merged")
-    conditioned = credo.fit(NETWORK.without_cpts(), twins(50), TWINS)
+    fit = credo.fit(NETWORK.without_cpts(), twins(50), TWINS, method="cmap", tie_reading="merged")
+    conditioned = credo.fit(NETWORK.without_cpts(), twins(50), TWINS, method="cmap")
     assert fit.cll is not None
     assert conditioned.cll is not None
     assert fit.cll < conditioned.cll
@@ -295,9 +294,22 @@ def test_every_method_takes_ties(tmp_path) -> None:
         assert np.isfinite(fit.cll)
 
 
+@pytest.mark.parametrize("reading", ["cll", "joint", "merged"])
+def test_ties_are_drawn_and_have_intervals(reading: str) -> None:
+    shown = NETWORK.sample(20, seed=5).with_columns(twin=pl.lit(None, pl.String))
+    rows = pl.concat([twins(10), shown], how="diagonal_relaxed")
+    fit = credo.fit(NETWORK.without_cpts(), rows, TWINS, tie_reading=reading, em=EMOptions(starts=1))
+    assert (fit.method, fit.status.name) == ("posterior", "AVERAGED")
+    found = fit.interval("variant")
+    assert (found["low"] < found["probability"]).all()
+    assert (found["probability"] < found["high"]).all()
+    assert fit.query("P(diabetes=yes | variant=yes)").interval[0] > 0.0
+    assert fit.cll is not None
+
+
 def test_a_killed_run_goes_on_to_the_same_tables(tmp_path) -> None:
     rows = twins(50)
-    whole = credo.fit(NETWORK.without_cpts(), rows, TWINS, em=EMOptions(starts=2))
+    whole = credo.fit(NETWORK.without_cpts(), rows, TWINS, method="cmap", em=EMOptions(starts=2))
 
     class Killed(Exception):
         pass
@@ -308,8 +320,10 @@ def test_a_killed_run_goes_on_to_the_same_tables(tmp_path) -> None:
 
     path = tmp_path / "run.npz"
     with pytest.raises(Killed):
-        credo.fit(NETWORK.without_cpts(), rows, TWINS, progress=kill, em=EMOptions(starts=2, checkpoint=path))
-    again = credo.fit(NETWORK.without_cpts(), rows, TWINS, em=EMOptions(starts=2, checkpoint=path))
+        credo.fit(
+            NETWORK.without_cpts(), rows, TWINS, method="cmap", progress=kill, em=EMOptions(starts=2, checkpoint=path)
+        )
+    again = credo.fit(NETWORK.without_cpts(), rows, TWINS, method="cmap", em=EMOptions(starts=2, checkpoint=path))
     for name in NETWORK.names:
         np.testing.assert_array_equal(again.network.cpt_array(name), whole.network.cpt_array(name))
 

@@ -79,7 +79,7 @@ def test_names_as_genie_gives_them() -> None:
         "s3_2_5_up",
     )
     assert identifiers(Variable("x", ("low", "high"), CutPoints((3,)))) == ("low", "high")
-    assert identifiers(Variable("x", ("lo w", "high"))) == ("lo w", "high")
+    assert identifiers(Variable("x", ("lo w", "high"))) == ("s1_lo_w", "s2_high")
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def test_any_probability_is_accepted_kept_and_checked_but_not_misread() -> None:
     smoke, age = names["smoke"][1], names["age"][0]
     text = f"P(lung={yes}) <= 0.001\nP(smoke={smoke}, lung={yes}) <= 0.9\nP(age={age} | lung={yes}) >= 0"
     knowledge = Knowledge(network, text)
-    assert [each.statement for each in lower(knowledge).unlowered] == [0, 1, 2]
+    assert lower(knowledge).general_statements == (0, 1, 2)
     (worst,) = violations_of(network, knowledge)
     assert worst.amount == pytest.approx(prevalence - 0.001, abs=1e-12)
     findings = only_checked(network, knowledge)

@@ -15,6 +15,7 @@ import numpy as np
 from credo.constraints.constraint_set import (
     TRUE_TOLERANCE,
     Constraints,
+    GeneralConstraint,
     LinearConstraints,
     NoisyFamilyForm,
     ProductConstraint,
@@ -62,6 +63,7 @@ class ConstraintBuilder:
         self.layout = layout
         self.directions = synergy_directions(knowledge.statements)
         self.products: list[ProductConstraint] = []
+        self.general: list[GeneralConstraint] = []
         self.ties: list[RowTie] = []
         self.forms: list[NoisyFamilyForm] = []
         self._max_constraints = max_constraints
@@ -207,6 +209,7 @@ class ConstraintBuilder:
             tuple(self.forms),
             tuple(unlowered),
             dict(self._always_true),
+            general=tuple(self.general),
         )
 
 

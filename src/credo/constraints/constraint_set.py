@@ -243,6 +243,31 @@ class NoisyFamilyForm:
 
 
 @dataclass(frozen=True, slots=True)
+class NetworkProbability:
+    """P(events | conditions) of the expanded network: variables, each with the positions of the states that it has."""
+
+    events: tuple[tuple[str, tuple[int, ...]], ...]
+    conditions: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralConstraint:
+    """Σ coefficient · P(events | conditions) + Σ coefficients · θ[indices] ≤ bound (or = bound).
+
+    Its largest coefficient is one. With a confidence it is soft.
+    """
+
+    terms: tuple[tuple[float, NetworkProbability], ...]
+    indices: tuple[int, ...]
+    coefficients: tuple[float, ...]
+    bound: float
+    statement: int
+    equality: bool = False
+    confidence: float | None = None
+    scale: float = 1.0  # what the numbers of the statement were divided by
+
+
+@dataclass(frozen=True, slots=True)
 class UnloweredStatement:
     """A statement that constrains no CPT, and why."""
 
@@ -264,6 +289,22 @@ class Constraints:
         default_factory=dict
     )  # statement → how many of its constraints hold for all parameters
     expansion: Expansion | None = None  # of the network's noisy families, whose effects have the CPTs
+    general: tuple[GeneralConstraint, ...] = ()  # about probabilities that several CPTs make up
+
+    @property
+    def general_statements(self) -> tuple[int, ...]:
+        """The statements about probabilities that several CPTs make up, by number."""
+        return tuple(dict.fromkeys(each.statement for each in self.general))
+
+
+def with_confidence(constraints: Constraints, statements: Indices, confidence: float = 0.5) -> Constraints:
+    """The constraints with a confidence for these statements, so that nothing takes them for what must hold."""
+    if not len(statements):
+        return constraints
+    linear = constraints.linear
+    chosen = np.isin(linear.statements, statements) & linear.hard
+    softened = replace(linear, confidences=np.where(chosen, confidence, linear.confidences))
+    return replace(constraints, linear=softened)
 
 
 # CPTs that are not learned --------------------------------------------------------------------------------------------

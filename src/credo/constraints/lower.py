@@ -30,6 +30,7 @@ from credo.constraints.constraint_set import (
     RowTie,
     as_linear,
 )
+from credo.constraints.general_constraints import lower_general
 from credo.constraints.noisy_families import rewrite_for_expansion
 from credo.errors import CredoError
 from credo.knowledge.expressions import Expression, Linear, Probability, Product
@@ -50,13 +51,16 @@ from credo.types import Indices, Numbers
 def lower(knowledge: KnowledgeLike, *, max_constraints: int = MAX_CONSTRAINTS) -> Constraints:
     """The constraints of all statements, over the CPTs of the network in which noisy families are expanded.
 
-    Statements that constrain no single CPT are listed in `unlowered`, with the reason.
+    Statements about probabilities that several CPTs make up become `general` constraints. Those that constrain nothing
+    are listed in `unlowered`, with the reason.
     """
     rewritten, expansion = rewrite_for_expansion(knowledge)
     builder = ConstraintBuilder(rewritten, Layout.of(rewritten.network, without=expansion.winners), max_constraints)
     skipped = {unlowered.statement for unlowered in rewritten.unlowered}
     for number, statement in enumerate(rewritten.statements):
-        if number not in skipped:
+        if number in rewritten.general and isinstance(statement, Comparison | Approximation):
+            lower_general(builder, number, statement, expansion)
+        elif number not in skipped:
             LOWERING_RULES[type(statement)](builder, number, statement)
     return replace(builder.constraints(rewritten.unlowered), expansion=expansion)
 

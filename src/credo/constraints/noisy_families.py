@@ -1,7 +1,8 @@
 """Which statements constrain single CPTs, and statements about noisy families rewritten for the CPTs of their sets.
 
 P(…) that gives all parents of its variable and nothing else is a number of a CPT. Any other one is a probability that
-several CPTs make up: a statement about it is not lowered, but checked on the learned network.
+several CPTs make up: `general_constraints.py` lowers statements about it. Those that compare products of such
+probabilities are checked on the learned network only.
 
 An influence or a synergy within one set of causes of a noisy family becomes one on that set's effect; if it holds
 there, it holds for the child, whatever the other causes are [yang, appendix B]. P(… alone) is a number of the CPT of
@@ -35,7 +36,7 @@ from credo.model.noisy import NoisyForm
 from credo.types import Numbers
 
 SCALE_TOLERANCE = 1e-9
-_NOT_AN_ENTRY = "it is about a probability that several CPTs make up"
+_NOT_AN_ENTRY = "it compares products, and is about a probability that several CPTs make up"
 
 
 class _NoSingleCPT(Exception):
@@ -50,6 +51,7 @@ class ExpandedKnowledge:
     network: Network
     orders: Mapping[str, StateOrderLike]
     unlowered: tuple[UnloweredStatement, ...]
+    general: frozenset[int]  # statements about probabilities that several CPTs make up, as they are written
 
 
 def with_noisy_families(knowledge: KnowledgeLike) -> Network:
@@ -80,7 +82,7 @@ def rewrite_for_expansion(knowledge: KnowledgeLike) -> tuple[ExpandedKnowledge, 
         if child in orders:
             orders |= dict.fromkeys(effects, orders[child])
     statements: list[Statement] = []
-    unlowered = []
+    unlowered, general = [], set()
     for number, statement in enumerate(knowledge.statements):
         if isinstance(statement, Influence | Synergy) and statement.child in expansion.effects:
             _require_order(str(statement.child), expansion, _low_to_high(knowledge, statement.child))
@@ -88,8 +90,19 @@ def rewrite_for_expansion(knowledge: KnowledgeLike) -> tuple[ExpandedKnowledge, 
             statements.append(_rewritten(statement, expansion))
         except _NoSingleCPT as reason:
             statements.append(statement)
-            unlowered.append(UnloweredStatement(number, str(reason)))
-    return ExpandedKnowledge(tuple(statements), expansion.network, orders, tuple(unlowered)), expansion
+            if _is_linear(statement):
+                general.add(number)
+            else:
+                unlowered.append(UnloweredStatement(number, str(reason)))
+    found = ExpandedKnowledge(tuple(statements), expansion.network, orders, tuple(unlowered), frozenset(general))
+    return found, expansion
+
+
+def _is_linear(statement: Statement) -> bool:
+    """Whether a statement compares sums of probabilities with each other."""
+    if isinstance(statement, Comparison):
+        return all(isinstance(side, Linear) for side in statement.sides)
+    return isinstance(statement, Approximation)
 
 
 def collapsed(
@@ -151,7 +164,7 @@ def _linear(side: Linear, expansion: Expansion) -> Linear:
 
 def _probability(term: Probability, expansion: Expansion) -> Probability:
     if term.alone:
-        return _alone(term, expansion)
+        return alone_term(term, expansion)
     if not is_cpt_entry(term, expansion.original):
         raise _NoSingleCPT(_NOT_AN_ENTRY)
     effects = expansion.effects.get(term.variable)
@@ -160,10 +173,12 @@ def _probability(term: Probability, expansion: Expansion) -> Probability:
     if len(effects) == 1:  # one set holds all parents: its CPT is that of the child
         return replace(term, variable=effects[0])
     form = expansion.original.forms[term.variable]
-    raise _NoSingleCPT(f"{term.variable} is {form.kind}, and all of its causes together make up this probability")
+    raise _NoSingleCPT(
+        f"it compares products, and {term.variable} is {form.kind}: all of its causes together make up this probability"
+    )
 
 
-def _alone(term: Probability, expansion: Expansion) -> Probability:
+def alone_term(term: Probability, expansion: Expansion) -> Probability:
     """A number of the CPT of one set of causes."""
     child = str(term.variable)
     form = expansion.original.forms.get(child)

@@ -14,8 +14,8 @@ the number, how often it was observed, and the statements.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,7 +23,8 @@ from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
 from credo.errors import Status
 from credo.estimation.counting import counting_m_step, relative_frequencies
-from credo.estimation.em.steps import MStep
+from credo.estimation.em.steps import MStep, StartingMStep
+from credo.estimation.general_steps import GeneralEnd, GeneralSteps, bind_general
 from credo.estimation.method import Method
 from credo.estimation.pinned import contradictions, pinned_at_zero
 from credo.estimation.problem import Problem
@@ -37,22 +38,25 @@ from credo.estimation.solvers.products import ProductConstraints, with_products
 from credo.findings import Finding
 from credo.model.network import Network
 from credo.statistics.counts import Counts
+from credo.statistics.general_statements import GeneralStatements
 from credo.types import Numbers
 
 MAX_ENTROPY = "the point of maximum entropy that the knowledge allows"
 EM_REPETITIONS = 10  # of an M-step; there are hundreds, but each is quicker than loading compiled code
+GENERAL_REPETITIONS = 10  # steps under general statements, about
 LEAST_MULTIPLIER = 1e-6  # per row of data; below it a multiplier is rounding
 
 
-def estimate(problem: Problem, repetitions: int = 1) -> Solution:
-    """Solve every block, count the rest, and report how each was solved; `repetitions`: see `estimate_blocks`."""
+def estimate(problem: Problem, repetitions: int = 1, start: Mapping[str, Numbers] | None = None) -> Solution:
+    """Solve every block, count the rest, and report how each was solved; `repetitions`: see `estimate_blocks`.
+
+    Statements about any probability of the network are bound by steps; those from `start`, CPTs at which an earlier
+    M-step ended, are few and never lead to a worse objective.
+    """
     weights = problem.vector()
     soft_weight, findings = choose_soft_weight(problem, weights)
-    estimates = solve_blocks(problem, weights, soft_weight, repetitions)
-    theta, unseen = relative_frequencies(problem, weights)
-    for each in estimates:
-        theta[each.block.parameters] = each.theta
-    theta = _with_zeros(problem, theta)
+    found = optimum(problem, weights, soft_weight, repetitions, start)
+    theta, unseen, estimates, general = found.theta, found.unseen, found.estimates, found.general
     by_entropy: dict[str, list[int]] = {}
     for each in estimates:
         for d in each.without_data.tolist():
@@ -60,9 +64,10 @@ def estimate(problem: Problem, repetitions: int = 1) -> Solution:
             by_entropy.setdefault(name, []).append(configuration)
     return Solution(
         problem.cpts(theta),
-        status_of(estimates),
+        status_of(estimates) if general is None else _status_of_general(general, estimates),
         (
             *findings,
+            *([] if general is None else general_findings(general)),
             *no_data_findings(problem.network, problem.names, unseen, by_entropy, MAX_ENTROPY),
             *contradictions(problem, ((each.block, each.impossible) for each in estimates)),
             *solver_findings(problem.network, estimates),
@@ -73,11 +78,82 @@ def estimate(problem: Problem, repetitions: int = 1) -> Solution:
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Optimum:
+    """The most probable CPTs under the knowledge, in one vector, and how they were found."""
+
+    theta: Numbers  # (parameters,)
+    unseen: Mapping[str, list[int]]  # configurations without any weight
+    estimates: list[BlockEstimate]  # of blocks, those that general statements join with their tangents
+    general: GeneralEnd | None  # where steps under general statements ended; None where these hold by themselves
+
+
+def optimum(
+    problem: Problem,
+    weights: Numbers,
+    soft_weight: float,
+    repetitions: int = 1,
+    start: Mapping[str, Numbers] | None = None,
+    any_point: bool = False,
+) -> Optimum:
+    """The optimum for these weights; `start` as in `estimate`, `any_point` as in `bind_general`."""
+    estimates = solve_blocks(problem, weights, soft_weight, repetitions)
+    theta, unseen = relative_frequencies(problem, weights)
+    for each in estimates:
+        theta[each.block.parameters] = each.theta
+    theta = _with_zeros(problem, theta)
+    general = None
+    if problem.constraints.general:
+        general = _bind_general(problem, weights, soft_weight, theta, repetitions, start, any_point)
+    if general is None:
+        return Optimum(theta, unseen, estimates, None)
+    return Optimum(general.theta, unseen, _joined_estimates(estimates, general), general)
+
+
 def solve_blocks(problem: Problem, weights: Numbers, soft_weight: float, repetitions: int = 1) -> list[BlockEstimate]:
     """The optimum of every block."""
     estimates = estimate_blocks(problem.blocks, weights, soft_weight, repetitions=repetitions)
     solved = without_pinned_prior(problem, weights, estimates, soft_weight)
     return with_products(solved, problem.seed, repetitions**2)  # products take many solutions each time
+
+
+def _bind_general(
+    problem: Problem,
+    weights: Numbers,
+    soft_weight: float,
+    relaxed: Numbers,
+    repetitions: int,
+    start: Mapping[str, Numbers] | None,
+    any_point: bool,
+) -> GeneralEnd | None:
+    """Where steps under statements about any probability of the network end; None where these hold already."""
+
+    def solve(blocks: Sequence[Block], own: Numbers, weight: float, in_rounds: bool) -> list[BlockEstimate]:
+        often = GENERAL_REPETITIONS * repetitions
+        found = estimate_blocks(blocks, own, weight, repetitions=often, in_rounds=in_rounds)
+        found = without_pinned_prior(problem, own, found, weight)
+        return with_products(found, problem.seed, repetitions**2)
+
+    theta = relaxed.copy()
+    for name in problem.kept:
+        theta[problem.layout.slice_of(name)] = problem.network.cpt_array(name).ravel()
+    steps = GeneralSteps(
+        problem,
+        GeneralStatements.of(problem.constraints, problem.network, problem.memory_limit),
+        weights,
+        (weights > 0.0) & (relaxed > 0.0),
+        soft_weight,
+        solve,
+        lambda point: _soft_cost(problem.blocks, point, soft_weight),
+    )
+    whole = None if start is None else problem.layout.pack({**problem.network.cpts, **start})
+    return bind_general(steps, theta, whole, any_point)
+
+
+def _joined_estimates(estimates: Sequence[BlockEstimate], general: GeneralEnd) -> list[BlockEstimate]:
+    """The estimates of blocks that no general statement reaches, and those of the last tangents."""
+    taken = {place for each in general.estimates for place in each.block.configurations}
+    return [*(each for each in estimates if each.block.configurations[0] not in taken), *general.estimates]
 
 
 def without_pinned_prior(
@@ -119,24 +195,32 @@ def multipliers_of(problem: Problem) -> Mapping[int, float]:
     """The multiplier of each statement at the most probable CPTs, for methods that have none of their own."""
     weights = problem.vector()
     soft_weight, _ = choose_soft_weight(problem, weights)
-    return multipliers_by_statement(solve_blocks(problem, weights, soft_weight), problem.counts.total)
+    return multipliers_by_statement(optimum(problem, weights, soft_weight).estimates, problem.counts.total)
 
 
 def constrained_m_step(problem: Problem) -> MStep:
     """The M-step of cml and cmap; its term of the objective is Σ α log θ less the cost of violated soft statements."""
-    if not problem.blocks:
+    if not problem.blocks and not problem.constraints.general:
         return counting_m_step(problem)
     prior = problem.pseudo_counts()
     soft_weight = DEFAULT_WEIGHT if problem.soft_weight is None else problem.soft_weight
+    general = None
+    if problem.constraints.general:
+        general = GeneralStatements.of(problem.constraints, problem.network, problem.memory_limit)
 
-    def m_step(counts: Counts) -> tuple[Mapping[str, Numbers], float]:
-        cpts = estimate(replace(problem, counts=counts, folds=(), soft_weight=soft_weight), EM_REPETITIONS).cpts
+    def m_step(counts: Counts, start: Mapping[str, Numbers] | None = None) -> tuple[Mapping[str, Numbers], float]:
+        own = replace(problem, counts=counts, folds=(), soft_weight=soft_weight)
+        cpts = estimate(own, EM_REPETITIONS, start).cpts
         theta = problem.layout.pack(cpts, missing=0.0)
         counted = (prior > 0) & (theta > 0)  # only numbers that the knowledge pins are at zero
         term = float(prior[counted] @ np.log(theta[counted]))
-        return cpts, term - _soft_cost(problem.blocks, theta, soft_weight)
+        term -= _soft_cost(problem.blocks, theta, soft_weight)
+        if general is not None:
+            whole = problem.layout.pack({**problem.network.cpts, **cpts})
+            term -= general.soft_cost(general.values_from(general.sums_at(whole), whole), soft_weight)
+        return cpts, term
 
-    return m_step
+    return m_step if general is None else StartingMStep(m_step)
 
 
 def _soft_cost(blocks: Sequence[Block], theta: Numbers, soft_weight: float) -> float:
@@ -182,6 +266,29 @@ def solver_findings(network: Network, estimates: Sequence[BlockEstimate]) -> Ite
                 f"to {each.certificate.violation:.1e}; the relative duality gap is {each.certificate.gap:.1e}."
             )
             yield Finding("not certified", message, name)
+
+
+def general_findings(general: GeneralEnd) -> Iterator[Finding]:
+    """That the optimum is local, or that statements about probabilities of the network do not hold."""
+    if general.holds:
+        message = (
+            "Other probabilities may fit the data better, because some statements are about probabilities that several "
+            "CPTs make up: they were bound by steps from several starts."
+        )
+        yield Finding("local optimum", message)
+    else:
+        message = (
+            "No probabilities were found at which all statements hold; one about a probability that several CPTs make "
+            f"up is missed by {general.violation:.2g}. This is no proof that there are none: run credo.check."
+        )
+        yield Finding("violated", message)
+
+
+def _status_of_general(general: GeneralEnd, estimates: Sequence[BlockEstimate]) -> Status:
+    """The status where general statements were bound."""
+    if not general.holds or status_of(estimates) is Status.VIOLATED:
+        return Status.VIOLATED
+    return Status.LOCAL
 
 
 def status_of(estimates: Sequence[BlockEstimate]) -> Status:
@@ -236,6 +343,7 @@ CML = Method(
     estimate,
     constrained_m_step,
     maximises_likelihood=True,
+    binds_any_probability=True,
 )
 CMAP = Method(
     "cmap",
@@ -246,4 +354,5 @@ CMAP = Method(
     default_prior=1.0,
     takes_prior=True,
     maximises_likelihood=True,
+    binds_any_probability=True,
 )

@@ -84,10 +84,13 @@ def estimate_incomplete(problem: Problem) -> Solution:
     exchanges = exchanges_of(used, found_by_em(e_step.prepared))
     completed = replace(inner, counts=expected, folds=folds, pinned=inner.pinned if is_em else NONE)
     draw = method.estimate_drawing
-    not_drawn = why_not_drawn(used, prepared, exchanges) if draw is not None else ""
+    tied = e_step.rows if isinstance(e_step, TiedEStep) else None
+    not_drawn = why_not_drawn(prepared if tied is None else tied, exchanges) if draw is not None else ""
     drawn = draw is not None and not not_drawn
     if draw is not None and drawn:
-        last = draw(completed, Incomplete(prepared, cells, result.cpts, exchanges))
+        if tied is not None:  # the counts of an M-step for ties are not those that are expected
+            cells = tied.expected(prepared.layout.pack(result.cpts), tied.start()).seen
+        last = draw(completed, Incomplete(e_step.prepared, cells, result.cpts, exchanges, tied))
     else:
         last = method.estimate(completed)
     cpts = {name: result.cpts[name] for name in problem.names} if is_em else last.cpts
@@ -239,6 +242,10 @@ def _others(result: EMResult, names: tuple[str, ...]) -> dict[str, Numbers]:
 def _by_gradient(method: Method, problem: Problem, dataset: Dataset) -> Solution:
     if problem.constraints.ties and method.uses_knowledge:
         raise OptionError("Tied rows are learned by EM only: leave the trainer at em.")
+    if problem.constraints.general and method.uses_knowledge:
+        raise OptionError(
+            "Statements about probabilities that several CPTs make up are bound by EM only: leave the trainer at em."
+        )
     return estimate_by_gradient(method, problem, dataset, reporter(problem))
 
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from credo.estimation.problem import Problem
     from credo.estimation.solution import Solution
     from credo.statistics.inference.expected_counts import Prepared
-    from credo.types import Numbers
+    from credo.statistics.ties.likelihood import TiedData
+from credo.types import Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,6 +24,7 @@ class Incomplete:
     expected: Numbers  # counts of all cells
     cpts: Mapping[str, Numbers]
     exchanges: Exchanges  # what nothing tells apart
+    tied: TiedData | None = None  # the same rows with their ties
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,10 @@ class Method:
         Whether it maximises likelihood times prior, so that the gradient trainer can do it too.
     weighs_all_statements
         Whether every statement is a penalty with a weight of its own, so that no weight for soft ones is chosen.
+    doubts
+        Whether it can find out which statements are wrong.
+    binds_any_probability
+        Whether statements about probabilities that several CPTs make up influence the estimate, too.
     """
 
     name: str
@@ -70,6 +76,8 @@ class Method:
     cross_validates: bool = False
     maximises_likelihood: bool = False
     weighs_all_statements: bool = False
+    doubts: bool = False
+    binds_any_probability: bool = False
 
     @property
     def keeps_hard_statements(self) -> bool:

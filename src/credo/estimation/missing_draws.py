@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import inf, prod
 
 from credo.errors import listing
 from credo.estimation.constrained import CMAP
@@ -17,8 +17,10 @@ from credo.sampling.vectorised import CHAINS
 from credo.statistics.inference.draw_missing import fractional_rows
 from credo.statistics.inference.expected_counts import Prepared, prepare
 from credo.statistics.inference.plain import Terms
+from credo.statistics.ties.draw_tied import fractional_tied_rows
+from credo.statistics.ties.draw_tied import why_not_drawn as why_ties_are_not_drawn
+from credo.statistics.ties.likelihood import TiedData, tie_rows
 
-TIED = "rows are tied, and their values depend on each other"
 MOST_SECONDS = 60.0  # that `auto` lets the sampler take, as far as can be estimated
 MOST_VALUES = 2**23  # rows times variables of a table, beyond which that is certain without a closer look
 SHORT_CHAIN_SWEEPS = 150  # of all chains together, as small problems need them
@@ -26,11 +28,11 @@ SECONDS_A_FACTOR = 1e-8  # of an enumerated state, in one chain
 SECONDS_AN_UPDATE = 1e-7  # of a parameter, in one chain
 
 
-def why_not_drawn(problem: Problem, prepared: Prepared, exchanges: Exchanges) -> str:
-    """Why the missing values of a problem cannot be drawn, as a clause; empty where they can."""
-    if problem.constraints.ties:
-        return TIED
-    fractional = fractional_rows(prepared)
+def why_not_drawn(rows: Prepared | TiedData, exchanges: Exchanges) -> str:
+    """Why the missing values of rows, tied or not, cannot be drawn, as a clause; empty where they can."""
+    if isinstance(rows, TiedData) and (reason := why_ties_are_not_drawn(rows)):
+        return reason
+    fractional = fractional_tied_rows(rows) if isinstance(rows, TiedData) else fractional_rows(rows)
     if fractional is not None:
         row, weight = fractional
         return (
@@ -45,18 +47,20 @@ def why_not_drawn(problem: Problem, prepared: Prepared, exchanges: Exchanges) ->
     return ""
 
 
-def seconds_to_draw(problem: Problem, prepared: Prepared) -> float:
+def seconds_to_draw(problem: Problem, rows: Prepared | TiedData) -> float:
     """About how long the sampler takes: draws of all chains, in each of which all missing values are drawn."""
-    options, terms = problem.options.posterior, prepared.cuts
+    options, parts = problem.options.posterior, [rows] if isinstance(rows, Prepared) else rows.parts
     parameters = sum(prod(problem.network.shape(name)) for name in problem.names)
-    if isinstance(terms, Terms) and terms.cells.size <= VECTORISED_FACTORS and parameters <= VECTORISED_PARAMETERS:
-        return SHORT_CHAIN_SWEEPS * CHAINS * (SECONDS_A_FACTOR * terms.cells.size + SECONDS_AN_UPDATE * parameters)
-    if prepared.plans is None:
-        cells = float(terms.cells.size) if isinstance(terms, Terms) else 0.0
-    else:
-        each = prepared.plans.input_cells + 2 * prepared.plans.clique_cells
-        cells = float(each[prepared.groups.component].sum())
-    updates = parameters + cells / CELLS_AN_UPDATE + float(prepared.groups.weights.sum())
+    enumerated = sum(part.cuts.cells.size if isinstance(part.cuts, Terms) else inf for part in parts)
+    if enumerated <= VECTORISED_FACTORS and parameters <= VECTORISED_PARAMETERS:
+        return SHORT_CHAIN_SWEEPS * CHAINS * (SECONDS_A_FACTOR * enumerated + SECONDS_AN_UPDATE * parameters)
+    updates = float(parameters)
+    for part in parts:
+        cells = float(part.cuts.cells.size) if isinstance(part.cuts, Terms) else 0.0
+        if part.plans is not None:
+            each = part.plans.input_cells + 2 * part.plans.clique_cells
+            cells = float(each[part.groups.component].sum())
+        updates += cells / CELLS_AN_UPDATE + float(part.groups.weights.sum())
     return SECONDS_AN_UPDATE * options.chains * (options.warmup + options.draws * options.thinning) * updates
 
 
@@ -71,18 +75,27 @@ def automatic(problem: Problem) -> tuple[Method, str]:
     assert dataset is not None
     if problem.options.em.trainer == "gradient":
         return CMAP, ""  # the user wants an optimum by gradients
-    if problem.constraints.ties:
-        return CMAP, f"{TIED}. {MEANS_ONLY}"
     if dataset.codes.size > MOST_VALUES:
         return CMAP, f"drawing the missing values of so many rows would take long. {TAKES_LONGER}"
-    prepared = prepare(problem.counts.layout, dataset, problem.memory_limit)
+    rows: Prepared | TiedData
+    if problem.constraints.ties:
+        rows = tie_rows(
+            problem.counts.layout,
+            problem.constraints.ties,
+            dataset,
+            reading=problem.reading,
+            memory_limit=problem.memory_limit,
+        )
+        prepared = rows.prepared
+    else:
+        rows = prepared = prepare(problem.counts.layout, dataset, problem.memory_limit)
     exchanges = exchanges_of(problem, found_by_em(prepared))
-    reason = why_not_drawn(problem, prepared, exchanges)
+    reason = why_not_drawn(rows, exchanges)
     if reason:
         return CMAP, f"{reason}. {MEANS_ONLY}"
     if exchanges.variables:
         return CMAP, f"nothing says which state of {listing(exchanges.variables)} is which. {NAMED_ALIKE}"
-    seconds = seconds_to_draw(problem, prepared)
+    seconds = seconds_to_draw(problem, rows)
     if seconds > MOST_SECONDS:
         long = "a minute" if seconds < 90.0 else f"{seconds / 60.0:,.0f} minutes"
         return CMAP, f"drawing the missing values would take about {long}. {TAKES_LONGER}"

@@ -14,6 +14,7 @@ from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution, violated_findings
+from credo.findings import Finding
 from credo.sampling.missing_values import MissingValues
 from credo.sampling.posterior import PRODUCT_MISSED, PosteriorResult, posterior
 from credo.statistics.counts import Counts
@@ -30,12 +31,17 @@ def estimate(problem: Problem) -> Solution:
 def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
     """The same with missing values, which are drawn too."""
     exchangeable = {name: rows.exchanges.groups[name] for name in rows.exchanges.variables}
-    missing = MissingValues.of(problem.network, problem.names, rows.prepared, rows.expected, exchangeable, rows.cpts)
+    missing = MissingValues.of(
+        problem.network, problem.names, rows.prepared, rows.expected, exchangeable, rows.cpts, rows.tied
+    )
     return _average(problem, rows.prepared.observed, missing)
 
 
 def _average(problem: Problem, counts: Counts, missing: MissingValues | None) -> Solution:
-    soft_weight, findings = choose_soft_weight(problem, problem.vector())
+    findings: list[Finding] = []
+    soft_weight = 0.0
+    if problem.doubts is None:
+        soft_weight, findings = choose_soft_weight(problem, problem.vector())
     result = posterior(
         problem.network,
         problem.names,
@@ -48,6 +54,7 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
         progress=problem.report,
         memory_limit=problem.memory_limit,
         missing=missing,
+        doubts=problem.doubts,
     )
     kinds = {finding.kind for finding in result.findings}
     # The mean satisfies what each draw does, but for statements that compare products: what they allow is not convex.
@@ -75,4 +82,5 @@ POSTERIOR = Method(
     estimate,
     estimate_drawing=estimate_drawing,
     takes_prior=True,
+    doubts=True,
 )

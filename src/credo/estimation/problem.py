@@ -16,6 +16,7 @@ from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.options import Options, TieReading
 from credo.progress import ESTIMATING, ProgressEvent, ProgressListener
+from credo.sampling.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors, prior_vector, pseudo_counts
 from credo.types import Indices, Numbers
@@ -57,6 +58,7 @@ class Problem:
     memory_limit: int | None = None
     pinned: Indices = field(default_factory=lambda: NONE)  # parameters that can only be zero, where they were sought
     not_posterior: str = ""  # why `auto` is not the method posterior for incomplete rows; sentences
+    doubts: DoubtedStatements | None = None  # which may be wrong
     observed: Counts | None = None  # of complete families, where `counts` are expected ones
     progress: ProgressListener | None = field(default=None, repr=False)  # receives an event now and then
 
@@ -68,8 +70,8 @@ class Problem:
     @property
     def has_soft_statements(self) -> bool:
         """Whether a statement carries a confidence."""
-        products = any(product.confidence is not None for product in self.constraints.products)
-        return products or not bool(self.constraints.linear.hard.all())
+        others = (*self.constraints.products, *self.constraints.general)
+        return any(each.confidence is not None for each in others) or not bool(self.constraints.linear.hard.all())
 
     def report(self, done: float, total: float, detail: str = "") -> None:
         """Report how far the estimation is."""

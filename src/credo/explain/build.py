@@ -92,7 +92,8 @@ def explain(
     weight = DEFAULT_WEIGHT if not_chosen else choose_soft_weight(problem, problem.vector())[0]
     problem = problem if problem.soft_weight is not None else replace(problem, soft_weight=weight)
     begin(0)
-    stated = lower(knowledge) if problem.kept else problem.constraints  # without the numbers of CPTs that were kept
+    # Without the numbers of CPTs that were kept, and with statements that the method does not bind.
+    stated = lower(knowledge) if problem.kept or unused else problem.constraints
     observed = problem.counts if problem.observed is None else problem.observed
     plausible = compare_with_data(stated, observed, seed=problem.seed, knowledge=knowledge).plausible
     contradicted = contradictions_among(plausible, knowledge, stated, observed)
@@ -291,6 +292,11 @@ def _notes(problem: Problem, method: str, is_incomplete: bool, too_many_cells: b
         notes.append("There are too many probabilities to leave out one observation at a time: a tenth was, ten times.")
     if any(block.products for block in problem.blocks) and not is_incomplete:
         notes.append("Statements that compare products take no part in the predictions of held-out observations.")
+    if problem.constraints.general and not is_incomplete:
+        notes.append(
+            "Statements about probabilities that several CPTs make up take no part in the predictions of held-out "
+            "observations."
+        )
     large = [name for name in problem.names if problem.network.configurations(name) > MAX_CONFIGURATIONS]
     if large:
         notes.append(

@@ -116,7 +116,7 @@ def contradictions_among(
 
     Statements about probabilities that several CPTs make up are compared with shares of the rows here.
     """
-    shares = row_shares(knowledge, constraints, counts) if constraints.unlowered else {}
+    shares = row_shares(knowledge, constraints, counts) if constraints.unlowered or constraints.general else {}
     plausible = {**plausible, **{number: share.plausibility for number, share in shares.items()}}
     chosen = sorted(number for number, each in plausible.items() if each.verdict is Verdict.CONTRADICTED)
     references = references_to(knowledge.statements) if chosen else ()

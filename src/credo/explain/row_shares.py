@@ -35,13 +35,13 @@ class RowShare:
 def row_shares(knowledge: Knowledge, constraints: Constraints, counts: Counts) -> dict[int, RowShare]:
     """The share of rows for each statement, by number, that bounds one probability which several CPTs make up."""
     found = {}
-    for unlowered in constraints.unlowered:
-        ranges = ranges_of(knowledge.statements[unlowered.statement], knowledge.network)
+    for number in (*(each.statement for each in constraints.unlowered), *constraints.general_statements):
+        ranges = ranges_of(knowledge.statements[number], knowledge.network)
         if len(ranges) == 1:
             ((probability, allowed),) = ranges.items()
             share = _share(probability, allowed, counts)
             if share is not None:
-                found[unlowered.statement] = share
+                found[number] = share
     return found
 
 

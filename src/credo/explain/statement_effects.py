@@ -17,11 +17,14 @@ import numpy as np
 
 from credo.constraints.blocks import Block, stacked
 from credo.constraints.constraint_set import NO_CONSTRAINTS
-from credo.estimation.constrained import without_pinned_prior
+from credo.constraints.feasibility import NONE
+from credo.estimation.constrained import multipliers_by_statement, optimum, without_pinned_prior
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT
-from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
+from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks, solve_certified
+from credo.estimation.solvers.certificate import Certificate
 from credo.estimation.solvers.products import with_products
+from credo.estimation.solvers.tasks import Task
 from credo.explain.plausibility import dirichlet_draws
 from credo.types import Flags, Indices, Numbers
 
@@ -86,17 +89,71 @@ def effects_on_optimum(problem: Problem) -> dict[int, StatementEffect]:
         estimates = without_pinned_prior(problem, vector, estimate_blocks(blocks, vector, weight), weight)
         return with_products(estimates, problem.seed)
 
+    if problem.constraints.general:
+        return _effects_with_general(problem, vector, data, weight)
     with_all = solve(problem.blocks)
     tasks = [(number, k) for k, block in enumerate(problem.blocks) for number in block.statements]
     without_one = solve([without_statement(problem.blocks[k], number) for number, k in tasks])
+    return _compared(problem.blocks, tasks, with_all, without_one, data)
+
+
+def _effects_with_general(
+    problem: Problem, vector: Numbers, data: Numbers, weight: float
+) -> dict[int, StatementEffect]:
+    """The same where statements about any probability of the network join blocks, with their tangents at the optimum.
+
+    Only statements with a multiplier change an optimum. One about a CPT is left out of its own block, in which the
+    tangents of general statements keep their multipliers λ as costs Σ λ·∇g·θ; a general one of all that it joins.
+    """
+    found = optimum(problem, vector, weight)
+    multipliers = multipliers_by_statement(found.estimates, problem.counts.total)
+    general = set(problem.constraints.general_statements)
+    costs = np.zeros(problem.layout.size)
+    for each in found.estimates:
+        linear = each.block.linear
+        priced = np.where(np.isin(linear.statements, list(general)), each.multipliers, 0.0)
+        values = linear.coefficients * priced[linear.entry_constraints]
+        np.add.at(costs, each.block.parameters[linear.indices], values)
+    blocks: list[Block] = []
+    tasks, with_all, left_out = [], [], []
+    for block in problem.blocks:
+        own = [number for number in block.statements if multipliers.get(number, 0.0) > 0.0]
+        theta, weights = found.theta[block.parameters], vector[block.parameters]
+        for number in own:
+            tasks.append((number, len(blocks)))
+            task = Task(without_statement(block, number), weights, None, weight, costs[block.parameters])
+            left_out.append(task if weights.any() else replace(task, entropies=np.ones(block.size)))
+        blocks.append(block)
+        with_all.append(BlockEstimate(Task(block, weights), theta, np.zeros(0), "", Certificate(0.0, 0.0), NONE))
+    for each in found.estimates:
+        for number in sorted(general.intersection(each.block.statements)):
+            if multipliers.get(number, 0.0) > 0.0:
+                tasks.append((number, len(blocks)))
+                left_out.append(replace(each.task, block=without_statement(each.block, number)))
+        if general.intersection(each.block.statements):
+            blocks.append(each.block)
+            with_all.append(replace(each, theta=found.theta[each.block.parameters]))
+    effects = _compared(blocks, tasks, with_all, solve_certified(left_out), data)
+    every = {number for block in problem.blocks for number in block.statements} | general
+    return {number: effects.get(number, StatementEffect((), 0.0)) for number in sorted(every)}
+
+
+def _compared(
+    blocks: Sequence[Block],
+    tasks: Sequence[tuple[int, int]],  # a statement, and the block without it
+    with_all: Sequence[BlockEstimate],  # of each block
+    without_one: Sequence[BlockEstimate],  # of each task
+    data: Numbers,
+) -> dict[int, StatementEffect]:
+    """How the blocks without a statement differ from those with all of them."""
     if not tasks:
         return {}
     changes: dict[int, list[Change]] = {number: [] for number, _ in tasks}
     gains = dict.fromkeys(changes, 0.0)
-    whole = stacked([problem.blocks[k] for _, k in tasks])
+    whole = stacked([blocks[k] for _, k in tasks])
     theta = np.concatenate([with_all[k].theta for _, k in tasks])
     other = np.concatenate([each.theta for each in without_one])
-    owner = np.repeat(np.arange(len(tasks)), [len(problem.blocks[k].configurations) for _, k in tasks])
+    owner = np.repeat(np.arange(len(tasks)), [len(blocks[k].configurations) for _, k in tasks])
     largest = np.maximum.reduceat(np.abs(theta - other), whole.distributions[:-1])
     for d in np.flatnonzero(largest > LEAST_CHANGE).tolist():
         changes[tasks[owner[d]][0]].append(Change(*whole.configurations[d], float(largest[d])))

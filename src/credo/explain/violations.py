@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from credo.constraints.constraint_set import Constraints
+from credo.constraints.constraint_set import Constraints, UnloweredStatement
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import with_noisy_families
 from credo.constraints.violations import Excess, excess_by_statement
@@ -24,9 +24,12 @@ from credo.knowledge.query import Query
 from credo.knowledge.statements import Approximation, Comparison, Order
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.statistics.general_statements import GeneralStatements
 from credo.statistics.questions import BatchedCPTs, answer, as_batch
 
 ONLY_CHECKED = "only checked"  # the kind of a finding
+NOT_BOUND = "it is about a probability that several CPTs make up"
+BINDING_METHODS = "cmap or cml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +91,29 @@ def violations_of(network: Network, knowledge: Knowledge) -> tuple[Violation, ..
 def statement_excesses(constraints: Constraints, network: Network) -> dict[int, Excess]:
     """By how much the CPTs of a network violate each statement, or how much room they leave."""
     theta = constraints.layout.pack({name: network.cpt_array(name) for name in constraints.layout.names})
-    return excess_by_statement(constraints, theta)
+    found = excess_by_statement(constraints, theta)
+    if constraints.general:
+        general = GeneralStatements.of(constraints, network)
+        for each, excess in zip(constraints.general, general.excess(theta).tolist(), strict=True):
+            if each.statement not in found or excess > found[each.statement].scaled:
+                found[each.statement] = Excess(excess * each.scale, excess)
+    return found
 
 
-def unused_statements(network: Network, knowledge: Knowledge) -> tuple[UnusedStatement, ...]:
-    """The statements that no single CPT can satisfy: the estimate does not use them."""
+def unused_statements(
+    network: Network, knowledge: Knowledge, binds_any: bool = False, stated: Constraints | None = None
+) -> tuple[UnusedStatement, ...]:
+    """The statements that the estimate does not use.
+
+    A method that `binds_any` probability uses those that are about probabilities which several CPTs make up. `stated`
+    are the constraints of the knowledge, where they are known.
+    """
     found = []
-    unlowered = lower(knowledge).unlowered
+    stated = lower(knowledge) if stated is None else stated
+    unlowered = list(stated.unlowered)
+    if not binds_any:
+        unlowered += [UnloweredStatement(number, NOT_BOUND) for number in stated.general_statements]
+        unlowered.sort(key=lambda each: each.statement)
     references = references_to(knowledge.statements) if unlowered else ()
     for each in unlowered:
         excess = _excess_on_network(network, knowledge, each.statement)
@@ -104,19 +123,23 @@ def unused_statements(network: Network, knowledge: Knowledge) -> tuple[UnusedSta
                 each.reason,
                 None if excess is None else excess.amount,
                 excess is not None and excess.is_violated,
-                _remedy(knowledge, each.statement),
+                _remedy(knowledge, each.statement, each.statement in stated.general_statements),
             )
         )
     return tuple(found)
 
 
-def only_checked(network: Network, knowledge: Knowledge) -> list[Finding]:
+def only_checked(
+    network: Network, knowledge: Knowledge, binds_any: bool = False, stated: Constraints | None = None
+) -> list[Finding]:
     """Findings about the statements that the estimate does not use."""
-    return [Finding(ONLY_CHECKED, str(each)) for each in unused_statements(network, knowledge)]
+    return [Finding(ONLY_CHECKED, str(each)) for each in unused_statements(network, knowledge, binds_any, stated)]
 
 
-def _remedy(knowledge: Knowledge, number: int) -> str:
-    """What to write instead, so that the statement constrains a CPT: it has to name every parent."""
+def _remedy(knowledge: Knowledge, number: int, is_general: bool) -> str:
+    """Which method uses the statement; or what to write instead, so that it constrains a CPT: it names every parent."""
+    if is_general:
+        return f"The methods {BINDING_METHODS} use it."
     statement, network = knowledge.statements[number], knowledge.network
     if not isinstance(statement, Comparison | Approximation):
         return ""

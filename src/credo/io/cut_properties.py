@@ -1,8 +1,9 @@
 """Cut points and orders in network files: as properties of a variable, or beside a file that has no properties.
 
 The properties are `credo_cut_points`, the points; `credo_range_seen`, the lowest and the highest number seen, `?` where
-one is not known; `credo_states`, a JSON list of the states, where the format cannot hold their names; and
-`credo_order`, which is `ascending` where the states are declared to be listed from low to high.
+one is not known; `credo_states`, a JSON list of the states, where the format cannot hold their names (read only if the
+states of the file are still those that were written for them); and `credo_order`, which is `ascending` where the states
+are declared to be listed from low to high.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +26,18 @@ from credo.types import PathLike
 
 POINTS, RANGE, STATES, ORDER = PROPERTIES = ("credo_cut_points", "credo_range_seen", "credo_states", "credo_order")
 ASCENDING = "ascending"
+IDENTIFIER, WORD = r"[A-Za-z_][A-Za-z0-9_]*", r"[A-Za-z0-9_]+"
 BESIDE = ".cuts.json"  # the ending of a file beside
 
 
 def cut_properties(variable: Variable, written: Sequence[str] | None = None) -> dict[str, str]:
     """The properties of a variable, none for most; `written` are the states that the file has instead."""
     cuts = variable.cuts
-    order = {ORDER: ASCENDING} if variable.is_ordered else {}
-    if cuts is None:
-        return order
-    found = {**order, POINTS: " ".join(map(repr, cuts.points))}
-    if cuts.lowest is not None or cuts.highest is not None:
-        found[RANGE] = " ".join("?" if end is None else repr(end) for end in (cuts.lowest, cuts.highest))
+    found = {ORDER: ASCENDING} if variable.is_ordered else {}
+    if cuts is not None:
+        found[POINTS] = " ".join(map(repr, cuts.points))
+        if cuts.lowest is not None or cuts.highest is not None:
+            found[RANGE] = " ".join("?" if end is None else repr(end) for end in (cuts.lowest, cuts.highest))
     if written is not None and tuple(written) != variable.states:
         found[STATES] = json.dumps(variable.states)
     return found
@@ -46,8 +48,18 @@ def variable_with(name: str, states: Sequence[str], properties: Mapping[str, str
     order = properties.get(ORDER)
     if order not in (None, ASCENDING):
         raise NetworkError(f"The property {ORDER} of {name} is `{ASCENDING}`, not “{order[:40]}”.")
+    cuts = _cut_points(name, properties)
+    found = Variable(name, tuple(states), cuts, is_ordered=order is not None)
+    if STATES in properties:
+        own = replace(found, states=tuple(_state_names(name, len(states), properties[STATES])))
+        if found.states in (identifiers(own), identifiers(own, WORD)):  # otherwise another program renamed the states
+            return own
+    return found
+
+
+def _cut_points(name: str, properties: Mapping[str, str]) -> CutPoints | None:
     if POINTS not in properties:
-        return Variable(name, tuple(states), is_ordered=order is not None)
+        return None
     points = _numbers(name, POINTS, properties[POINTS].split())
     ends: list[float | None] = [None, None]
     if RANGE in properties:
@@ -55,9 +67,7 @@ def variable_with(name: str, states: Sequence[str], properties: Mapping[str, str
         if len(words) != 2:
             raise NetworkError(f"The property {RANGE} of {name} has two numbers, not “{properties[RANGE][:40]}”.")
         ends = [None if word == "?" else _numbers(name, RANGE, [word])[0] for word in words]
-    if STATES in properties:
-        states = _state_names(name, len(states), properties[STATES])
-    return Variable(name, tuple(states), CutPoints(tuple(points), *ends), is_ordered=order is not None)
+    return CutPoints(tuple(points), *ends)
 
 
 def property_of(text: str) -> tuple[str, str] | None:
@@ -66,16 +76,24 @@ def property_of(text: str) -> tuple[str, str] | None:
     return (name.strip(), value.strip()) if name.strip() in PROPERTIES else None
 
 
-def identifiers(variable: Variable) -> tuple[str, ...]:
+def identifiers(variable: Variable, held: str = IDENTIFIER) -> tuple[str, ...]:
     """States for formats that have identifiers only, as GeNIe names ranges: `s1_below_40`, `s2_40_60`, `s3_60_up`.
 
-    States that are identifiers already stay as they are.
+    Other states keep what an identifier can hold: `s1_0`, `s2_at_most_5`. Where the format holds all, they stay;
+    `held` is the pattern of what it holds.
     """
-    if variable.cuts is None or all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", state) for state in variable.states):
+    if all(re.fullmatch(held, state) for state in variable.states):
         return variable.states
+    if variable.cuts is None:
+        return tuple(f"s{place}_{_word(state)}" for place, state in enumerate(variable.states, start=1))
     words = [re.sub(r"\W", "_", number_text(point).replace("-", "minus_")) for point in variable.cuts.points]
     between = [f"s{place + 2}_{low}_{words[place + 1]}" for place, low in enumerate(words[:-1])]
     return (f"s1_below_{words[0]}", *between, f"s{len(words) + 1}_{words[-1]}_up")
+
+
+def _word(state: str) -> str:
+    """The letters and digits of a state, others as underscores."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", state).strip("_")[:40]
 
 
 def _numbers(name: str, what: str, words: Sequence[str]) -> list[float]:

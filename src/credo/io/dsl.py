@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from credo.errors import FormatError, NetworkError, listing, readable_count
 from credo.io.assembly import assemble, check_implied, implied_by_noise
-from credo.io.cut_properties import PROPERTIES, cut_properties, identifiers, variable_with
+from credo.io.cut_properties import IDENTIFIER, PROPERTIES, WORD, cut_properties, identifiers, variable_with
 from credo.io.files import read_text, replacing, warn_of_loss
 from credo.io.noisy_formats import noisymax_form
 from credo.io.printed_numbers import NUMBER, RoundedSums, parse_numbers
@@ -218,7 +218,7 @@ def _values(scanner: Scanner, node: _Node, shape: tuple[int, ...]) -> Numbers:
 
 
 def write_dsl(network: Network, path: PathLike) -> None:
-    """Write the network as DSL. Names and states that are not identifiers, and variables without a CPT, are errors."""
+    """Write the network as DSL. Variables whose name is no identifier, or that have no CPT, are errors."""
     content = "".join(_lines(network)).encode("ascii")
     with replacing(path) as draft:
         draft.write_bytes(content)
@@ -231,8 +231,8 @@ def _lines(network: Network) -> Iterator[str]:
     yield f"net {re.sub(r'[^A-Za-z0-9_]', '_', network.name) or 'network'}\n{{\n"
     for name in network.order:
         variable = network.variable(name)
-        written = identifiers(variable)
-        parents, states = ", ".join(network.parents[name]), ", ".join(map(_word, written))
+        written = identifiers(variable, WORD)
+        parents, states = ", ".join(network.parents[name]), ", ".join(written)
         numbers = ", ".join(map(repr, network.cpt_array(name).ravel().tolist()))
         yield f" node {_identifier(name)}\n  {{\n   TYPE = CPT;\n"
         yield f'   HEADER =\n    {{\n     ID = {name};\n     NAME = "{name}";\n    }};\n   PARENTS = ({parents});\n'
@@ -247,7 +247,7 @@ def _lines(network: Network) -> Iterator[str]:
 
 
 def _identifier(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+    if not re.fullmatch(IDENTIFIER, name):
         raise NetworkError(
             f'DSL cannot hold the name "{name}": letters, digits and underscores only, and no digit first. BIF can.'
         )
@@ -256,9 +256,3 @@ def _identifier(name: str) -> str:
 
 def _string(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _word(state: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_]+", state):
-        raise NetworkError(f'DSL cannot hold the state "{state}": letters, digits and underscores only. BIF can.')
-    return state

@@ -20,7 +20,7 @@ import numpy as np
 
 from credo.errors import NetworkError, listing, suggestion
 from credo.io.assembly import assemble, check_implied, implied_by_noise
-from credo.io.cut_properties import cut_properties, identifiers, variable_with
+from credo.io.cut_properties import IDENTIFIER, cut_properties, identifiers, variable_with
 from credo.io.files import warn_of_loss
 from credo.io.noisy_formats import as_noisymax, noisymax_form
 from credo.io.printed_numbers import RoundedSums, number_text, numbers_of
@@ -36,7 +36,7 @@ def read_xdsl(path: PathLike) -> Network:
 
 
 def write_xdsl(network: Network, path: PathLike) -> None:
-    """Write the network as XDSL. Names that are not identifiers, and variables without a CPT, are errors."""
+    """Write the network as XDSL. Variables whose name is no identifier, or that have no CPT, are errors."""
     names = network.names
     network, lost = as_noisymax(network)
     root = Element("smile", version="1.0", id=_identifier(network.name))
@@ -49,7 +49,7 @@ def write_xdsl(network: Network, path: PathLike) -> None:
         variable = network.variable(name)
         written = identifiers(variable)
         for state in written:
-            SubElement(element, "state", id=_identifier(state))
+            SubElement(element, "state", id=state)
         if network.parents[name]:
             SubElement(element, "parents").text = " ".join(network.parents[name])
         if form is not None and noisy:
@@ -79,8 +79,10 @@ def _write_noisy(element: Element, form: NoisyForm) -> None:
 
 
 def _identifier(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise NetworkError(f'XDSL takes letters, digits and underscores only, and no digit first, not "{name}".')
+    if not re.fullmatch(IDENTIFIER, name):
+        raise NetworkError(
+            f'XDSL cannot hold the name "{name}": letters, digits and underscores only, and no digit first. BIF can.'
+        )
     return name
 
 

@@ -78,7 +78,7 @@ def draw_missing(  # pragma: no cover
     component: Any,  # (evaluations,)
     cells: Any,
     cell_starts: Any,  # (evaluations + 1,)
-    weights: Any,  # (evaluations,) whole numbers
+    weights: Any,  # (evaluations,) whole numbers; where zero, nothing is drawn
     program: Any,
     program_starts: Any,
     maps: Any,  # those that are kept, and room for those of one component that are not
@@ -96,6 +96,8 @@ def draw_missing(  # pragma: no cover
     heads = np.empty(64, dtype=np.int64)
     plan, start, buckets = np.int64(-1), np.int64(0), np.int64(0)
     for e in range(len(component)):
+        if weights[e] == 0.0:
+            continue
         if component[e] != plan:
             plan = component[e]
             start = program_starts[plan]

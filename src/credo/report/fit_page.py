@@ -7,15 +7,18 @@ from html import escape
 
 from credo.drawing.network_svg import network_svg
 from credo.drawing.svg import history_svg
+from credo.errors import listing
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, HeldOutScore
 from credo.explain.summary import UNNAMED
 from credo.marginals import Marginals, fit_marginals
 from credo.model.expansion import expand
+from credo.predictive_checks import PredictiveChecks
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
 from credo.report.fit_text import TECHNICAL, contradicted_by_data, other_findings, what_to_do
 from credo.report.html import as_text, bullets, document, figure, folded, search_box, table
+from credo.report.predictive_text import TITLE, checks_section
 from credo.results import FitResult
 
 FEW_STATEMENTS = 30  # that are in sight
@@ -49,8 +52,8 @@ _UNIMPORTANT = {
 }
 
 
-def fit_page(fit: FitResult, explanation: Explanation) -> str:
-    """The whole report as HTML."""
+def fit_page(fit: FitResult, explanation: Explanation, checks: PredictiveChecks | None = None) -> str:
+    """The whole report as HTML; `checks` say whether the network fits the data."""
     anchors = Anchors.of(expand(fit.network).network, explanation)
     marginals = fit_marginals(fit)
     sections = {
@@ -58,6 +61,7 @@ def fit_page(fit: FitResult, explanation: Explanation) -> str:
         "probabilities": ("How probable each state is", probability_table(marginals, anchors)),
         "cpts": ("Every conditional probability", cpt_sections(explanation, anchors, fit.network)),
         "statements": ("What each statement did", _statements(explanation.statements, anchors)),
+        "fit": (TITLE, checks_section(checks)),
         "helped": ("Did the knowledge help?", _held_out(explanation, anchors)),
         "next": ("What to observe next", _next_observations(explanation, anchors)),
         "history": ("How learning went", _history(fit)),
@@ -68,6 +72,7 @@ def fit_page(fit: FitResult, explanation: Explanation) -> str:
     summary = [sentence for sentence in explanation.summary if sentence not in contradicted]
     parts = [
         _contradicted(fit, explanation),
+        _misfits(checks),
         f'<ol class="summary">{"".join(f"<li>{escape(sentence)}</li>" for sentence in summary)}</ol>',
         _findings(fit, explanation),
         search_box("Find a variable or a statement", {key: title for key, (title, _) in shown.items()}),
@@ -97,6 +102,15 @@ def _contradicted(fit: FitResult, explanation: Explanation) -> str:
         f'<div class="warning"><p><strong>{escape(first)}</strong></p><ul>{items}</ul>'
         f"<p>{escape(what_to_do(fit))}</p></div>"
     )
+
+
+def _misfits(checks: PredictiveChecks | None) -> str:
+    """That the network does not fit the data, near the beginning; a section has the details."""
+    if checks is None or not checks.alarms:
+        return ""
+    names = dict.fromkeys(name for check in checks.alarms for name in (check.other, check.variable) if name)
+    sentence = f"The network does not fit the data on {listing(list(names))}."
+    return f'<div class="warning"><p><strong>{escape(sentence)}</strong> <a href=#fit>Show it.</a></p></div>'
 
 
 def _link(sentence: str, explanation: Explanation) -> str:

@@ -14,6 +14,7 @@ from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras,
 from credo.kernels.threads import map_in_threads
 from credo.model.graphs import connected_components
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
+from credo.sampling.doubtful_moves import DoubtfulMoves
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
 from credo.sampling.missing_values import Augmentation
 from credo.sampling.ranges import judged, ranges_of
@@ -39,6 +40,7 @@ class CompiledChains:
     chains: int
     seed: int
     missing: Augmentation | None = None  # how rows are completed, where values are missing
+    doubtful: DoubtfulMoves | None = None  # of blocks with statements that may be wrong
     supports: list[Support] = field(init=False)
     ranges: Ranges = field(init=False)  # distributions that are drawn without moves
     joint_updates: JointUpdates = field(init=False)
@@ -48,7 +50,7 @@ class CompiledChains:
     missing_updates: int = 0  # as many could have been made while missing values were drawn
     states: list[ChainState] = field(init=False)
     generators: list[NDArray[np.uint64]] = field(init=False)
-    first_counts: dict[int, Numbers] = field(init=False)  # of chains that start where EM ended, until they have
+    first_counts: dict[int, Numbers] = field(init=False)  # of completed rows, where EM ended or at random
     wide: tuple[WideDistribution, ...] = field(init=False)
     wide_generators: list[np.random.Generator] = field(init=False)
 
@@ -64,12 +66,15 @@ class CompiledChains:
         self.effort = np.ones(len(self.sampled.names), dtype=np.int64)
         self.generators = [seeded(self.seed, chain) for chain in range(self.chains)]
         self.states = [self._start(chain) for chain in range(self.chains)]
-        by_em = () if self.missing is None else range(0, self.chains, 2)
-        self.first_counts = {chain: self.missing.expected for chain in by_em if self.missing is not None}
         self.wide = wide_distributions(self.region, self.arrays)
         self.wide_generators = [
             np.random.default_rng([self.seed, chain, len(self.wide)]) for chain in range(self.chains)
         ]
+        self.first_counts = {}
+        if self.missing is not None:
+            for chain in range(self.chains):
+                by_em = chain % 2 == 0
+                self.first_counts[chain] = self.missing.expected if by_em else self._complete(chain, first=True)
 
     def _start(self, chain: int) -> ChainState:
         sizes = np.diff(self.sampled.starts)[self.sampled.constrained :]
@@ -163,27 +168,37 @@ class CompiledChains:
             own = (out[chain] for out in outs)
             run_posterior(*where, self.states[chain], *concentrations, thinning, *own, self.generators[chain])
 
-        def run_with_missing(chain: int) -> None:
-            """One draw after the other, and one sweep: each has counts of its own."""
+        def run_sweep_by_sweep(chain: int) -> None:
+            """One draw after the other, and one sweep: rows are completed, and doubted blocks updated, before each."""
             state, generator = self.states[chain], self.generators[chain]
             *drawn, moments = (out[chain] for out in outs)
             for draw in range(len(drawn[0])):
                 own = [out[draw : draw + 1] for out in drawn]
                 for _ in range(thinning):
                     arrays = self._completed(chain)
-                    update_wide(self.wide, arrays, state, self.wide_generators[chain])
+                    if self.missing is not None:
+                        update_wide(self.wide, arrays, state, self.wide_generators[chain])
+                    if self.doubtful is not None:
+                        self.doubtful.update_chain(arrays, state, generator)
                     where = *geometry, self.joint_updates, self.ranges, arrays, self.effort
                     run_posterior(*where, state, *concentrations, 1, *own, moments, generator)
-                own[0][0] = state.theta
+                own[0][0] = state.theta[: own[0].shape[1]]
 
-        map_in_threads(run if self.missing is None else run_with_missing, range(self.chains))
+        at_once = self.missing is None and self.doubtful is None
+        map_in_threads(run if at_once else run_sweep_by_sweep, range(self.chains))
+
+    def _complete(self, chain: int, first: bool = False) -> Numbers:
+        assert self.missing is not None
+        state, rng = self.states[chain], self.wide_generators[chain]
+        return self.missing.completed_by_program(state.theta, self.generators[chain], rng, first=first)
 
     def _completed(self, chain: int) -> DistributionArrays:
         """The distributions with the counts of rows that a chain has completed."""
-        assert self.missing is not None
+        if self.missing is None:
+            return self.arrays
         counts = self.first_counts.pop(chain, None)
         if counts is None:
-            counts = self.missing.completed_by_program(self.states[chain].theta, self.generators[chain])
+            counts = self._complete(chain)
         return self.arrays._replace(counts=counts)
 
 

@@ -2,7 +2,8 @@
 
 A sweep draws the missing values of all incomplete rows given the CPTs, exactly (`inference/draw_missing.py`), and then
 everything else given the counts of the completed rows, as for complete data. So each chain has counts of its own, and
-its CPTs are draws from their posterior given what was observed, with all statements and the prior.
+its CPTs are draws from their posterior given what was observed, with all statements and the prior. The values of tied
+rows are drawn together (`ties/draw_tied.py`).
 
 Some chains start where EM ended, with its expected counts; the others complete their first rows under random CPTs.
 """
@@ -28,6 +29,14 @@ from credo.statistics.inference.draw_missing import (
     programs_of,
 )
 from credo.statistics.inference.expected_counts import Prepared, expected_cells
+from credo.statistics.ties.draw_tied import (
+    TiedDraws,
+    draw_tied_by_enumeration,
+    draw_tied_by_programs,
+    factors_to_enumerate,
+    tied_draws,
+)
+from credo.statistics.ties.likelihood import TiedData
 from credo.types import Flags, Indices, Numbers
 
 if TYPE_CHECKING:
@@ -49,6 +58,7 @@ class MissingValues:
     reached: Flags  # (cells,) which a completed row can have
     exchangeable: StateGroups  # states of hidden variables that nothing tells apart,
     reference: Mapping[str, Numbers]  # and the CPTs that say how draws name them
+    tied: TiedData | None = None  # the same rows with their ties
 
     @classmethod
     def of(
@@ -59,12 +69,26 @@ class MissingValues:
         expected: Numbers,
         exchangeable: StateGroups | None = None,
         reference: Mapping[str, Numbers] | None = None,
+        tied: TiedData | None = None,
     ) -> MissingValues:
         """`names` are the variables whose CPTs are learned; the others keep those of the network."""
         learned = {name: np.full(network.shape(name), 1.0 / len(network.states(name))) for name in names}
         base = prepared.layout.pack({**network.cpts, **learned})
         reached = expected_cells(prepared, base)[0] > 0.0
-        return cls(prepared, expected, base, reached, exchangeable or {}, reference or {})
+        if tied is not None:
+            found = tied.expected(base, tied.start())
+            reached |= (found.seen > 0.0) | (found.chance > 0.0)
+        return cls(prepared, expected, base, reached, exchangeable or {}, reference or {}, tied)
+
+    @property
+    def untied(self) -> Prepared:
+        """The incomplete rows that are drawn one by one."""
+        return self.prepared if self.tied is None else self.tied.seen.rest
+
+    @property
+    def component_layout(self) -> Layout:
+        """The layout that components of incomplete rows were found in; ties have sensors in it."""
+        return self.prepared.layout if self.tied is None else self.tied.seen.prepared.layout
 
     def reached_in(self, layout: Layout) -> Numbers:
         """1 for each cell of another layout that a completed row can have, else 0."""
@@ -98,13 +122,15 @@ class Augmentation:
     enumeration: Enumeration | None
     programs: Programs | None
     renamings: Sequence[Renaming] = ()  # of hidden variables with exchangeable states
+    tied: TiedDraws | None = None
 
     @property
     def cells(self) -> int:
         """How many cells are visited to complete the rows once."""
+        tied = 0 if self.tied is None else self.tied.cells
         if self.programs is not None:
-            return self.programs.cells
-        return self.enumeration.factors if self.enumeration is not None else 0
+            return self.programs.cells + tied
+        return (self.enumeration.factors if self.enumeration is not None else 0) + tied
 
     @property
     def updates(self) -> int:
@@ -112,19 +138,30 @@ class Augmentation:
         rows = 0.0 if self.programs is None else float(self.programs.groups.weights.sum())
         return -(-self.cells // CELLS_AN_UPDATE) + int(rows)
 
-    def completed(self, theta: Numbers, rng: np.random.Generator) -> Numbers:
-        """Counts of completed rows, (parameters, chains), given what chains have drawn, (parameters, chains)."""
+    def completed(self, theta: Numbers, rng: np.random.Generator, *, first: bool = False) -> Numbers:
+        """Counts of completed rows, (parameters, chains), given what chains have drawn, (parameters, chains).
+
+        The `first` time attempts at ties that failed are left out: under random CPTs there would be very many.
+        """
         assert self.enumeration is not None
         cells = np.repeat(self.base[:, None], theta.shape[1], axis=1)
         cells[self.places] = theta
-        return np.asarray(self.fixed[:, None] + draw_by_enumeration(self.enumeration, cells, rng)[self.places])
+        drawn = draw_by_enumeration(self.enumeration, cells, rng)
+        if self.tied is not None:
+            drawn += draw_tied_by_enumeration(self.tied, cells, rng, attempts=not first)
+        return np.asarray(self.fixed[:, None] + drawn[self.places])
 
-    def completed_by_program(self, theta: Numbers, generator: NDArray[np.uint64]) -> Numbers:
+    def completed_by_program(
+        self, theta: Numbers, generator: NDArray[np.uint64], rng: np.random.Generator, *, first: bool = False
+    ) -> Numbers:
         """The same for one chain, (parameters,), in compiled code."""
         assert self.programs is not None
         cells = self.base.copy()
         cells[self.places] = theta
-        return np.asarray(self.fixed + draw_by_programs(self.programs, cells, generator)[self.places])
+        drawn = draw_by_programs(self.programs, cells, generator)
+        if self.tied is not None:
+            drawn += draw_tied_by_programs(self.tied, cells, generator, rng, attempts=not first)
+        return np.asarray(self.fixed + drawn[self.places])
 
     def flattened(self, theta: Numbers) -> Numbers:
         """Half of what was drawn, half uniform: under corners of the prior, first completions would be all alike."""
@@ -136,6 +173,8 @@ def is_small(missing: MissingValues) -> bool:
     """Whether hundreds of chains can draw the missing values at once by enumeration."""
     if missing.prepared.layout.size > VECTORISED_CELLS:
         return False
+    if missing.tied is not None:
+        return factors_to_enumerate(missing.tied) <= VECTORISED_FACTORS
     enumeration = enumeration_of(missing.prepared)
     return enumeration is not None and enumeration.factors <= VECTORISED_FACTORS
 
@@ -149,12 +188,15 @@ def augmentation_of(
     places = sampled.parameters() + np.repeat(shifts[sampled.families], np.diff(sampled.starts))
     observed = np.zeros(layout.size)
     observed[missing.prepared.observed_cells] = missing.prepared.observed_counts
+    tied = None if missing.tied is None else tied_draws(missing.tied, compiled, memory_limit)
+    fixed = sampled.counts if tied is None else sampled.counts - tied.copies[places]
     return Augmentation(
         missing.base,
         places,
-        sampled.counts,
-        sampled.counts + np.maximum(missing.expected - observed, 0.0)[places],
-        None if compiled else enumeration_of(missing.prepared),
-        programs_of(missing.prepared, memory_limit) if compiled else None,
+        fixed,
+        fixed + np.maximum(missing.expected - observed, 0.0)[places],
+        None if compiled else enumeration_of(missing.untied),
+        programs_of(missing.untied, memory_limit, missing.component_layout) if compiled else None,
         renamings_of(sampled, missing.exchangeable, missing.reference),
+        tied,
     )

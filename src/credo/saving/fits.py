@@ -16,9 +16,10 @@ import numpy as np
 
 from credo import __version__
 from credo.constraints.blocks import blocks_of
-from credo.constraints.constraint_set import with_fixed
+from credo.constraints.constraint_set import with_confidence, with_fixed
 from credo.constraints.lower import lower
 from credo.errors import CredoError, FileError, FormatError, TooLargeError
+from credo.estimation.methods import choose_method
 from credo.estimation.problem import Problem
 from credo.io.files import require_path, require_target
 from credo.io.network_files import SAVED_FIT
@@ -30,6 +31,7 @@ from credo.knowledge.statements import Statement, to_text
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.results import FitResult
+from credo.sampling.doubted_statements import DoubtedStatements
 from credo.sampling.posterior import PosteriorResult
 from credo.saving.archive import Archive, read_archive, write_archive
 from credo.saving.records import Reader, Writer, damaged
@@ -70,7 +72,7 @@ def save_fit(fit: FitResult, path: PathLike) -> Path:
         "format": FORMAT,
         "version": VERSION,
         "credo": __version__,
-        "fit": writer.record(fit, "", ("knowledge", "posterior", "problem"), FitResult),
+        "fit": writer.record(fit, "", ("knowledge", "posterior", "problem", "row_sample"), FitResult),
         "given": writer.value(fit.knowledge.network, Network, "given"),
         "statements": writer.value(map(_kept, said), tuple[KeptStatement, ...], "statements"),
         "posterior": writer.value(fit.posterior, PosteriorResult | None, "posterior"),
@@ -112,16 +114,24 @@ def _fit(content: dict[str, Any], archive: Archive, kind: type[Result]) -> Resul
     constraints = lower(knowledge)
     assert constraints.expansion is not None
     reader.network = constraints.expansion.network
-    problem = None if content["problem"] is None else _problem(reader, content["problem"], constraints)
+    if not choose_method(reader.value(str, content["fit"]["method"], "method")).binds_any_probability:
+        constraints = replace(constraints, general=())  # as the estimate did not use them
+    problem = None if content["problem"] is None else _problem(reader, content["problem"], constraints, len(knowledge))
     posterior = reader.value(PosteriorResult | None, content["posterior"], "posterior")
-    fit = reader.record(kind, content["fit"], "", knowledge=knowledge, posterior=posterior, problem=problem)
+    fit = reader.record(
+        kind, content["fit"], "", knowledge=knowledge, posterior=posterior, problem=problem, row_sample=None
+    )
     _check_fit(archive, fit, reader.network)
     return fit  # type: ignore[no-any-return]
 
 
-def _problem(reader: Reader, plain: Any, stated: Any) -> Problem:
+def _problem(reader: Reader, plain: Any, stated: Any, statements: int) -> Problem:
     """The problem with constraints and blocks made again; the numbers of CPTs that were kept are substituted."""
     kept = reader.value(tuple[str, ...], plain["kept"], "problem.kept")
+    doubts = reader.value(DoubtedStatements | None, plain["doubts"], "problem.doubts")
+    if doubts is not None:
+        _require(reader.archive, _are_doubts(doubts, statements), "it doubts a statement that is not there")
+        stated = with_confidence(stated, doubts.numbers)
     constraints = with_fixed(stated, {name: reader.network.cpt_array(name) for name in kept})  # type: ignore[union-attr]
     known = dict.fromkeys(LEFT_OUT)
     problem: Problem = reader.record(
@@ -181,6 +191,8 @@ def _check_fit(archive: Archive, fit: FitResult, expanded: Network) -> None:
         )
     if fit.posterior is not None:
         assert isinstance(fit.posterior, PosteriorResult)
+        beliefs = () if fit.posterior.doubt is None else fit.posterior.doubt.statements
+        _require(archive, all(each.number in numbers for each in beliefs), "it doubts a statement that is not there")
         _check_posterior(archive, fit.posterior)
 
 
@@ -248,6 +260,14 @@ def _check_posterior(archive: Archive, posterior: PosteriorResult) -> None:
     _require(archive, _are_distributions(posterior.cpt_means, sampled.cells[:-1]), "a draw is no distribution")
     ends = np.zeros(1, dtype=np.int64)
     _require(archive, _are_distributions(posterior.cpt_weights, ends), "a draw is no distribution")
+
+
+def _are_doubts(doubts: DoubtedStatements, statements: int) -> bool:
+    """Whether doubted statements and their experts exist."""
+    columns = (doubts.expert_of, doubts.confidences, doubts.log_widening, doubts.false)
+    shapes = {column.shape for column in (doubts.numbers, *columns)}
+    exist = doubts.numbers.ndim == 1 and _within(doubts.numbers, statements)
+    return len(shapes) == 1 and exist and _within(doubts.expert_of, len(doubts.experts))
 
 
 def _within(indices: Any, size: int) -> bool:

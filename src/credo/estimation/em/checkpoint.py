@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.errors import FileError, OptionError
-from credo.io.files import replacing, require_target, unreadable
+from credo.errors import CheckpointWarning, FileError, OptionError
+from credo.io.files import replacing, require_target, unreadable, warn_caller
 
 VERSION = 1  # of what a checkpoint holds; a change of that, or of the numbers that EM computes, is a new version
 SAVING_SHARE = 0.05  # of the time that saving may take
+RETRY_AFTER = 30.0  # seconds until a save is tried again that failed
 
 
 @dataclass(slots=True)
@@ -33,13 +34,21 @@ class Checkpoint:
     due: float = field(default=0.0)  # when the next save is worth its time
 
     def save(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], force: bool = False) -> None:
-        """Replace the file, unless it was saved just now."""
+        """Replace the file, unless it was saved just now.
+
+        Hours of work do not end because a disk is full: a save that fails is a warning, and is tried again later.
+        """
         started = time.monotonic()
         if started < self.due and not force:
             return
         text = json.dumps({"version": VERSION, "fingerprint": self.fingerprint, **state})
-        with replacing(self.path, ".npz") as draft:
-            np.savez(draft, allow_pickle=False, state=np.array(text), **dict(arrays))
+        try:
+            with replacing(self.path, ".npz") as draft:
+                np.savez(draft, allow_pickle=False, state=np.array(text), **dict(arrays))
+        except FileError as error:
+            self.due = time.monotonic() + RETRY_AFTER
+            warn_caller(f"{error} Learning goes on, and saves it again when it can.", CheckpointWarning)
+            return
         now = time.monotonic()
         self.due = now + (now - started) / SAVING_SHARE
 

@@ -69,6 +69,18 @@ def next_limit(limit: float, step: float, accepted: bool) -> float:
 
 MStep = Callable[[Counts], tuple[Mapping[str, Any], float]]
 
+
+@dataclass(frozen=True, slots=True)
+class StartingMStep:
+    """An M-step that only finds local optima: it starts from the present CPTs, and never ends at worse ones."""
+
+    step: Callable[[Counts, Mapping[str, Any] | None], tuple[Mapping[str, Any], float]]
+
+    def __call__(self, counts: Counts) -> tuple[Mapping[str, Any], float]:
+        """Without a start, from several."""
+        return self.step(counts, None)
+
+
 # Sums over many rows are exact to about this share; less is no fall.
 ROUNDING = 1e-10
 DAMPING = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)  # k, as a share of a distribution's own count
@@ -271,7 +283,11 @@ def _rate_of_rises(history: list[float]) -> float:
 
 def _maximise(steps: Steps, theta: Numbers, counts: Numbers) -> tuple[Numbers, float]:
     """The M-step's CPTs, with those of `theta` where they are not learned; and its term of the objective."""
-    cpts, penalty = steps.m_step(as_counts(steps.prepared, counts))
+    if isinstance(steps.m_step, StartingMStep):
+        start = {name: cpt for name, cpt in steps.prepared.layout.unpack(theta).items() if name in steps.free}
+        cpts, penalty = steps.m_step.step(as_counts(steps.prepared, counts), start)
+    else:
+        cpts, penalty = steps.m_step(as_counts(steps.prepared, counts))
     new = theta.copy()
     for name in steps.free:
         new[steps.prepared.layout.slice_of(name)] = np.ravel(cpts[name])

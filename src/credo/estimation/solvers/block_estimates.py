@@ -53,12 +53,13 @@ class BlockEstimate:
 
 
 def estimate_blocks(
-    blocks: Sequence[Block], vector: Numbers, soft_weight: float, *, repetitions: int = 1
+    blocks: Sequence[Block], vector: Numbers, soft_weight: float, *, repetitions: int = 1, in_rounds: bool = True
 ) -> list[BlockEstimate]:
     """The optimum of every block for weights that stand in one vector over all parameters.
 
     `repetitions` says about how often this will be asked for with other weights, as in the steps of EM: small work
-    that is repeated often is done by compiled code.
+    that is repeated often is done by compiled code. Large blocks are solved in rounds, unless all their constraints
+    are known to matter.
     """
     weights = [vector[block.parameters] for block in blocks]
     seen = _any_weight(weights)
@@ -66,14 +67,16 @@ def estimate_blocks(
         Task(block, own, None if some else np.ones(block.size), soft_weight)  # without data, entropy alone decides
         for block, own, some in zip(blocks, weights, seen, strict=True)
     ]
-    return with_most_entropy(solve_certified(tasks, repetitions=repetitions), repetitions=repetitions)
+    found = solve_certified(tasks, repetitions=repetitions, in_rounds=in_rounds)
+    return with_most_entropy(found, repetitions=repetitions)
 
 
-def solve_certified(tasks: Sequence[Task], *, repetitions: int = 1) -> list[BlockEstimate]:
+def solve_certified(tasks: Sequence[Task], *, repetitions: int = 1, in_rounds: bool = True) -> list[BlockEstimate]:
     """The optimum of every task under its linear constraints, without soft ones that cost nothing."""
     tasks = [task if task.soft_weight > 0 else _without_soft_constraints(task) for task in tasks]
     solved, expanded = merged_tasks(tasks)
-    found = zip(solved, solve_in_rounds(solved, repetitions), without_weight(solved), strict=True)
+    points = solve_in_rounds(solved, repetitions) if in_rounds else solve_tasks(solved, True, repetitions)
+    found = zip(solved, points, without_weight(solved), strict=True)
     estimates = [_certified(task, point, unseen) for task, point, unseen in found]
     for k, each in enumerate(estimates):
         if each.task is not tasks[k]:

@@ -101,18 +101,30 @@ def draw_by_enumeration(drawn_from: Enumeration, theta: Numbers, rng: np.random.
 
     Counts of complete families are not in them.
     """
+    return split_rows(drawn_from, term_products(drawn_from, theta), rng)
+
+
+def term_products(drawn_from: Enumeration, theta: Numbers) -> Numbers:
+    """P(e, s) of all terms, (terms, chains); those of an evaluation are scaled where they would underflow."""
     chains = theta.shape[1]
     padded = np.concatenate((theta, np.ones((1, chains))))
     products = np.ones((drawn_from.cells.shape[1], chains))
     for cells in drawn_from.cells:
         products *= padded[cells]
+    for stretch in drawn_from.stretches:
+        own = products[stretch.terms].reshape(-1, stretch.states, chains)
+        if own.sum(axis=1).min(initial=1.0) < TINY:
+            products[stretch.terms] = _by_logarithms(drawn_from, stretch, padded).reshape(-1, chains)
+    return products
+
+
+def split_rows(drawn_from: Enumeration, products: Numbers, rng: np.random.Generator) -> Numbers:
+    """Counts of all cells, (cells, chains), of rows that are divided among terms as these `products` say."""
+    chains = products.shape[1]
     drawn = np.empty_like(products)
     for stretch in drawn_from.stretches:
         chances = products[stretch.terms].reshape(-1, stretch.states, chains)
         totals = chances.sum(axis=1, keepdims=True)
-        if totals.min(initial=1.0) < TINY:
-            chances = _by_logarithms(drawn_from, stretch, padded)
-            totals = chances.sum(axis=1, keepdims=True)
         shares = np.ascontiguousarray((chances / totals).transpose(0, 2, 1))  # (evaluations, chains, states)
         split = rng.multinomial(stretch.weights[:, None], shares)
         drawn[stretch.terms] = split.transpose(0, 2, 1).reshape(-1, chains)
@@ -150,11 +162,11 @@ class Programs:
         return int((self.plans.input_cells + 2 * self.plans.clique_cells)[self.groups.component].sum())
 
 
-def programs_of(prepared: Prepared, memory_limit: int | None = None) -> Programs:
-    """What drawing by programs needs."""
+def programs_of(prepared: Prepared, memory_limit: int | None = None, layout: Layout | None = None) -> Programs:
+    """What drawing by programs needs; `layout` is the one that components were found in, if another."""
     plans = prepared.plans
     if plans is None:
-        plans = make_plans(prepared.layout, prepared.groups, memory_limit)
+        plans = make_plans(layout or prepared.layout, prepared.groups, memory_limit)
     return Programs(prepared.layout, prepared.groups, prepared.dataset.codes, plans)
 
 

@@ -268,6 +268,19 @@ def _refuse_equal(
         raise TieError(f"{start} one of them has a weight other than one: copies of a row cannot differ.", places)
 
 
+def no_value(network: Network, factors: Factors, factor: int) -> TieError:
+    """The error for a tie whose rows have no value that it allows."""
+    scope = factors.scopes[factors.scope[factor]]
+    name = " and ".join(network.names[position] for position in scope.variables)
+    rows = factors.rows[factors.starts[factor] : factors.starts[factor + 1]]
+    relation = "differ in" if factors.differ[factor] else "share"
+    return TieError(
+        f"Rows {listed(rows)} must {relation} {name}, but the network gives probability zero to all values that "
+        "would make it so.",
+        (rows + 1).tolist(),
+    )
+
+
 def listed(rows: Indices) -> str:
     """Row numbers for a message, counted from 1."""
     return ", ".join(str(row + 1) for row in rows[:12].tolist()) + (", …" if len(rows) > 12 else "")

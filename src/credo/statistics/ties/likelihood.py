@@ -56,6 +56,12 @@ class TiedData:
         """Whether the likelihood is exact once messages have converged."""
         return self.seen.is_exact and (self.chance is None or self.chance.is_exact)
 
+    @property
+    def parts(self) -> tuple[Prepared, ...]:
+        """All evaluations: of rows with a tied value that is hidden, of other incomplete rows, of ties without data."""
+        chance = () if self.chance is None else (self.chance.prepared,)
+        return self.seen.prepared, self.seen.rest, *chance
+
     def start(self) -> Numbers:
         """Uninformative messages to start from."""
         terms = [self.seen] if self.chance is None else [self.seen, self.chance]
@@ -109,22 +115,22 @@ class TiedData:
         for of, cells in parts:
             copies = (members[of] - 1) @ marginals[of, : len(cells)]
             np.add.at(counts, cells, -np.repeat(copies[:, None], cells.shape[1], axis=1))
-        revealed = self._revealed_copies(theta, counts)
+        known_cells, known_copies = self.revealed_copies()
+        np.add.at(counts, known_cells, -known_copies)
+        revealed = float(-known_copies @ np.log(theta[known_cells]))
         nothing = np.zeros_like(counts)
         log_likelihood = settled.log_z + float(scales.sum()) + revealed
         return Expected(counts, nothing, log_likelihood, settled.evidence, settled.rounds, settled.converged)
 
-    def _revealed_copies(self, theta: Numbers, counts: Numbers) -> float:
-        """Subtract the copies of values that ties reveal from the counts; the logarithm of their probability."""
+    def revealed_copies(self) -> tuple[Indices, Numbers]:
+        """The cells of values that ties reveal, and how many copies of each there are beside the one that counts."""
         factors = self.factors
         if not len(factors):
-            return 0.0
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
         states = self.prepared.dataset.codes[factors.rows[factors.starts[:-1]], factors.variable]
         known = (states >= 0) & ~factors.differ
         cells = (self.prepared.layout.cell_starts[factors.variable] + states)[known]
-        copies = np.add.reduceat(factors.weights, factors.starts[:-1])[known] - 1
-        np.add.at(counts, cells, -copies)
-        return float(-copies @ np.log(theta[cells]))
+        return cells, (np.add.reduceat(factors.weights, factors.starts[:-1]) - 1)[known]
 
 
 def tie_rows(

@@ -17,7 +17,7 @@ from credo.model.graphs import connected_components
 from credo.model.layout import Layout, Sensor
 from credo.statistics.inference.elimination import cut_pieces, execute
 from credo.statistics.inference.expected_counts import Prepared, expected_cells, impossible_evaluation, prepare
-from credo.statistics.ties.factors import Factors, TieError, listed
+from credo.statistics.ties.factors import Factors, no_value
 from credo.types import Codes, Flags, Indices, Numbers
 
 MOST_ROUNDS = 200
@@ -121,7 +121,7 @@ class Relaxation:
                 self.offsets, messages, tilt, following, marginals,
             )  # fmt: skip
             if impossible >= 0:
-                raise _no_value(self.prepared, factors, int(impossible))
+                raise no_value(self.prepared.layout.network, factors, int(impossible))
             change(self.offsets, self.multiplicity, messages, evidence, following, damping, changes)
             before, change_size = change_size, float(np.sqrt(changes @ changes / max(1, len(changes))))
             rate = min(change_size / before, LARGEST_RATE)
@@ -299,15 +299,3 @@ def _topology(prepared: Prepared, members: Members, evaluation: Indices) -> tupl
     size = len(groups.component) + len(members.factors)
     trees = int(connected_components(rows, ties, size).max(initial=-1)) + 1
     return direct, size - trees == len(rows)
-
-
-def _no_value(prepared: Prepared, factors: Factors, factor: int) -> TieError:
-    scope = factors.scopes[factors.scope[factor]]
-    name = " and ".join(prepared.layout.network.names[position] for position in scope.variables)
-    rows = factors.rows[factors.starts[factor] : factors.starts[factor + 1]]
-    relation = "differ in" if factors.differ[factor] else "share"
-    return TieError(
-        f"Rows {listed(rows)} must {relation} {name}, but the network gives probability zero to all values that "
-        "would make it so.",
-        (rows + 1).tolist(),
-    )

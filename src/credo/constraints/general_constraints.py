@@ -1,0 +1,124 @@
+"""Statements about any probability of the network: Σ coefficient · P(events | conditions) ≤ bound.
+
+P(events, conditions) is a sum of products with one number of each CPT. So such a constraint is not linear in the CPTs
+together, but in each of them: `statistics/general_statements.py` computes its value and its derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from math import prod
+
+from credo.constraints.constraint_builder import ConstraintBuilder
+from credo.constraints.constraint_set import TRUE_TOLERANCE, GeneralConstraint, NetworkProbability
+from credo.constraints.noisy_families import alone_term
+from credo.knowledge.comparison import UPWARD
+from credo.knowledge.expressions import Linear, Probability
+from credo.knowledge.network_names import each_of, is_cpt_entry
+from credo.knowledge.statements import Approximation, Comparison
+from credo.model.expansion import Expansion
+
+Key = int | NetworkProbability  # a parameter, or a probability that several CPTs make up
+
+
+def lower_general(
+    builder: ConstraintBuilder, number: int, statement: Comparison | Approximation, expansion: Expansion
+) -> None:
+    """left − right ≤ slack for neighbouring sides, one constraint for each state of the variables under `each`.
+
+    The same as `lower_comparison` and `lower_approximation`, for probabilities that several CPTs make up.
+    """
+    original = expansion.original
+    differences = list(_differences(statement))
+    terms = [term for left, right, _, _ in differences for side in (left, right) for _, term in side.terms]
+    free = list(dict.fromkeys(name for term in terms for name in each_of(term, original)))
+    configurations = prod(len(original.states(name)) for name in free)
+    builder.reserve(configurations * len(differences), len(terms), statement if free else None)
+    for states in product(*(original.states(name) for name in free)):
+        chosen = dict(zip(free, states, strict=True))
+        for left, right, slack, equality in differences:
+            _add(builder, number, statement, expansion, chosen, left, right, slack, equality)
+
+
+def _differences(statement: Comparison | Approximation) -> Iterator[tuple[Linear, Linear, float, bool]]:
+    """Sides and slack of left − right ≤ slack, and whether it is an equality."""
+    if isinstance(statement, Approximation):
+        yield statement.left, statement.right, statement.within, False
+        yield statement.right, statement.left, statement.within, False
+        return
+    for left, relation, right in zip(statement.sides[:-1], statement.relations, statement.sides[1:], strict=True):
+        assert isinstance(left, Linear)
+        assert isinstance(right, Linear)
+        if relation == "=":
+            yield left, right, 0.0, True
+        elif relation in UPWARD:
+            yield left, right, -statement.margin, False
+        else:
+            yield right, left, -statement.margin, False
+
+
+def _add(
+    builder: ConstraintBuilder,
+    number: int,
+    statement: Comparison | Approximation,
+    expansion: Expansion,
+    chosen: Mapping[str, str],
+    left: Linear,
+    right: Linear,
+    slack: float,
+    equality: bool,
+) -> None:
+    coefficients: dict[Key, float] = {}
+    largest = 0.0
+    for sign, side in ((1.0, left), (-1.0, right)):
+        for factor, term in side.terms:
+            largest = max(largest, abs(factor))
+            for key in _keys(builder, term, expansion, chosen):
+                coefficients[key] = coefficients.get(key, 0.0) + sign * factor
+    coefficients = {key: value for key, value in coefficients.items() if abs(value) > TRUE_TOLERANCE * largest}
+    bound = right.constant - left.constant + slack
+    unit = max(abs(right.constant), abs(left.constant), abs(slack))
+    if not coefficients:
+        confidence = statement.confidence
+        builder.add_constant(bound, number, equality=equality, confidence=confidence, unit=unit)
+        return
+    scale = max(map(abs, coefficients.values()))
+    own = [(key, value / scale) for key, value in coefficients.items()]
+    builder.general.append(
+        GeneralConstraint(
+            tuple((value, key) for key, value in own if isinstance(key, NetworkProbability)),
+            tuple(key for key, _ in own if isinstance(key, int)),
+            tuple(value for key, value in own if isinstance(key, int)),
+            bound / scale,
+            number,
+            equality,
+            statement.confidence,
+            scale,
+        )
+    )
+
+
+def _keys(builder: ConstraintBuilder, term: Probability, expansion: Expansion, chosen: Mapping[str, str]) -> list[Key]:
+    """The parameters whose sum P(…) is, or the one probability that several CPTs make up."""
+    original, network = expansion.original, expansion.network
+    each = each_of(term, original)
+    given = {str(name): str(state) for name, state in term.given} | {name: chosen[name] for name in each}
+    effects = expansion.effects.get(str(term.variable), ())
+    owner = None
+    if term.alone:
+        owner = alone_term(term, expansion).variable
+    elif is_cpt_entry(term, original) and len(effects) < 2:
+        owner = effects[0] if effects else str(term.variable)
+    if owner is not None:
+        family = builder.family(owner)
+        return [family.base(given.items()) + family.states[str(state)] for state in term.states]
+
+    def positions(name: str, states: tuple[str, ...]) -> tuple[int, ...]:
+        return tuple(sorted(network.states(name).index(str(state)) for state in states))
+
+    events = sorted(
+        (str(name), positions(str(name), states)) for name, states in ((term.variable, term.states), *term.further)
+    )
+    conditions = sorted((name, positions(name, (state,))) for name, state in given.items())
+    return [NetworkProbability(tuple(events), tuple(conditions))]

@@ -1,0 +1,398 @@
+"""Statements about any probability of the network, by convex steps: max Σ w log θ s.t. Aθ ≤ b and g(θ) ≤ 0.
+
+g is linear in each CPT but not in all together. At the present θ⁰ it is replaced by its tangent, which joins the blocks
+of the CPTs involved; the blocks keep all other statements exactly:
+
+    θ¹ = argmax Σ (w + ρ·n·θ⁰) log θ   s.t.  Aθ ≤ b,  g(θ⁰) + ∇g(θ⁰)·(θ − θ⁰) ≤ 0.
+
+The term with ρ is the trust region: −Σ n·KL(θ⁰‖θ) pulls every distribution, of n rows, towards where it is. A step is
+taken where it lowers the exact penalty function Σ −w log θ + Σ μ·max(g, 0), with μ above the multipliers [nocedal and
+wright, 2006, ch. 18]; else g is corrected once at its end, then ρ grows. A fixed point is a local optimum. In the end
+the nearest point at which all statements hold is taken, whose distance shrinks quadratically from step to step.
+
+Where no θ satisfies the tangents, they are made soft for that step. A soft statement is a soft tangent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from credo.constraints.blocks import Block, blocks_of
+from credo.constraints.constraint_set import Constraints, LinearConstraints, joined
+from credo.constraints.feasibility import InfeasibleError
+from credo.errors import OptionError
+from credo.estimation.problem import Problem
+from credo.estimation.solvers.block_estimates import BlockEstimate
+from credo.estimation.solvers.interior_point import LARGE_SYSTEM
+from credo.statistics.general_statements import GeneralStatements, excesses_of
+from credo.types import Flags, Indices, Numbers
+
+STEPS = 60
+RESTORING = 12  # steps to the nearest point at which all statements hold
+HOLDS = 1e-10  # where restoring ends
+LIMIT = 1e-8  # a statement that is missed by more does not hold
+PROGRESS, ROUGH_PROGRESS = 1e-8, 1e-5  # of the objective, relatively, where the steps end …
+SMALL_PROGRESS = 1e-11  # … and in small problems
+FIRST_DAMPING, GROWTH, MOST_DAMPING = 0.03, 4.0, 1e5
+UNSEEN_DAMPING = 1e-3  # of distributions without data: among what is equally likely, the nearest
+ELASTIC = 1e4  # the cost of a missed tangent, per row and its square
+NEGLIGIBLE = 1e-10  # of the largest derivative of a statement
+FEW_UNKNOWNS = 400  # up to which several starts are affordable
+STARTS = 4
+LEAST_FALL, MOST_STALLED = 0.8, 2  # of what is missed, with soft tangents; so often it may fall by less
+NEARLY = 1e-3  # missed by so little, tangents are hard again
+ROUNDS, HELD = 12, 1e-10  # in which ordinary constraints that a step would miss are added to those that matter
+EM_STEPS = 4  # of an M-step
+
+Solve = Callable[[Sequence[Block], Numbers, float, bool], list[BlockEstimate]]  # blocks, weights, W, in rounds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GeneralEnd:
+    """Where the steps ended."""
+
+    theta: Numbers  # (parameters of the layout,)
+    estimates: list[BlockEstimate]  # of the blocks with the last tangents
+    value: float  # Σ −w log θ and the cost of soft statements
+    violation: float  # of a hard general statement, in probabilities
+
+    @property
+    def holds(self) -> bool:
+        """Whether all statements hold."""
+        return self.violation <= LIMIT
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """Where one step led."""
+
+    theta: Numbers
+    estimates: list[BlockEstimate]
+    is_elastic: bool  # whether tangents were soft
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralSteps:
+    """One problem: its general statements, and the constraints of the blocks that they join."""
+
+    problem: Problem
+    statements: GeneralStatements
+    weights: Numbers  # (parameters,) w
+    counted: Flags  # (parameters,) whose weight counts: those pinned at zero cannot follow it
+    soft_weight: float  # W
+    solve: Solve
+    soft_cost: Callable[[Numbers], float]  # of the ordinary soft statements
+    base: Constraints = field(init=False)  # of the blocks that general statements reach
+    reached: tuple[int, ...] = field(init=False)  # the numbers of these blocks in the problem
+    free: Flags = field(init=False)  # (parameters,) that are learned
+    totals: Numbers = field(init=False)  # (parameters,) Σ w of each one's distribution
+    needed: Flags = field(init=False)  # of the base's linear constraints: those that steps so far would have missed
+
+    def __post_init__(self) -> None:
+        problem, layout = self.problem, self.problem.layout
+        families = set(self.statements.families)
+        reached = [
+            k for k, block in enumerate(problem.blocks) if any(name in families for name, _ in block.configurations)
+        ]
+        numbers = np.concatenate(
+            [np.zeros(0, dtype=np.int64), *(problem.blocks[k].constraint_numbers for k in reached)]
+        )
+        own = {
+            int(problem.blocks[k].parameters[index])
+            for k in reached
+            for product in problem.blocks[k].products
+            for index in product.indices
+        }
+        products = tuple(each for each in problem.constraints.products if own.intersection(each.indices))
+        base = Constraints(layout, problem.constraints.linear.take(np.sort(numbers)), products)
+        free = np.zeros(layout.size, dtype=np.bool_)
+        for name in problem.names:
+            free[layout.slice_of(name)] = True
+        starts = layout.distribution_starts()
+        sums = np.add.reduceat(self.weights, starts) if len(starts) else np.zeros(0)
+        totals = np.repeat(sums, np.diff(starts, append=layout.size))
+        needed = base.linear.equality | ~base.linear.hard
+        if layout.size + len(base.linear) < LARGE_SYSTEM:
+            needed = np.ones(len(base.linear), dtype=np.bool_)
+        found = (("base", base), ("reached", tuple(reached)), ("free", free), ("totals", totals), ("needed", needed))
+        for name, value in found:
+            object.__setattr__(self, name, value)
+
+    # Objective -------------------------------------------------------------------------------------------------------
+
+    def value(self, theta: Numbers, values: Numbers) -> float:
+        """Σ −w log θ, and the cost of soft statements that are missed; `values` are those of the general ones."""
+        counted = self.counted
+        cost = -float(self.weights[counted] @ np.log(np.maximum(theta[counted], 1e-300)))
+        return cost + self.statements.soft_cost(values, self.soft_weight) + self.soft_cost(theta)
+
+    def missed(self, values: Numbers) -> Numbers:
+        """By how much hard general statements are missed, zero where they hold."""
+        return np.where(self.statements.hard, np.maximum(excesses_of(values, self.statements.equality), 0.0), 0.0)
+
+    def values_at(self, theta: Numbers) -> Numbers:
+        """The values of the general statements."""
+        return self.statements.values_from(self.statements.sums_at(theta), theta)
+
+    # Steps -----------------------------------------------------------------------------------------------------------
+
+    def step(
+        self,
+        theta: Numbers,
+        values: Numbers,
+        slopes: Numbers,
+        damping: float,
+        *,
+        nearest: bool = False,
+        elastic: bool = False,
+    ) -> Step | None:
+        """The optimum under tangents at θ, or the point nearest to θ; None where even soft tangents lead nowhere.
+
+        Tangents are soft if they are asked to be `elastic`, or if nothing satisfies them.
+        """
+        near = theta * np.where(self.totals > 0.0, self.totals, UNSEEN_DAMPING)
+        if nearest:
+            weights, soft_weight = near, 0.0
+        else:
+            least = np.where(self.totals > 0.0, damping, 1.0 + damping)
+            weights, soft_weight = self.weights + least * near, self.soft_weight
+        tangents = self.tangents(theta, values, slopes, soft_weight)
+        if not elastic:
+            try:
+                return Step(*self._solved(theta, tangents, weights, soft_weight), False)
+            except InfeasibleError:
+                pass
+        weight = soft_weight if soft_weight > 0.0 else 1.0
+        cost = ELASTIC * max(1.0, float(self.weights.sum())) / weight
+        soft = replace(
+            tangents,
+            coefficients=tangents.coefficients * np.repeat(tangents.scales, tangents.lengths),
+            bounds=tangents.bounds * tangents.scales,
+            confidences=np.where(tangents.hard, cost, tangents.confidences),
+            scales=np.ones(len(tangents)),
+        )
+        try:
+            return Step(*self._solved(theta, soft, weights, weight, without_soft=soft_weight == 0.0), True)
+        except InfeasibleError:
+            return None
+
+    def _solved(
+        self,
+        theta: Numbers,
+        tangents: LinearConstraints,
+        weights: Numbers,
+        soft_weight: float,
+        without_soft: bool = False,
+    ) -> tuple[Numbers, list[BlockEstimate]]:
+        """The optimum under the ordinary constraints that matter, as earlier steps have shown, and others it misses."""
+        linear = self.base.linear
+        wanted = linear.hard if without_soft else np.ones(len(linear), dtype=np.bool_)
+        for round_ in range(ROUNDS + 1):
+            chosen = wanted & self.needed if round_ < ROUNDS else wanted
+            blocks = blocks_of(replace(self.base, linear=joined((linear.take(chosen), tangents))))
+            found = theta.copy()
+            estimates = self.solve(blocks, weights, soft_weight, False)
+            for each in estimates:
+                found[each.block.parameters] = each.theta
+            missed = wanted & ~chosen & (linear.excess(found) > HELD)
+            if not missed.any():
+                break
+            self.needed[missed] = True
+        return found, estimates
+
+    def tangents(self, theta: Numbers, values: Numbers, slopes: Numbers, soft_weight: float) -> LinearConstraints:
+        """The tangents of all general statements that the CPTs involved can miss at all, scaled if they are hard.
+
+        Derivatives that are the same for all states of a distribution change nothing, since it sums to one.
+        """
+        layout, general = self.problem.layout, self.statements
+        starts = layout.distribution_starts()
+        sizes = np.diff(starts, append=layout.size)
+        slopes = np.where(self.free, slopes, 0.0)
+        slopes = slopes - np.repeat(np.add.reduceat(slopes, starts, axis=1) / sizes, sizes, axis=1)
+        largest = np.abs(slopes).max(axis=1, initial=0.0)
+        span = np.maximum.reduceat(np.abs(slopes), starts, axis=1)
+        slopes[np.repeat(span <= NEGLIGIBLE * largest[:, None], sizes, axis=1)] = 0.0
+        most = values + np.maximum.reduceat(slopes, starts, axis=1).sum(axis=1) - slopes @ theta
+        wanted = ~np.isnan(values) & (largest > 0.0) & (general.equality | (most > 0.0))
+        wanted &= general.hard | (soft_weight > 0.0)
+        chosen = np.flatnonzero(wanted)
+        scales = np.where(general.hard, largest, 1.0)[chosen]
+        own = slopes[chosen] / scales[:, None]
+        rows, columns = np.nonzero(own)
+        return LinearConstraints(
+            np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=len(chosen))))).astype(np.int64),
+            columns.astype(np.int64),
+            own[rows, columns],
+            own @ theta - values[chosen] / scales,
+            general.statements[chosen],
+            general.equality[chosen],
+            general.confidences[chosen],
+            scales * general.scales[chosen],
+        )
+
+    def descend(self, start: Numbers, steps: int = STEPS, progress: float = PROGRESS) -> GeneralEnd | None:
+        """Steps from a point until the penalty function falls no more, and then to where all statements hold."""
+        theta, damping = start, 0.0
+        values, slopes = self.statements.linearised(theta)
+        value, missed = self.value(theta, values), self.missed(values)
+        penalties = np.zeros(len(missed))
+        estimates: list[BlockEstimate] | None = None
+        elastic, stalled = False, 0
+        for _ in range(steps):
+            found = self.step(theta, values, slopes, damping, elastic=elastic)
+            if found is None:
+                break
+            trial, own, elastic = found.theta, found.estimates, found.is_elastic
+            penalties = np.maximum(penalties, 1.5 * self._multipliers(own))
+            before = value + float(penalties @ missed)
+            tangent = self.statements.linearised(trial)
+            reached = self._penalised(trial, tangent[0], penalties)
+            if reached >= before and not elastic and self.missed(tangent[0]).max(initial=0.0) > HOLDS:
+                # The tangents were off: correct them where they led.
+                corrected = self.step(trial, *tangent, 0.0, nearest=True)
+                if corrected is not None:
+                    trial, tangent = corrected.theta, self.statements.linearised(corrected.theta)
+                    reached = self._penalised(trial, tangent[0], penalties)
+            gain = before - reached
+            if gain <= 0.0 and estimates is not None and damping >= MOST_DAMPING:
+                break
+            if gain <= 0.0:
+                if abs(gain) <= progress * (1.0 + abs(before)) and (damping > 0.0 or elastic):
+                    break
+                damping = max(FIRST_DAMPING, GROWTH * damping)
+                if damping > MOST_DAMPING:
+                    break
+                continue
+            theta, estimates, (values, slopes) = trial, own, tangent
+            worst = float(missed.max(initial=0.0))
+            value, missed = self.value(theta, values), self.missed(values)
+            stalled = stalled + 1 if elastic and missed.max(initial=0.0) > LEAST_FALL * worst else 0
+            elastic = elastic and missed.max(initial=0.0) > NEARLY
+            if stalled >= MOST_STALLED:
+                break
+            damping = damping / GROWTH if damping > FIRST_DAMPING else 0.0
+            if gain <= progress * (1.0 + abs(before)) and missed.max(initial=0.0) <= LIMIT:
+                break
+        theta, values = self._restored(theta, values, slopes)
+        if estimates is None:
+            found = self.step(theta, *self.statements.linearised(theta), FIRST_DAMPING)
+            if found is None:
+                return None
+            estimates = found.estimates
+        return GeneralEnd(theta, estimates, self.value(theta, values), float(self.missed(values).max(initial=0.0)))
+
+    def _penalised(self, theta: Numbers, values: Numbers, penalties: Numbers) -> float:
+        """The penalty function at a point, of which the values of the general statements are known."""
+        return self.value(theta, values) + float(penalties @ self.missed(values))
+
+    def _restored(self, theta: Numbers, values: Numbers, slopes: Numbers) -> tuple[Numbers, Numbers]:
+        """The nearest point at which all statements hold, or the best on the way there."""
+        for _ in range(RESTORING):
+            missed = float(self.missed(values).max(initial=0.0))
+            if missed <= HOLDS:
+                break
+            found = self.step(theta, values, slopes, 0.0, nearest=True)
+            if found is None:
+                break
+            other, other_slopes = self.statements.linearised(found.theta)
+            if self.missed(other).max(initial=0.0) >= missed:
+                break
+            theta, values, slopes = found.theta, other, other_slopes
+            if found.is_elastic:
+                break
+        return theta, values
+
+    def _multipliers(self, estimates: Sequence[BlockEstimate]) -> Numbers:
+        """The multipliers of the general statements, in probabilities; the largest of each statement's."""
+        by_statement: dict[int, float] = {}
+        for each in estimates:
+            linear = each.block.linear
+            of = self._from_tangents(linear.statements)
+            for number, size in zip(
+                linear.statements[of].tolist(), (np.abs(each.multipliers) / linear.scales)[of].tolist(), strict=True
+            ):
+                by_statement[number] = max(by_statement.get(number, 0.0), size)
+        scales = self.statements.scales
+        return np.array([by_statement.get(number, 0.0) for number in self.statements.statements.tolist()]) * scales
+
+    def _from_tangents(self, statements: Indices) -> Flags:
+        return np.isin(statements, self.statements.statements)
+
+
+def bind_general(
+    steps: GeneralSteps, relaxed: Numbers, start: Numbers | None = None, any_point: bool = False
+) -> GeneralEnd | None:
+    """The best local optimum from several starts; None where the optimum without general statements satisfies them.
+
+    With `any_point`, the first end at which all statements hold is enough.
+
+    `start` is where an earlier step of EM ended: then it is the only one, few steps are made, and the objective at the
+    end is no worse than there if all statements hold there.
+    """
+    _require_possible(steps, relaxed)
+    general = steps.statements
+    if excesses_of(steps.values_at(relaxed), general.equality).max(initial=0.0) <= HOLDS:
+        return None
+    if start is not None and general.excess(start)[general.hard].max(initial=0.0) <= LIMIT:
+        values = steps.values_at(start)
+        here = GeneralEnd(start, [], steps.value(start, values), float(steps.missed(values).max(initial=0.0)))
+        found = steps.descend(start, EM_STEPS, ROUGH_PROGRESS)
+        return found if found is not None and found.holds and found.value <= here.value else here
+    ends: list[GeneralEnd] = []
+    is_large = _unknowns(steps) > FEW_UNKNOWNS
+    progress = PROGRESS if is_large or any_point else SMALL_PROGRESS
+    for number, point in enumerate(_starts(steps, relaxed)):
+        if (is_large or any_point) and any(end.holds for end in ends):
+            break
+        end = steps.descend(point, progress=progress if number == 0 else ROUGH_PROGRESS)
+        if end is not None:
+            ends.append(end)
+    if not ends:
+        raise InfeasibleError
+    best = min(ends, key=lambda end: (not end.holds, end.value if end.holds else end.violation))
+    if best is ends[0] or not best.holds:
+        return best
+    finished = steps.descend(best.theta, progress=progress)
+    return finished if finished is not None and finished.holds and finished.value <= best.value else best
+
+
+def _unknowns(steps: GeneralSteps) -> int:
+    """How many parameters and constraints a step has."""
+    layout, learned = steps.problem.layout, set(steps.problem.names)
+    slices = [layout.slice_of(name) for name in steps.statements.families if name in learned]
+    return sum(each.stop - each.start for each in slices) + len(steps.base.linear)
+
+
+def _starts(steps: GeneralSteps, relaxed: Numbers) -> Iterator[Numbers]:
+    """The optimum without general statements; then others that the ordinary statements allow."""
+    yield relaxed
+    layout = steps.problem.layout
+    reached = [name for name in steps.statements.families if name in steps.problem.names]
+    blocks = [steps.problem.blocks[k] for k in steps.reached]
+    generator = np.random.default_rng([steps.problem.seed, layout.size, len(steps.statements)])
+    for _ in range(STARTS - 1):
+        weights = generator.standard_exponential(layout.size)
+        point = relaxed.copy()
+        for name in reached:
+            own = layout.view(weights, name)
+            layout.view(point, name)[:] = own / own.sum(axis=1, keepdims=True)
+        for each in steps.solve(blocks, weights, 0.0, True):
+            point[each.block.parameters] = each.theta
+        yield point
+
+
+def _require_possible(steps: GeneralSteps, theta: Numbers) -> None:
+    """Refuse statements about fixed CPTs alone that these contradict."""
+    learned, excess = set(steps.problem.names), steps.statements.excess(theta)
+    for constraint, families, missed in zip(
+        steps.statements.constraints, steps.statements.reached, excess.tolist(), strict=True
+    ):
+        if constraint.confidence is None and not learned & families and missed > LIMIT:
+            raise OptionError(
+                f"Statement {constraint.statement + 1} cannot hold: it is about fixed CPTs only, and they contradict "
+                "it. Leave the statement out, or let one of the CPTs be learned."
+            )

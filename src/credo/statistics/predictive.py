@@ -1,0 +1,241 @@
+"""Observed rows against rows that the model would produce: which families and which missing links do not fit.
+
+Two kinds of discrepancy, both sums of squares over cells that are scaled by what replicated rows show:
+
+* of a family, N_jk − N_j·θ_jk for each configuration j and state k: the rows that have this state, less those that are
+  expected;
+* of a link that the network does not have, between A and a later C: Σ_j (N_ajk − N_aj·N_jk / N_j), the rows with A=a
+  and C=k, less those that are expected where C depends on nothing but the configuration j of its parents [as in Mantel
+  and Haenszel, 1959]. It needs no CPTs, and is zero on average whatever they are.
+
+Each replicate r has its own draw θʳ of all CPTs. Under it, missing values are drawn (Dʳ are the discrepancies of the
+completed rows) and as many complete rows are simulated (D̃ʳ): p = P(D̃ʳ ≥ Dʳ) [Gelman, Meng and Stern, 1996; with missing
+values, Gelman and others, 2005]. Such a p-value is at most α with a probability of at most 2α, and mostly much less
+[Meng, 1994]. Several checks are judged together by the largest discrepancy of each replicate, in units that make
+them comparable: an alarm says that no check of a replicate looks as bad as this one, but for a share α of replicates
+[Westfall and Young, 1993].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.model.network import Network
+from credo.statistics.completed_rows import (
+    BatchedCPTs,
+    Completion,
+    completed_codes,
+    configurations_of,
+    of_draws,
+    simulated_codes,
+)
+from credo.types import Indices, Numbers
+
+HALF_A_ROW = 0.25  # squared; added to variances, so that a single row in a rare cell is no surprise
+BATCH_VALUES = 1_000_000  # of rows that are simulated at a time
+AllCodes = NDArray[np.int64]  # (draws, rows, variables)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Discrepancies:
+    """The discrepancies of some checks: of the observed rows, (replicates, checks), and of replicated rows."""
+
+    observed: Numbers
+    replicated: Numbers
+    cells: tuple[tuple[int, int], ...]  # where each is largest: (configuration, state), or (state of A, state of C)
+    rows: Numbers  # (checks, 2) rows that were observed there, and how many are expected
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Links:
+    """Pairs (A, C) of variables that no arrow joins, A before C, and where their states are among all columns."""
+
+    pairs: tuple[tuple[int, int], ...]
+    variables: tuple[int, ...]  # with columns
+    starts: Indices  # (variables,) the first column of each
+    states: tuple[Indices, ...]  # the states that have columns: of two states the second alone, which says it all
+
+    @property
+    def columns(self) -> int:
+        """How many columns there are."""
+        return sum(len(states) for states in self.states)
+
+
+def links_of(network: Network, checked: Sequence[str]) -> Links:
+    """All pairs of checked variables that no arrow joins."""
+    order = [name for name in network.order if name in set(checked)]
+    number = {name: place for place, name in enumerate(network.names)}
+    pairs = tuple(
+        (number[a], number[c])
+        for place, c in enumerate(order)
+        for a in order[:place]
+        if a not in network.parents[c] and c not in network.parents[a]
+    )
+    used = tuple(sorted({variable for pair in pairs for variable in pair}))
+    sizes = [len(network.states(network.names[variable])) for variable in used]
+    states = tuple(np.arange(1, 2) if size == 2 else np.arange(size) for size in sizes)
+    starts = np.cumsum([0, *map(len, states)])[:-1].astype(np.int64)
+    return Links(pairs, used, starts, states)
+
+
+def batches(replicates: int, rows: int, variables: int) -> Iterator[Indices]:
+    """The numbers of replicates that are simulated at a time."""
+    step = max(1, BATCH_VALUES // max(1, rows * variables))
+    return (np.arange(start, min(start + step, replicates)) for start in range(0, replicates, step))
+
+
+def link_discrepancies(
+    network: Network,
+    cpts: BatchedCPTs,
+    completion: Completion,
+    links: Links,
+    replicates: int,
+    rng: np.random.Generator,
+) -> Discrepancies:
+    """The discrepancies of all links."""
+    rows, width = len(completion.codes), links.columns
+    replicated = np.empty((replicates, width, width), dtype=np.float32)
+    complete = not completion.components and not completion.last
+    observed = np.empty((1 if complete else replicates, width, width), dtype=np.float32)
+    together = np.zeros((width, width))
+    for numbers in batches(replicates, rows, len(network)):
+        simulated = simulated_codes(network, cpts, numbers, rows, rng)
+        replicated[numbers] = _residual_tables(network, simulated, links)[0]
+        if complete and numbers[0] > 0:
+            continue
+        seen = completed_codes(completion, cpts, numbers[:1] if complete else numbers, rng)
+        tables, counts = _residual_tables(network, seen, links)
+        observed[: 1 if complete else None][numbers[: len(tables)]] = tables
+        together += counts.sum(axis=0)
+    together /= len(observed)
+    scale = np.sqrt(np.einsum("rij,rij->ij", replicated, replicated) / replicates + HALF_A_ROW)
+    place = {variable: at for at, variable in enumerate(links.variables)}
+    first, second = (np.array([place[pair[side]] for pair in links.pairs], dtype=np.int64) for side in (0, 1))
+    mean = observed.mean(axis=0)
+    relative = mean / scale
+    cells, counted = [], np.empty((len(links.pairs), 2))
+    for number, (a, c) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        block = _block(links, a), _block(links, c)
+        i, j = np.unravel_index(int(np.abs(relative[block]).argmax()), relative[block].shape)
+        cells.append((int(links.states[a][i]), int(links.states[c][j])))
+        count = together[block][i, j]
+        counted[number] = count, count - mean[block][i, j]
+    return Discrepancies(
+        _sums(observed, scale, links)[:, first, second],
+        _sums(replicated, scale, links)[:, first, second],
+        tuple(cells),
+        counted,
+    )
+
+
+def family_discrepancies(
+    network: Network,
+    cpts: BatchedCPTs,
+    completion: Completion,
+    checked: Sequence[str],
+    replicates: int,
+    rng: np.random.Generator,
+) -> Discrepancies:
+    """The discrepancies of the families of these variables."""
+    found: list[tuple[Numbers, Numbers, tuple[int, int], tuple[float, float]]] = []
+    complete = not completion.components and not completion.last
+    every = np.arange(replicates)
+    if complete:
+        codes = completion.codes[None].astype(np.int64)
+    else:
+        parts = batches(replicates, len(completion.codes), len(network))
+        codes = np.concatenate([completed_codes(completion, cpts, numbers, rng) for numbers in parts])
+    for name in checked:
+        states = len(network.states(name))
+        configurations = configurations_of(network, name, codes)
+        reached, inverse = np.unique(configurations, return_inverse=True)
+        inverse = inverse.reshape(configurations.shape)
+        own = codes[:, :, network.names.index(name)]
+        keys = (np.arange(len(codes))[:, None] * len(reached) + inverse) * states + own
+        counts = np.bincount(keys.ravel(), minlength=len(codes) * len(reached) * states)
+        counts = counts.reshape(len(codes), len(reached), states)
+        chances = np.broadcast_to(of_draws(cpts[name], every), (replicates, *cpts[name].shape[1:]))[:, reached]
+        totals = np.broadcast_to(counts.sum(axis=-1), chances.shape[:-1])
+        chances = chances / chances.sum(axis=-1, keepdims=True)
+        expected = totals[..., None] * chances
+        replicated = rng.multinomial(totals, chances) - expected
+        scale = (replicated**2).mean(axis=0) + HALF_A_ROW
+        observed = counts - expected
+        relative = np.abs(observed.mean(axis=0)) / np.sqrt(scale)
+        at, state = np.unravel_index(int(relative.argmax()), relative.shape)
+        seen = float(counts[:, at, state].mean())
+        found.append(
+            (
+                (observed**2 / scale).sum(axis=(1, 2)),
+                (replicated**2 / scale).sum(axis=(1, 2)),
+                (int(reached[at]), int(state)),
+                (seen, float(expected[:, at, state].mean())),
+            )
+        )
+    if not found:
+        return Discrepancies(np.empty((replicates, 0)), np.empty((replicates, 0)), (), np.empty((0, 2)))
+    return Discrepancies(
+        np.stack([each[0] for each in found], axis=1),
+        np.stack([each[1] for each in found], axis=1),
+        tuple(each[2] for each in found),
+        np.array([each[3] for each in found]),
+    )
+
+
+def p_values(parts: Sequence[Discrepancies]) -> tuple[Numbers, Numbers]:
+    """The p-value of each check on its own, and of all of them together."""
+    observed, replicated = [], []
+    for part in parts:
+        own, others = np.cbrt(part.observed), np.cbrt(part.replicated)  # nearly normal [Wilson and Hilferty, 1931]
+        centre, spread = others.mean(axis=0), others.std(axis=0)
+        moves = spread > 1e-9 * np.maximum(centre, 1e-9)
+        width = np.where(moves, spread, 1.0)
+        observed.append(np.broadcast_to(np.where(moves, (own - centre) / width, 0.0), others.shape))
+        replicated.append(np.where(moves, (others - centre) / width, 0.0))
+    seen, simulated = np.concatenate(observed, axis=1), np.concatenate(replicated, axis=1)
+    if not seen.size:
+        return np.empty(0), np.empty(0)
+    number = len(seen)
+    single = (1.0 + (simulated >= seen).sum(axis=0)) / (number + 1.0)
+    together = (1.0 + (simulated.max(axis=1, keepdims=True) >= seen).sum(axis=0)) / (number + 1.0)
+    return np.asarray(single), np.asarray(together)
+
+
+# Links ----------------------------------------------------------------------------------------------------------------
+
+
+def _residual_tables(network: Network, codes: AllCodes, links: Links) -> tuple[Numbers, Numbers]:
+    """Σ_j (N_ajk − N_aj·N_jk / N_j) for all columns a and k, and N_ak: (draws, columns, columns)."""
+    draws, rows, _ = codes.shape
+    shown = np.zeros((draws, rows, links.columns), dtype=np.float32)
+    left = np.empty_like(shown)
+    for at, variable in enumerate(links.variables):
+        name, own = network.names[variable], codes[:, :, variable]
+        size, columns = len(network.states(name)), _block(links, at)
+        shown[:, :, columns] = own[:, :, None] == links.states[at]
+        keys = np.arange(draws)[:, None] * network.configurations(name) + configurations_of(network, name, codes)
+        if draws * network.configurations(name) > 4 * keys.size:
+            keys = np.unique(keys, return_inverse=True)[1].reshape(keys.shape)
+        counts = np.bincount((keys * size + own).ravel(), minlength=(int(keys.max(initial=0)) + 1) * size)
+        counts = counts.reshape(-1, size)
+        frequencies = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        left[:, :, columns] = shown[:, :, columns] - frequencies[:, links.states[at]][keys]
+    transposed = shown.transpose(0, 2, 1)
+    return transposed @ left, transposed @ shown
+
+
+def _block(links: Links, at: int) -> slice:
+    return slice(int(links.starts[at]), int(links.starts[at]) + len(links.states[at]))
+
+
+def _sums(tables: Numbers, scale: Numbers, links: Links) -> Numbers:
+    """Sums of squares of scaled tables over the states of each pair, (draws, variables, variables)."""
+    found = np.empty((len(tables), len(links.variables), len(links.variables)))
+    for number, each in enumerate(tables):
+        squares = (each / scale) ** 2
+        found[number] = np.add.reduceat(np.add.reduceat(squares, links.starts, axis=0), links.starts, axis=1)
+    return found

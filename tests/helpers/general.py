@@ -1,0 +1,122 @@
+"""Statements about any probability of a small network, true of its CPTs, and the oracles for them by enumeration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from credo.model.network import Network
+from credo.types import Numbers
+
+Term = tuple[float, dict[str, int], dict[str, int]]  # coefficient, events, conditions: states by position
+Terms = tuple[tuple[Term, ...], str, float]  # Σ coefficient · P(events | conditions), the relation, the bound
+
+
+def joint_of(network: Network, cpts: Mapping[str, Numbers]) -> Numbers:
+    """P(all variables), an axis for each."""
+    letters = dict(zip(network.names, "abcdefghijklmnop", strict=False))
+    operands = ["".join(letters[member] for member in (*network.parents[name], name)) for name in network.names]
+    cells = [cpts[name] for name in network.names]
+    return np.einsum(f"{','.join(operands)}->{''.join(letters[name] for name in network.names)}", *cells)
+
+
+def probability(network: Network, joint: Numbers, events: Mapping[str, int], given: Mapping[str, int]) -> float:
+    """P(events | given) by enumeration."""
+
+    def total(chosen: Mapping[str, int]) -> float:
+        return float(joint[tuple(chosen.get(name, slice(None)) for name in network.names)].sum())
+
+    return total({**events, **given}) / total(given)
+
+
+def value_of(network: Network, joint: Numbers, terms: tuple[Term, ...]) -> float:
+    """Σ coefficient · P(events | conditions)."""
+    return sum(coefficient * probability(network, joint, events, given) for coefficient, events, given in terms)
+
+
+def text_of(network: Network, statement: Terms) -> str:
+    """The statement as it is written."""
+
+    def listed(chosen: Mapping[str, int]) -> str:
+        return ", ".join(f"{name}={network.states(name)[state]}" for name, state in chosen.items())
+
+    parts, relation, bound = statement
+    written = [
+        f"{coefficient!r}*P({listed(events)}{' | ' + listed(given) if given else ''})"
+        for coefficient, events, given in parts
+    ]
+    return f"{' + '.join(written)} {relation} {bound!r}"
+
+
+def random_general(network: Network, rng: np.random.Generator, count: int, room: float = 0.02) -> list[Terms]:
+    """Statements that are true of the network's own CPTs, with up to so much room."""
+    joint = joint_of(network, network.cpts)
+    names = list(network.names)
+    found: list[Terms] = []
+    while len(found) < count:
+        terms = []
+        for _ in range(int(rng.integers(1, 3))):
+            chosen = [names[k] for k in rng.permutation(len(names))]
+            before = int(rng.integers(1, min(3, len(names))))
+            after = int(rng.integers(0, len(names) - before + 1))
+            states = {name: int(rng.integers(len(network.states(name)))) for name in chosen[: before + after]}
+            events = {name: states[name] for name in chosen[:before]}
+            given = {name: states[name] for name in chosen[before : before + after]}
+            terms.append((float(rng.choice([1.0, 2.0, -1.0])), events, given))
+        value = value_of(network, joint, tuple(terms))
+        kind = rng.random()
+        if kind < 0.15:
+            found.append((tuple(terms), "=", value))
+        elif kind < 0.6:
+            found.append((tuple(terms), "<=", value + room * rng.random()))
+        else:
+            found.append((tuple(terms), ">=", value - room * rng.random()))
+    return found
+
+
+def best_by_slsqp(
+    objective: Callable[[Numbers], float],
+    network: Network,
+    statements: list[Terms],
+    linear: list[tuple[Numbers, float]],
+    starts: list[Numbers],
+) -> tuple[float, Numbers] | None:
+    """The least objective that SciPy's general solver finds from several starts, over all CPTs in one vector."""
+    from scipy.optimize import minimize
+
+    shapes = [network.shape(name) for name in network.names]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    sizes = np.concatenate([np.full(int(np.prod(shape[:-1])), shape[-1]) for shape in shapes])
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+
+    def unpacked(theta: Numbers) -> dict[str, Numbers]:
+        parts = np.split(theta, ends[:-1])
+        return {name: part.reshape(shape) for name, part, shape in zip(network.names, parts, shapes, strict=True)}
+
+    def values(theta: Numbers) -> Numbers:
+        joint = joint_of(network, unpacked(np.maximum(theta, 1e-12)))
+        return np.array([value_of(network, joint, terms) - bound for terms, _, bound in statements])
+
+    signs = np.array([{"<=": -1.0, ">=": 1.0, "=": 0.0}[relation] for _, relation, _ in statements])
+    constraints = [{"type": "eq", "fun": lambda theta: np.bincount(owner, theta) - 1.0}]
+    if (signs == 0.0).any():
+        constraints.append({"type": "eq", "fun": lambda theta: values(theta)[signs == 0.0]})
+    if (signs != 0.0).any():
+        constraints.append({"type": "ineq", "fun": lambda theta: (signs * values(theta))[signs != 0.0]})
+    if linear:
+        matrix, bounds = np.stack([row for row, _ in linear]), np.array([bound for _, bound in linear])
+        constraints.append({"type": "ineq", "fun": lambda theta: bounds - matrix @ theta})
+    best: tuple[float, Numbers] | None = None
+    for start in starts:
+        found = minimize(
+            objective, start, method="SLSQP", bounds=[(1e-9, 1.0)] * len(start), constraints=constraints,
+            options={"maxiter": 500, "ftol": 1e-12},
+        )  # fmt: skip
+        missed = max(
+            float(np.abs(each["fun"](found.x)).max() if each["type"] == "eq" else -each["fun"](found.x).min())
+            for each in constraints
+        )
+        if missed < 1e-7 and (best is None or found.fun < best[0]):
+            best = float(found.fun), found.x
+    return best

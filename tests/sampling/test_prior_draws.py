@@ -1,0 +1,43 @@
+"""Draws from the prior, which simulations take their truths from: they are what the sampler draws without data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from credo.constraints.blocks import blocks_of
+from credo.constraints.lower import lower
+from credo.knowledge import knowledge_for
+from credo.model.network import Network
+from credo.options import PosteriorOptions
+from credo.sampling.posterior import posterior
+from credo.sampling.prior_draws import draw_from_prior
+from tests.helpers.posterior_runs import Given
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_every_draw_is_a_cpt(seen: bool) -> None:
+    network = Network({"a": ["no", "yes"], "x": ["no", "yes", "much"]}, {"x": ["a"]})
+    for seed in range(20):
+        found = draw_from_prior(network, ("x",), np.random.default_rng(seed), seen=seen)
+        assert found["x"].shape == (2, 3)
+        assert found["x"].sum(axis=1) == pytest.approx(1.0)
+
+
+def test_the_sampler_draws_the_same_without_data() -> None:
+    """Where a statement holds; moments of both distributions of a CPT, and of how near they are to each other."""
+    network = Network({"a": ["no", "yes"], "x": ["no", "yes"]}, {"x": ["a"]})
+    blocks = blocks_of(lower(knowledge_for(network, "a raises x")))
+    result = posterior(
+        network, ("x",), Given({"x": np.zeros((2, 2))}), blocks, options=PosteriorOptions(draws=2000, max_draws=2000)
+    )  # type: ignore[arg-type]
+    no, yes = result.draws.reshape(-1, 4)[:, [1, 3]].T
+    rng = np.random.default_rng(0)
+    every = np.array([draw_from_prior(network, ("x",), rng, seen=False)["x"][:, 1] for _ in range(8_000)])
+    prior_no, prior_yes = every[every[:, 0] <= every[:, 1]].T
+
+    def moments(first: np.ndarray, second: np.ndarray) -> list[float]:
+        functions = (first, second, second - first, (second - first) ** 2, (first < 0.05) + 0.0, (second > 0.95) + 0.0)
+        return [float(each.mean()) for each in functions]
+
+    assert moments(no, yes) == pytest.approx(moments(prior_no, prior_yes), abs=0.03)

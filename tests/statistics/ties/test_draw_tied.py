@@ -1,0 +1,164 @@
+"""Tied rows completed given CPTs: expected counts, and an identity for failed attempts, by both implementations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from credo.constraints.constraint_set import RowTie
+from credo.io.dataset import Dataset
+from credo.model.network import Network
+from credo.options import TieReading
+from credo.sampling.region import seeded
+from credo.statistics.counts import layout_for_counts
+from credo.statistics.inference.draw_missing import draw_by_enumeration, enumeration_of
+from credo.statistics.ties.draw_tied import (
+    draw_tied_by_enumeration,
+    draw_tied_by_programs,
+    fractional_tied_rows,
+    tied_draws,
+    why_not_drawn,
+)
+from credo.statistics.ties.factors import TieError
+from credo.statistics.ties.failed_attempts import Agreement, failed_rows
+from credo.statistics.ties.likelihood import TiedData, tie_rows
+from credo.testing import random_network
+
+DRAWS = 3000
+ROWS = [[0, -1, 1], [-1, -1, 3], [1, -1, 2], [-1, -1, 0], [-1, -1, 2], [1, 2, 0], [0, 2, 1], [-1, 1, -1], [0, -1, 3]]
+WEIGHTS = np.array([1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 1.0])
+both = pytest.mark.parametrize("compiled", [False, True], ids=["enumeration", "programs"])
+
+
+@pytest.fixture
+def chain() -> Network:
+    """A middle variable that both ends inform."""
+    return random_network({"a": 2, "b": 3, "c": 4}, {"c": ("b",), "b": ("a",)}, seed=5)
+
+
+def share(*rows: int, names: tuple[str, ...] = ("b",), differ: bool = False) -> RowTie:
+    return RowTie(names, None, rows, 0, differ)
+
+
+def tied_rows(network: Network, ties: list[RowTie], reading: str, weights: np.ndarray | None = WEIGHTS) -> TiedData:
+    dataset = Dataset(network.names, np.array(ROWS, dtype=np.int16), weights)
+    return tie_rows(layout_for_counts(network), ties, dataset, reading=TieReading(reading))
+
+
+def counts_of(tied: TiedData, theta: np.ndarray, compiled: bool, attempts: bool) -> np.ndarray:
+    """(draws, cells) of tied rows alone."""
+    rng = np.random.default_rng(4)
+    draws = tied_draws(tied, compiled)
+    if not compiled:
+        return draw_tied_by_enumeration(draws, np.repeat(theta[:, None], DRAWS, 1), rng, attempts).T
+    generator = seeded(3)
+    return np.array([draw_tied_by_programs(draws, theta, generator, rng, attempts) for _ in range(DRAWS // 10)])
+
+
+def agree_but_for_chance(drawn: np.ndarray, expected: np.ndarray) -> bool:
+    error = drawn.std(axis=0, ddof=1) / np.sqrt(len(drawn))
+    rare = 10.0 / len(drawn)  # what is expected so seldom may never be drawn
+    return bool((np.abs(drawn.mean(axis=0) - expected) < 4.5 * error + rare).all())
+
+
+TIES = {
+    "share": [share(1, 2, 3), share(4, 5), share(6, 7)],
+    "tuple": [share(2, 4, names=("a", "b"))],
+    "differ": [share(1, 3, differ=True), share(4, 6, differ=True)],
+    "share and differ": [share(1, 2, 3), share(4, 6, differ=True)],
+}
+
+
+@both
+@pytest.mark.parametrize("ties", TIES.values(), ids=TIES.keys())
+def test_completed_counts_have_the_means_that_messages_expect(
+    chain: Network, ties: list[RowTie], compiled: bool
+) -> None:
+    tied = tied_rows(chain, ties, "joint")
+    theta = tied.prepared.layout.pack(chain.cpts)
+    rest = enumeration_of(tied.seen.rest)
+    assert rest is not None
+    drawn = counts_of(tied, theta, compiled, attempts=True)
+    drawn[:, tied.prepared.observed_cells] += tied.prepared.observed_counts
+    drawn += draw_by_enumeration(rest, np.repeat(theta[:, None], len(drawn), 1), np.random.default_rng(1)).T
+    assert agree_but_for_chance(drawn, tied.expected(theta, tied.start()).seen)
+
+
+@both
+@pytest.mark.parametrize("ties", TIES.values(), ids=TIES.keys())
+def test_failed_attempts_are_what_the_probability_of_ties_demands(
+    chain: Network, ties: list[RowTie], compiled: bool
+) -> None:
+    """Their expected score is the derivative of −log P(ties): −(N2 − n·θ), N2 being expected of the ties alone."""
+    tied = tied_rows(chain, ties, "cll")
+    layout = tied.prepared.layout
+    theta = layout.pack(chain.cpts)
+    drawn = counts_of(tied, theta, compiled, attempts=True)
+    same = counts_of(tied_rows(chain, ties, "joint"), theta, compiled, attempts=True)
+    failed = drawn - same.mean(axis=0)
+    starts = layout.distribution_starts()
+    sizes = np.diff(starts, append=layout.size)
+
+    def score(counts: np.ndarray) -> np.ndarray:
+        return counts - np.repeat(np.add.reduceat(counts, starts, axis=-1), sizes, axis=-1) * theta
+
+    chance = tied.expected(theta, tied.start()).chance
+    scores = score(failed)
+    error = np.hypot(scores.std(axis=0), score(same).std(axis=0)) / np.sqrt(len(scores))
+    assert (np.abs(scores.mean(axis=0) + score(chance)) < 4.5 * error + 10.0 / len(scores)).all()
+    assert (counts_of(tied, theta, compiled, attempts=False).sum(axis=1) < drawn.sum(axis=1).max()).all()
+
+
+def test_failed_attempts_by_hand() -> None:
+    """Two rows and chances of 0.7 and 0.3 fail with 0.42; a failed attempt has one row of each value."""
+    chances = np.repeat([[0.7], [0.3]], 20_000, axis=1)
+    rows = failed_rows(Agreement(0, 3, 2, None), chances, np.random.default_rng(0))
+    np.testing.assert_array_equal(rows[0], rows[1])
+    assert rows[0].mean() == pytest.approx(3 * 0.42 / 0.58, rel=0.03)
+    pairs = failed_rows(Agreement(0, 3, 2, ~np.eye(2, dtype=bool)), chances, np.random.default_rng(0))
+    assert (pairs % 2 == 0).all()  # both values of a failed pair are equal
+    assert pairs.sum(axis=0).mean() == pytest.approx(2 * 3 * 0.58 / 0.42, rel=0.03)
+    certain = np.array([[1.0], [0.0]])
+    assert not failed_rows(Agreement(0, 3, 4, None), certain, np.random.default_rng(0)).any()
+    assert not failed_rows(Agreement(0, 3, 4, None), np.ones((1, 5)), np.random.default_rng(0)).any()
+
+
+@both
+def test_the_value_of_a_merged_tie_counts_once(chain: Network, compiled: bool) -> None:
+    rows = [[-1, 0, 1], [-1, 1, 3], [-1, 2, 2], [1, 0, 0], [1, -1, 1]]
+    dataset = Dataset(chain.names, np.array(rows, dtype=np.int16), np.array([1.0, 2.0, 1.0, 1.0, 1.0]))
+    ties = [share(1, 2, 3, names=("a",)), share(4, 5, names=("a",))]
+    tied = tie_rows(layout_for_counts(chain), ties, dataset, reading=TieReading.MERGED)
+    theta = tied.prepared.layout.pack(chain.cpts)
+    drawn = counts_of(tied, theta, compiled, attempts=True)
+    own = drawn[:, tied.prepared.layout.slice_of("a")]
+    assert set(map(tuple, own.tolist())) == {(1.0, 0.0), (0.0, 1.0)}
+    draws = tied_draws(tied, compiled)
+    assert draws.copies[tied.prepared.layout.index("a", 0, 1)] == 1.0
+
+
+def test_what_cannot_be_drawn_has_a_reason(chain: Network) -> None:
+    two = [share(1, 2), share(2, 4, names=("a",))]
+    assert "several ties at once" in why_not_drawn(tied_rows(chain, two, "joint", None))
+    many = [share(*range(1, 10))]
+    rows = np.full((9, 3), -1, dtype=np.int16)
+    rare = tie_rows(layout_for_counts(chain), many, Dataset(chain.names, rows))
+    assert why_not_drawn(rare) == "9 rows of one tie agree on one of 3 values too rarely for the attempts to be drawn"
+    assert not why_not_drawn(
+        tie_rows(layout_for_counts(chain), many, Dataset(chain.names, rows), reading=TieReading.JOINT)
+    )
+    parts = tied_rows(chain, [share(6, 7)], "cll", np.array([1.0] * 5 + [0.5] * 2 + [1.0] * 2))
+    assert not why_not_drawn(parts)
+    parts = tied_rows(chain, [share(6, 7)], "cll", np.array([1.0] * 5 + [0.7] * 2 + [1.0] * 2))
+    assert "do not add up to a whole number" in why_not_drawn(parts)
+    assert fractional_tied_rows(tied_rows(chain, [share(1, 2)], "joint", np.full(9, 0.7))) == (1, 0.7)
+    assert fractional_tied_rows(tied_rows(chain, [share(1, 2)], "joint", None)) is None
+
+
+def test_rows_that_no_value_suits_are_named(chain: Network) -> None:
+    tied = tied_rows(chain, [share(1, 2)], "joint", None)
+    cpts = {name: chain.cpt_array(name).copy() for name in chain.names}
+    cpts["c"][0, [1, 3]], cpts["c"][1, [1, 3]], cpts["c"][2, [1, 3]] = [0.0, 0.5], [0.5, 0.0], [0.0, 0.5]
+    theta = tied.prepared.layout.pack(cpts)
+    with pytest.raises(TieError, match=r"Rows 1, 2 must share b"):
+        draw_tied_by_enumeration(tied_draws(tied, False), theta[:, None], np.random.default_rng(0))
