@@ -96,7 +96,22 @@ class Ranges(NamedTuple):
     shares: Any  # (families,) whether any of its classes is shared
     summed_over: Any  # (distributions,) which belong to a shared class
     closed: Any  # (groups,) which need no moves
+    given: Any  # distributions of no shared class, CPT after CPT
+    given_starts: Any  # (families + 1,)
+    uninformative: Any  # distributions from which nothing is learned about m and π
     fixed_logs: Any  # (classes, components) log L_g where it depends on no mean
+
+
+class Given(NamedTuple):
+    """Room for what is computed of distributions whose θ is given, in the order of `Ranges.given`."""
+
+    logs: Any  # (parameters,) log θ
+    values: Any  # (given, components) Dir(θ | s_g·b_g), as a part of the largest
+    inners: Any  # (given,) Σ m·log θ
+    highest: Any  # (given,) the logarithm of the largest
+    fixed: Any  # (given,) what components add that do not change
+    norms: Any  # (2, components) log of 1/B(s_g·b_g), by `seen`
+    chances: Any  # (components,)
 
 
 class ChainState(NamedTuple):
