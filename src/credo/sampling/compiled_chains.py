@@ -14,6 +14,7 @@ from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras,
 from credo.kernels.threads import map_in_threads
 from credo.model.graphs import connected_components
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
+from credo.sampling.general_updates import GeneralUpdates
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
 from credo.sampling.missing_values import Augmentation
 from credo.sampling.ranges import judged, ranges_of
@@ -39,6 +40,7 @@ class CompiledChains:
     chains: int
     seed: int
     missing: Augmentation | None = None  # how rows are completed, where values are missing
+    general: GeneralUpdates | None = None  # of CPTs that statements about any probability reach
     supports: list[Support] = field(init=False)
     ranges: Ranges = field(init=False)  # distributions that are drawn without moves
     joint_updates: JointUpdates = field(init=False)
@@ -53,7 +55,8 @@ class CompiledChains:
     wide_generators: list[np.random.Generator] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.ranges = ranges_of(self.region, self.arrays, self.missing is not None)
+        elsewhere = None if self.general is None else self.general.groups
+        self.ranges = ranges_of(self.region, self.arrays, self.missing is not None, elsewhere)
         supports = supports_of(self.region.blocks, self.region.parts, self.region.start)
         self.supports = [
             replace(support, singles=()) if closed else support
@@ -65,6 +68,8 @@ class CompiledChains:
         self.generators = [seeded(self.seed, chain) for chain in range(self.chains)]
         self.states = [self._start(chain) for chain in range(self.chains)]
         self.wide = wide_distributions(self.region, self.arrays)
+        if self.general is not None:
+            self.wide = tuple(each for each in self.wide if self.general.family_of[each.start] < 0)
         self.wide_generators = [
             np.random.default_rng([self.seed, chain, len(self.wide)]) for chain in range(self.chains)
         ]
@@ -160,6 +165,27 @@ class CompiledChains:
         from credo.kernels.posterior_gibbs import run_posterior
 
         concentrations = self.hyperparameters.mean_concentration, self.hyperparameters.pooling_concentration
+        general = None if self.general is None else self.general.with_moves(geometry[0])
+
+        def update_general(chain: int, arrays: DistributionArrays) -> None:
+            """CPTs that statements about any probability reach, if there are any."""
+            if self.general is None or general is None:
+                return
+            from credo.kernels.general_sweeps import general_sweep
+
+            own = general._replace(cpts=general.cpts.copy())
+            where = *geometry, self.general.tree, own, self.general.groups, arrays
+            general_sweep(*where, self.states[chain], self.generators[chain])
+
+        def run_with_general(chain: int) -> None:
+            """One draw after the other, in turn with the updates of what general statements reach."""
+            *drawn, moments = (out[chain] for out in outs)
+            where = *geometry, self.joint_updates, self.ranges, self.arrays, self.effort
+            for draw in range(len(drawn[0])):
+                own = [out[draw : draw + 1] for out in drawn]
+                for _ in range(thinning):
+                    update_general(chain, self.arrays)
+                    run_posterior(*where, self.states[chain], *concentrations, 1, *own, moments, self.generators[chain])
 
         def run(chain: int) -> None:
             where = *geometry, self.joint_updates, self.ranges, self.arrays, self.effort
@@ -175,11 +201,13 @@ class CompiledChains:
                 for _ in range(thinning):
                     arrays = self._completed(chain)
                     update_wide(self.wide, arrays, state, self.wide_generators[chain])
+                    update_general(chain, arrays)
                     where = *geometry, self.joint_updates, self.ranges, arrays, self.effort
                     run_posterior(*where, state, *concentrations, 1, *own, moments, generator)
                 own[0][0] = state.theta
 
-        map_in_threads(run if self.missing is None else run_with_missing, range(self.chains))
+        alone = run if self.general is None else run_with_general
+        map_in_threads(alone if self.missing is None else run_with_missing, range(self.chains))
 
     def _complete(self, chain: int, first: bool = False) -> Numbers:
         assert self.missing is not None
