@@ -44,8 +44,8 @@ def general_region(problem: Problem) -> GeneralRegion:
         if statements.excess(theta)[statements.hard].max(initial=-np.inf) <= LIMIT:
             return GeneralRegion(statements, theta)
     raise CredoError(
-        "No CPTs were found at which all statements hold, from which draws could start. That is no proof that there are "
-        "none: run credo.check, or give one of the statements about probabilities that several CPTs make up a confidence."
+        "No CPTs were found at which all statements hold, from which draws could start. That is no proof that there "
+        "are none: run credo.check, or give a confidence to a statement about a probability that several CPTs make up."
     )
 
 

@@ -81,7 +81,9 @@ def _general_findings(problem: Problem, missed: float) -> Iterator[Finding]:
         )
         yield Finding("equality", message)
     if missed > LIMIT:
-        message = f"The mean of the draws misses a statement about a probability that several CPTs make up by {missed:.2g}."
+        message = (
+            f"The mean of the draws misses a statement about a probability that several CPTs make up by {missed:.2g}."
+        )
         yield Finding("violated", message)
 
 

@@ -1,8 +1,8 @@
 """The compiled updates of CPTs under statements about any probability of the network.
 
-With all other CPTs fixed, every sum P(…) is linear in one CPT, and so along a line in it: S + t·dS. A statement about one
-conditional probability then bounds t; others are evaluated where a slice tries a point. The derivatives of all sums with
-respect to a CPT come from a clique tree, whose messages follow the updates from CPT to CPT.
+With all other CPTs fixed, every sum P(…) is linear in one CPT, and so along a line in it: S + t·dS. A statement about
+one conditional probability then bounds t; others are evaluated where a slice tries a point. The derivatives of all sums
+with respect to a CPT come from a clique tree, whose messages follow the updates from CPT to CPT.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from credo.kernels.compiler import compiled
 from credo.kernels.polytope_moves import (
     MOST_SHRINKS,
     MOST_STEPS_OUT,
-    SMALLEST,
     STEP_OUT,
     extra_terms,
     place_on_line,
@@ -250,9 +249,7 @@ def update_family(
         indices, values = geometry.move_indices[start:stop], geometry.move_values[start:stop]
         constraints, changes = geometry.delta_constraints[begin:end], geometry.delta_values[begin:end]
         if geometry.rays[move]:
-            count = set_ray(
-                indices, values, geometry.owners, geometry.distributions, shape, theta, work, work_indices
-            )
+            count = set_ray(indices, values, geometry.owners, geometry.distributions, shape, theta, work, work_indices)
             indices, values, changes = work_indices[:count], work[3, :count], ray_changes[: end - begin]
             for k in range(end - begin):
                 changes[k] = 0.0
@@ -276,8 +273,8 @@ def update_family(
             for e in range(general.entry_starts[indices[k]], general.entry_starts[indices[k] + 1]):
                 linear[1, general.entry_statements[e]] += values[k] * general.entry_values[e]
         update_line(
-            general, indices, values, constraints, changes, named, extras, exponents, theta, slack, sums, slopes, linear,
-            touched, work, generator,
+            general, indices, values, constraints, changes, named, extras, exponents, theta, slack, sums, slopes,
+            linear, touched, work, generator,
         )  # fmt: skip
 
 

@@ -99,9 +99,10 @@ def require_moves(region: Region, groups: Flags) -> None:
         names = np.array([name for name, _ in block.configurations])[block.distribution_of]
         for row in range(part.equalities.shape[0]):
             entries = part.equalities.indices[part.equalities.indptr[row] : part.equalities.indptr[row + 1]]
-            if len(set(names[entries].tolist())) > 1:
+            held = sorted(set(names[entries].tolist()))
+            if len(held) > 1:
                 raise CredoError(
-                    f"The method posterior cannot draw the CPTs of {' and '.join(sorted(set(names[entries].tolist())))} "
+                    f"The method posterior cannot draw the CPTs of {' and '.join(held)} "
                     "under an equality between them together with statements about probabilities that several CPTs "
                     "make up. Use the method cmap, or replace the equality by a range."
                 )
@@ -169,7 +170,7 @@ def _arrays(
     soft_weight: float | None,
 ) -> GeneralArrays:
     network = statements.network
-    rows = {name: first for name, first in zip(named, starts_of([len(network.states(n)) for n in named]), strict=False)}
+    rows = dict(zip(named, starts_of([len(network.states(n)) for n in named]), strict=False))
     indicators = np.ones((sum(len(network.states(name)) for name in named), len(statements.sums)))
     for column, allowed in enumerate(statements.sums):
         for name, states in allowed:
@@ -194,7 +195,11 @@ def _arrays(
                     entry = address[sampled.layout.index(name, configuration, state)]
                     entries.append((entry, number, sign * coefficient))
                 else:  # a CPT that is kept
-                    bound -= sign * coefficient * float(network.cpt_array(name).ravel()[index - statements.layout.offsets[name]])
+                    bound -= (
+                        sign
+                        * coefficient
+                        * float(network.cpt_array(name).ravel()[index - statements.layout.offsets[name]])
+                    )
             bounds.append(bound)
             weights.append(np.nan if hard else float(soft_weight or 0.0) * float(each.confidence or 0.0))
             equality.append(each.equality)

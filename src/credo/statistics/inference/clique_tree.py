@@ -1,9 +1,9 @@
-"""A clique tree of CPTs as flat arrays: messages between its cliques give the derivatives of sums, one CPT after another.
+"""A clique tree of CPTs as flat arrays: messages between cliques give the derivatives of sums, CPT after CPT.
 
 A sum is P(…) = Σ Π CPTs · Π indicators; all sums share the tree and differ in their indicators alone. In a clique that
-has the messages of all its neighbours, the product of these with all CPTs but one, summed to the members of that CPT, is
-∂P/∂θ. Going through the tree from a root, from clique to clique and back, only the message on the way is computed anew:
-after a CPT has changed, the derivatives of the next are up to date at the cost of one clique.
+has the messages of all its neighbours, the product of these with all CPTs but one, summed to the members of that CPT,
+is ∂P/∂θ. Going through the tree from a root, from clique to clique and back, only the message on the way is computed
+anew: after a CPT has changed, the derivatives of the next are up to date at the cost of one clique.
 """
 
 from __future__ import annotations
