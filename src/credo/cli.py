@@ -120,6 +120,12 @@ def learn(
         float | None,
         typer.Option(help="How much statements with a confidence weigh; chosen by cross-validation if not given."),
     ] = None,
+    doubt: Annotated[
+        bool, typer.Option("--doubt", help="Let every statement be wrong, and say how probable each is.")
+    ] = False,
+    trust: Annotated[
+        float | None, typer.Option(help="With --doubt: how often statements are right; learned if not given.")
+    ] = None,
     hidden_draws: Annotated[
         float | None, typer.Option(help="With me and cme: the s of the imprecise Dirichlet model; 1 if not given.")
     ] = None,
@@ -188,6 +194,8 @@ def learn(
                 table_format=written,
                 seed=seed,
                 soft_weight=soft_weight,
+                doubt=doubt,
+                trust=trust,
                 tie_reading=tie_reading,
                 em=EMOptions(starts=starts, max_iterations=max_iterations, trainer=trainer, checkpoint=checkpoint),
                 entropy=EntropyOptions() if hidden_draws is None else EntropyOptions(hidden_draws),

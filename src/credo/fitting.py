@@ -16,6 +16,7 @@ from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
 from credo.explain.contradictions import contradiction_findings, contradictions
+from credo.explain.doubting import Trust, doubted_numbers, doubted_statements, undoubted_findings
 from credo.explain.orders_used import order_findings
 from credo.explain.statement_references import references_to
 from credo.explain.violations import only_checked
@@ -62,6 +63,8 @@ def fit(
     table_format: TableFormat | None = None,
     seed: Seed = 0,
     soft_weight: float | None = None,
+    doubt: bool = False,
+    trust: Trust = None,
     tie_reading: TieReading | str = "cll",
     em: EMOptions | None = None,
     posterior: PosteriorOptions | None = None,
@@ -101,6 +104,12 @@ def fit(
         The same integer gives the same result.
     soft_weight : float, optional
         How much statements with a confidence weigh; chosen by cross-validation if not given.
+    doubt : bool
+        Whether every statement may be wrong: `fit.statements()` then says how probable each is, and statements may
+        contradict each other and the data. A confidence is then how probable a statement is by itself.
+    trust : float or "learn", optional
+        How often statements that may be wrong are right, where no expert and no confidence says it; learned if not
+        given. Giving it means `doubt`.
     tie_reading : TieReading or {"cll", "joint", "merged"}
         How rows that the knowledge ties together came about: drawn until they agreed, found to agree in a sample, or
         one draw for all of them.
@@ -144,11 +153,14 @@ def fit(
         em or EMOptions(), posterior or PosteriorOptions(), penalty or PenaltyOptions(), entropy or EntropyOptions()
     )
     with reporting(verbose, progress) as report:
-        model = prepare_model(known, fixed, memory_limit)
+        model = prepare_model(known, fixed, memory_limit, lambda stated: doubted_numbers(known, stated, doubt, trust))
+        doubts = None
+        if len(model.doubted):
+            doubts = doubted_statements(known, model.stated, model.doubted, trust, model.expansion.network, model.kept)
         problem, table = prepare(
             model, data, method=method, prior=prior, weights=weights, seed=resolve_seed(seed), soft_weight=soft_weight,
             options=options, tie_reading=tie_reading, memory_limit=memory_limit,
-            progress=shares_of(READING_DATA, report),
+            progress=shares_of(READING_DATA, report), doubts=doubts,
         )  # fmt: skip
         report(ProgressEvent(ESTIMATING))
         _require_room(problem, report)
@@ -160,16 +172,19 @@ def fit(
         log_likelihood = log_likelihood_of_counts(whole, problem.counts)
     learned = collapsed(model.expansion, whole.cpts, problem.constraints, rescale=solution.posterior is None)
     contradicted = contradictions(known, model.stated, problem.counts, problem.seed)
+    doubted = set(model.doubted.tolist())  # how probable these are is said elsewhere
+    contradicted = tuple(each for each in contradicted if each.statement.number not in doubted)
     learned = with_ranges(learned, table.numbers)
     assert problem.method is not None
     findings = (
         *contradiction_findings(contradicted),
-        *only_checked(learned, known, problem.method.binds_any_probability, model.stated),
+        *only_checked(learned, known, problem.binds_any_probability, model.stated),
         *(each for each in taken if each.kind != MISSING_VALUES),  # once, of the rows that are learned from
         *_missing_values(table.dataset, known.network),
         *hidden_findings(table.columns),
         *outside_findings(known.network, table.numbers),
         *_method_findings(problem),
+        *undoubted_findings(model.stated, model.doubted),
         *solution.findings,
         *impossible_data_findings(whole, problem.counts, problem.kept),
         *order_findings(known),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from credo.constraints.constraint_set import Constraints
 from credo.errors import OptionError, Status
 from credo.estimation import constrained
 from credo.estimation.methods import METHODS
@@ -28,6 +29,8 @@ from credo.types import Numbers
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from credo.sampling.doubted_statements import DoubtResult, StatementBelief
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +262,7 @@ class FitResult:
         """
         import polars as pl
 
-        found = violations_of(self.network, self.knowledge)
+        found = violations_of(self.network, self.knowledge, stated_constraints(self))
         return pl.DataFrame(
             {
                 "place": [each.statement.place or None for each in found],
@@ -268,6 +271,91 @@ class FitResult:
                 "confidence": [each.confidence for each in found],
             },
             schema={"place": pl.String, "statement": pl.String, "amount": pl.Float64, "confidence": pl.Float64},
+        )
+
+    @property
+    def doubt(self) -> DoubtResult | None:
+        """How probable statements are and how reliable experts; None where no statement was doubted."""
+        from credo.sampling.posterior import PosteriorResult
+
+        return self.posterior.doubt if isinstance(self.posterior, PosteriorResult) else None
+
+    def statements(self) -> pl.DataFrame:
+        """How probable each statement is that may be wrong, the least probable first.
+
+        Returns
+        -------
+        polars.DataFrame
+            `place`, the line of the statement, null for one made in Python; `statement`, its words; `expert`, null
+            outside of experts' blocks; `probability` that it is true, given the data and all statements; `without`,
+            the same from the data and the other statements alone; and `believed`, how probable it was by itself: its
+            confidence, or the reliability of its expert.
+
+        Raises
+        ------
+        OptionError
+            If no statement was doubted.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"coin": ["heads", "tails"]})
+        >>> rows = polars.DataFrame({"coin": ["heads"] * 30 + ["tails"] * 30})
+        >>> fit = credo.fit(network, rows, "P(coin=heads) <= 0.1", trust=0.9)
+        >>> fit.statements()["probability"].round(2).to_list()
+        [0.0]
+        """
+        import polars as pl
+
+        found = doubted_statements_of(self)
+        return pl.DataFrame(
+            {
+                "place": [reference.place or None for reference, _ in found],
+                "statement": [reference.text for reference, _ in found],
+                "expert": [belief.expert or None for _, belief in found],
+                "probability": [belief.probability for _, belief in found],
+                "without": [belief.without for _, belief in found],
+                "believed": [belief.believed for _, belief in found],
+            },
+            schema={
+                **dict.fromkeys(("place", "statement", "expert"), pl.String),
+                **dict.fromkeys(("probability", "without", "believed"), pl.Float64),
+            },
+        )
+
+    def experts(self) -> pl.DataFrame:
+        """How often each expert is right.
+
+        Returns
+        -------
+        polars.DataFrame
+            `expert`, null for statements outside of experts' blocks; `reliability`, with the ends `low` and `high` of
+            its 95% credible interval; `statements`, how many of the expert's may be wrong; and `given`, whether the
+            reliability was given instead of learned.
+
+        Raises
+        ------
+        OptionError
+            If no statement was doubted.
+        """
+        import polars as pl
+
+        found = _require_doubt(self).experts
+        return pl.DataFrame(
+            {
+                "expert": [each.name or None for each in found],
+                "reliability": [each.reliability for each in found],
+                "low": [each.low for each in found],
+                "high": [each.high for each in found],
+                "statements": [each.statements for each in found],
+                "given": [each.is_given for each in found],
+            },
+            schema={
+                "expert": pl.String,
+                **dict.fromkeys(("reliability", "low", "high"), pl.Float64),
+                "statements": pl.Int64,
+                "given": pl.Boolean,
+            },
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -305,8 +393,23 @@ class FitResult:
             else None,
             "violations": [
                 {**_reference_to_dict(each.statement), "amount": each.amount, "confidence": each.confidence}
-                for each in violations_of(network, self.knowledge)
+                for each in violations_of(network, self.knowledge, stated_constraints(self))
             ],
+            "statements": None
+            if self.doubt is None
+            else [
+                {
+                    **_reference_to_dict(reference),
+                    "expert": belief.expert or None,
+                    "probability": belief.probability,
+                    "without": belief.without,
+                    "believed": belief.believed,
+                }
+                for reference, belief in doubted_statements_of(self)
+            ],
+            "experts": None
+            if self.doubt is None
+            else [{**asdict(each), "name": each.name or None} for each in self.doubt.experts],
             "findings": [
                 {
                     "kind": finding.kind,
@@ -353,6 +456,19 @@ class FitResult:
         if self.no_interval:
             raise OptionError(self.no_interval)
         return self.posterior
+
+
+def _require_doubt(fit: FitResult) -> DoubtResult:
+    if fit.doubt is None:
+        raise OptionError("No statement was doubted. Learn with doubt=True, or put statements into an expert's block.")
+    return fit.doubt
+
+
+def doubted_statements_of(fit: FitResult) -> list[tuple[StatementReference, StatementBelief]]:
+    """The statements that may be wrong, the least probable first."""
+    references = references_to(fit.knowledge.statements)
+    found = sorted(_require_doubt(fit).statements, key=lambda each: (each.probability, each.without, each.number))
+    return [(references[each.number], each) for each in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,17 +525,23 @@ def require_level(level: object) -> None:
 def binding_statements(fit: FitResult) -> tuple[BindingStatement, ...]:
     """The statements that shaped the result, the one that matters most first."""
     references = references_to(fit.knowledge.statements)
+    doubted = set() if fit.doubt is None else {each.number for each in fit.doubt.statements}  # at no bound
     found = [
         BindingStatement(references[number], PERCENTAGE_POINT * multiplier)
         for number, multiplier in multipliers_of(fit).items()
-        if multiplier > 0.0
+        if multiplier > 0.0 and number not in doubted
     ]
     return tuple(sorted(found, key=lambda each: -each.gain_per_point))
 
 
+def stated_constraints(fit: FitResult) -> Constraints | None:
+    """What the knowledge says about parameters, where the fit still has it."""
+    return None if fit.problem is None else fit.problem.stated
+
+
 def violated_statements(fit: FitResult) -> tuple[Violation, ...]:
     """The statements that the learned CPTs do not satisfy, the worst first."""
-    return violations_of(fit.network, fit.knowledge)
+    return violations_of(fit.network, fit.knowledge, stated_constraints(fit))
 
 
 def explain_fit(
@@ -459,7 +581,12 @@ def explain_fit(
             method=fit.method,
             is_incomplete=fit.is_incomplete,
             notify=notify,
-            unused=unused_statements(fit.network, fit.knowledge, METHODS[fit.method].binds_any_probability),
+            unused=unused_statements(
+                fit.network,
+                fit.knowledge,
+                METHODS[fit.method].binds_any_probability and fit.doubt is None,
+                stated_constraints(fit),
+            ),
         )
 
 

@@ -297,6 +297,16 @@ class Constraints:
         return tuple(dict.fromkeys(each.statement for each in self.general))
 
 
+def with_confidence(constraints: Constraints, statements: Indices, confidence: float = 0.5) -> Constraints:
+    """The constraints with a confidence for these statements, so that nothing takes them for what must hold."""
+    if not len(statements):
+        return constraints
+    linear = constraints.linear
+    chosen = np.isin(linear.statements, statements) & linear.hard
+    softened = replace(linear, confidences=np.where(chosen, confidence, linear.confidences))
+    return replace(constraints, linear=softened)
+
+
 # CPTs that are not learned --------------------------------------------------------------------------------------------
 
 HOLDS_WITHIN = 1e-9

@@ -58,6 +58,8 @@ class Method:
         Whether it maximises likelihood times prior, so that the gradient trainer can do it too.
     weighs_all_statements
         Whether every statement is a penalty with a weight of its own, so that no weight for soft ones is chosen.
+    doubts
+        Whether it can find out which statements are wrong.
     binds_any_probability
         Whether statements about probabilities that several CPTs make up influence the estimate, too.
     """
@@ -74,6 +76,7 @@ class Method:
     cross_validates: bool = False
     maximises_likelihood: bool = False
     weighs_all_statements: bool = False
+    doubts: bool = False
     binds_any_probability: bool = False
 
     @property

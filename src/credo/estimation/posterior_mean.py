@@ -41,7 +41,10 @@ def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
 
 
 def _average(problem: Problem, counts: Counts, missing: MissingValues | None) -> Solution:
-    soft_weight, findings = choose_soft_weight(problem, problem.vector())
+    findings: list[Finding] = []
+    soft_weight = 0.0
+    if problem.doubts is None:
+        soft_weight, findings = choose_soft_weight(problem, problem.vector())
     general = general_region(problem) if problem.constraints.general else None
     result = posterior(
         problem.network,
@@ -56,6 +59,7 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
         memory_limit=problem.memory_limit,
         missing=missing,
         general=general,
+        doubts=problem.doubts,
     )
     kinds = {finding.kind for finding in result.findings}
     means, general_missed = result.means, 0.0
@@ -103,4 +107,5 @@ POSTERIOR = Method(
     estimate_drawing=estimate_drawing,
     takes_prior=True,
     binds_any_probability=True,
+    doubts=True,
 )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from credo.constraints.blocks import blocks_of
-from credo.constraints.constraint_set import Constraints, with_fixed
+from credo.constraints.constraint_set import Constraints, with_confidence, with_fixed
+from credo.constraints.feasibility import NONE
 from credo.constraints.lower import lower
-from credo.errors import NetworkError, OptionError
+from credo.errors import NetworkError, OptionError, listing
 from credo.estimation.method import Method
 from credo.estimation.methods import METHODS, choose_method
 from credo.estimation.missing_draws import automatic
@@ -22,10 +23,11 @@ from credo.knowledge import Knowledge
 from credo.model.expansion import Expansion
 from credo.model.layout import check_size
 from credo.options import Options, TieReading
+from credo.sampling.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
 from credo.statistics.prior import PriorLike, Priors, as_prior, taken_apart
 from credo.statistics.tied_columns import read_for
-from credo.types import TableLike, Weights
+from credo.types import Indices, TableLike, Weights
 
 FOLDS = 10  # of cross-validation, as in [guo, algorithm 2]
 # Rows are kept while a table is read, in case a value turns out to be missing; complete ones are dropped from here on.
@@ -42,6 +44,7 @@ class PreparedModel:
     constraints: Constraints  # with the numbers of kept CPTs substituted
     kept: tuple[str, ...]  # variables whose CPTs stay as they are
     names: tuple[str, ...]  # variables whose CPTs are learned
+    doubted: Indices = field(default_factory=lambda: NONE)  # statements that may be wrong
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,15 +59,22 @@ class PreparedData:
     sample: RowSample | None = None  # some of the rows
 
 
-def prepare_model(knowledge: Knowledge, fixed: Sequence[str] = (), memory_limit: int | None = None) -> PreparedModel:
-    """Lower the knowledge, and find out which CPTs are learned."""
+def prepare_model(
+    knowledge: Knowledge,
+    fixed: Sequence[str] = (),
+    memory_limit: int | None = None,
+    doubted: Callable[[Constraints], Indices] | None = None,
+) -> PreparedModel:
+    """Lower the knowledge, and find out which CPTs are learned; `doubted` says which statements may be wrong."""
     stated = lower(knowledge)
     expansion = stated.expansion
     assert expansion is not None
     kept, names = _kept_and_learned(expansion, fixed)
     check_size(expansion.network, memory_limit)
-    constraints = with_fixed(stated, {name: expansion.network.cpt_array(name) for name in kept})
-    return PreparedModel(knowledge, expansion, stated, constraints, kept, names)
+    may_be_wrong = NONE if doubted is None else doubted(stated)
+    softened = with_confidence(stated, may_be_wrong)
+    constraints = with_fixed(softened, {name: expansion.network.cpt_array(name) for name in kept})
+    return PreparedModel(knowledge, expansion, stated, constraints, kept, names, may_be_wrong)
 
 
 def prepare(
@@ -80,13 +90,16 @@ def prepare(
     tie_reading: TieReading | str = TieReading.CLL,
     memory_limit: int | None = None,
     progress: Callable[[float], None] | None = None,
+    doubts: DoubtedStatements | None = None,
 ) -> tuple[Problem, PreparedData]:
     """Read and count the table, choose the method, and put everything together."""
     options, reading = Options() if options is None else options, TieReading(tie_reading)
     named = None if method == "auto" else choose_method(method)
+    if doubts is not None:
+        named = _doubting(named)
     _prior_for(named or choose_method("auto", prior is not None), prior, model.expansion)  # an error before reading
     constraints = model.constraints
-    soft = not constraints.linear.hard.all()
+    soft = doubts is None and not constraints.linear.hard.all()
     uses_knowledge = named is None or named.uses_knowledge
     folds = FOLDS if (named and named.cross_validates) or (soft and uses_knowledge and soft_weight is None) else 0
     needs_rows = bool(constraints.ties and uses_knowledge) or options.em.trainer != "em"
@@ -108,14 +121,26 @@ def prepare(
         table.dataset,
         reading,
         memory_limit,
+        doubts=doubts,
+        stated=model.stated,
     )
     if named is None and prior is None and table.dataset is not None:
         chosen, reason = automatic(problem)
         own_prior = _prior_for(chosen, prior, model.expansion)
         problem = replace(problem, method=chosen, prior=own_prior, not_posterior=reason)
-    if not chosen.binds_any_probability:
+    if not chosen.binds_any_probability or doubts is not None:
         problem = replace(problem, constraints=replace(problem.constraints, general=()))
     return problem, table
+
+
+def _doubting(named: Method | None) -> Method:
+    """The method that weighs statements which may be wrong; an error where another one is asked for."""
+    able = [each for each in METHODS.values() if each.doubts]
+    if named is not None and not named.doubts:
+        raise OptionError(
+            f"The method {named.name} cannot weigh statements that may be wrong. Use {listing([e.name for e in able])}."
+        )
+    return named or able[0]
 
 
 def read_table_once(

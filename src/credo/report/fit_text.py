@@ -20,10 +20,18 @@ from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.report.check_text import plain_text
 from credo.report.cpt_choice import FEW_CONFIGURATIONS, chosen_cpts
-from credo.results import FitResult, binding_statements, has_multipliers, violated_statements
+from credo.results import (
+    FitResult,
+    binding_statements,
+    doubted_statements_of,
+    has_multipliers,
+    violated_statements,
+)
 
 FEW_FINDINGS = 8
 FEW_STATEMENTS = 15
+FEW_DOUBTED = 8  # statements that may be wrong
+PROBABLY = 0.5  # a statement less probable than this is probably wrong
 LONG_FINDING = 300  # letters
 TECHNICAL = frozenset({"solver", "soft weight", "folds", "iterations", "equivalent sample size"})  # kinds of findings
 
@@ -109,11 +117,62 @@ def _contradictions(fit: FitResult) -> list[RenderableType]:
     ]
 
 
+def what_is_doubted(fit: FitResult) -> list[str]:
+    """How many statements are probably wrong, and how often each expert is right: a sentence each."""
+    if fit.doubt is None:
+        return []
+    count = len(fit.doubt.statements)
+    wrong = sum(each.probability < PROBABLY for each in fit.doubt.statements)
+    which = "No" if not wrong else "One" if wrong == 1 else f"{wrong:,}"
+    of_all = f"of {count:,} statement{'' if count == 1 else 's'} that may be wrong"
+    sentences = [f"{which} {of_all} {'is' if wrong < 2 else 'are'} probably wrong."]
+    for expert in fit.doubt.experts:
+        if expert.statements:
+            who = f"Expert {expert.name} is" if expert.name else "The statements are"
+            how = "as given" if expert.is_given else f"{expert.low:.0%} to {expert.high:.0%}"
+            sentences.append(f"{who} right in {expert.reliability:.0%} of all cases ({how}).")
+    return sentences
+
+
+def doubted_rows(fit: FitResult) -> list[tuple[str, str, str, str]]:
+    """Place, words, the probability of being true, and the same without the statement; the least probable first."""
+    if fit.doubt is None:
+        return []
+    return [
+        (
+            reference.place,
+            reference.text,
+            probability_digits(belief.probability, 2),
+            probability_digits(belief.without, 2),
+        )
+        for reference, belief in doubted_statements_of(fit)
+    ]
+
+
+def _doubted(fit: FitResult) -> list[RenderableType]:
+    """Which statements are probably wrong, which comes before everything else."""
+    if fit.doubt is None:
+        return []
+    first, *others = what_is_doubted(fit)
+    table = Table(box=None, pad_edge=False)
+    for heading in ("line", "statement", "probability", "without it"):
+        table.add_column(heading, justify="left" if heading == "statement" else "right")
+    rows = doubted_rows(fit)
+    for place, text, probability, without in rows[:FEW_DOUBTED]:
+        table.add_row(Text(place.removeprefix("line ")), Text(text), probability, without)
+    if len(rows) > FEW_DOUBTED:
+        table.add_row(
+            "", Text(f"… and {len(rows) - FEW_DOUBTED:,} more, all of them at least as probable", style="dim"), "", ""
+        )
+    caption = "probability: that the statement is true; without it: from the data and the other statements alone."
+    return [Text(first, style="bold"), *map(Text, others), table, Text(f"{caption}\n", style="dim")]
+
+
 def _opening(fit: FitResult) -> Sequence[RenderableType]:
     details = f"Method: {fit.method}. Log-likelihood of the data: {fit.log_likelihood:,.4f}. Time: {fit.seconds:.2f} s."
     unused = [Text(f"• {sentence}", style="yellow") for sentence in not_used_by_estimate(fit)]
     learned = Text(first_sentence(fit), style="bold"), *unused, Text(fit.status.value), Text(details, style="dim")
-    return (*_contradictions(fit), *learned)
+    return (*_doubted(fit), *_contradictions(fit), *learned)
 
 
 def _only_checked(fit: FitResult) -> list[Finding]:
@@ -126,7 +185,8 @@ def _statements_and_findings(fit: FitResult) -> list[RenderableType]:
         rows = [(each.statement.place, each.statement.text, f"{each.gain_per_point:.3g}") for each in binding]
         caption = "how much it matters: the gain in log-likelihood if the bound moved by one percentage point."
         parts += ["", _statement_table("Statements that shaped the result", "how much it matters", rows, caption)]
-    if violated := violated_statements(fit):
+    doubted = set() if fit.doubt is None else {each.number for each in fit.doubt.statements}
+    if violated := [each for each in violated_statements(fit) if each.statement.number not in doubted]:
         rows = [(each.statement.place, each.statement.text, f"{each.amount:.3g}") for each in violated]
         parts += ["", _statement_table("Statements that the result does not satisfy", "missed by", rows)]
     if others := other_findings(fit):

@@ -14,7 +14,9 @@ from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras,
 from credo.kernels.threads import map_in_threads
 from credo.model.graphs import connected_components
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
+from credo.sampling.doubtful_moves import DoubtfulMoves
 from credo.sampling.general_updates import GeneralUpdates
+from credo.sampling.hidden_moves import HiddenMoves, hidden_moves, move_hidden
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
 from credo.sampling.missing_values import Augmentation
 from credo.sampling.ranges import judged, ranges_of
@@ -40,6 +42,7 @@ class CompiledChains:
     chains: int
     seed: int
     missing: Augmentation | None = None  # how rows are completed, where values are missing
+    doubtful: DoubtfulMoves | None = None  # of blocks with statements that may be wrong
     general: GeneralUpdates | None = None  # of CPTs that statements about any probability reach
     supports: list[Support] = field(init=False)
     ranges: Ranges = field(init=False)  # distributions that are drawn without moves
@@ -53,6 +56,8 @@ class CompiledChains:
     first_counts: dict[int, Numbers] = field(init=False)  # of completed rows, where EM ended or at random
     wide: tuple[WideDistribution, ...] = field(init=False)
     wide_generators: list[np.random.Generator] = field(init=False)
+    hidden: HiddenMoves | None = field(init=False)
+    proposals: Indices = field(init=False)  # (2, chains, distributions) how many of `hidden` were made, and accepted
 
     def __post_init__(self) -> None:
         elsewhere = None if self.general is None else self.general.groups
@@ -73,6 +78,8 @@ class CompiledChains:
         self.wide_generators = [
             np.random.default_rng([self.seed, chain, len(self.wide)]) for chain in range(self.chains)
         ]
+        self.hidden = None if self.missing is None else hidden_moves(self.sampled, self.missing)
+        self.proposals = np.zeros((2, self.chains, len(self.sampled.numbers)), dtype=np.int64)
         self.first_counts = {}
         if self.missing is not None:
             for chain in range(self.chains):
@@ -100,6 +107,8 @@ class CompiledChains:
         """Learn from draws, (chains, draws, parameters), in which directions to move, and what to update jointly."""
         self.region = with_learned(region, snapshots)
         self.joint_updates = joint_updates_of(self.supports, np.concatenate(snapshots))
+        if self.hidden is not None:
+            self.hidden = self.hidden.worthwhile(*self.proposals.sum(axis=1))
 
     def share_effort(self, sizes: Numbers, wanted: float, draws: int = 1) -> None:
         """Update CPTs more often whose parameters have fewer effective draws than wanted; `sizes` is (parameters,).
@@ -127,6 +136,7 @@ class CompiledChains:
         sizes = np.diff(self.sampled.starts)
         sweep = int(sizes @ self.effort[self.sampled.families])
         drawing = 0 if self.missing is None else self.missing.updates
+        drawing *= 1 if self.hidden is None else 1 + self.hidden.proposals
         step = 1 if self.wide else max(1, STEP_UPDATES // max(1, self.chains * thinning * (sweep + drawing)))
         geometry = geometry_of(self.region.blocks, self.region.parts)
         state, free = self.states[0], len(self.states[0].theta) - len(self.region.start)
@@ -177,46 +187,42 @@ class CompiledChains:
             where = *geometry, self.general.tree, own, self.general.groups, arrays
             general_sweep(*where, self.states[chain], self.generators[chain])
 
-        def run_with_general(chain: int) -> None:
-            """One draw after the other, in turn with the updates of what general statements reach."""
-            *drawn, moments = (out[chain] for out in outs)
-            where = *geometry, self.joint_updates, self.ranges, self.arrays, self.effort
-            for draw in range(len(drawn[0])):
-                own = [out[draw : draw + 1] for out in drawn]
-                for _ in range(thinning):
-                    update_general(chain, self.arrays)
-                    run_posterior(*where, self.states[chain], *concentrations, 1, *own, moments, self.generators[chain])
-
         def run(chain: int) -> None:
             where = *geometry, self.joint_updates, self.ranges, self.arrays, self.effort
             own = (out[chain] for out in outs)
             run_posterior(*where, self.states[chain], *concentrations, thinning, *own, self.generators[chain])
 
-        def run_with_missing(chain: int) -> None:
-            """One draw after the other, and one sweep: each has counts of its own."""
+        def run_sweep_by_sweep(chain: int) -> None:
+            """One draw after the other, and one sweep: rows are completed, and doubted blocks updated, before each."""
             state, generator = self.states[chain], self.generators[chain]
             *drawn, moments = (out[chain] for out in outs)
             for draw in range(len(drawn[0])):
                 own = [out[draw : draw + 1] for out in drawn]
                 for _ in range(thinning):
                     arrays = self._completed(chain)
-                    update_wide(self.wide, arrays, state, self.wide_generators[chain])
+                    if self.missing is not None:
+                        update_wide(self.wide, arrays, state, self.wide_generators[chain])
+                    if self.doubtful is not None:
+                        self.doubtful.update_chain(arrays, state, generator)
                     update_general(chain, arrays)
                     where = *geometry, self.joint_updates, self.ranges, arrays, self.effort
                     run_posterior(*where, state, *concentrations, 1, *own, moments, generator)
-                own[0][0] = state.theta
+                own[0][0] = state.theta[: own[0].shape[1]]
 
-        alone = run if self.general is None else run_with_general
-        map_in_threads(alone if self.missing is None else run_with_missing, range(self.chains))
+        at_once = self.missing is None and self.doubtful is None and self.general is None
+        map_in_threads(run if at_once else run_sweep_by_sweep, range(self.chains))
 
     def _complete(self, chain: int, first: bool = False) -> Numbers:
         assert self.missing is not None
         state, rng = self.states[chain], self.wide_generators[chain]
+        if self.hidden is not None and not first:
+            move_hidden(self.hidden, self.arrays, state, rng, *self.proposals[:, chain])
         return self.missing.completed_by_program(state.theta, self.generators[chain], rng, first=first)
 
     def _completed(self, chain: int) -> DistributionArrays:
         """The distributions with the counts of rows that a chain has completed."""
-        assert self.missing is not None
+        if self.missing is None:
+            return self.arrays
         counts = self.first_counts.pop(chain, None)
         if counts is None:
             counts = self._complete(chain)

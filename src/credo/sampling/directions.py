@@ -84,6 +84,8 @@ def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
     """
     from scipy.sparse import csr_array, vstack
 
+    if not part.moves.shape[0]:
+        return part  # nothing moves, or something else moves it
     if len(block.configurations) < 2 and not part.equalities.shape[0]:
         return part  # a distribution has nothing to follow but itself
     centred = draws - draws.mean(axis=0)
@@ -135,6 +137,11 @@ def without_rays(part: Directions) -> Directions:
     """The same without moves that only corners need."""
     lines = ~part.rays
     return replace(part, moves=part.moves[lines], chances=part.chances[lines], rays=part.rays[lines])
+
+
+def without_moves(part: Directions) -> Directions:
+    """The same for a block that other updates move."""
+    return replace(part, moves=part.moves[:0], chances=part.chances[:0], rays=part.rays[:0])
 
 
 def polished(part: Directions, point: Numbers) -> Numbers:

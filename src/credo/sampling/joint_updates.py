@@ -186,7 +186,7 @@ def _support(block: Block, part: Directions, possible: Flags) -> Support:
     complete = np.logical_and.reduceat(possible, block.distributions[:-1])  # distributions without a zero
     singles = [
         i
-        for i in range(block.size)
+        for i in range(block.size if part.moves.shape[0] else 0)
         if complete[d := block.distribution_of[i]] and (sizes[d] > 2 or (sizes[d] == 2 and i == block.distributions[d]))
     ]
     forms = {width: [[i for i, _ in form] for form in close_forms(block, inequalities, width)] for width in WIDTHS}

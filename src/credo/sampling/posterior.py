@@ -42,8 +42,14 @@ from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling.averages import SMALLEST_SIZE, Averages, averages_of
 from credo.sampling.compiled_chains import CompiledChains
-from credo.sampling.convergence import LARGEST_R_HAT, effective_sizes, r_hat
-from credo.sampling.directions import without_rays
+from credo.sampling.convergence import (
+    LARGEST_R_HAT,
+    effective_sizes,
+    effective_sizes_of_short_chains,
+    nested_r_hat,
+    r_hat,
+)
+from credo.sampling.directions import without_moves, without_rays
 from credo.sampling.distributions import (
     Draws,
     Hyperparameters,
@@ -52,6 +58,15 @@ from credo.sampling.distributions import (
     arrays_of,
     sampled_distributions,
 )
+from credo.sampling.doubted_statements import (
+    DoubtedConstraints,
+    DoubtedStatements,
+    DoubtResult,
+    apart,
+    beliefs,
+    reliabilities,
+)
+from credo.sampling.doubtful_moves import DoubtfulMoves, doubtful_moves
 from credo.sampling.general_updates import (
     GeneralRegion,
     GeneralUpdates,
@@ -66,7 +81,8 @@ from credo.sampling.plan import SamplingPlan, sampling_plan
 from credo.sampling.polytope import SNAPSHOTS
 from credo.sampling.region import Region, region_of
 from credo.sampling.relabelling import renamed
-from credo.sampling.vectorised import CHAINS
+from credo.sampling.vectorised import CHAINS, SUPERCHAINS
+from credo.sampling.vectorised.doubtful_updates import doubtful_updates
 from credo.sampling.vectorised.posterior import sample_posterior
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors
@@ -108,6 +124,7 @@ class PosteriorResult:
     cpt_means: Numbers = field(repr=False)  # (chains, draws, cells) m
     cpt_weights: Numbers = field(repr=False)  # (chains, draws, families, components) π
     seed: int = 0
+    doubt: DoubtResult | None = field(default=None, repr=False)  # where statements may be wrong
 
     def interval(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
         """The central credible interval of each number of a CPT: (low, high), axes (parents…, child)."""
@@ -132,6 +149,7 @@ def posterior(
     memory_limit: int | None = None,
     missing: MissingValues | None = None,
     general: GeneralRegion | None = None,
+    doubts: DoubtedStatements | None = None,
 ) -> PosteriorResult:
     """The posterior of the CPTs of `names`, which the blocks constrain; the same seed gives the same result.
 
@@ -141,6 +159,7 @@ def posterior(
     into `memory_limit` bytes (half of the machine's memory if not given) is refused before anything is sampled. With
     `missing` values, `counts` are those of complete families, and the values are drawn too. With `general` statements,
     about probabilities that several CPTs make up, the compiled chains run, from the point that is given with them.
+    Statements that are among `doubts` may be wrong, and contradict each other; there are no general ones then.
     """
     began = perf_counter()
     hyperparameters, options = hyperparameters or Hyperparameters(), options or PosteriorOptions()
@@ -153,14 +172,22 @@ def posterior(
     completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
     updates = None if completing is None else completing.updates
     plan = sampling_plan(sampled, options, hyperparameters, memory_limit, updates)
+    doubted = None
+    if doubts is not None:
+        blocks, doubted = apart(blocks, doubts)
     region, updates_of_general = _region(blocks, soft_weight, general, sampled, memory_limit)
+    doubtful = None
+    if doubted is not None:
+        doubtful = doubtful_moves(region, doubted)
+        owned = zip(region.parts, doubted.blocks.tolist(), strict=True)
+        region = replace(region, parts=tuple(without_moves(part) if has else part for part, has in owned))
     report = progress or (lambda done, total: None)
+    prior_and_region = region, sampled, hyperparameters, options
     if compiled:
-        found, sizes, mixed = _compiled(
-            region, sampled, hyperparameters, options, plan, seed, report, completing, updates_of_general
-        )
+        found, sizes, mixed = _compiled(*prior_and_region, plan, seed, report, completing, doubtful, updates_of_general)
     else:
-        found, sizes, mixed = sample_posterior(region, sampled, hyperparameters, options, seed, report, completing)
+        doubting = None if doubtful is None else doubtful_updates(doubtful)
+        found, sizes, mixed = sample_posterior(*prior_and_region, seed, report, completing, doubting)
     averages = averages_of(sampled, hyperparameters, found)
     _require_finite(sampled, averages)
     kept, layout = sampled.parameters()[: len(sizes)], sampled.layout
@@ -184,6 +211,7 @@ def posterior(
         found.means,
         found.weights,
         seed,
+        None if doubted is None else _doubt_result(doubted, found, compiled, seed),
     )
 
 
@@ -232,11 +260,12 @@ def _compiled(
     seed: int,
     progress: Progress,
     missing: Augmentation | None,
-    general: GeneralUpdates | None = None,
+    doubtful: DoubtfulMoves | None,
+    general: GeneralUpdates | None,
 ) -> tuple[Draws, Numbers, Numbers]:
     """Few long chains; each goes on to `max_draws` while some parameters have not mixed, within `MOST_UPDATES`."""
     arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyperparameters)
-    chains = CompiledChains(region, sampled, arrays, hyperparameters, options.chains, seed, missing, general)
+    chains = CompiledChains(region, sampled, arrays, hyperparameters, options.chains, seed, missing, doubtful, general)
     draws = plan.draws
     kept = -(-SNAPSHOTS // options.chains)
     if plan.warmup < options.warmup:  # a large problem: two stages of the warm-up that is left
@@ -273,6 +302,23 @@ def _compiled(
         found = appended((found, renamed(chains.stage(half, options.thinning, step_done), renamings)))
         sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
     return found, sizes, mixed
+
+
+def _doubt_result(doubted: DoubtedConstraints, found: Draws, compiled: bool, seed: int) -> DoubtResult:
+    """How probable statements are, and how reliable experts, from which statements hold in which draws."""
+    true = doubted.true(found.theta[:, :, : doubted.parameters])  # (statements, chains, draws)
+    draws = np.moveaxis(true, 0, -1).astype(np.float64)
+    sizes = effective_sizes(draws) if compiled else effective_sizes_of_short_chains(draws)
+    mixed = r_hat(draws) if compiled else nested_r_hat(draws, SUPERCHAINS)
+    flat = true.reshape(len(true), -1)
+    chances = flat.mean(axis=1)
+    errors = np.sqrt(chances * (1.0 - chances) / np.maximum(sizes, 1.0))
+    return DoubtResult(
+        tuple(beliefs(doubted.statements, flat, errors)),
+        tuple(reliabilities(doubted.statements, flat, seed)),
+        sizes,
+        mixed,
+    )
 
 
 # Results --------------------------------------------------------------------------------------------------------------

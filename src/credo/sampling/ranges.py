@@ -75,6 +75,8 @@ def range_of(block: Block, part: Directions) -> Range | None:
     """The range of one sum of states that is all a block says; None for every other block."""
     if len(block.configurations) > 1 or part.equalities.shape[0] or part.extras.shape[0]:
         return None
+    if not part.moves.shape[0]:
+        return None  # other updates have the block
     forms = part.inequalities.matrix(block.size).toarray()
     bounds = part.inequalities.bounds - forms[:, -1]
     forms = forms - forms[:, -1:]  # the states sum to one: the last needs no coefficient

@@ -48,7 +48,8 @@ def wide_distributions(region: Region, arrays: DistributionArrays) -> tuple[Wide
     found = []
     first = distribution = 0
     for block, part in zip(region.blocks, region.parts, strict=True):
-        if block.size >= WIDE and not part.equalities.shape[0] and not part.extras.shape[0]:
+        plain = not part.equalities.shape[0] and not part.extras.shape[0]
+        if block.size >= WIDE and plain and part.moves.shape[0]:  # without moves other updates have the block
             used = np.zeros(block.size, dtype=np.bool_)
             used[part.inequalities.indices] = True
             for d in range(len(block.configurations)):

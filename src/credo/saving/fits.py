@@ -16,7 +16,7 @@ import numpy as np
 
 from credo import __version__
 from credo.constraints.blocks import blocks_of
-from credo.constraints.constraint_set import with_fixed
+from credo.constraints.constraint_set import Constraints, with_confidence, with_fixed
 from credo.constraints.lower import lower
 from credo.errors import CredoError, FileError, FormatError, TooLargeError
 from credo.estimation.methods import choose_method
@@ -31,6 +31,7 @@ from credo.knowledge.statements import Statement, to_text
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.results import FitResult
+from credo.sampling.doubted_statements import DoubtedStatements
 from credo.sampling.posterior import PosteriorResult
 from credo.saving.archive import Archive, read_archive, write_archive
 from credo.saving.records import Reader, Writer, damaged
@@ -41,7 +42,7 @@ from credo.types import Numbers, PathLike
 FORMAT, VERSION = "credo fit", 1  # a change of what the file means is a new version
 WHAT = "saved fit"
 # Made again: they follow from what is kept.
-DERIVED = ("network", "constraints", "blocks")
+DERIVED = ("network", "constraints", "blocks", "stated")
 # Not kept: the rows of the data, and who listens to the progress of a run that is over.
 LEFT_OUT = ("dataset", "progress")
 SUM_TOLERANCE = 1e-6
@@ -113,9 +114,10 @@ def _fit(content: dict[str, Any], archive: Archive, kind: type[Result]) -> Resul
     constraints = lower(knowledge)
     assert constraints.expansion is not None
     reader.network = constraints.expansion.network
-    if not choose_method(reader.value(str, content["fit"]["method"], "method")).binds_any_probability:
-        constraints = replace(constraints, general=())  # as the estimate did not use them
-    problem = None if content["problem"] is None else _problem(reader, content["problem"], constraints)
+    binds_any = choose_method(reader.value(str, content["fit"]["method"], "method")).binds_any_probability
+    problem = None
+    if content["problem"] is not None:
+        problem = _problem(reader, content["problem"], constraints, len(knowledge), binds_any)
     posterior = reader.value(PosteriorResult | None, content["posterior"], "posterior")
     fit = reader.record(
         kind, content["fit"], "", knowledge=knowledge, posterior=posterior, problem=problem, row_sample=None
@@ -124,10 +126,17 @@ def _fit(content: dict[str, Any], archive: Archive, kind: type[Result]) -> Resul
     return fit  # type: ignore[no-any-return]
 
 
-def _problem(reader: Reader, plain: Any, stated: Any) -> Problem:
+def _problem(reader: Reader, plain: Any, stated: Constraints, statements: int, binds_any: bool) -> Problem:
     """The problem with constraints and blocks made again; the numbers of CPTs that were kept are substituted."""
     kept = reader.value(tuple[str, ...], plain["kept"], "problem.kept")
-    constraints = with_fixed(stated, {name: reader.network.cpt_array(name) for name in kept})  # type: ignore[union-attr]
+    doubts = reader.value(DoubtedStatements | None, plain["doubts"], "problem.doubts")
+    bound = (
+        stated if binds_any and plain.get("doubts") is None else replace(stated, general=())
+    )  # as the estimate did not use them
+    if doubts is not None:
+        _require(reader.archive, _are_doubts(doubts, statements), "it doubts a statement that is not there")
+        bound = with_confidence(bound, doubts.numbers)
+    constraints = with_fixed(bound, {name: reader.network.cpt_array(name) for name in kept})  # type: ignore[union-attr]
     known = dict.fromkeys(LEFT_OUT)
     problem: Problem = reader.record(
         Problem,
@@ -136,6 +145,7 @@ def _problem(reader: Reader, plain: Any, stated: Any) -> Problem:
         network=reader.network,
         constraints=constraints,
         blocks=blocks_of(constraints),
+        stated=stated,
         **known,
     )
     return problem
@@ -186,6 +196,8 @@ def _check_fit(archive: Archive, fit: FitResult, expanded: Network) -> None:
         )
     if fit.posterior is not None:
         assert isinstance(fit.posterior, PosteriorResult)
+        beliefs = () if fit.posterior.doubt is None else fit.posterior.doubt.statements
+        _require(archive, all(each.number in numbers for each in beliefs), "it doubts a statement that is not there")
         _check_posterior(archive, fit.posterior)
 
 
@@ -253,6 +265,14 @@ def _check_posterior(archive: Archive, posterior: PosteriorResult) -> None:
     _require(archive, _are_distributions(posterior.cpt_means, sampled.cells[:-1]), "a draw is no distribution")
     ends = np.zeros(1, dtype=np.int64)
     _require(archive, _are_distributions(posterior.cpt_weights, ends), "a draw is no distribution")
+
+
+def _are_doubts(doubts: DoubtedStatements, statements: int) -> bool:
+    """Whether doubted statements and their experts exist."""
+    columns = (doubts.expert_of, doubts.confidences, doubts.log_widening, doubts.false)
+    shapes = {column.shape for column in (doubts.numbers, *columns)}
+    exist = doubts.numbers.ndim == 1 and _within(doubts.numbers, statements)
+    return len(shapes) == 1 and exist and _within(doubts.expert_of, len(doubts.experts))
 
 
 def _within(indices: Any, size: int) -> bool:

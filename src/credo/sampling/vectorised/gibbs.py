@@ -25,6 +25,7 @@ from credo.sampling.vectorised.batches import (
     extra_terms_of,
     move_batches,
 )
+from credo.sampling.vectorised.doubtful_updates import DoubtfulUpdates
 from credo.sampling.vectorised.joint_updates import MixtureDensity, UpdateBatch, update_batches, update_jointly
 from credo.sampling.vectorised.moves import (
     EVERY,
@@ -62,6 +63,7 @@ class Model:
     sum_of_distribution: csr_array  # (distributions, parameters)
     sum_of_cell: csr_array  # (cells, parameters) over informative distributions
     sum_of_family: csr_array  # (families, distributions) over informative ones
+    doubtful: DoubtfulUpdates | None = None  # of blocks with statements that may be wrong
 
     @property
     def edge(self) -> int:
@@ -254,6 +256,8 @@ def sweep(
         for batch in plan.updates:
             if rng.random() < batch.chance:
                 update_jointly(batch, mixture, plan.extras, state.theta, rng)
+        if model.doubtful is not None:
+            model.doubtful.update(state.theta, state.shape, rng)
         plan.normalise(state.theta)
     starts = model.sampled.starts[model.sampled.constrained :] - edge
     state.free_logs = _normalised(log_gamma(state.shape[edge:], rng), starts)

@@ -12,6 +12,7 @@ draws the missing values of all chains.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from credo.sampling.vectorised import (
     SUPERCHAINS,
     WARMUP_SHARE,
 )
+from credo.sampling.vectorised.doubtful_updates import DoubtfulUpdates
 from credo.sampling.vectorised.gibbs import ChainStates, Model, SweepPlan, free_moments, model_of, plan_of, start, sweep
 from credo.types import Numbers
 
@@ -50,10 +52,11 @@ def sample_posterior(
     seed: int,
     progress: StepDone,
     missing: Augmentation | None = None,
+    doubtful: DoubtfulUpdates | None = None,
 ) -> tuple[Draws, Numbers, Numbers]:
     """Draws of all chains, and the effective sizes and nested R-hat of the parameters whose draws are kept."""
     rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
-    model = model_of(region, sampled, hyperparameters)
+    model = replace(model_of(region, sampled, hyperparameters), doubtful=doubtful)
     supports = supports_of(region.blocks, region.parts, region.start)
     scattered = scattered_points(region, SCATTERED, rng)
     plan = plan_of(with_learned(region, scattered[None]), supports)

@@ -1,0 +1,101 @@
+"""Which statements may be wrong, whose they are, and how far each is believed before the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite, log
+from numbers import Real
+from typing import Literal
+
+import numpy as np
+
+from credo.constraints.constraint_set import HOLDS_WITHIN, Constraints
+from credo.errors import OptionError, listing
+from credo.explain.plausibility import plausibilities
+from credo.findings import Finding
+from credo.knowledge import Knowledge
+from credo.model.network import Network
+from credo.sampling.doubted_statements import DoubtedStatements, Expert
+from credo.types import Flags, Indices, Numbers
+
+Trust = float | Literal["learn"] | None
+LEAST_SHARE = 1e-9  # of all CPTs, below which a statement is not widened further
+UNDOUBTED = "not doubted"
+
+
+def check_trust(doubt: bool, trust: object) -> bool:
+    """Whether all statements may be wrong; an error where the options mean nothing."""
+    if not isinstance(doubt, bool):
+        raise OptionError(f"doubt is True or False, not {doubt!r}.")
+    if trust is None or trust == "learn":
+        return doubt or trust == "learn"
+    if isinstance(trust, bool) or not isinstance(trust, Real) or not isfinite(trust) or not 0.0 < trust < 1.0:
+        raise OptionError(f'trust is a number above 0 and below 1, or "learn"; it is {trust!r}.')
+    return True
+
+
+def doubted_numbers(knowledge: Knowledge, stated: Constraints, doubt: bool, trust: Trust) -> Indices:
+    """The statements that may be wrong, by number; none where nothing is doubted.
+
+    Those without constraints are left out: orders, noisy families and ties say what the variables and rows are. So are
+    those about products, whose truth along a line is no interval.
+    """
+    all_of_them = check_trust(doubt, trust)
+    if not all_of_them:
+        return np.zeros(0, dtype=np.int64)
+    lowered = {*stated.linear.statements.tolist()} - _about_products(stated)
+    return np.array(sorted(lowered), dtype=np.int64)
+
+
+def _about_products(stated: Constraints) -> set[int]:
+    return {product.statement for product in stated.products}
+
+
+def doubted_statements(
+    knowledge: Knowledge, stated: Constraints, numbers: Indices, trust: Trust, known: Network, kept: Sequence[str]
+) -> DoubtedStatements:
+    """How far each of the doubted statements is believed; `kept` CPTs of the `known` network stay as they are."""
+    experts = (Expert("", None if trust in (None, "learn") else float(trust)),)
+    confidences = [getattr(knowledge.statements[number], "confidence", None) for number in numbers.tolist()]
+    return DoubtedStatements(
+        numbers,
+        experts,
+        np.zeros(len(numbers), dtype=np.int64),
+        np.array([np.nan if each is None else each for each in confidences], dtype=np.float64),
+        _log_widening(stated, numbers),
+        _false(stated, numbers, known, kept),
+    )
+
+
+def _log_widening(stated: Constraints, numbers: Indices) -> Numbers:
+    """log max(1, (1 − p)/p), p being the share of all CPTs that a statement allows."""
+    found = np.zeros(len(numbers))
+    shares = plausibilities(stated, statements=numbers.tolist())
+    for place, number in enumerate(numbers.tolist()):
+        before = shares[number].before_data
+        share = max(before.value if before.upper_bound is None else before.upper_bound, LEAST_SHARE)
+        found[place] = max(0.0, log(1.0 - share) - log(share)) if share < 1.0 else 0.0
+    return found
+
+
+def _false(stated: Constraints, numbers: Indices, network: Network, kept: Sequence[str]) -> Flags:
+    """The statements with a constraint that has no parameter to learn and does not hold."""
+    known = stated.layout.pack({name: network.cpt_array(name) for name in kept}, missing=np.nan)
+    linear = stated.linear
+    free = np.bincount(linear.entry_constraints, np.isnan(known[linear.indices]), len(linear)) > 0
+    excess = linear.excess(np.nan_to_num(known))
+    false = set(linear.statements[~free & (excess > HOLDS_WITHIN)].tolist())
+    return np.array([number in false for number in numbers.tolist()], dtype=np.bool_)
+
+
+def undoubted_findings(stated: Constraints, numbers: Indices) -> list[Finding]:
+    """The finding that statements about products must hold although all others may be wrong."""
+    products = sorted(_about_products(stated)) if len(numbers) else []
+    if not products:
+        return []
+    subject = "Statement" if len(products) == 1 else "Statements"
+    message = (
+        f"{subject} {listing([str(number + 1) for number in products])} must hold: what compares products of "
+        "probabilities is not doubted."
+    )
+    return [Finding(UNDOUBTED, message)]

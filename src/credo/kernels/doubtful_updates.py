@@ -1,0 +1,380 @@
+"""The compiled updates of distributions under statements that may be wrong; what they are is in `doubtful_moves.py`."""
+
+from __future__ import annotations
+
+from math import lgamma
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from credo.kernels.compiler import compiled
+from credo.kernels.gamma_draws import draw_dirichlet, log_gamma_draw
+from credo.kernels.polytope_moves import SMALLEST, log_split, uniform
+from credo.kernels.posterior_gibbs import set_shapes
+from credo.kernels.sampler_arrays import ChainState, DistributionArrays
+
+FARTHEST = 600.0  # in log-odds
+ROUNDING = 1e-12
+NEARLY_FLAT = 1e-6
+
+
+class DoubtArrays(NamedTuple):
+    """Doubted and hard constraints on the parameters of blocks, and what is moved under them."""
+
+    starts: Any  # (doubted constraints + 1,)
+    indices: Any
+    values: Any
+    bounds: Any
+    statements: Any  # (doubted constraints,) the statement of each
+    hard_starts: Any
+    hard_indices: Any
+    hard_values: Any
+    hard_bounds: Any
+    firsts: Any  # (pairs,) mass is moved to this state …
+    seconds: Any  # … from that one
+    touched_starts: Any  # (pairs + 1,) doubted constraints that change, sorted by statement
+    touched: Any
+    changes: Any
+    limit_starts: Any  # (pairs + 1,) hard constraints that change
+    limits: Any
+    limit_changes: Any
+    set_starts: Any  # (sets + 1,) distributions that are renewed together
+    sets: Any
+    set_row_starts: Any  # (sets + 1,) doubted constraints on them, sorted by statement
+    set_rows: Any
+    set_limit_starts: Any  # (sets + 1,) hard constraints on them
+    set_limits: Any
+    set_chances: Any  # (sets,) how likely a sweep renews each
+    nodes: Any  # around the mode of a Beta density, in units of its width
+
+
+class BeliefArrays(NamedTuple):
+    """How far statements are believed."""
+
+    experts: Any  # (statements,) the expert whose reliability is learned, −1: the odds are given
+    odds: Any  # (statements,) given log-odds
+    log_widening: Any  # (statements,)
+    false: Any  # (statements,) which nothing makes true
+    first: Any  # (experts,) a of a learned reliability, zero: it is given
+    second: Any  # (experts,) b
+
+
+@compiled(error_model="numpy")
+def draw_odds(beliefs: BeliefArrays, broken: Any, odds: Any, generator: Any) -> None:
+    """log r·w/(1 − r) of every statement, with reliabilities drawn given what is true."""
+    experts = len(beliefs.first)
+    right, wrong = beliefs.first.copy(), beliefs.second.copy()
+    for s in range(len(odds)):
+        if beliefs.experts[s] >= 0:
+            if broken[s] == 0:
+                right[beliefs.experts[s]] += 1.0
+            else:
+                wrong[beliefs.experts[s]] += 1.0
+    for e in range(experts):
+        if right[e] > 0.0:
+            right[e] = log_gamma_draw(right[e], generator) - log_gamma_draw(wrong[e], generator)
+    for s in range(len(odds)):
+        own = right[beliefs.experts[s]] if beliefs.experts[s] >= 0 else beliefs.odds[s]
+        odds[s] = own + beliefs.log_widening[s]
+
+
+@compiled(error_model="numpy")
+def place(step: float, first: float, second: float) -> float:
+    """The log-odds of two states after a step."""
+    if step <= -first:
+        return -FARTHEST
+    if step >= second:
+        return FARTHEST
+    return min(max(np.log(first + step) - np.log(second - step), -FARTHEST), FARTHEST)
+
+
+@compiled(error_model="numpy")
+def move_pair_doubtful(
+    doubt: DoubtArrays,
+    pair: int,
+    shape: Any,
+    theta: Any,
+    slack: Any,
+    hard: Any,
+    broken: Any,
+    odds: Any,
+    xs: Any,
+    gains: Any,
+    heights: Any,
+    masses: Any,
+    generator: Any,
+) -> None:
+    """Mass between two states: a piece by its mass, a point in it, and a Metropolis step for what is not linear."""
+    i, j = doubt.firsts[pair], doubt.seconds[pair]
+    a, b, old_i, old_j = shape[i], shape[j], theta[i], theta[j]
+    now = np.log(old_i / old_j)
+    low, high = -old_i, old_j
+    for k in range(doubt.limit_starts[pair], doubt.limit_starts[pair + 1]):
+        step = hard[doubt.limits[k]] / doubt.limit_changes[k]
+        if doubt.limit_changes[k] > 0.0:
+            high = min(high, step)
+        else:
+            low = max(low, step)
+    left, right = min(place(low, old_i, old_j), now), max(place(high, old_i, old_j), now)
+
+    # The ends of intervals in which statements hold, sorted as they come.
+    count, factor = 0, 0.0
+    k, stop = doubt.touched_starts[pair], doubt.touched_starts[pair + 1]
+    while k < stop:
+        s = doubt.statements[doubt.touched[k]]
+        begin, end, own = -np.inf, np.inf, 0
+        while k < stop and doubt.statements[doubt.touched[k]] == s:
+            row, change = doubt.touched[k], doubt.changes[k]
+            own += slack[row] < -ROUNDING
+            if change > 0.0:
+                end = min(end, slack[row] / change)
+            else:
+                begin = max(begin, slack[row] / change)
+            k += 1
+        if broken[s] > own or begin >= end:
+            continue
+        begin, end = place(begin, old_i, old_j), place(end, old_i, old_j)
+        if begin >= right or end <= left:
+            continue
+        if begin <= left:
+            factor += odds[s]
+        for which in range(2):
+            at, gain = (begin, odds[s]) if which == 0 else (end, -odds[s])
+            if left < at < right:
+                slot = count
+                while slot > 0 and xs[slot - 1] > at:
+                    xs[slot], gains[slot] = xs[slot - 1], gains[slot - 1]
+                    slot -= 1
+                xs[slot], gains[slot] = at, gain
+                count += 1
+
+    # Nodes around the mode, merged with the ends from the back.
+    mode, width = np.log(a / b), np.sqrt(1.0 / a + 1.0 / b)
+    nodes = 0
+    for n in range(len(doubt.nodes)):
+        nodes += left < mode + width * doubt.nodes[n] < right
+    total, taken = count + nodes, len(doubt.nodes) - 1
+    last = count - 1
+    for slot in range(total - 1, -1, -1):
+        while taken >= 0 and not left < mode + width * doubt.nodes[taken] < right:
+            taken -= 1
+        at = mode + width * doubt.nodes[taken] if taken >= 0 else -np.inf
+        if last >= 0 and xs[last] >= at:
+            xs[slot + 1], gains[slot + 1] = xs[last], gains[last]
+            last -= 1
+        else:
+            xs[slot + 1], gains[slot + 1] = at, 0.0
+            taken -= 1
+    xs[0], gains[0], xs[total + 1] = left, 0.0, right
+    pieces = total + 1
+
+    highest = -np.inf
+    heights[0] = log_split(a, b, xs[0])
+    for p in range(pieces):
+        factor += gains[p]
+        heights[p + 1] = log_split(a, b, xs[p + 1])
+        length, size = xs[p + 1] - xs[p], abs(heights[p + 1] - heights[p])
+        if length <= 0.0:
+            masses[p] = -np.inf
+            continue
+        inner = -0.5 * size if size < NEARLY_FLAT else np.log(-np.expm1(-size) / size)
+        masses[p] = np.log(length) + max(heights[p], heights[p + 1]) + inner + factor
+        highest = max(highest, masses[p])
+    if highest == -np.inf:
+        return
+    weight = 0.0
+    for p in range(pieces):
+        masses[p] = np.exp(masses[p] - highest)
+        weight += masses[p]
+    rest, chosen = uniform(generator) * weight, 0
+    while chosen < pieces - 1 and rest > masses[chosen]:
+        rest -= masses[chosen]
+        chosen += 1
+    slope, share = heights[chosen + 1] - heights[chosen], uniform(generator)
+    if abs(slope) >= NEARLY_FLAT:
+        share = -np.log1p(share * np.expm1(-abs(slope))) / abs(slope)
+        if slope > 0.0:
+            share = 1.0 - share
+    new = xs[chosen] + share * (xs[chosen + 1] - xs[chosen])
+    was = 0
+    while was < pieces - 1 and xs[was + 1] <= now:
+        was += 1
+    length = xs[was + 1] - xs[was]
+    old_share = (now - xs[was]) / length if length > 0.0 else 0.0
+    ratio = log_split(a, b, new) - heights[chosen] - share * slope
+    ratio -= log_split(a, b, now) - heights[was] - old_share * (heights[was + 1] - heights[was])
+    if np.log(uniform(generator)) >= ratio:
+        return
+    small = np.exp(-abs(new))
+    near, far = small / (1.0 + small), 1.0 / (1.0 + small)
+    both = old_i + old_j
+    theta[i] = max(both * (far if new > 0.0 else near), SMALLEST)
+    theta[j] = max(both * (near if new > 0.0 else far), SMALLEST)
+    step = theta[i] - old_i
+    for k in range(doubt.limit_starts[pair], doubt.limit_starts[pair + 1]):
+        hard[doubt.limits[k]] -= doubt.limit_changes[k] * step
+    for k in range(doubt.touched_starts[pair], doubt.touched_starts[pair + 1]):
+        row = doubt.touched[k]
+        before = slack[row] < -ROUNDING
+        slack[row] -= doubt.changes[k] * step
+        broken[doubt.statements[row]] += int(slack[row] < -ROUNDING) - int(before)
+
+
+@compiled(error_model="numpy")
+def draw_freely(
+    arrays: DistributionArrays, state: ChainState, d: int, chances: Any, shape: Any, out: Any, generator: Any
+) -> int:
+    """A component and a distribution, as if there were no statements: p(z, θ | data, m, π)."""
+    start, stop = arrays.starts[d], arrays.starts[d + 1]
+    family, seen = arrays.families[d], arrays.seen[d]
+    cell, states = arrays.cells[family], stop - start
+    components = arrays.strengths.shape[1]
+    highest, total = -np.inf, 0.0
+    for i in range(start, stop):
+        total += arrays.counts[i]
+    for g in range(components):
+        strength = arrays.strengths[seen, g]
+        value = np.log(max(state.weights[family, g], SMALLEST))
+        if total > 0.0:
+            value += lgamma(strength) - lgamma(strength + total)
+            for i in range(start, stop):
+                if arrays.counts[i] > 0.0:
+                    base = 1.0 / states if g < arrays.uniform_components[0] else state.means[cell + i - start]
+                    value += lgamma(strength * base + arrays.counts[i]) - lgamma(strength * base)
+        chances[g] = value
+        highest = max(highest, value)
+    weight = 0.0
+    for g in range(components):
+        chances[g] = np.exp(chances[g] - highest)
+        weight += chances[g]
+    rest, chosen = uniform(generator) * weight, 0
+    while chosen < components - 1 and rest > chances[chosen]:
+        rest -= chances[chosen]
+        chosen += 1
+    strength = arrays.strengths[seen, chosen]
+    for i in range(states):
+        base = 1.0 / states if chosen < arrays.uniform_components[0] else state.means[cell + i]
+        shape[i] = strength * base + arrays.counts[start + i]
+    draw_dirichlet(shape[:states], out[:states], generator)
+    return chosen
+
+
+@compiled(error_model="numpy")
+def renew(
+    doubt: DoubtArrays,
+    number: int,
+    arrays: DistributionArrays,
+    state: ChainState,
+    slack: Any,
+    hard: Any,
+    broken: Any,
+    odds: Any,
+    kept: Any,  # room for parameters of a set
+    chances: Any,
+    work: Any,
+    drawn: Any,
+    generator: Any,
+) -> None:
+    """Distributions drawn as if there were no statements, and kept with the chance that these give."""
+    theta = state.theta
+    first, last = doubt.set_starts[number], doubt.set_starts[number + 1]
+    place_kept = 0
+    for m in range(first, last):
+        d = doubt.sets[m]
+        start, stop = arrays.starts[d], arrays.starts[d + 1]
+        drawn[m - first] = draw_freely(arrays, state, d, chances, work, work[stop - start :], generator)
+        for i in range(stop - start):
+            kept[place_kept + i] = theta[start + i]
+            theta[start + i] = work[stop - start + i]
+        place_kept += stop - start
+    accepted = True
+    for k in range(doubt.set_limit_starts[number], doubt.set_limit_starts[number + 1]):
+        row = doubt.set_limits[k]
+        rest = doubt.hard_bounds[row]
+        for e in range(doubt.hard_starts[row], doubt.hard_starts[row + 1]):
+            rest -= doubt.hard_values[e] * theta[doubt.hard_indices[e]]
+        if rest < 0.0:
+            accepted = False
+            break
+    if accepted:
+        ratio = 0.0
+        k, stop = doubt.set_row_starts[number], doubt.set_row_starts[number + 1]
+        while k < stop:
+            s = doubt.statements[doubt.set_rows[k]]
+            change = 0
+            while k < stop and doubt.statements[doubt.set_rows[k]] == s:
+                row = doubt.set_rows[k]
+                rest = doubt.bounds[row]
+                for e in range(doubt.starts[row], doubt.starts[row + 1]):
+                    rest -= doubt.values[e] * theta[doubt.indices[e]]
+                change += int(rest < -ROUNDING) - int(slack[row] < -ROUNDING)
+                k += 1
+            ratio += odds[s] * (int(broken[s] + change == 0) - int(broken[s] == 0))
+        accepted = np.log(uniform(generator)) < ratio
+    place_kept = 0
+    for m in range(first, last):
+        d = doubt.sets[m]
+        start, stop = arrays.starts[d], arrays.starts[d + 1]
+        if accepted:
+            state.component[d] = drawn[m - first]
+        else:
+            for i in range(stop - start):
+                theta[start + i] = kept[place_kept + i]
+        place_kept += stop - start
+    if not accepted:
+        return
+    for k in range(doubt.set_limit_starts[number], doubt.set_limit_starts[number + 1]):
+        row = doubt.set_limits[k]
+        hard[row] = doubt.hard_bounds[row]
+        for e in range(doubt.hard_starts[row], doubt.hard_starts[row + 1]):
+            hard[row] -= doubt.hard_values[e] * theta[doubt.hard_indices[e]]
+    for k in range(doubt.set_row_starts[number], doubt.set_row_starts[number + 1]):
+        row = doubt.set_rows[k]
+        before = slack[row] < -ROUNDING
+        slack[row] = doubt.bounds[row]
+        for e in range(doubt.starts[row], doubt.starts[row + 1]):
+            slack[row] -= doubt.values[e] * theta[doubt.indices[e]]
+        broken[doubt.statements[row]] += int(slack[row] < -ROUNDING) - int(before)
+
+
+@compiled(error_model="numpy")
+def update_doubtful(
+    doubt: DoubtArrays, beliefs: BeliefArrays, arrays: DistributionArrays, state: ChainState, generator: Any
+) -> None:
+    """One sweep: renewals, reliabilities, and every pair."""
+    theta = state.theta
+    edge = arrays.starts[arrays.constrained[0]]
+    for d in range(arrays.constrained[0]):
+        total = 0.0
+        for i in range(arrays.starts[d], arrays.starts[d + 1]):
+            total += theta[i]
+        for i in range(arrays.starts[d], arrays.starts[d + 1]):
+            theta[i] /= total
+    slack, hard = np.empty(len(doubt.bounds)), np.empty(len(doubt.hard_bounds))
+    count = len(beliefs.odds)
+    broken, odds = np.zeros(count, dtype=np.int64), np.empty(count)
+    for s in range(count):
+        broken[s] = beliefs.false[s]
+    for row in range(len(slack)):
+        slack[row] = doubt.bounds[row]
+        for e in range(doubt.starts[row], doubt.starts[row + 1]):
+            slack[row] -= doubt.values[e] * theta[doubt.indices[e]]
+        broken[doubt.statements[row]] += slack[row] < -ROUNDING
+    for row in range(len(hard)):
+        hard[row] = doubt.hard_bounds[row]
+        for e in range(doubt.hard_starts[row], doubt.hard_starts[row + 1]):
+            hard[row] -= doubt.hard_values[e] * theta[doubt.hard_indices[e]]
+    draw_odds(beliefs, broken, odds, generator)
+    kept, chances = np.empty(edge), np.empty(arrays.strengths.shape[1])
+    work, drawn = np.empty(2 * edge), np.empty(len(arrays.families), dtype=np.int64)
+    for number in range(len(doubt.set_chances)):
+        if uniform(generator) < doubt.set_chances[number]:
+            renew(doubt, number, arrays, state, slack, hard, broken, odds, kept, chances, work, drawn, generator)
+    shape, active = np.empty(len(theta)), np.ones(len(arrays.cells) - 1, dtype=np.bool_)
+    set_shapes(arrays, state, active, shape)
+    most = len(doubt.nodes) + 2
+    for pair in range(len(doubt.firsts)):
+        most = max(most, len(doubt.nodes) + 2 + 2 * (doubt.touched_starts[pair + 1] - doubt.touched_starts[pair]))
+    xs, gains, heights, masses = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1), np.empty(most + 1)
+    for pair in range(len(doubt.firsts)):
+        move_pair_doubtful(doubt, pair, shape, theta, slack, hard, broken, odds, xs, gains, heights, masses, generator)

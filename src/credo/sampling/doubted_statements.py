@@ -1,0 +1,278 @@
+"""Statements that may be wrong: whose they are, how far each is believed, and what the draws say of them.
+
+An expert asserts a true statement s with probability r and a false one with 1 − r:
+
+    p(θ | data, statements)  ∝  p(θ) · L(data | θ) · Π_s (r_s·w_s)^[θ ∈ C_s] · (1 − r_s)^[θ ∉ C_s]
+
+C_s is where all constraints of s hold: a statement is true or false as a whole. r_s is the confidence that the
+statement was given, or the reliability of its expert, which is given, or learned: r ~ Beta(a, b), and given which n
+of N statements are true r ~ Beta(a + n, b + N − n). w_s = max(1, (1 − p_s)/p_s), p_s being the share of all CPTs that
+the statement allows, so that before any data a narrow statement is as probable as its expert is reliable. Without w_s
+it would be nearly certainly false for being narrow, and would count against its expert although nothing speaks
+against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import LinearConstraints, joined
+from credo.errors import OptionError
+from credo.types import Flags, Indices, Numbers
+
+EQUALITY_TOLERANCE = 0.01  # an equality has probability zero: what is doubted is |difference| ≤ this
+BELIEVED = (9.0, 1.0)  # a and b of a reliability about which nothing is known: right nine times in ten
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Expert:
+    """Someone whose statements may be wrong.
+
+    Attributes
+    ----------
+    name
+        As the knowledge calls the expert; empty for whoever made the statements outside of experts' blocks.
+    reliability
+        How often the expert is right, where that is given; None: it is learned.
+    prior
+        a and b of the Beta distribution of a learned reliability.
+    """
+
+    name: str = ""
+    reliability: float | None = None
+    prior: tuple[float, float] = BELIEVED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DoubtedStatements:
+    """The statements that may be wrong, and how far each is believed before the data."""
+
+    numbers: Indices  # (statements,) in the knowledge
+    experts: tuple[Expert, ...]
+    expert_of: Indices  # (statements,)
+    confidences: Numbers  # (statements,) NaN: the reliability of its expert counts
+    log_widening: Numbers  # (statements,) log w
+    false: Flags  # (statements,) which fixed CPTs contradict, so that nothing can make them true
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def learned(self) -> Indices:
+        """The expert whose reliability each statement informs; −1 where it informs none."""
+        given = np.array([expert.reliability is not None for expert in self.experts], dtype=np.bool_)
+        informs = np.isnan(self.confidences) & ~given[self.expert_of]
+        return np.where(informs, self.expert_of, -1)
+
+    def log_odds(self, true: Flags, rng: np.random.Generator) -> Numbers:
+        """log r·w/(1 − r) of each statement, (statements, chains), with reliabilities drawn given what is `true`."""
+        learned, chains = self.learned, true.shape[1]
+        reliabilities = np.empty((len(self.experts), chains))
+        for number, expert in enumerate(self.experts):
+            if expert.reliability is not None:
+                reliabilities[number] = expert.reliability
+            else:
+                a, b = self.reliability_given(number, true[learned == number])
+                reliabilities[number] = rng.beta(a, b)
+        own = np.where(np.isnan(self.confidences)[:, None], reliabilities[self.expert_of], self.confidences[:, None])
+        own = np.clip(own, 1e-9, 1.0 - 1e-9)
+        return np.asarray(np.log(own / (1.0 - own)) + self.log_widening[:, None])
+
+    def reliability_given(self, number: int, true: Flags) -> tuple[Numbers, Numbers]:
+        """a and b of the reliability of an expert, given which of the statements are true, (statements, …)."""
+        a, b = self.experts[number].prior
+        held = true.sum(axis=0)
+        return a + held, b + len(true) - held
+
+
+# Constraints ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DoubtedConstraints:
+    """The constraints of doubted statements on the parameters of all blocks, equalities as two of them."""
+
+    linear: LinearConstraints  # `statements` are positions among the doubted ones
+    statements: DoubtedStatements
+    blocks: Flags  # which blocks have such constraints
+    parameters: int  # how many all blocks have
+
+    def true(self, theta: Numbers) -> Flags:
+        """Which statements hold at points, (…, parameters of blocks): (statements, …)."""
+        flat = theta.reshape(-1, theta.shape[-1])
+        broken = self.linear.matrix(flat.shape[1]) @ flat.T > self.linear.bounds[:, None] + ROUNDING
+        wrong = np.zeros((len(self.statements), len(flat)), dtype=np.bool_)
+        np.logical_or.at(wrong, self.linear.statements, broken)
+        wrong[self.statements.false] = True
+        return ~wrong.reshape(len(self.statements), *theta.shape[:-1])
+
+
+def apart(blocks: Sequence[Block], statements: DoubtedStatements) -> tuple[tuple[Block, ...], DoubtedConstraints]:
+    """The blocks without the constraints of doubted statements, and these constraints.
+
+    The distributions stay where they are: those that nothing else constrains still belong to their block.
+    """
+    position = np.full(max([*(int(n) + 1 for n in statements.numbers), 0]), -1, dtype=np.int64)
+    position[statements.numbers] = np.arange(len(statements))
+    kept, parts, firsts, has = [], [], [], []
+    first = 0
+    for block in blocks:
+        own = block.linear.statements
+        doubted = (own >= 0) & (own < len(position))
+        doubted[doubted] = position[own[doubted]] >= 0
+        has.append(bool(doubted.any()))
+        if doubted.any():
+            _require_inequalities(block, ~doubted)
+            parts.append(block.linear.take(doubted))
+            firsts.append(first)
+            block = replace(
+                block, linear=block.linear.take(~doubted), constraint_numbers=block.constraint_numbers[~doubted]
+            )
+        kept.append(block)
+        first += block.size
+    linear = joined(parts, firsts)
+    linear = as_inequalities(replace(linear, statements=position[linear.statements]))
+    return tuple(kept), DoubtedConstraints(linear, statements, np.array(has, dtype=np.bool_), first)
+
+
+def _require_inequalities(block: Block, hard: Flags) -> None:
+    """Refuse what must hold beside doubted statements and is no inequality."""
+    equal = block.linear.statements[hard & block.linear.equality]
+    for number, what in (
+        *((product.statement, "compares products of probabilities") for product in block.products),
+        *((int(number), "is an equality") for number in equal),
+    ):
+        raise OptionError(
+            f"Statement {number + 1} {what} and must hold, but other statements about the same CPT may be wrong, which "
+            "cannot be weighed together. Leave it out, or do not doubt the others."
+        )
+
+
+def as_inequalities(linear: LinearConstraints) -> LinearConstraints:
+    """The constraints with two inequalities for each equality, sorted by statement."""
+    equal = linear.equality
+    above = replace(linear, bounds=linear.bounds + np.where(equal, EQUALITY_TOLERANCE, 0.0), equality=equal & False)
+    lower = linear.take(equal)
+    below = replace(
+        lower,
+        coefficients=-lower.coefficients,
+        bounds=EQUALITY_TOLERANCE - lower.bounds,
+        equality=np.zeros(len(lower), dtype=np.bool_),
+    )
+    both = joined((above, below))
+    return both.take(np.argsort(both.statements, kind="stable"))
+
+
+# What the draws say ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StatementBelief:
+    """How probable one statement is.
+
+    Attributes
+    ----------
+    number
+        Its position in the knowledge, from 0.
+    expert
+        Whose it is; empty for statements outside of experts' blocks.
+    probability
+        That it is true, given the data and all statements.
+    without
+        The same from the data and the other statements alone.
+    error
+        The Monte-Carlo standard error of the probability.
+    believed
+        How probable the statement was by itself before the data: its confidence, or its expert's reliability.
+    """
+
+    number: int
+    expert: str
+    probability: float
+    without: float
+    error: float
+    believed: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExpertReliability:
+    """How often an expert is right.
+
+    Attributes
+    ----------
+    name
+        As the knowledge calls the expert; empty for statements outside of experts' blocks.
+    reliability
+        The posterior mean, or what was given.
+    low, high
+        The central 95% credible interval; both are the reliability where that was given.
+    statements
+        How many statements of the expert are doubted.
+    is_given
+        Whether the reliability was given, so that nothing was learned about it.
+    """
+
+    name: str
+    reliability: float
+    low: float
+    high: float
+    statements: int
+    is_given: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DoubtResult:
+    """What draws say of statements that may be wrong, and of the experts who made them."""
+
+    statements: tuple[StatementBelief, ...]
+    experts: tuple[ExpertReliability, ...]
+    effective_sizes: Numbers = field(repr=False)  # (statements,) of the draws of whether each is true
+    r_hat: Numbers = field(repr=False)  # (statements,)
+
+
+def beliefs(statements: DoubtedStatements, true: Flags, errors: Numbers) -> Iterator[StatementBelief]:
+    """How probable each statement is; `true` is (statements, draws).
+
+    Without a statement of given r the odds are those with it, divided by r·w/(1 − r). Where r is learned, it depends on
+    what is true: E[1/r] and E[1/(1 − r)] given that are known, since r is then a Beta variable.
+    """
+    learned = statements.learned
+    reliable = {number: statements.reliability_given(number, true[learned == number]) for number in set(learned) - {-1}}
+    for place in range(len(statements)):
+        own, number = true[place], int(learned[place])
+        widening = float(np.exp(statements.log_widening[place]))
+        if number >= 0:
+            a, b = reliable[number]
+            of_true = np.where(own, (a + b - 1.0) / np.maximum(a - 1.0, ROUNDING), 0.0).mean()
+            of_false = np.where(own, 0.0, (a + b - 1.0) / np.maximum(b - 1.0, ROUNDING)).mean()
+            believed = float((a / (a + b)).mean())
+        else:
+            believed = float(statements.confidences[place])
+            if np.isnan(believed):
+                believed = float(statements.experts[statements.expert_of[place]].reliability or 0.0)
+            of_true, of_false = own.mean() / max(believed, ROUNDING), (~own).mean() / max(1.0 - believed, ROUNDING)
+        without = of_true / widening / (of_true / widening + of_false)
+        name = statements.experts[statements.expert_of[place]].name
+        yield StatementBelief(
+            int(statements.numbers[place]), name, float(own.mean()), float(without), float(errors[place]), believed
+        )
+
+
+def reliabilities(statements: DoubtedStatements, true: Flags, seed: int) -> Iterator[ExpertReliability]:
+    """Each expert's reliability: a mixture of Beta distributions, one for each draw of what is true."""
+    learned = statements.learned
+    rng = np.random.default_rng([seed, len(statements)])
+    for number, expert in enumerate(statements.experts):
+        own = statements.expert_of == number
+        if expert.reliability is not None:
+            given = expert.reliability
+            yield ExpertReliability(expert.name, given, given, given, int(own.sum()), True)
+        else:
+            a, b = statements.reliability_given(number, true[learned == number])
+            low, high = np.quantile(rng.beta(a, b), (0.025, 0.975)).tolist()
+            yield ExpertReliability(expert.name, float((a / (a + b)).mean()), low, high, int(own.sum()), False)

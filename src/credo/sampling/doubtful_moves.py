@@ -1,0 +1,208 @@
+"""How distributions move under statements that may be wrong.
+
+Mass between two states of a distribution: in the log-odds x of their split the density is that of a Beta variable,
+log-concave, times a factor for each statement that is constant on an interval of x and one outside of it. Between nodes
+around the mode, and the ends of all intervals, the logarithm of the Beta density is taken as linear: a piece is chosen
+by its mass, and a point in it drawn. A Metropolis step corrects for what is not linear, and nearly always accepts. So a
+statement is entered and left in one step, however narrow it is.
+
+Renewal: distributions and their components are drawn as if there were no statements, and kept with the chance that the
+statements give the new place over the old one. Those of one statement are renewed together, too, so that a statement
+about several distributions becomes true or false at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from credo.kernels.sampler_arrays import ChainState, DistributionArrays
+from credo.sampling.directions import starts_of
+from credo.sampling.doubted_statements import DoubtedConstraints
+from credo.sampling.region import Region
+from credo.types import Indices, Numbers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array, csr_array
+
+    from credo.kernels.doubtful_updates import BeliefArrays, DoubtArrays
+
+# Nodes around the mode of a Beta density, in units of its width there.
+_UPPER = (0.35, 0.7, 1.05, 1.4, 1.8, 2.2, 2.7, 3.3, 4.0, 5.0, 7.0, 11.0, 20.0, 40.0)
+NODES = np.array([*(-node for node in reversed(_UPPER)), 0.0, *_UPPER])
+TINY_CHANGE = 1e-12
+MOST_RENEWED = 6  # distributions that are renewed together at most: of more, nearly all renewals are rejected
+
+Row = tuple[int, float]  # a constraint, and how much it changes with mass moved from the second state to the first
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two states of a distribution, and the constraints that change with mass moved between them."""
+
+    first: int
+    second: int
+    distribution: int  # its number among those of all blocks
+    doubted: tuple[Row, ...]  # sorted by statement
+    hard: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class DoubtfulMoves:
+    """The moves of all blocks that doubted statements constrain, and what they have to look at."""
+
+    doubted: DoubtedConstraints
+    pairs: tuple[Pair, ...]
+    sets: tuple[tuple[int, ...], ...]  # distributions that are renewed together
+    matrix: csr_array  # (doubted constraints, parameters of blocks)
+    hard: csr_array  # (hard constraints, parameters of blocks)
+    hard_bounds: Numbers
+    starts: Indices  # (distributions of blocks + 1,) into parameters
+
+    # Compiled ---------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def arrays(self) -> tuple[DoubtArrays, BeliefArrays]:
+        """The same as flat arrays, and how far statements are believed."""
+        from credo.kernels.doubtful_updates import BeliefArrays, DoubtArrays
+
+        linear, statements = self.doubted.linear, self.doubted.statements
+        rows, limits = (self._rows_of_sets(matrix) for matrix in (self.matrix, self.hard))
+        doubt = DoubtArrays(
+            linear.starts.astype(np.int64),
+            linear.indices.astype(np.int64),
+            linear.coefficients,
+            linear.bounds,
+            linear.statements.astype(np.int64),
+            self.hard.indptr.astype(np.int64),
+            self.hard.indices.astype(np.int64),
+            self.hard.data.astype(np.float64),
+            self.hard_bounds,
+            np.array([pair.first for pair in self.pairs], dtype=np.int64),
+            np.array([pair.second for pair in self.pairs], dtype=np.int64),
+            *_flat([pair.doubted for pair in self.pairs]),
+            *_flat([pair.hard for pair in self.pairs]),
+            starts_of([len(each) for each in self.sets]),
+            np.array([d for each in self.sets for d in each], dtype=np.int64),
+            starts_of([len(each) for each in rows]),
+            np.array([row for each in rows for row in each], dtype=np.int64),
+            starts_of([len(each) for each in limits]),
+            np.array([row for each in limits for row in each], dtype=np.int64),
+            self.chances,
+            NODES,
+        )
+        learned = statements.learned
+        given = np.array([expert.reliability or 0.5 for expert in statements.experts])[statements.expert_of]
+        given = np.where(np.isnan(statements.confidences), given, statements.confidences)
+        given = np.clip(given, 1e-9, 1.0 - 1e-9)
+        priors = [(0.0, 0.0) if each.reliability is not None else each.prior for each in statements.experts]
+        return doubt, BeliefArrays(
+            learned.astype(np.int64),
+            np.log(given / (1.0 - given)),
+            statements.log_widening,
+            statements.false.astype(np.int64),
+            *np.array(priors, dtype=np.float64).reshape(-1, 2).T.copy(),
+        )
+
+    @property
+    def chances(self) -> Numbers:
+        """How likely a sweep makes each renewal: those of several distributions, together, as often as those of one."""
+        sizes = np.array([len(each) for each in self.sets], dtype=np.int64)
+        single = sizes == 1
+        return np.where(single, 1.0, np.minimum(1.0, single.sum() / max(1, int((~single).sum()))))
+
+    def _rows_of_sets(self, matrix: csr_array) -> list[list[int]]:
+        """The constraints on the distributions of each set, in their order, which is that of statements."""
+        from scipy.sparse import csc_array
+
+        columns = csc_array(matrix)
+        touching = [
+            set(columns.indices[columns.indptr[start] : columns.indptr[stop]].tolist())
+            for start, stop in zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True)
+        ]
+        return [sorted(set().union(*(touching[d] for d in each))) for each in self.sets]
+
+    def update_chain(self, arrays: DistributionArrays, state: ChainState, generator: object) -> None:
+        """One sweep of one chain, compiled."""
+        from credo.kernels.doubtful_updates import update_doubtful
+
+        update_doubtful(*self.arrays, arrays, state, generator)
+
+
+def doubtful_moves(region: Region, doubted: DoubtedConstraints) -> DoubtfulMoves:
+    """The moves of the blocks that doubted statements constrain; `region` has the directions of what must hold."""
+    from scipy.sparse import csc_array, csr_array, vstack
+
+    size = len(region.start)
+    ends = [block.distributions[1:] for block in region.blocks]
+    offsets = np.cumsum([0, *(block.size for block in region.blocks)])
+    starts = np.concatenate([[0], *(end + offset for end, offset in zip(ends, offsets, strict=False))]).astype(np.int64)
+    found, rows, bounds, free, distribution = [], [csr_array((0, size))], [np.zeros(0)], set(), 0
+    for block, part, has, first in zip(region.blocks, region.parts, doubted.blocks, offsets.tolist(), strict=False):
+        if has:
+            found += [
+                (first + i, first + j, distribution + int(block.distribution_of[i])) for i, j in _pairs(part.moves)
+            ]
+            hard = part.inequalities
+            shifted = hard.coefficients, hard.indices + first, hard.starts
+            rows.append(csr_array(shifted, shape=(len(hard), size)))
+            bounds.append(hard.bounds)
+            # An equality holds its distributions: none of them can be drawn as if it were free.
+            held = set(block.distribution_of[part.equalities.indices].tolist())
+            free |= {distribution + d for d in range(len(block.configurations)) if d not in held}
+        distribution += len(block.configurations)
+    matrix, hard_matrix = doubted.linear.matrix(size), csr_array(vstack(rows, format="csr"))
+    columns, hard_columns = csc_array(matrix), csc_array(hard_matrix)
+    pairs = [
+        Pair(i, j, d, tuple(_differences(columns, i, j)), tuple(_differences(hard_columns, i, j))) for i, j, d in found
+    ]
+    sets = _renewed_together(doubted, starts, free)
+    return DoubtfulMoves(doubted, tuple(pairs), sets, matrix, hard_matrix, np.concatenate(bounds), starts)
+
+
+def _renewed_together(doubted: DoubtedConstraints, starts: Indices, free: set[int]) -> tuple[tuple[int, ...], ...]:
+    """Each distribution on its own, and those of each statement and of each constraint, where they are few."""
+    linear = doubted.linear
+    owners = np.searchsorted(starts, linear.indices, side="right") - 1
+    found = {(d,): None for d in sorted(free)}
+    groups: dict[tuple[int, int], set[int]] = {}
+    for row, d in zip(linear.entry_constraints.tolist(), owners.tolist(), strict=True):
+        groups.setdefault((0, row), set()).add(d)
+        groups.setdefault((1, int(linear.statements[row])), set()).add(d)
+    for group in groups.values():
+        if 1 < len(group) <= MOST_RENEWED and group <= free:
+            found[tuple(sorted(group))] = None
+    return tuple(found)
+
+
+def _pairs(moves: csr_array) -> list[tuple[int, int]]:
+    """The moves of mass between two states."""
+    found = []
+    for number in range(moves.shape[0]):
+        entries = slice(moves.indptr[number], moves.indptr[number + 1])
+        indices, values = moves.indices[entries], moves.data[entries]
+        if len(indices) == 2 and values[0] == -values[1]:
+            found.append((int(indices[0]), int(indices[1])))
+    return found
+
+
+def _differences(columns: csc_array, i: int, j: int) -> list[Row]:
+    """The constraints that change with mass moved from j to i, and how much; those of a statement one after another."""
+    found: dict[int, float] = {}
+    for column, sign in ((i, 1.0), (j, -1.0)):
+        entries = slice(columns.indptr[column], columns.indptr[column + 1])
+        for row, value in zip(columns.indices[entries].tolist(), columns.data[entries].tolist(), strict=True):
+            found[row] = found.get(row, 0.0) + sign * value
+    return [(row, change) for row, change in sorted(found.items()) if abs(change) > TINY_CHANGE]
+
+
+def _flat(lists: Sequence[Sequence[Row]]) -> tuple[Indices, Indices, Numbers]:
+    return (
+        starts_of([len(each) for each in lists]),
+        np.array([row for each in lists for row, _ in each], dtype=np.int64),
+        np.array([change for each in lists for _, change in each], dtype=np.float64),
+    )

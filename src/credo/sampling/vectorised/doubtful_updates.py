@@ -1,0 +1,194 @@
+"""The moves of `doubtful_moves.py` for many chains at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from credo.sampling.doubted_statements import ROUNDING
+from credo.sampling.doubtful_moves import NODES, DoubtfulMoves, Row
+from credo.sampling.vectorised.batches import (
+    SMALLEST,
+    UNBOUNDED,
+    independent_batches,
+    padded,
+    padded_values,
+)
+from credo.sampling.vectorised.moves import log_split, split
+from credo.types import Indices, Numbers
+
+FARTHEST = 600.0  # in log-odds
+NEARLY_FLAT = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairBatch:
+    """Pairs of states between which mass is moved at once; what a pair has fewer of than others is padded."""
+
+    first: Indices  # (pairs,) parameters
+    second: Indices
+    hard: Indices  # (hard constraints, pairs)
+    hard_changes: Numbers  # how much each changes with a step
+    statements: Indices  # (statements, pairs)
+    rows: Indices  # (statements, constraints, pairs)
+    changes: Numbers  # (statements, constraints, pairs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DoubtfulUpdates:
+    """The moves in batches."""
+
+    moves: DoubtfulMoves
+    batches: tuple[PairBatch, ...]
+
+    def update(self, theta: Numbers, shape: Numbers, rng: np.random.Generator) -> None:
+        """One sweep: reliabilities, then every pair; θ and s·b + N are (parameters of blocks or more, chains)."""
+        moves, doubted = self.moves, self.moves.doubted
+        size, chains = moves.matrix.shape[1], theta.shape[1]
+        pad = np.full((1, chains), UNBOUNDED)
+        slack = np.concatenate((doubted.linear.bounds[:, None] - moves.matrix @ theta[:size], pad))
+        hard = np.concatenate((moves.hard_bounds[:, None] - moves.hard @ theta[:size], pad))
+        broken = np.zeros((len(doubted.statements) + 1, chains), dtype=np.int64)
+        np.add.at(broken, doubted.linear.statements, slack[:-1] < -ROUNDING)
+        broken[:-1][doubted.statements.false] += 1
+        odds = doubted.statements.log_odds(broken[:-1] == 0, rng)
+        odds = np.concatenate((odds, np.zeros((1, chains))))
+        for batch in self.batches:
+            move_pairs(batch, shape, theta, slack, hard, broken, odds, rng)
+
+
+def doubtful_updates(moves: DoubtfulMoves) -> DoubtfulUpdates:
+    """The same moves in batches that share no distribution, no statement and no hard constraint."""
+    statement_of = moves.doubted.linear.statements
+    touched: list[dict[int, list[Row]]] = []
+    for pair in moves.pairs:
+        own: dict[int, list[Row]] = {}
+        for row, change in pair.doubted:
+            own.setdefault(int(statement_of[row]), []).append((row, change))
+        touched.append(own)
+    resources = [
+        {("d", pair.distribution), *(("h", row) for row, _ in pair.hard), *(("s", statement) for statement in own)}
+        for pair, own in zip(moves.pairs, touched, strict=True)
+    ]
+    found = []
+    for members in independent_batches(resources, [len(own).bit_length() for own in touched]):
+        statements = [touched[m] for m in members]
+        most = max(len(own) for own in statements)
+        deepest = max((len(rows) for own in statements for rows in own.values()), default=0)
+        rows = np.full((most, deepest, len(members)), len(statement_of), dtype=np.int64)
+        changes = np.ones((most, deepest, len(members)))
+        for column, own in enumerate(statements):
+            for slot, its_rows in enumerate(own.values()):
+                for depth, (row, change) in enumerate(its_rows):
+                    rows[slot, depth, column], changes[slot, depth, column] = row, change
+        pairs = [moves.pairs[m] for m in members]
+        found.append(
+            PairBatch(
+                np.array([pair.first for pair in pairs]),
+                np.array([pair.second for pair in pairs]),
+                padded([[row for row, _ in pair.hard] for pair in pairs], len(moves.hard_bounds)),
+                padded_values([[change for _, change in pair.hard] for pair in pairs], 1.0),
+                padded([list(own) for own in statements], len(moves.doubted.statements)),
+                rows,
+                changes,
+            )
+        )
+    return DoubtfulUpdates(moves, tuple(found))
+
+
+def move_pairs(
+    batch: PairBatch,
+    shape: Numbers,
+    theta: Numbers,
+    slack: Numbers,
+    hard: Numbers,
+    broken: Indices,
+    odds: Numbers,
+    rng: np.random.Generator,
+) -> None:
+    """Mass between two states of distributions: an exact draw, but for what the Metropolis step corrects."""
+    i, j = batch.first, batch.second
+    a, b, old_i, old_j = shape[i], shape[j], theta[i], theta[j]  # (pairs, chains)
+    now = np.log(old_i / old_j)
+    steps = _ratios(
+        hard[batch.hard], batch.hard_changes[..., None]
+    )  # (2, …): where constraints begin and cease to hold
+    low = np.maximum(steps[0].max(axis=0, initial=-np.inf), -old_i)
+    high = np.minimum(steps[1].min(axis=0, initial=np.inf), old_j)
+    left = np.minimum(_place(low, old_i, old_j), now)
+    right = np.maximum(_place(high, old_i, old_j), now)
+
+    violated = slack[batch.rows] < -ROUNDING  # (statements, constraints, pairs, chains)
+    begin, end = _ratios(slack[batch.rows], batch.changes[..., None])
+    begin, end = begin.max(axis=1, initial=-np.inf), end.min(axis=1, initial=np.inf)
+    elsewhere = broken[batch.statements] - violated.sum(axis=1) > 0  # a constraint that no step mends is violated
+    gain = np.where(elsewhere | (begin >= end), 0.0, odds[batch.statements])  # (statements, pairs, chains)
+    begin, end = (np.clip(_place(each, old_i, old_j), left, right) for each in (begin, end))
+
+    mode, width = np.log(a / b), np.sqrt(1.0 / a + 1.0 / b)
+    nodes = np.clip(mode + NODES[:, None, None] * width, left, right)
+    nodes = np.concatenate((left[None], nodes, begin, end, right[None]))
+    change = np.concatenate((np.zeros((len(NODES) + 1, *a.shape)), gain, -gain, np.zeros((1, *a.shape))))
+    order = nodes.argsort(axis=0, kind="stable")
+    nodes = np.take_along_axis(nodes, order, axis=0)
+    factor = np.take_along_axis(change, order, axis=0).cumsum(axis=0)[:-1]  # of each piece
+    heights = log_split(a, b, nodes)
+    lengths, slopes = np.diff(nodes, axis=0), np.diff(heights, axis=0)
+    with np.errstate(divide="ignore"):
+        masses = np.log(lengths) + np.maximum(heights[1:], heights[:-1]) + log_mean_exponential(slopes) + factor
+    masses = np.exp(masses - masses.max(axis=0))
+    cumulative = masses.cumsum(axis=0)
+    piece = (rng.random(a.shape) * cumulative[-1] > cumulative).sum(axis=0)
+    piece = np.minimum(piece, len(masses) - 1)
+
+    def taken(array: Numbers, which: Indices) -> Numbers:
+        return np.take_along_axis(array, which[None], axis=0)[0]
+
+    slope, length = taken(slopes, piece), taken(lengths, piece)
+    share = exponential_share(slope, rng.random(a.shape))
+    new = taken(nodes, piece) + share * length
+    own = np.clip((nodes <= now).sum(axis=0) - 1, 0, len(lengths) - 1)
+    own_length = taken(lengths, own)
+    own_share = np.where(own_length > 0.0, (now - taken(nodes, own)) / np.where(own_length > 0.0, own_length, 1.0), 0.0)
+    was = log_split(a, b, now) - taken(heights, own) - own_share * taken(slopes, own)
+    becomes = log_split(a, b, new) - taken(heights, piece) - share * slope
+    accepted = np.log(rng.random(a.shape)) < becomes - was
+    one, two = split(np.where(accepted, new, now))
+    total = old_i + old_j
+    theta[i] = np.where(accepted, np.maximum(total * one, SMALLEST), old_i)
+    theta[j] = np.where(accepted, np.maximum(total * two, SMALLEST), old_j)
+    step = theta[i] - old_i
+    hard[batch.hard] -= np.where(batch.hard[..., None] < len(hard) - 1, batch.hard_changes[..., None] * step, 0.0)
+    slack[batch.rows] -= np.where(batch.rows[..., None] < len(slack) - 1, batch.changes[..., None] * step, 0.0)
+    still = slack[batch.rows] < -ROUNDING
+    broken[batch.statements] += still.sum(axis=1) - violated.sum(axis=1)
+
+
+def _ratios(slack: Numbers, changes: Numbers) -> tuple[Numbers, Numbers]:
+    """Between which steps each constraint holds."""
+    steps = slack / changes
+    return np.where(changes < 0.0, steps, -np.inf), np.where(changes > 0.0, steps, np.inf)
+
+
+def _place(step: Numbers, first: Numbers, second: Numbers) -> Numbers:
+    """The log-odds of two states after a step."""
+    step = np.clip(step, -first, second)
+    with np.errstate(divide="ignore"):
+        return np.clip(np.log(first + step) - np.log(second - step), -FARTHEST, FARTHEST)
+
+
+def log_mean_exponential(slope: Numbers) -> Numbers:
+    """log of ∫ exp(slope·u) du over (0, 1), divided by its largest value: (1 − e^−|s|)/|s|."""
+    size = np.abs(slope)
+    near = size < NEARLY_FLAT
+    return np.where(near, -0.5 * size, np.log(-np.expm1(-np.where(near, 1.0, size)) / np.where(near, 1.0, size)))
+
+
+def exponential_share(slope: Numbers, uniform: Numbers) -> Numbers:
+    """A draw in (0, 1) with density proportional to exp(slope·u)."""
+    size = np.abs(slope)
+    near = size < NEARLY_FLAT
+    safe = np.where(near, 1.0, size)
+    drawn = np.where(near, uniform, -np.log1p(uniform * np.expm1(-safe)) / safe)  # falling
+    return np.where(slope > 0.0, 1.0 - drawn, drawn)

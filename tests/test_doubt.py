@@ -1,0 +1,110 @@
+"""Learning from statements that may be wrong: what users see of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import credo
+from credo.constraints.conflicts import ConflictError
+from credo.errors import OptionError
+
+STATES = {"smoke": ["no", "yes"], "lung": ["no", "yes"]}
+NETWORK = credo.Network(STATES, {"lung": ["smoke"]}, name="clinic")
+ROWS = pl.DataFrame(
+    {"smoke": ["yes"] * 30 + ["no"] * 30, "lung": ["yes"] * 6 + ["no"] * 24 + ["yes"] * 2 + ["no"] * 28}
+)
+CONTRADICTORY = """smoke raises lung
+P(lung=yes | smoke=yes) >= 0.9
+P(lung=yes | smoke=yes) <= 0.4
+P(lung=yes | smoke=no) <= 0.3
+order lung: no < yes
+"""
+
+
+@pytest.fixture(scope="module")
+def doubted() -> credo.Fit:
+    return credo.fit(NETWORK, ROWS, CONTRADICTORY, doubt=True)
+
+
+def test_statements_that_contradict_each_other_compete(doubted: credo.Fit) -> None:
+    with pytest.raises(ConflictError):
+        credo.fit(NETWORK, ROWS, CONTRADICTORY)
+    found = doubted.statements()
+    assert found["statement"][0] == "P(lung=yes | smoke=yes) >= 0.9"
+    assert found["probability"][0] < 0.01
+    assert found["probability"].is_sorted()
+    assert (found["probability"][1:] > 0.9).all()
+    assert "order lung: no < yes" not in found["statement"].to_list()
+    assert 0.1 < doubted.cpt("lung")["lung=yes"][1] < 0.3
+
+
+def test_the_check_reports_the_conflict_as_before() -> None:
+    assert not credo.check(NETWORK, CONTRADICTORY).feasible
+
+
+def test_reliability_is_learned_with_an_interval(doubted: credo.Fit) -> None:
+    (expert,) = doubted.experts().to_dicts()
+    assert (expert["expert"], expert["statements"], expert["given"]) == (None, 4, False)
+    assert 0.5 < expert["low"] < expert["reliability"] < expert["high"] < 1.0
+
+
+def test_the_text_says_first_what_is_wrong(doubted: credo.Fit) -> None:
+    text = str(doubted)
+    assert text.startswith("One of 4 statements that may be wrong is probably wrong.")
+    assert "The statements are right in" in text
+    assert text.index(">= 0.9") < text.index("<= 0.4")
+
+
+def test_json_and_saved_fits_have_it(doubted: credo.Fit, tmp_path: Path) -> None:
+    content = json.loads(json.dumps(doubted.to_dict()))
+    assert content["statements"][0]["line"] == 2
+    assert content["experts"][0]["name"] is None
+    doubted.save(tmp_path / "clinic.fit")
+    loaded = credo.load(tmp_path / "clinic.fit")
+    assert loaded.statements().equals(doubted.statements())
+    assert loaded.experts().equals(doubted.experts())
+    assert loaded.query("P(lung=yes)").probability == doubted.query("P(lung=yes)").probability
+
+
+def test_fits_without_doubt_say_so() -> None:
+    fit = credo.fit(NETWORK, ROWS, "smoke raises lung", method="cmap")
+    with pytest.raises(OptionError, match="No statement was doubted"):
+        fit.statements()
+    assert fit.to_dict()["statements"] is None
+
+
+def test_trust_is_given_and_confidence_goes_first() -> None:
+    knowledge = "P(lung=yes | smoke=no) <= 0.5\nP(smoke=yes) >= 0.1 with confidence 0.7"
+    fit = credo.fit(NETWORK, ROWS, knowledge, trust=0.8)
+    assert sorted(fit.statements()["believed"].to_list()) == [0.7, 0.8]
+    assert fit.experts().to_dicts()[0]["given"]
+
+
+def test_what_fixed_cpts_contradict_is_wrong() -> None:
+    network = NETWORK.with_cpts({"smoke": [0.5, 0.5], "lung": [[0.9, 0.1], [0.8, 0.2]]})
+    fit = credo.fit(network, ROWS, "P(smoke=yes) >= 0.9\nsmoke raises lung", fixed=["smoke"], doubt=True)
+    assert fit.statements()["probability"][0] == 0.0
+
+
+def test_products_beside_doubted_statements_are_refused() -> None:
+    knowledge = "P(lung=yes | smoke=yes) * P(smoke=yes) <= 0.3\nP(smoke=yes) <= 0.6"
+    with pytest.raises(OptionError, match="Statement 1 compares products of probabilities and must hold"):
+        credo.fit(NETWORK, ROWS, knowledge, doubt=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"doubt": 1}, "doubt is True or False"),
+        ({"trust": 1.0}, "trust is a number above 0 and below 1"),
+        ({"trust": "always"}, "trust is a number"),
+        ({"doubt": True, "method": "cmap"}, "The method cmap cannot weigh statements that may be wrong. Use posterior"),
+    ],
+)
+def test_options_that_mean_nothing(options: dict[str, object], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        credo.fit(NETWORK, ROWS, CONTRADICTORY, **options)  # type: ignore[arg-type]
