@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from experiments.calibration.cases import CASES, EVERY
 from experiments.calibration.report import coverage, share, smallest_p, write_report
-from experiments.calibration.trials import draw_truth, run_trial, truth_and_rows
+from experiments.calibration.trials import draw_truth, redrawn, run_trial, truth_and_rows
 from scipy import stats
 
 from credo.estimation.prepare import PreparedModel, prepare_model
@@ -26,9 +26,14 @@ def model_of(case: str) -> PreparedModel:
 def test_truths_satisfy_the_statements() -> None:
     model = model_of("40% missing, statements")
     for seed in range(5):
-        truth = draw_truth(model, np.random.default_rng(seed))
-        assert truth["b"][1, 1] >= truth["b"][0, 1] - 1e-9
-        assert truth["d"][1, 0, 1] <= 0.5 + 1e-9
+        rng = np.random.default_rng(seed)
+        truth = draw_truth(model, rng)
+        unseen = {name: np.ones(cpt[..., 0].size, dtype=np.bool_) for name, cpt in truth.cpts.items()}
+        truths = (truth.cpts, redrawn(model, truth, unseen, rng).cpts)
+        assert (truths[0]["b"] != truths[1]["b"]).any()
+        for cpts in truths:
+            assert cpts["b"][1, 1] >= cpts["b"][0, 1] - 1e-9
+            assert cpts["d"][1, 0, 1] <= 0.5 + 1e-9
 
 
 @pytest.mark.parametrize("case", ["ties", "ties, joint", "ties, merged"])
