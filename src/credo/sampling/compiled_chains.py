@@ -15,6 +15,7 @@ from credo.kernels.threads import map_in_threads
 from credo.model.graphs import connected_components
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.doubtful_moves import DoubtfulMoves
+from credo.sampling.general_updates import GeneralUpdates
 from credo.sampling.hidden_moves import HiddenMoves, hidden_moves, move_hidden
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
 from credo.sampling.missing_values import Augmentation
@@ -42,6 +43,7 @@ class CompiledChains:
     seed: int
     missing: Augmentation | None = None  # how rows are completed, where values are missing
     doubtful: DoubtfulMoves | None = None  # of blocks with statements that may be wrong
+    general: GeneralUpdates | None = None  # of CPTs that statements about any probability reach
     supports: list[Support] = field(init=False)
     ranges: Ranges = field(init=False)  # distributions that are drawn without moves
     joint_updates: JointUpdates = field(init=False)
@@ -58,7 +60,8 @@ class CompiledChains:
     proposals: Indices = field(init=False)  # (2, chains, distributions) how many of `hidden` were made, and accepted
 
     def __post_init__(self) -> None:
-        self.ranges = ranges_of(self.region, self.arrays, self.missing is not None)
+        elsewhere = None if self.general is None else self.general.groups
+        self.ranges = ranges_of(self.region, self.arrays, self.missing is not None, elsewhere)
         supports = supports_of(self.region.blocks, self.region.parts, self.region.start)
         self.supports = [
             replace(support, singles=()) if closed else support
@@ -70,6 +73,8 @@ class CompiledChains:
         self.generators = [seeded(self.seed, chain) for chain in range(self.chains)]
         self.states = [self._start(chain) for chain in range(self.chains)]
         self.wide = wide_distributions(self.region, self.arrays)
+        if self.general is not None:
+            self.wide = tuple(each for each in self.wide if self.general.family_of[each.start] < 0)
         self.wide_generators = [
             np.random.default_rng([self.seed, chain, len(self.wide)]) for chain in range(self.chains)
         ]
@@ -170,6 +175,17 @@ class CompiledChains:
         from credo.kernels.posterior_gibbs import run_posterior
 
         concentrations = self.hyperparameters.mean_concentration, self.hyperparameters.pooling_concentration
+        general = None if self.general is None else self.general.with_moves(geometry[0])
+
+        def update_general(chain: int, arrays: DistributionArrays) -> None:
+            """CPTs that statements about any probability reach, if there are any."""
+            if self.general is None or general is None:
+                return
+            from credo.kernels.general_sweeps import general_sweep
+
+            own = general._replace(cpts=general.cpts.copy())
+            where = *geometry, self.general.tree, own, self.general.groups, arrays
+            general_sweep(*where, self.states[chain], self.generators[chain])
 
         def run(chain: int) -> None:
             where = *geometry, self.joint_updates, self.ranges, self.arrays, self.effort
@@ -188,11 +204,12 @@ class CompiledChains:
                         update_wide(self.wide, arrays, state, self.wide_generators[chain])
                     if self.doubtful is not None:
                         self.doubtful.update_chain(arrays, state, generator)
+                    update_general(chain, arrays)
                     where = *geometry, self.joint_updates, self.ranges, arrays, self.effort
                     run_posterior(*where, state, *concentrations, 1, *own, moments, generator)
                 own[0][0] = state.theta[: own[0].shape[1]]
 
-        at_once = self.missing is None and self.doubtful is None
+        at_once = self.missing is None and self.doubtful is None and self.general is None
         map_in_threads(run if at_once else run_sweep_by_sweep, range(self.chains))
 
     def _complete(self, chain: int, first: bool = False) -> Numbers:
