@@ -129,6 +129,28 @@ def test_the_rows_that_are_expected_are_those_worked_out_by_hand() -> None:
     assert link.is_alarm
 
 
+def test_the_cell_that_is_named_is_the_most_striking_one() -> None:
+    """Of 200 rows, 6 have both of two rare states, and 1 is expected: that is said, and not that 180 have neither."""
+    network = credo.Network({"a": ["yes", "no"], "c": ["low", "mid", "rare"], "e": ["yes", "no"]})
+    rows = pl.DataFrame(
+        {
+            "a": ["yes"] * 6 + ["yes"] * 4 + ["no"] * 14 + ["no"] * 176,
+            "c": ["rare"] * 6 + ["low"] * 4 + ["rare"] * 14 + ["low", "mid"] * 88,
+            "e": ["yes"] * 6 + ["no"] * 4 + ["yes"] * 14 + ["no"] * 176,
+        }
+    )
+    found = {
+        (each.other, each.variable): each
+        for each in predictive_checks(credo.fit(network, rows, method="ml")).checks
+        if each.kind == "link"
+    }
+    assert found["a", "c"].where == "a=yes and c=rare"
+    assert (found["a", "c"].observed, found["a", "c"].expected) == (6.0, pytest.approx(1.0, abs=1e-3))
+    assert found["a", "e"].where == "a=yes and e=yes"
+    assert (found["a", "e"].observed, found["a", "e"].expected) == (6.0, pytest.approx(1.0, abs=1e-3))
+    assert (found["c", "e"].observed, found["c", "e"].expected) == (20.0, pytest.approx(2.0, abs=1e-3))
+
+
 @pytest.mark.parametrize("seed", seeds(1, 5))
 def test_a_missing_arrow_is_found_where_values_are_missing(seed: int) -> None:
     rng = np.random.default_rng(seed)

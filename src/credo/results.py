@@ -582,7 +582,10 @@ def explain_fit(
             is_incomplete=fit.is_incomplete,
             notify=notify,
             unused=unused_statements(
-                fit.network, fit.knowledge, METHODS[fit.method].binds_any_probability, stated_constraints(fit)
+                fit.network,
+                fit.knowledge,
+                METHODS[fit.method].binds_any_probability and fit.doubt is None,
+                stated_constraints(fit),
             ),
         )
 

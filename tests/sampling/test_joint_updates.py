@@ -83,7 +83,8 @@ def prior_draws(
     chosen = (rng.random((PRIOR_DRAWS, rows, 1)) > weights.cumsum(axis=1)[:, None]).sum(axis=2)
     chosen = np.minimum(chosen, components - 1)
     bases = np.where((chosen < len(hyper.uniform_strengths))[:, :, None], 1.0 / states, means[:, None])
-    bases = np.where((chosen >= hyper.first_predicted)[:, :, None], predicted, bases)
+    is_predicted = (chosen >= hyper.first_predicted)[:, :, None]
+    bases = np.where(is_predicted, predicted, bases)
     return dirichlets(rng, strengths[seen.astype(int), chosen][:, :, None] * bases)
 
 
@@ -176,7 +177,8 @@ def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
     set_density(arrays, state, active, density)
     prior = arrays.cells, state.means, arrays.seen, arrays.strengths, arrays.uniform_components[0]
     prior = *prior, arrays.first_predicted[0], arrays.predicted, arrays.predicted_logs, density
-    mixture = Mixture(arrays.starts, arrays.families, arrays.counts, *prior)
+    totals = np.add.reduceat(arrays.counts, arrays.starts[:-1])
+    mixture = Mixture(arrays.starts, arrays.families, arrays.counts, totals, *prior)
     geometry, extras = geometry_of(region.blocks, region.parts)
     after, spare, order = theta.copy(), np.empty(block.size), np.empty(len(sampled.numbers), dtype=np.int64)
     generator = seeded(4)

@@ -128,7 +128,7 @@ def prepare(
         chosen, reason = automatic(problem)
         own_prior = _prior_for(chosen, prior, model.expansion)
         problem = replace(problem, method=chosen, prior=own_prior, not_posterior=reason)
-    if not chosen.binds_any_probability:
+    if not chosen.binds_any_probability or doubts is not None:
         problem = replace(problem, constraints=replace(problem.constraints, general=()))
     return problem, table
 

@@ -74,6 +74,11 @@ class Problem:
         others = (*self.constraints.products, *self.constraints.general)
         return any(each.confidence is not None for each in others) or not bool(self.constraints.linear.hard.all())
 
+    @property
+    def binds_any_probability(self) -> bool:
+        """Whether statements about probabilities that several CPTs make up influence the estimate."""
+        return self.method is not None and self.method.binds_any_probability and self.doubts is None
+
     def report(self, done: float, total: float, detail: str = "") -> None:
         """Report how far the estimation is."""
         if self.progress is not None:

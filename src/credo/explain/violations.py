@@ -29,7 +29,7 @@ from credo.statistics.questions import BatchedCPTs, answer, as_batch
 
 ONLY_CHECKED = "only checked"  # the kind of a finding
 NOT_BOUND = "it is about a probability that several CPTs make up"
-BINDING_METHODS = "cmap or cml"
+BINDING_METHODS = "posterior, cmap or cml"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,24 +25,26 @@ from credo.types import Indices, Numbers
 if TYPE_CHECKING:
     from credo.sampling.posterior import PosteriorResult
 
-MOST_OWN = 256  # configurations without data of a CPT that have intervals of their own; of more, some share one
+MOST_OWN = 4096  # configurations without data, in all CPTs, that have intervals of their own; of more, some share one
 DIGITS = 2  # to which predictions are compared
 
 
 def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers, Numbers]:
     """The quantiles (1 − level)/2 and (1 + level)/2 of each number, axes (parents…, child).
 
-    Where many configurations have no data, those for which the same is predicted, to two digits, have the interval of
-    the first of them.
+    Where more than `MOST_OWN` configurations have no data, those of a CPT for which the same is predicted, to two
+    digits, have the interval of the first of them.
     """
     if not 0.0 < level < 1.0:
         raise OptionError(f"The level of an interval is a number between 0 and 1, not {level}.")
     ends = np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     unseen, known = _configurations(result, _family(result, name))
     shape = result.means[name].shape
+    without_data = len(result.sampled.layout.distribution_starts()) - len(result.sampled.numbers)
     low, high = np.empty((2, int(np.prod(shape[:-1])), shape[-1]))
     total = draw_count(result)
-    for configurations in _alike(result, name, unseen):
+    each = [unseen[i : i + 1] for i in range(len(unseen))]
+    for configurations in _alike(result, name, unseen) if without_data > MOST_OWN else each:
         drawn = _unseen_draws(result, name, int(configurations[0]), total)
         low[configurations], high[configurations] = np.quantile(drawn, ends, axis=0)
     for number, configuration in known:
@@ -52,9 +54,7 @@ def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers,
 
 
 def _alike(result: PosteriorResult, name: str, unseen: Indices) -> list[Indices]:
-    """Configurations that share an interval: few each have their own."""
-    if len(unseen) <= MOST_OWN:
-        return [unseen[i : i + 1] for i in range(len(unseen))]
+    """Configurations that share an interval."""
     predicted = result.sampled.layout.view(result.sampled.predicted, name)[unseen].round(DIGITS)
     _, owners = np.unique(predicted, axis=0, return_inverse=True)
     owners = owners.ravel()
@@ -130,8 +130,7 @@ def _distribution_draws(result: PosteriorResult, name: str, number: int, count: 
     if piece.stop <= result.draws.shape[2]:
         return result.draws[:, :, piece].reshape(-1, piece.stop - piece.start)[order]
     components = result.components[:, :, number].ravel()[order]
-    counts, seen = sampled.counts[piece], bool(sampled.seen[number])
-    known = counts, seen, int(sampled.configurations[number])
+    known = sampled.counts[piece], bool(sampled.seen[number]), int(sampled.configurations[number])
     return _dirichlet(result, name, components, known, order, _streams(result, name, number))
 
 
@@ -168,9 +167,9 @@ def _dirichlet(
     strengths = result.hyperparameters.strengths()[int(seen)]
     components = np.minimum(components, len(strengths) - 1)
     uniform = (components < len(result.hyperparameters.uniform_strengths))[:, None]
-    bases = np.where(uniform, 1.0 / len(counts), means)
     predicted = (components >= result.hyperparameters.first_predicted)[:, None]
-    bases = np.where(predicted, sampled.layout.view(sampled.predicted, name)[configuration], bases)
+    bases = np.where(predicted, sampled.layout.view(sampled.predicted, name)[configuration], means)
+    bases = np.where(uniform, 1.0 / len(counts), bases)
     shapes = np.maximum(strengths[components][:, None] * bases + counts, 1e-12)
     gammas, ones = next(streams).standard_gamma(shapes + 1.0), next(streams).random(shapes.shape)
     logs = np.log(gammas.T) + np.log1p(-ones.T) / shapes.T  # (states, draws): quicker to sum over states

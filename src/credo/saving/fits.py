@@ -130,7 +130,9 @@ def _problem(reader: Reader, plain: Any, stated: Constraints, statements: int, b
     """The problem with constraints and blocks made again; the numbers of CPTs that were kept are substituted."""
     kept = reader.value(tuple[str, ...], plain["kept"], "problem.kept")
     doubts = reader.value(DoubtedStatements | None, plain["doubts"], "problem.doubts")
-    bound = stated if binds_any else replace(stated, general=())  # as the estimate did not use them
+    bound = (
+        stated if binds_any and plain.get("doubts") is None else replace(stated, general=())
+    )  # as the estimate did not use them
     if doubts is not None:
         _require(reader.archive, _are_doubts(doubts, statements), "it doubts a statement that is not there")
         bound = with_confidence(bound, doubts.numbers)
