@@ -7,7 +7,6 @@ import os
 import random
 import shutil
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,18 +18,9 @@ from credo.shipped import example
 from credo.studio.folder import draft_of, read_draft, write_draft
 from credo.studio.opening import fit_file
 from tests.helpers.amounts import seeds
-from tests.studio.conftest import Studio, copy_of_heart, started
+from tests.studio.conftest import Studio, copy_of_heart, started, wait_for
 
 CONFLICT = "P(disease=1 | age=young, smoker=no, pressure=normal) is at least 30%\n"
-
-
-def wait_for(condition: Any) -> Any:
-    """Wait until something is true; how long that takes is no part of a test."""
-    for _ in range(3000):
-        if found := condition():
-            return found
-        time.sleep(0.02)
-    raise AssertionError("it never happened")
 
 
 def text_of(studio: Studio) -> str:
@@ -274,11 +264,10 @@ def test_what_cannot_be_drawn_is_refused(target: Studio, change: dict[str, objec
 
 
 @pytest.fixture(scope="module")
-def learned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+def learned(tmp_path_factory: pytest.TempPathFactory, heart_fit: Path) -> Iterator[Studio]:
     """A studio that finds what was learned before."""
     folder = copy_of_heart(tmp_path_factory.mktemp("learned") / "clinic")
-    fit = credo.fit(folder / "heart.credo", folder / "patients.csv")
-    fit.save(fit_file(folder / "heart.credo"))
+    shutil.copyfile(heart_fit, fit_file(folder / "heart.credo"))
     with started(folder) as studio:
         yield studio
 
