@@ -15,6 +15,7 @@ import pytest
 
 import credo
 from credo.shipped import example
+from credo.studio.check_process import check_text
 from credo.studio.folder import draft_of, read_draft, write_draft
 from credo.studio.opening import fit_file
 from tests.helpers.amounts import seeds
@@ -412,3 +413,31 @@ def test_odd_requests_are_refused_and_never_break_the_studio(learned: Studio, se
             answer = learned.post(path, request)
             assert answer.status_code in (200, 409, 422), (path, request, answer.text)
     assert learned.get("/api/state").status_code == 200
+
+
+# Large knowledge ------------------------------------------------------------------------------------------------------
+
+
+def test_a_check_in_another_process_finds_the_same(studio: Studio) -> None:
+    table = str(studio.folder / "patients.csv")
+    found = check_text(text_of(studio) + "a mistake\n", None, table)
+    assert found["statements"] == checked(studio)["statements"]
+    assert check_text("", None, None) == {}
+
+
+@pytest.mark.slow
+def test_large_knowledge_is_checked_in_a_process_that_may_break(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = checked(studio)
+    monkeypatch.setattr("credo.studio.session.FEW_STATEMENTS", 0)
+    studio.change(text_of(studio) + "# more\n")
+    found = checked(studio)
+    assert found["statements"] == expected["statements"]
+    process = studio.session._check_process._process
+    assert process is not None
+    os.kill(process.pid, signal.SIGKILL)
+    studio.change(text_of(studio) + "# and more\n")
+    assert "anew" in checked(studio).get("message", "anew")  # it may have been seen to be gone, and started again
+    studio.change(text_of(studio) + "# and again more\n")
+    assert checked(studio)["statements"] == expected["statements"]
