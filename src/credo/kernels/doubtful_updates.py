@@ -25,7 +25,7 @@ class DoubtArrays(NamedTuple):
     indices: Any
     values: Any
     bounds: Any
-    statements: Any  # (doubted constraints,) the statement of each
+    statements: Any  # (doubted constraints,) the meaning of each
     hard_starts: Any
     hard_indices: Any
     hard_values: Any
@@ -55,27 +55,31 @@ class BeliefArrays(NamedTuple):
     odds: Any  # (statements,) given log-odds
     log_widening: Any  # (statements,)
     false: Any  # (statements,) which nothing makes true
+    meanings: Any  # (statements,) the same number for statements that say the same
     first: Any  # (experts,) a of a learned reliability, zero: it is given
     second: Any  # (experts,) b
 
 
 @compiled(error_model="numpy")
 def draw_odds(beliefs: BeliefArrays, broken: Any, odds: Any, generator: Any) -> None:
-    """log r·w/(1 − r) of every statement, with reliabilities drawn given what is true."""
+    """log r·w/(1 − r), summed over the statements of each meaning, with reliabilities drawn given what is true."""
     experts = len(beliefs.first)
     right, wrong = beliefs.first.copy(), beliefs.second.copy()
-    for s in range(len(odds)):
+    for s in range(len(beliefs.odds)):
         if beliefs.experts[s] >= 0:
-            if broken[s] == 0:
+            if broken[beliefs.meanings[s]] == 0 and not beliefs.false[s]:
                 right[beliefs.experts[s]] += 1.0
             else:
                 wrong[beliefs.experts[s]] += 1.0
     for e in range(experts):
         if right[e] > 0.0:
             right[e] = log_gamma_draw(right[e], generator) - log_gamma_draw(wrong[e], generator)
-    for s in range(len(odds)):
-        own = right[beliefs.experts[s]] if beliefs.experts[s] >= 0 else beliefs.odds[s]
-        odds[s] = own + beliefs.log_widening[s]
+    for meaning in range(len(odds)):
+        odds[meaning] = 0.0
+    for s in range(len(beliefs.odds)):
+        if not beliefs.false[s]:
+            own = right[beliefs.experts[s]] if beliefs.experts[s] >= 0 else beliefs.odds[s]
+            odds[beliefs.meanings[s]] += own + beliefs.log_widening[s]
 
 
 @compiled(error_model="numpy")
@@ -351,10 +355,10 @@ def update_doubtful(
         for i in range(arrays.starts[d], arrays.starts[d + 1]):
             theta[i] /= total
     slack, hard = np.empty(len(doubt.bounds)), np.empty(len(doubt.hard_bounds))
-    count = len(beliefs.odds)
+    count = 0
+    for s in range(len(beliefs.meanings)):
+        count = max(count, beliefs.meanings[s] + 1)
     broken, odds = np.zeros(count, dtype=np.int64), np.empty(count)
-    for s in range(count):
-        broken[s] = beliefs.false[s]
     for row in range(len(slack)):
         slack[row] = doubt.bounds[row]
         for e in range(doubt.starts[row], doubt.starts[row + 1]):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from credo.kernels.doubtful_updates import BeliefArrays, DoubtArrays
 
 # Nodes around the mode of a Beta density, in units of its width there.
-_UPPER = (0.35, 0.7, 1.05, 1.4, 1.8, 2.2, 2.7, 3.3, 4.0, 5.0, 7.0, 11.0, 20.0, 40.0)
+_UPPER = (0.5, 1.0, 1.6, 2.3, 3.2, 5.0, 12.0)
 NODES = np.array([*(-node for node in reversed(_UPPER)), 0.0, *_UPPER])
 TINY_CHANGE = 1e-12
 MOST_RENEWED = 6  # distributions that are renewed together at most: of more, nearly all renewals are rejected
@@ -104,7 +104,8 @@ class DoubtfulMoves:
             learned.astype(np.int64),
             np.log(given / (1.0 - given)),
             statements.log_widening,
-            statements.false.astype(np.int64),
+            statements.false,
+            self.doubted.meanings,
             *np.array(priors, dtype=np.float64).reshape(-1, 2).T.copy(),
         )
 

@@ -87,6 +87,7 @@ PRODUCT_MISSED = "product"
 MOST_LISTED = 100  # configurations that a finding names
 VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised sampler is used …
 VECTORISED_PARAMETERS = 1200  # … and parameters in all,
+VECTORISED_DOUBTED = 60  # constraints of statements that may be wrong
 VECTORISED_SWEEPS = 200  # and sweeps of all chains that the draws need
 Progress = Callable[[int, int], None]
 
@@ -153,14 +154,15 @@ def posterior(
     began = perf_counter()
     hyperparameters, options = hyperparameters or Hyperparameters(), options or PosteriorOptions()
     sampled = sampled_distributions(network, names, counts, blocks, prior, missing)
-    if compiled is None:
-        compiled = not is_small(sampled, options) or (missing is not None and not draws_at_once(missing))
-    completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
-    updates = None if completing is None else completing.updates
-    plan = sampling_plan(sampled, options, hyperparameters, memory_limit, updates)
     doubted = None
     if doubts is not None:
         blocks, doubted = apart(blocks, doubts)
+    if compiled is None:
+        compiled = doubted is not None and len(doubted.linear) > VECTORISED_DOUBTED
+        compiled = compiled or not is_small(sampled, options) or (missing is not None and not draws_at_once(missing))
+    completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
+    updates = None if completing is None else completing.updates
+    plan = sampling_plan(sampled, options, hyperparameters, memory_limit, updates)
     region = region_of(blocks, soft_weight=soft_weight)
     region = _without_rays(region)  # joint updates reach corners
     doubtful = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from credo.sampling.vectorised.moves import log_split, split
 from credo.types import Indices, Numbers
 
 FARTHEST = 600.0  # in log-odds
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 NEARLY_FLAT = 1e-6
 
 
@@ -41,6 +45,8 @@ class DoubtfulUpdates:
 
     moves: DoubtfulMoves
     batches: tuple[PairBatch, ...]
+    members: csr_array  # (meanings, doubted constraints)
+    speakers: csr_array  # (meanings, statements)
 
     def update(self, theta: Numbers, shape: Numbers, rng: np.random.Generator) -> None:
         """One sweep: reliabilities, then every pair; θ and s·b + N are (parameters of blocks or more, chains)."""
@@ -49,10 +55,10 @@ class DoubtfulUpdates:
         pad = np.full((1, chains), UNBOUNDED)
         slack = np.concatenate((doubted.linear.bounds[:, None] - moves.matrix @ theta[:size], pad))
         hard = np.concatenate((moves.hard_bounds[:, None] - moves.hard @ theta[:size], pad))
-        broken = np.zeros((len(doubted.statements) + 1, chains), dtype=np.int64)
-        np.add.at(broken, doubted.linear.statements, slack[:-1] < -ROUNDING)
-        broken[:-1][doubted.statements.false] += 1
-        odds = doubted.statements.log_odds(broken[:-1] == 0, rng)
+        broken = np.zeros((doubted.count + 1, chains), dtype=np.int64)
+        broken[:-1] = self.members @ (slack[:-1] < -ROUNDING).astype(np.float64)
+        true = (broken[:-1] == 0)[doubted.meanings] & ~doubted.statements.false[:, None]
+        odds = self.speakers @ doubted.statements.log_odds(true, rng)
         odds = np.concatenate((odds, np.zeros((1, chains))))
         for batch in self.batches:
             move_pairs(batch, shape, theta, slack, hard, broken, odds, rng)
@@ -89,12 +95,12 @@ def doubtful_updates(moves: DoubtfulMoves) -> DoubtfulUpdates:
                 np.array([pair.second for pair in pairs]),
                 padded([[row for row, _ in pair.hard] for pair in pairs], len(moves.hard_bounds)),
                 padded_values([[change for _, change in pair.hard] for pair in pairs], 1.0),
-                padded([list(own) for own in statements], len(moves.doubted.statements)),
+                padded([list(own) for own in statements], moves.doubted.count),
                 rows,
                 changes,
             )
         )
-    return DoubtfulUpdates(moves, tuple(found))
+    return DoubtfulUpdates(moves, tuple(found), moves.doubted.members, moves.doubted.speakers)
 
 
 def move_pairs(
