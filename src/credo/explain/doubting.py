@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isfinite, log
 from numbers import Real
 from typing import Literal
 
 import numpy as np
 
+from credo.constraints.blocks import blocks_of, starts_of
 from credo.constraints.constraint_set import HOLDS_WITHIN, Constraints
 from credo.errors import OptionError, listing
+from credo.estimation.problem import Problem
 from credo.explain.plausibility import plausibilities
+from credo.explain.statement_effects import LEAST_CHANGE_OF_MEAN, Change, StatementEffect
 from credo.findings import Finding
 from credo.knowledge import Knowledge
 from credo.knowledge.experts import Expert as NamedExpert
 from credo.knowledge.experts import expert_of
 from credo.model.network import Network
-from credo.sampling.doubted_statements import DoubtedStatements, Expert
+from credo.sampling.doubted_statements import DoubtedStatements, Expert, apart, weights_without
+from credo.sampling.posterior import PosteriorResult
 from credo.types import Flags, Indices, Numbers
 
 Trust = float | Literal["learn"] | None
@@ -123,3 +128,39 @@ def undoubted_findings(stated: Constraints, numbers: Indices) -> list[Finding]:
         "probabilities is not doubted."
     )
     return [Finding(UNDOUBTED, message)]
+
+
+# Explanations ---------------------------------------------------------------------------------------------------------
+
+
+def without_doubted(problem: Problem) -> Problem:
+    """The problem with the statements that must hold alone."""
+    assert problem.doubts is not None
+    linear = problem.constraints.linear
+    kept = linear.take(~np.isin(linear.statements, problem.doubts.numbers))
+    constraints = replace(problem.constraints, linear=kept)
+    return replace(problem, constraints=constraints, blocks=blocks_of(constraints), doubts=None)
+
+
+def effects_of_doubted(problem: Problem, posterior: PosteriorResult) -> dict[int, StatementEffect]:
+    """What each doubted statement changed: the mean of the draws, and their mean weighted as if it had not been made.
+
+    The weight of a draw is 1/(r·w) where the statement is true, else 1/(1 − r); the expectation of it given what is
+    true, where r is learned.
+    """
+    assert problem.doubts is not None
+    blocks, doubted = apart(problem.blocks, problem.doubts)
+    draws = posterior.draws[:, :, : doubted.parameters]
+    true = doubted.true(draws).reshape(len(problem.doubts), -1)
+    draws = draws.reshape(-1, doubted.parameters)
+    mean = draws.mean(axis=0)
+    places = [place for block in blocks for place in block.configurations]
+    starts = starts_of([int(size) for block in blocks for size in np.diff(block.distributions)])
+    found = {}
+    for number, weights in zip(problem.doubts.numbers.tolist(), weights_without(problem.doubts, true), strict=True):
+        change = np.abs(weights @ draws / weights.sum() - mean)
+        largest = np.maximum.reduceat(change, starts[:-1])
+        order = np.argsort(-largest, kind="stable")
+        order = order[largest[order] >= LEAST_CHANGE_OF_MEAN]
+        found[number] = StatementEffect(tuple(Change(*places[d], float(largest[d])) for d in order.tolist()), 0.0)
+    return found

@@ -292,31 +292,45 @@ class DoubtResult:
     r_hat: Numbers = field(repr=False)  # (statements,)
 
 
-def beliefs(statements: DoubtedStatements, true: Flags, errors: Numbers) -> Iterator[StatementBelief]:
-    """How probable each statement is; `true` is (statements, draws).
+def weights_without(statements: DoubtedStatements, true: Flags) -> Iterator[Numbers]:
+    """The weight of each draw as if a statement had not been made, for each; `true` is (statements, draws).
 
-    Without a statement of given r the odds are those with it, divided by r·w/(1 − r). Where r is learned, it depends on
-    what is true: E[1/r] and E[1/(1 − r)] given that are known, since r is then a Beta variable.
+    1/(r·w) where it is true, 1/(1 − r) where not. Where r is learned, it depends on what is true: E[1/r] and
+    E[1/(1 − r)] given that are known, since r is then a Beta variable.
     """
     learned = statements.learned
     reliable = {number: statements.reliability_given(number, true[learned == number]) for number in set(learned) - {-1}}
     for place in range(len(statements)):
-        own, number = true[place], int(learned[place])
-        widening = float(np.exp(statements.log_widening[place]))
+        number, given = int(learned[place]), statements.confidences[place]
         if number >= 0:
             a, b = reliable[number]
-            of_true = np.where(own, (a + b - 1.0) / np.maximum(a - 1.0, ROUNDING), 0.0).mean()
-            of_false = np.where(own, 0.0, (a + b - 1.0) / np.maximum(b - 1.0, ROUNDING)).mean()
-            believed = float((a / (a + b)).mean())
+            of_true, of_false = ((a + b - 1.0) / np.maximum(each - 1.0, ROUNDING) for each in (a, b))
         else:
-            believed = float(statements.confidences[place])
-            if np.isnan(believed):
-                believed = float(statements.experts[statements.expert_of[place]].reliability or 0.0)
-            of_true, of_false = own.mean() / max(believed, ROUNDING), (~own).mean() / max(1.0 - believed, ROUNDING)
-        without = of_true / widening / (of_true / widening + of_false)
-        name = statements.experts[statements.expert_of[place]].name
+            if np.isnan(given):
+                given = statements.experts[statements.expert_of[place]].reliability or 0.0
+            of_true, of_false = 1.0 / max(given, ROUNDING), 1.0 / max(1.0 - given, ROUNDING)
+        yield np.where(true[place], of_true * np.exp(-statements.log_widening[place]), of_false)
+
+
+def beliefs(statements: DoubtedStatements, true: Flags, errors: Numbers) -> Iterator[StatementBelief]:
+    """How probable each statement is; `true` is (statements, draws)."""
+    learned = statements.learned
+    means = {}
+    for number in set(learned.tolist()) - {-1}:
+        a, b = statements.reliability_given(number, true[learned == number])
+        means[number] = float((a / (a + b)).mean())
+    for place, weights in enumerate(weights_without(statements, true)):
+        expert = statements.experts[statements.expert_of[place]]
+        believed = float(statements.confidences[place])
+        if np.isnan(believed):
+            believed = means[int(learned[place])] if expert.reliability is None else expert.reliability
         yield StatementBelief(
-            int(statements.numbers[place]), name, float(own.mean()), float(without), float(errors[place]), believed
+            int(statements.numbers[place]),
+            expert.name,
+            float(true[place].mean()),
+            float(weights @ true[place] / weights.sum()),
+            float(errors[place]),
+            believed,
         )
 
 

@@ -132,17 +132,26 @@ def move_pairs(
     gain = np.where(elsewhere | (begin >= end), 0.0, odds[batch.statements])  # (statements, pairs, chains)
     begin, end = (np.clip(_place(each, old_i, old_j), left, right) for each in (begin, end))
 
+    # Tangents at nodes around the mode, the knots between them, and pieces between knots and ends of intervals.
     mode, width = np.log(a / b), np.sqrt(1.0 / a + 1.0 / b)
-    nodes = np.clip(mode + NODES[:, None, None] * width, left, right)
-    nodes = np.concatenate((left[None], nodes, begin, end, right[None]))
-    change = np.concatenate((np.zeros((len(NODES) + 1, *a.shape)), gain, -gain, np.zeros((1, *a.shape))))
+    touch = mode + NODES[:, None, None] * width
+    value, slope = log_split(a, b, touch), a - (a + b) * split(touch)[0]
+    meeting = np.diff(value - slope * touch, axis=0) / np.maximum(-np.diff(slope, axis=0), SMALLEST)
+    knots = np.clip(np.clip(meeting, touch[:-1], touch[1:]), left, right)
+    nodes = np.concatenate((left[None], knots, begin, end, right[None]))
+    none = np.zeros((1, *a.shape))
+    change = np.concatenate((np.zeros((len(NODES), *a.shape)), gain, -gain, none))
+    passed = np.concatenate((none, np.ones_like(knots), np.zeros_like(begin), np.zeros_like(end), none))
     order = nodes.argsort(axis=0, kind="stable")
     nodes = np.take_along_axis(nodes, order, axis=0)
     factor = np.take_along_axis(change, order, axis=0).cumsum(axis=0)[:-1]  # of each piece
-    heights = log_split(a, b, nodes)
-    lengths, slopes = np.diff(nodes, axis=0), np.diff(heights, axis=0)
+    tangent = np.take_along_axis(passed, order, axis=0).cumsum(axis=0)[:-1].astype(np.int64)
+    slopes = np.take_along_axis(slope, tangent, axis=0)
+    heights = np.take_along_axis(value - slope * touch, tangent, axis=0) + slopes * nodes[:-1]  # where pieces begin
+    lengths = np.diff(nodes, axis=0)
+    rises = slopes * lengths
     with np.errstate(divide="ignore"):
-        masses = np.log(lengths) + np.maximum(heights[1:], heights[:-1]) + log_mean_exponential(slopes) + factor
+        masses = np.log(lengths) + heights + np.maximum(rises, 0.0) + log_mean_exponential(rises) + factor
     masses = np.exp(masses - masses.max(axis=0))
     cumulative = masses.cumsum(axis=0)
     piece = (rng.random(a.shape) * cumulative[-1] > cumulative).sum(axis=0)
@@ -151,14 +160,14 @@ def move_pairs(
     def taken(array: Numbers, which: Indices) -> Numbers:
         return np.take_along_axis(array, which[None], axis=0)[0]
 
-    slope, length = taken(slopes, piece), taken(lengths, piece)
-    share = exponential_share(slope, rng.random(a.shape))
-    new = taken(nodes, piece) + share * length
+    def above(x: Numbers, which: Indices) -> Numbers:
+        """By how much the tangent lies above the density, at points of pieces."""
+        bound = taken(heights, which) + taken(slopes, which) * (x - taken(nodes, which))
+        return np.asarray(bound - log_split(a, b, x))
+
+    new = taken(nodes, piece) + exponential_share(taken(rises, piece), rng.random(a.shape)) * taken(lengths, piece)
     own = np.clip((nodes <= now).sum(axis=0) - 1, 0, len(lengths) - 1)
-    own_length = taken(lengths, own)
-    own_share = np.where(own_length > 0.0, (now - taken(nodes, own)) / np.where(own_length > 0.0, own_length, 1.0), 0.0)
-    was = log_split(a, b, now) - taken(heights, own) - own_share * taken(slopes, own)
-    becomes = log_split(a, b, new) - taken(heights, piece) - share * slope
+    becomes, was = -above(new, piece), -above(now, own)
     accepted = np.log(rng.random(a.shape)) < becomes - was
     one, two = split(np.where(accepted, new, now))
     total = old_i + old_j
