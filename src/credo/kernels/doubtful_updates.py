@@ -16,6 +16,7 @@ from credo.kernels.sampler_arrays import ChainState, DistributionArrays
 FARTHEST = 600.0  # in log-odds
 ROUNDING = 1e-12
 NEARLY_FLAT = 1e-6
+STEEPEST = 2.5  # σ: so that all constraints of a statement hold often where each counts by itself
 LEAST_STEPS = 4  # between a statement that is true or false and one whose constraints count one by one
 
 
@@ -267,8 +268,8 @@ def temper(
 ) -> None:
     """A tempered transition [Neal, 1996] of a statement with many constraints, which becomes true or false as a whole.
 
-    Its factor exp(ℓ·[v = 0]), v constraints being violated, changes step by step to exp(ℓ·(1 − v/n)), which leads to
-    where it is true constraint by constraint, and back.
+    Its factor exp(ℓ·[v = 0]), v constraints being violated, changes step by step to exp(−σ·v), which leads to where it
+    is true constraint by constraint, and back.
     """
     meaning = doubt.tempered[number]
     first, last = doubt.tempered_starts[number], doubt.tempered_starts[number + 1]
@@ -279,14 +280,14 @@ def temper(
     for k in range(first, last):
         pair = doubt.tempered_pairs[k]
         old[1, doubt.firsts[pair]], old[1, doubt.seconds[pair]] = theta[doubt.firsts[pair]], theta[doubt.seconds[pair]]
-    ratio = 0.0
+    ratio, slope = 0.0, max(full / rows, STEEPEST)
     for step in range(2 * steps):
         # Up to the graded factor, and the same way down: pairs in reverse order.
         level = step + 1 if step < steps else 2 * steps - step
         share = level / steps
         was = step / steps if step <= steps else (2 * steps - step + 1) / steps
         if step != steps:
-            ratio += (share - was) * full * (1.0 - broken[meaning] / rows - (1.0 if broken[meaning] == 0 else 0.0))
+            ratio -= (share - was) * (slope * broken[meaning] + (full if broken[meaning] == 0 else 0.0))
         odds[meaning] = (1.0 - share) * full
         for k in range(last - first):
             pair = doubt.tempered_pairs[first + k if step < steps else last - 1 - k]
@@ -300,12 +301,12 @@ def temper(
                 broken,
                 odds,
                 meaning,
-                share * full / rows,
+                share * slope,
                 room,
                 indices,
                 generator,
             )
-    ratio -= full / steps * (1.0 - broken[meaning] / rows - (1.0 if broken[meaning] == 0 else 0.0))
+    ratio += (slope * broken[meaning] + (full if broken[meaning] == 0 else 0.0)) / steps
     odds[meaning] = full
     if np.log(uniform(generator)) < ratio:
         return
