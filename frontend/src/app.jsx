@@ -1,6 +1,7 @@
 // The page: a bar on top, the text on the left, the network in the middle, answers on the right.
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { AskPanel } from "./ask.jsx";
+import { DrawPanel } from "./draw.jsx";
 import { Editor } from "./editor.jsx";
 import { Graph } from "./graph.jsx";
 import { KnowList } from "./know.jsx";
@@ -8,17 +9,35 @@ import { LearnPanel } from "./learn.jsx";
 import { LookPanel } from "./look.jsx";
 import { OpenDialog } from "./open.jsx";
 import { useStudio } from "./store.js";
+import { Tour } from "./tour.jsx";
 
 const PANELS = [
   ["ask", "Ask", AskPanel],
   ["learn", "Learn", LearnPanel],
   ["look", "Look", LookPanel],
+  ["draw", "Draw", DrawPanel],
 ];
 const VIEWS = [
   ["text", "Knowledge"],
   ["network", "Network"],
   ["answers", "Answers"],
 ];
+
+const THEMES = ["auto", "light", "dark"];
+
+function Theme() {
+  const [theme, setTheme] = useState(() => localStorage.getItem("credo-theme") ?? "auto");
+  useEffect(() => {
+    localStorage.setItem("credo-theme", theme);
+    if (theme === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+  }, [theme]);
+  return (
+    <button type="button" aria-label={`Colours: ${theme}. Change them`} onClick={() => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % 3])}>
+      {{ auto: "◐", light: "☀", dark: "☾" }[theme]}
+    </button>
+  );
+}
 
 function TopBar() {
   const opened = useStudio((s) => s.opened);
@@ -62,6 +81,10 @@ function TopBar() {
         <button type="button" disabled={!opened || !unsaved} onClick={save}>
           Save
         </button>
+        <Theme />
+        <button type="button" disabled={!opened} onClick={() => show({ tour: 0 })}>
+          Tour
+        </button>
       </nav>
     </header>
   );
@@ -77,7 +100,7 @@ function Notices() {
       {error && (
         <div className="notice problem" role="alert">
           <span>{error}</span>
-          <button type="button" aria-label="Close this message" onClick={() => show({ error: "" })}>
+          <button type="button" aria-label="× close this message" onClick={() => show({ error: "" })}>
             ×
           </button>
         </div>
@@ -85,7 +108,7 @@ function Notices() {
       {notice && !hidden && (
         <div className="notice" role="status">
           <span>{notice}</span>
-          <button type="button" aria-label="Close this message" onClick={() => show({ noticeHidden: true })}>
+          <button type="button" aria-label="× close this message" onClick={() => show({ noticeHidden: true })}>
             ×
           </button>
         </div>
@@ -146,11 +169,13 @@ export function App() {
             ))}
           </div>
           <div className="panel" role="tabpanel" id="panel" aria-labelledby={`tab-${panel}`} tabIndex={0}>
+            <h2 className="hidden">{PANELS.find(([id]) => id === panel)?.[1]}</h2>
             <Shown />
           </div>
         </section>
       </main>
       {dialog === "open" && <OpenDialog />}
+      <Tour />
     </>
   );
 }

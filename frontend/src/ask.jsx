@@ -1,54 +1,306 @@
-// Questions: what is known about a case, and what follows for the others.
+// Questions: what is known about a case, what follows for the others, and what the answer rests on.
+import { useEffect, useState } from "react";
+import { post } from "./api.js";
 import { Bar, describe } from "./graph.jsx";
 import { percent } from "./states.js";
+import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";
+
+const MANY = 12; // variables from which on a field finds them
+
+function Target({ variable, state, setState }) {
+  const numbers = useStudio((s) => s.bars?.bars?.[variable.name]);
+  return (
+    <ul className="target" aria-label={`How probable the states of ${variable.name} are`}>
+      {variable.states.map((each, index) => {
+        const [value, low, high] = numbers?.[index] ?? [];
+        return (
+          <li key={each} title={describe(each, numbers?.[index])}>
+            <label className="pick">
+              <input type="radio" name="target-state" checked={each === state} onChange={() => setState(each)} />
+              <span>{each}</span>
+            </label>
+            <Bar numbers={numbers?.[index]} />
+            <b>{percent(value)}</b>
+            <small>{low !== null && low !== undefined ? `${percent(low)} to ${percent(high)}` : ""}</small>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
 
 function Case() {
   const network = useStudio((s) => s.network);
   const given = useStudio((s) => s.given);
   const { observe } = useStudio.getState();
+  const [filter, setFilter] = useState("");
+  const shown = network.variables.filter((each) => each.name.toLowerCase().includes(filter.toLowerCase()));
   return (
-    <table className="case">
-      <tbody>
-        {network.variables.map((each) => (
-          <tr key={each.name}>
-            <th scope="row">
-              <label htmlFor={`case-${each.name}`}>{each.name}</label>
-            </th>
-            <td>
-              <select
-                id={`case-${each.name}`}
-                value={given.evidence[each.name] ?? ""}
-                onChange={(event) => observe(each.name, event.target.value || null)}
-              >
-                <option value="">not known</option>
-                {each.states.map((state) => (
-                  <option key={state}>{state}</option>
-                ))}
-              </select>
-            </td>
+    <>
+      {network.variables.length > MANY && (
+        <label>
+          Find a variable
+          <input type="search" value={filter} onChange={(event) => setFilter(event.target.value)} />
+        </label>
+      )}
+      <table className="case">
+        <thead className="hidden">
+          <tr>
+            <th scope="col">Variable</th>
+            <th scope="col">What is known</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {shown.slice(0, 60).map((each) => (
+            <tr key={each.name}>
+              <th scope="row">{each.name}</th>
+              <td>
+                <select
+                  aria-label={`What is known about ${each.name}`}
+                  value={
+                    given.evidence[each.name] !== undefined
+                      ? `=${given.evidence[each.name]}`
+                      : given.do[each.name] !== undefined
+                        ? `!${given.do[each.name]}`
+                        : given.soft[each.name]
+                          ? "~"
+                          : ""
+                  }
+                  onChange={(event) => {
+                    const value = event.target.value;
+                    if (value.startsWith("=")) observe(each.name, value.slice(1), "evidence");
+                    else if (value.startsWith("!")) observe(each.name, value.slice(1), "do");
+                    else observe(each.name, null);
+                  }}
+                >
+                  <option value="">not known</option>
+                  <optgroup label="observed">
+                    {each.states.map((state) => (
+                      <option key={state} value={`=${state}`}>
+                        {state}
+                      </option>
+                    ))}
+                  </optgroup>
+                  <optgroup label="set by intervention">
+                    {each.states.map((state) => (
+                      <option key={state} value={`!${state}`}>
+                        do({state})
+                      </option>
+                    ))}
+                  </optgroup>
+                  {given.soft[each.name] && <option value="~">soft evidence</option>}
+                </select>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
   );
 }
 
-function Target({ variable }) {
-  const numbers = useStudio((s) => s.bars?.bars?.[variable.name]);
+function SoftEvidence({ variable }) {
+  const soft = useStudio((s) => s.given.soft[variable.name]);
+  const { weigh } = useStudio.getState();
+  const value = (state) => soft?.[state] ?? 1;
   return (
-    <ul className="target" aria-label={`How probable the states of ${variable.name} are`}>
-      {variable.states.map((state, index) => (
-        <li key={state} title={describe(state, numbers?.[index])}>
+    <details>
+      <summary>Uncertain evidence about {variable.name}</summary>
+      <p className="hint">How well does what was seen fit each state? All alike means nothing was seen.</p>
+      {variable.states.map((state) => (
+        <label key={state} className="weight">
           <span>{state}</span>
-          <Bar numbers={numbers?.[index]} />
-          <b>{percent(numbers?.[index]?.[0])}</b>
-          <small>
-            {numbers?.[index]?.[1] !== null && numbers?.[index] && `${percent(numbers[index][1])} to ${percent(numbers[index][2])}`}
-          </small>
-        </li>
+          <input
+            type="range"
+            min={0}
+            max={1}
+            step={0.01}
+            value={value(state)}
+            aria-valuetext={`${Math.round(100 * value(state))} of 100`}
+            onChange={(event) =>
+              weigh(variable.name, Object.fromEntries(variable.states.map((each) => [each, each === state ? Number(event.target.value) : value(each)])))
+            }
+          />
+          <output>{value(state).toFixed(2)}</output>
+        </label>
       ))}
-    </ul>
+      {soft && (
+        <button type="button" onClick={() => weigh(variable.name, null)}>
+          Forget it
+        </button>
+      )}
+    </details>
+  );
+}
+
+function Explanation() {
+  const given = useStudio((s) => s.given);
+  const [states, setStates] = useState(null);
+  const [problem, setProblem] = useState("");
+  useEffect(() => setStates(null), [given]);
+  const run = async () => {
+    try {
+      setStates((await post("/api/most-probable", { evidence: given.evidence, do: given.do })).states);
+      setProblem("");
+    } catch (error) {
+      setProblem(error.message);
+    }
+  };
+  return (
+    <section>
+      <button type="button" onClick={run}>
+        Most probable explanation
+      </button>
+      {Object.keys(given.soft).length > 0 && <p className="hint">It leaves uncertain evidence aside.</p>}
+      {problem && <p className="problem">{problem}</p>}
+      {states && (
+        <table className="numbers">
+          <caption>These states together are the most probable</caption>
+          <tbody>
+            {states.map((each) => (
+              <tr key={each.variable}>
+                <th scope="row">{each.variable}</th>
+                <td>
+                  {each.state}
+                  {each.given ? " (given)" : ""}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function Sensitivity({ variable, state }) {
+  const given = useStudio((s) => s.given);
+  const [found, setFound] = useState(null);
+  const [problem, setProblem] = useState("");
+  useEffect(() => setFound(null), [given, variable.name, state]);
+  const run = async () => {
+    try {
+      const { evidence, do: set } = given;
+      setFound(await post("/api/sensitivity", { variable: variable.name, state, evidence, do: set }));
+      setProblem("");
+    } catch (error) {
+      setProblem(error.message);
+    }
+  };
+  return (
+    <section>
+      <button type="button" onClick={run}>
+        What is it sensitive to?
+      </button>
+      {problem && <p className="problem">{problem}</p>}
+      {found && (
+        <>
+          <p>
+            {found.query} is {percent(found.probability)} at the learned numbers.
+          </p>
+          {found.evidence.length > 0 && (
+            <table className="numbers">
+              <caption>Without this evidence it would be</caption>
+              <tbody>
+                {found.evidence.map((each) => (
+                  <tr key={each.evidence}>
+                    <th scope="row">{each.evidence}</th>
+                    <td>{percent(each.without)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )}
+          {found.parameters.length > 0 && (
+            <table className="numbers">
+              <caption>Numbers that it depends on most, in points of the answer</caption>
+              <thead>
+                <tr>
+                  <th scope="col">number</th>
+                  <th scope="col" title="By how much the answer changes if the number is one point larger">per point</th>
+                  {found.parameters[0].contribution !== undefined && (
+                    <th scope="col" title="How uncertain the answer is because this number is">
+                      uncertainty
+                    </th>
+                  )}
+                </tr>
+              </thead>
+              <tbody>
+                {found.parameters.slice(0, 8).map((each) => (
+                  <tr key={each.parameter}>
+                    <th scope="row">
+                      {each.parameter} = {percent(each.value)}
+                    </th>
+                    <td>{(100 * each.change_per_point).toFixed(2)}</td>
+                    {each.contribution !== undefined && <td>±{(100 * each.contribution).toFixed(1)}</td>}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Scores({ variable }) {
+  const table = useStudio((s) => s.opened?.table);
+  const [found, setFound] = useState(null);
+  const [problem, setProblem] = useState("");
+  useEffect(() => setFound(null), [variable.name]);
+  if (!table) return null;
+  const run = async () => {
+    try {
+      setFound(await post("/api/predict", { targets: [variable.name] }));
+      setProblem("");
+    } catch (error) {
+      setProblem(error.message);
+    }
+  };
+  const shownOf = (value) => (typeof value === "number" ? percent(value) : (value ?? ""));
+  const scores = found ? found.columns.filter((name) => name.startsWith(`${variable.name}=`)).length : 0;
+  return (
+    <section>
+      <button type="button" onClick={run}>
+        Score every row of {table}
+      </button>
+      {problem && <p className="problem">{problem}</p>}
+      {found && (
+        <>
+          <p>
+            <a className="button" href="/api/predictions" download="predictions.csv">
+              Download all {found.total.toLocaleString("en")} rows
+            </a>
+          </p>
+          <div className="scroll" tabIndex={0} role="region" aria-label={`Rows of ${table}, scored`}>
+            <table className="rows">
+              <thead>
+                <tr>
+                  <th scope="col">row</th>
+                  {found.columns.map((name) => (
+                    <th scope="col" key={name}>
+                      {name}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {found.rows.map((row, index) => (
+                  <tr key={index}>
+                    <th scope="row">{index + 1}</th>
+                    {row.map((value, column) => (
+                      <td key={column}>{column < scores ? shownOf(value) : String(value ?? "")}</td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </>
+      )}
+    </section>
   );
 }
 
@@ -56,22 +308,35 @@ export function AskPanel() {
   const network = useStudio((s) => s.network);
   const selected = useStudio((s) => s.selected);
   const bars = useStudio((s) => s.bars);
+  const given = useStudio((s) => s.given);
   const clickMeans = useStudio((s) => s.clickMeans ?? "evidence");
   const { show } = useStudio.getState();
+  const [chosen, setChosen] = useState(null);
   if (!network) return <p className="hint">There is no network yet.</p>;
   const variable = network.variables.find((each) => each.name === selected) ?? network.variables[0];
+  const state = variable.states.includes(chosen) ? chosen : variable.states.at(-1);
+  const isFit = bars?.source === "fit";
   return (
     <>
-      {!bars?.source && <p className="hint">{bars?.note ?? "Learn first."}</p>}
+      {!bars?.source && (
+        <p className="hint">
+          {bars?.note ?? "Learn first."}{" "}
+          <button type="button" onClick={() => show({ panel: "learn" })}>
+            Go to Learn
+          </button>
+        </p>
+      )}
       <label>
-        Question: how probable is
+        How probable is
         <select value={variable.name} onChange={(event) => show({ selected: event.target.value })}>
           {network.variables.map((each) => (
             <option key={each.name}>{each.name}</option>
           ))}
         </select>
       </label>
-      {bars?.source && <Target variable={variable} />}
+      {bars?.source && <Target variable={variable} state={state} setState={setChosen} />}
+      <h3>This case</h3>
+      <Case />
       <fieldset className="means">
         <legend>A click on a state in the network</legend>
         <label>
@@ -81,8 +346,21 @@ export function AskPanel() {
           <input type="radio" name="means" checked={clickMeans === "do"} onChange={() => show({ clickMeans: "do" })} /> sets it: do(…)
         </label>
       </fieldset>
-      <h3>This case</h3>
-      <Case />
+      <SoftEvidence variable={variable} />
+      {isFit && (
+        <>
+          <h3>More about it</h3>
+          <Sensitivity variable={variable} state={state} />
+          <Explanation />
+          <Scores variable={variable} />
+        </>
+      )}
+      {bars?.source && (
+        <details>
+          <summary>I know this probability</summary>
+          <StateBounds name={variable.name} state={state} given={given.evidence} />
+        </details>
+      )}
     </>
   );
 }

@@ -71,7 +71,14 @@ export function Editor() {
       state: newState(opened.text, opened.version, sync),
     });
     show({ editor: editorActions(view, sync) });
+    // What was found needs room, and takes it from the editor: the line that is being written stays in sight.
+    const resized = new ResizeObserver(() => {
+      const now = view.current;
+      if (now?.hasFocus) now.dispatch({ effects: EditorView.scrollIntoView(now.state.selection.main.head) });
+    });
+    resized.observe(place.current);
     return () => {
+      resized.disconnect();
       sync.stop();
       view.current.destroy();
       view.current = null;
@@ -117,7 +124,7 @@ function newState(text, version, sync) {
       credoLanguage,
       syntaxHighlighting(classHighlighter),
       EditorView.lineWrapping,
-      EditorView.contentAttributes.of({ "aria-label": "Knowledge, one statement a line" }),
+      EditorView.contentAttributes.of({ "aria-label": "Knowledge, one statement a line", tabindex: "0" }),
       collab({ startVersion: version }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) {
@@ -252,12 +259,10 @@ function editorActions(view, sync) {
       view.current.dispatch({ selection: { anchor: place.from, head: place.to }, scrollIntoView: true });
       view.current.focus();
     },
-    // A statement at the end, on a line of its own.
-    append(line) {
+    replaceLine(number, text) {
       const doc = view.current.state.doc;
-      const last = doc.line(doc.lines);
-      const insert = last.text.trim() ? `\n${line}` : line;
-      view.current.dispatch({ changes: { from: doc.length, insert }, scrollIntoView: true });
+      const line = doc.line(Math.min(number, doc.lines));
+      view.current.dispatch({ changes: { from: line.from, to: line.to, insert: text } });
     },
     // A statement that is left out stays in the text, as a comment.
     leaveOut(line) {
@@ -276,10 +281,10 @@ function diagnostics(state, mistakes) {
       const to = Math.min(Math.max(line.from + each.end, from), line.to);
       const text = [each.message, each.expected && `Expected: ${each.expected}`, each.suggestion].filter(Boolean);
       const actions = (each.fixes ?? []).map((fix) => ({
-        name: fix.label,
+        name: `Write: ${fix}`,
         apply: (v) => {
           const now = v.state.doc.line(Math.min(each.line, v.state.doc.lines));
-          v.dispatch({ changes: { from: now.from, to: now.to, insert: fix.text } });
+          v.dispatch({ changes: { from: now.from, to: now.to, insert: fix } });
         },
       }));
       return { from, to, severity: "error", message: text.join("\n"), actions };

@@ -2,6 +2,7 @@
 import dagre from "@dagrejs/dagre";
 import {
   Background,
+  BaseEdge,
   Controls,
   Handle,
   MarkerType,
@@ -9,11 +10,12 @@ import {
   Position,
   ReactFlow,
   ReactFlowProvider,
+  getBezierPath,
   useNodesState,
   useReactFlow,
   useStore,
 } from "@xyflow/react";
-import { memo, useEffect, useMemo, useRef } from "react";
+import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
@@ -33,13 +35,35 @@ function layout(variables) {
   for (const each of variables)
     for (const parent of each.parents) if (graph.hasNode(parent)) graph.setEdge(parent, each.name);
   dagre.layout(graph);
-  return new Map(
+  const places = new Map(
     variables.map((each) => {
       const place = graph.node(each.name);
       return [each.name, { x: place.x - WIDTH / 2, y: place.y - heightOf(each) / 2 }];
     }),
   );
+  const routes = new Map(graph.edges().map((edge) => [arcId(edge.v, edge.w), graph.edge(edge).points]));
+  return { places, routes };
 }
+
+export const arcId = (parent, child) => JSON.stringify([parent, child]);
+
+// An arrow goes where the layout left room for it; between boxes that were moved, it goes straight there.
+function Arrow({ id, sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, data, markerEnd }) {
+  const points = data?.points;
+  let path;
+  if (points && points.length > 2) {
+    const inner = points.slice(1, -1);
+    const all = [{ x: sourceX, y: sourceY }, ...inner, { x: targetX, y: targetY }];
+    path = `M ${all[0].x} ${all[0].y}`;
+    for (let i = 1; i < all.length; i += 1) {
+      const [from, to] = [all[i - 1], all[i]];
+      const half = (to.y - from.y) / 2;
+      path += ` C ${from.x} ${from.y + half}, ${to.x} ${to.y - half}, ${to.x} ${to.y}`;
+    }
+  } else [path] = getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition });
+  return <BaseEdge id={id} path={path} markerEnd={markerEnd} interactionWidth={18} />;
+}
+
 
 export function Bar({ numbers }) {
   const [value, low, high] = numbers ?? [null, null, null];
@@ -57,7 +81,7 @@ export function describe(state, numbers) {
   if (!numbers) return state;
   const [value, low, high] = numbers;
   const interval = low === null ? "" : `, 95% interval ${percent(low)} to ${percent(high)}`;
-  return `${state}: ${percent(value)}${interval}`;
+  return `${state} ${percent(value)}${interval}`;
 }
 
 const VariableNode = memo(({ data: variable }) => {
@@ -89,11 +113,11 @@ const VariableNode = memo(({ data: variable }) => {
             key={state}
             className="state nodrag"
             aria-pressed={observed === state || set === state}
-            aria-label={`${variable.name}: ${describe(state, numbers?.[index])}`}
+            aria-label={`${describe(state, numbers?.[index])}; ${variable.name}`}
             title={describe(state, numbers?.[index])}
             onClick={(event) => observe(variable.name, state, event.altKey ? "do" : clickMeans)}
           >
-            <span className="label">{state}</span>
+            <span className="label">{state}</span>{" "}
             <Bar numbers={numbers?.[index]} />
             <span className="number">{numbers ? percent(numbers[index]?.[0]) : ""}</span>
           </button>
@@ -108,6 +132,7 @@ const VariableNode = memo(({ data: variable }) => {
 });
 
 const nodeTypes = { variable: VariableNode };
+const edgeTypes = { arrow: Arrow };
 
 function Flow() {
   const network = useStudio((s) => s.network);
@@ -122,8 +147,9 @@ function Flow() {
   const shape = JSON.stringify(network?.variables.map((each) => [each.name, each.states.length, each.parents]) ?? []);
 
   const [nodes, setNodes, onNodesChange] = useNodesState([]);
+  const { places, routes } = useMemo(() => layout(network.variables), [shape]);
+  const [movedCount, setMovedCount] = useState(0);
   useEffect(() => {
-    const places = layout(network.variables);
     setNodes(network.variables.map((each) => ({
       id: each.name,
       type: "variable",
@@ -133,19 +159,22 @@ function Flow() {
       height: heightOf(each),
       ariaLabel: each.name,
     })));
-  }, [network, setNodes]);
+  }, [network, places, setNodes]);
   const edges = useMemo(
     () =>
       network.variables.flatMap((each) =>
         each.parents.map((parent) => ({
-          id: JSON.stringify([parent, each.name]),
+          id: arcId(parent, each.name),
+          type: "arrow",
           source: parent,
           target: each.name,
-          selected: selected === JSON.stringify([parent, each.name]),
+          selected: selected === arcId(parent, each.name),
+          data: { points: moved.current.has(parent) || moved.current.has(each.name) ? null : routes.get(arcId(parent, each.name)) },
+          ariaLabel: `Arrow from ${parent} to ${each.name}`,
           markerEnd: { type: MarkerType.ArrowClosed, width: 18, height: 18 },
         })),
       ),
-    [network, selected],
+    [network, selected, routes, movedCount],
   );
   useEffect(() => {
     const timer = setTimeout(() => flow.fitView({ padding: 0.08, maxZoom: 1.1 }), 30);
@@ -160,18 +189,22 @@ function Flow() {
       onNodesChange={onNodesChange}
       edges={edges}
       nodeTypes={nodeTypes}
+      edgeTypes={edgeTypes}
       minZoom={0.05}
       maxZoom={2}
       nodesFocusable={false}
       edgesFocusable
       onlyRenderVisibleElements={network.variables.length > 60}
       deleteKeyCode={null}
-      onNodeDragStop={(_, node) => moved.current.set(node.id, node.position)}
-      onEdgeClick={(_, edge) => useStudio.setState({ selectedArc: edge.id, panel: "draw" })}
+      onNodeDragStop={(_, node) => {
+        moved.current.set(node.id, node.position);
+        setMovedCount((count) => count + 1);
+      }}
+      onEdgeClick={(_, edge) => useStudio.setState({ selectedArc: edge.id, selected: edge.target, panel: "draw" })}
       onConnect={({ source, target }) => useStudio.getState().edit?.({ op: "add_arc", parent: source, child: target })}
     >
       <Background gap={24} size={1} />
-      <Controls showInteractive={false} />
+      <Controls showInteractive={false} position="top-right" orientation="horizontal" />
       <Panel position="top-left" className="given">
         {count > 0 && (
           <button type="button" onClick={clear}>
@@ -191,7 +224,14 @@ export function Graph() {
     return (
       <div className="empty">
         <p>There are no variables yet.</p>
-        <p>Write <code>outcome depends on age</code> on the left, or open a table or an example.</p>
+        <p>
+          Write <code>variable outcome: no, yes</code> on the left, or
+        </p>
+        <p>
+          <button type="button" className="primary" onClick={() => useStudio.setState({ panel: "draw", view: "answers" })}>
+            Draw the first variable
+          </button>
+        </p>
       </div>
     );
   return (

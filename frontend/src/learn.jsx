@@ -1,5 +1,6 @@
 // Learning: options with defaults that suit most, progress, and what changed.
 import { useState } from "react";
+import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
 const RUNNING = new Set(["started", "progress", "fitted", "explained"]);
@@ -10,6 +11,7 @@ export function LearnPanel() {
   const fit = useStudio((s) => s.fit);
   const table = useStudio((s) => s.opened?.table);
   const mistakes = useStudio((s) => s.mistakes.length);
+  const comparison = useStudio((s) => s.comparison);
   const { learn, cancel } = useStudio.getState();
   const [method, setMethod] = useState("auto");
   const [prior, setPrior] = useState("");
@@ -65,6 +67,32 @@ export function LearnPanel() {
               <li key={each}>{each}</li>
             ))}
           </ul>
+        </section>
+      )}
+      {comparison && (
+        <section>
+          <h3>What changed since the fit before</h3>
+          {comparison.parameters.length === 0 && <p>Nothing: the numbers are the same.</p>}
+          {comparison.parameters.length > 0 && (
+            <table className="numbers">
+              <thead>
+                <tr>
+                  <th scope="col">number</th>
+                  <th scope="col">before</th>
+                  <th scope="col">now</th>
+                </tr>
+              </thead>
+              <tbody>
+                {comparison.parameters.slice(0, 12).map((each) => (
+                  <tr key={each.parameter}>
+                    <th scope="row">{each.parameter}</th>
+                    <td>{percent(each.second)}</td>
+                    <td>{percent(each.first)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )}
         </section>
       )}
       <details>

@@ -1,11 +1,111 @@
 // What was learned, and why: a CPT with data, knowledge and result; what each statement did; the report.
+import { useState } from "react";
 import { percent } from "./states.js";
+import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";
+
+const MOST_ROWS = 60;
+
+function Cell({ row, index, state, onClick, pressed, label }) {
+  const at = (value) => `${100 * value}%`;
+  const learned = row.learned[index];
+  const [low, high] = [row.low?.[index], row.high?.[index]];
+  const [least, most] = [row.lowest?.[index], row.highest?.[index]];
+  const data = row.data?.[index];
+  const words = [
+    `learned ${percent(learned)}`,
+    low !== null && low !== undefined ? `95% interval ${percent(low)} to ${percent(high)}` : "",
+    data !== null && data !== undefined ? `data ${percent(data)} of ${row.observations} rows` : "no data",
+    least !== null && least !== undefined ? `knowledge allows ${percent(least)} to ${percent(most)}` : "",
+  ].filter(Boolean);
+  return (
+    <button type="button" className="cell" aria-pressed={pressed} aria-label={`${state} ${percent(learned)}; ${label}: ${words.join("; ")}`} title={words.join("\n")} onClick={onClick}>
+      <span className="label">{state}</span>{" "}
+      <span className="track" aria-hidden="true">
+        {least !== null && least !== undefined && <span className="allowed" style={{ left: at(least), width: at(Math.max(0.005, most - least)) }} />}
+        {low !== null && low !== undefined && <span className="whisker" style={{ left: at(low), width: at(Math.max(0.005, high - low)) }} />}
+        {data !== null && data !== undefined && <span className="data" style={{ left: at(data) }} />}
+        <span className="learned" style={{ left: at(learned) }} />
+      </span>
+      <span className="number">{percent(learned)}</span>
+    </button>
+  );
+}
+
+function Cpt({ variable }) {
+  const rows = useStudio((s) => s.explanation?.cpts?.[variable.name]);
+  const [cell, setCell] = useState(null);
+  if (!rows) return <p className="hint">The numbers of this CPT are being explained, or are too many to show here.</p>;
+  const chosen = cell && cell.name === variable.name ? rows[cell.row] : null;
+  return (
+    <>
+      <div className="scroll" tabIndex={0} role="region" aria-label={`Probabilities of ${variable.name}`}>
+        <table className="cpt">
+          <thead className="hidden">
+            <tr>
+              <th scope="col">{variable.parents.length ? "When" : "Rows"}</th>
+              <th scope="col">Learned, data and knowledge, for each state</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, MOST_ROWS).map((row, number) => {
+              const conditions = Object.entries(row.given).map(([parent, state]) => `${parent}=${state}`);
+              return (
+                <tr key={row.index}>
+                  <th scope="row">
+                    {conditions.map((each) => (
+                      <span key={each}>{each}</span>
+                    ))}
+                    <small>{row.observations === null ? "" : `${Math.round(row.observations)} rows`}</small>
+                  </th>
+                  <td>
+                    {variable.states.map((state, index) => (
+                      <Cell
+                        key={state}
+                        row={row}
+                        index={index}
+                        state={state}
+                        label={`P(${variable.name}=${state}${conditions.length ? ` | ${conditions.join(", ")}` : ""})`}
+                        pressed={cell?.name === variable.name && cell.row === number && cell.index === index}
+                        onClick={() => setCell({ name: variable.name, row: number, index })}
+                      />
+                    ))}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      {rows.length > MOST_ROWS && <p className="hint">The first {MOST_ROWS} of {rows.length} configurations; the report has more.</p>}
+      <p className="legend" aria-hidden="true">
+        <span className="key learned" /> learned <span className="key whisker" /> 95% interval <span className="key data" /> data{" "}
+        <span className="key allowed" /> allowed by knowledge
+      </p>
+      {chosen && (
+        <div className="stating">
+          <h3>State something about this number</h3>
+          <StateBounds
+            name={variable.name}
+            state={variable.states[cell.index]}
+            given={chosen.given}
+            start={[chosen.low?.[cell.index] ?? 0, chosen.high?.[cell.index] ?? 1].map((value) => Math.round(100 * value) / 100)}
+          />
+        </div>
+      )}
+    </>
+  );
+}
 
 export function LookPanel() {
   const fit = useStudio((s) => s.fit);
   const explanation = useStudio((s) => s.explanation);
+  const network = useStudio((s) => s.fit?.network);
+  const selected = useStudio((s) => s.selected);
+  const editor = useStudio((s) => s.editor);
+  const { show } = useStudio.getState();
   if (!fit) return <p className="hint">Learn first; then this shows what the result rests on.</p>;
+  const variable = network.variables.find((each) => each.name === selected) ?? network.variables[0];
   return (
     <>
       {fit.report && (
@@ -15,9 +115,56 @@ export function LookPanel() {
           </a>
         </p>
       )}
-      {explanation?.summary.map((each) => (
-        <p key={each}>{each}</p>
-      ))}
+      <label>
+        The probabilities of
+        <select value={variable.name} onChange={(event) => show({ selected: event.target.value })}>
+          {network.variables.map((each) => (
+            <option key={each.name}>{each.name}</option>
+          ))}
+        </select>
+      </label>
+      <Cpt variable={variable} />
+      {explanation && (
+        <>
+          <h3>In short</h3>
+          {explanation.summary.map((each) => (
+            <p key={each}>{each}</p>
+          ))}
+          {explanation.notes.map((each) => (
+            <p key={each} className="hint">
+              {each}
+            </p>
+          ))}
+          <h3>What each statement did</h3>
+          <ul className="statements">
+            {explanation.statements.map((each) => (
+              <li key={each.number}>
+                <button type="button" className="link" onClick={() => editor?.goTo(each.line)}>
+                  {each.line}: {each.text}
+                </button>
+                <small>
+                  {each.effect}
+                  {each.largest_change ? `; without it, a probability would change by ${percent(each.largest_change)}` : ""}
+                  {each.verdict ? `; the data ${each.verdict}` : ""}
+                </small>
+              </li>
+            ))}
+          </ul>
+          {explanation.next.length > 0 && (
+            <>
+              <h3>What to observe next</h3>
+              <ol className="plain">
+                {explanation.next.slice(0, 6).map((each) => (
+                  <li key={each.label}>
+                    {each.label} <small>seen {Math.round(each.observations ?? 0)} times so far</small>
+                  </li>
+                ))}
+              </ol>
+            </>
+          )}
+        </>
+      )}
+      {!explanation && <p className="hint">Learn again for the explanation of this result.</p>}
     </>
   );
 }

@@ -1,11 +1,11 @@
 // What a statement can be found to be: a sign and words, so that colour is never the only difference.
 export const STATES = {
-  consistent: { sign: "✓", label: "Consistent with the others" },
-  redundant: { sign: "=", label: "Redundant" },
-  conflict: { sign: "✕", label: "In conflict" },
-  excluded: { sign: "✕", label: "Ruled out by statements that must hold" },
-  contradicted: { sign: "!", label: "Contradicted by the data" },
-  unchecked: { sign: "?", label: "Not checked" },
+  consistent: { sign: "✓", label: "Consistent with the others", short: "can hold" },
+  redundant: { sign: "=", label: "Redundant", short: "redundant" },
+  conflict: { sign: "✕", label: "In conflict", short: "in conflict" },
+  excluded: { sign: "✕", label: "Ruled out by statements that must hold", short: "ruled out" },
+  contradicted: { sign: "!", label: "Contradicted by the data", short: "contradicted by the data" },
+  unchecked: { sign: "?", label: "Not checked", short: "not checked" },
 };
 
 export const percent = (value) => {

@@ -4,6 +4,10 @@ import { get as fetchJson, listen, post, upload } from "./api.js";
 
 export const EMPTY_EVIDENCE = { evidence: {}, do: {}, soft: {} };
 
+// The variable that a question is most likely about: the one with the most parents, the last of these.
+const mainVariable = (network) =>
+  network?.variables.reduce((best, each) => (!best || each.parents.length >= best.parents.length ? each : best), null)?.name ?? null;
+
 export const useStudio = create((set, get) => ({
   state: null, // what the server said when the page opened
   opened: null,
@@ -38,14 +42,20 @@ export const useStudio = create((set, get) => ({
       opened,
       given: EMPTY_EVIDENCE,
       bars: null,
-      selected: null,
+      selected: mainVariable(opened?.reading.network),
       explanation: null,
+      comparison: null,
+      impossible: "",
+      noticeHidden: false,
+      canUndo: false,
+      canRedo: false,
       check: opened?.check ?? null,
       fit: opened?.fit ?? null,
       unsaved: opened?.unsaved ?? false,
       progress: state.progress,
       dialog: opened ? get().dialog : "open",
     });
+    if (opened) set({ network: null });
     if (opened) get().setReading(opened.reading);
     else set({ network: null, mistakes: [], message: "" });
     if (opened?.fit?.explained) get().loadExplanation();
@@ -149,6 +159,39 @@ export const useStudio = create((set, get) => ({
     } catch (error) {
       if (get().asked === number) set({ impossible: error.message });
     }
+  },
+
+  // Soft evidence: a weight for each state; null forgets it.
+  weigh(name, weights) {
+    const given = structuredClone(get().given);
+    for (const each of ["evidence", "do", "soft"]) delete given[each][name];
+    if (weights) given.soft[name] = weights;
+    set({ given });
+    return get().ask();
+  },
+
+  // A change that was drawn: the studio makes the new text, the editor takes it as a change of this tab.
+  async edit(change) {
+    return get().attempt(async () => {
+      await get().editor?.flush();
+      const { text } = await post("/api/edit", change);
+      get().editor?.setText(text);
+      await get().editor?.flush();
+      return true;
+    });
+  },
+
+  async declare() {
+    await get().attempt(async () => {
+      await get().editor?.flush();
+      await post("/api/declare");
+      await get().load();
+    });
+  },
+
+  async refreshFiles() {
+    const { files } = await fetchJson("/api/state");
+    set((old) => ({ state: { ...old.state, files } }));
   },
 
   observe(name, state, kind = "evidence") {

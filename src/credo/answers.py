@@ -240,20 +240,25 @@ def marginals_of_network(
     return _marginals_frame(network, expanded, as_batch(expanded), given, 0.95, None)
 
 
-def most_probable(fit: FitResult, evidence: Evidence | str | None = None) -> pl.DataFrame:
+def most_probable(
+    fit: FitResult,
+    evidence: Evidence | str | None = None,
+    interventions: Mapping[str, object] | None = None,
+) -> pl.DataFrame:
     """The states of all variables that are most probable together, given evidence; see `Fit.most_probable`.
 
     They are those of the learned CPTs, not of single draws.
     """
     import polars as pl
 
-    given = as_evidence(fit.network, evidence)
+    given = _given(fit.network, evidence, interventions, None)
     network = expand(fit.network).network
-    states, value = most_probable_states(network, as_batch(network), given)
-    require_possible(np.array([value]), Query({}, given))
+    states, value = most_probable_states(network, as_batch(network), given.evidence, given.interventions)
+    require_possible(np.array([value]), Query({}, given.evidence, given.interventions))
     names = fit.network.names
+    known = {*given.evidence, *given.interventions}
     return pl.DataFrame(
-        {"variable": names, "state": [states[name] for name in names], "given": [name in given for name in names]}
+        {"variable": names, "state": [states[name] for name in names], "given": [name in known for name in names]}
     )
 
 

@@ -207,6 +207,8 @@ class StatementCheck:
         Its probability before and after the data, on its own; None where it limits no probability.
     note
         Why it was not checked, where it was not.
+    numbers
+        How many numbers of CPTs its constraints are about.
     """
 
     statement: StatementReference
@@ -216,6 +218,7 @@ class StatementCheck:
     confidence: float | None
     plausibility: Plausibility | None
     note: str = ""
+    numbers: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -354,6 +354,7 @@ def _statement_checks(
     plausible: Mapping[int, Plausibility],
 ) -> tuple[StatementCheck, ...]:
     reasons = {unlowered.statement: unlowered.reason for unlowered in constraints.unlowered}
+    numbers = _number_counts(constraints)
     checks = []
     for reference, statement in zip(references, knowledge.statements, strict=True):
         kind = kind_of(statement, knowledge.network)
@@ -366,9 +367,21 @@ def _statement_checks(
                 getattr(statement, "confidence", None),
                 plausible.get(reference.number),
                 reasons.get(reference.number, ""),
+                numbers.get(reference.number, 0),
             )
         )
     return tuple(checks)
+
+
+def _number_counts(constraints: Constraints) -> dict[int, int]:
+    """How many numbers of CPTs the constraints of each statement are about."""
+    linear = constraints.linear
+    pairs = np.stack((linear.statements[linear.entry_constraints], linear.indices))
+    pairs = pairs[:, linear.coefficients != 0.0]
+    products = [(each.statement, index) for each in constraints.products for index in each.indices]
+    together = np.concatenate((pairs.T, np.array(products, dtype=np.int64).reshape(-1, 2)))
+    statements, counts = np.unique(np.unique(together, axis=0)[:, 0], return_counts=True)
+    return dict(zip(statements.tolist(), counts.tolist(), strict=True))
 
 
 def _counts_of(knowledge: Knowledge, data: TableLike, notify: ProgressListener) -> tuple[Counts, tuple[str, ...]]:

@@ -207,13 +207,20 @@ class Fit(FitResult):
         """
         return answers.marginals_given(self, evidence, interventions=interventions, soft=soft, level=level)
 
-    def most_probable(self, evidence: Mapping[str, object] | str | None = None) -> pl.DataFrame:
+    def most_probable(
+        self,
+        evidence: Mapping[str, object] | str | None = None,
+        *,
+        interventions: Mapping[str, object] | None = None,
+    ) -> pl.DataFrame:
         """Find the states of all variables that are most probable together, given evidence.
 
         Parameters
         ----------
         evidence
             A mapping from variables to states, or a text such as `xray=yes, smoke=no`.
+        interventions
+            Variables that are set to a state, whatever their parents are.
 
         Returns
         -------
@@ -225,7 +232,7 @@ class Fit(FitResult):
         QueryError
             If a variable or state is unknown, or the evidence has probability zero.
         """
-        return answers.most_probable(self, evidence)
+        return answers.most_probable(self, evidence, interventions)
 
     def sensitivity(self, question: str | Query) -> Sensitivity:
         """Find which numbers of the CPTs and which evidence move an answer most.
@@ -354,8 +361,8 @@ class Fit(FitResult):
             A row for each check, the worst first: `kind`, “family” or “link”; `variable`; `other`, the variable that an
             arrow to it would come from, null for a family; `where` the data and the network differ most, with the
             numbers of rows that were `observed` and are `expected` there; `p_value`, how often simulated rows look at
-            least as bad in this check; `adjusted`, how often they look at least as bad in any check; and `alarm`,
-            whether that is in at most 5% of the cases.
+            least as bad in this check; `adjusted`, how often they look at least as bad in any check; `alarm`, whether
+            that is in at most 5% of the cases; and `message`, what an alarm says in words.
 
         Raises
         ------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import socket
 from collections.abc import Iterator
@@ -44,7 +45,10 @@ class Studio:
         return self.client.get(path, headers=headers)
 
     def post(self, path: str, content: object = None, **headers: str) -> Any:
-        return self.client.post(path, json={} if content is None else content, headers={"Origin": ORIGIN, **headers})
+        body = json.dumps({} if content is None else content)  # with escapes, which a browser may send as well
+        return self.client.post(
+            path, content=body, headers={"Origin": ORIGIN, "Content-Type": "application/json", **headers}
+        )
 
     def run(self, function: Any, *arguments: Any) -> Any:
         """Run a coroutine where the studio runs."""

@@ -124,12 +124,13 @@ def prepare(
         reading,
         memory_limit,
         doubts=doubts,
+        stated=model.stated,
     )
     if named is None and prior is None and table.dataset is not None:
         chosen, reason = automatic(problem)
         own_prior = _prior_for(chosen, prior, model.expansion)
         problem = replace(problem, method=chosen, prior=own_prior, not_posterior=reason)
-    if not chosen.binds_any_probability:
+    if not chosen.binds_any_probability or doubts is not None:
         problem = replace(problem, constraints=replace(problem.constraints, general=()))
     return problem, table
 

@@ -98,7 +98,7 @@ def explain(
     problem = problem if problem.soft_weight is not None else replace(problem, soft_weight=weight)
     begin(0)
     # Without the numbers of CPTs that were kept, and with statements that the method does not bind.
-    stated = lower(knowledge) if problem.kept or unused else everything.constraints
+    stated = lower(knowledge) if problem.stated is None else problem.stated
     observed = problem.counts if problem.observed is None else problem.observed
     plausible = compare_with_data(stated, observed, seed=problem.seed, knowledge=knowledge).plausible
     doubted = set() if everything.doubts is None else set(everything.doubts.numbers.tolist())

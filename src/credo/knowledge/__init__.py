@@ -1,5 +1,6 @@
 """The knowledge language: statements of experts as text and in Python, and the mistakes in them."""
 
+from credo.knowledge.corrections import corrections
 from credo.knowledge.declarations import cut, depends_on, variable
 from credo.knowledge.declared_network import declared_network
 from credo.knowledge.independence import does_not_affect
@@ -22,6 +23,7 @@ __all__ = [
     "P",
     "StateOrder",
     "check_columns",
+    "corrections",
     "cut",
     "declared_network",
     "depends_on",

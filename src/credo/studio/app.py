@@ -18,6 +18,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from credo.errors import CredoError
+from credo.studio.asking import comparison_data
 from credo.studio.document import StaleChangeError
 from credo.studio.folder import MOST_UPLOADED
 from credo.studio.guard import Guard
@@ -66,6 +67,12 @@ def make_app(session: Session, token: str, hosts: Collection[str]) -> ASGIApp:
         route("/api/upload", _upload),
         route("/api/save", _save),
         route("/api/marginals", _marginals),
+        route("/api/most-probable", _most_probable),
+        route("/api/sensitivity", _sensitivity),
+        route("/api/predict", _predict),
+        route("/api/predictions", _predictions, "GET"),
+        route("/api/edit", _edit),
+        route("/api/declare", _declare),
         route("/api/learn", _learn),
         route("/api/cancel", _cancel),
         route("/api/fit", _fit, "GET"),
@@ -195,6 +202,32 @@ async def _marginals(request: Request, session: Session) -> Any:
     return await session.marginals(await json_of(request))
 
 
+async def _most_probable(request: Request, session: Session) -> Any:
+    return await session.explain_case(await json_of(request))
+
+
+async def _sensitivity(request: Request, session: Session) -> Any:
+    return await session.sensitivity(await json_of(request))
+
+
+async def _predict(request: Request, session: Session) -> Any:
+    return await session.predict(await json_of(request))
+
+
+async def _predictions(request: Request, session: Session) -> Response:
+    return _file(session.require_opened().predictions, "predictions.csv", "There are no predictions yet.")
+
+
+async def _edit(request: Request, session: Session) -> Any:
+    return await session.edit(await json_of(request))
+
+
+async def _declare(request: Request, session: Session) -> Any:
+    await json_of(request)
+    await session.declare()
+    return {}
+
+
 async def _learn(request: Request, session: Session) -> Any:
     await session.learn(await json_of(request))
     return {}
@@ -211,12 +244,16 @@ async def _fit(request: Request, session: Session) -> Any:
 
 
 async def _explanation(request: Request, session: Session) -> Any:
-    return {"explanation": session.require_opened().explanation}
+    opened = session.require_opened()
+    return {"explanation": opened.explanation, "comparison": await asyncio.to_thread(comparison_data, opened)}
 
 
 async def _report(request: Request, session: Session) -> Response:
-    report = session.require_opened().report
-    if report is None:
-        raise RefusedError("There is no report yet: learn first.")
-    # As a file to keep: opened here, its page would be one of the studio's own.
-    return FileResponse(report, media_type="application/octet-stream", filename="report.html")
+    return _file(session.require_opened().report, "report.html", "There is no report yet: learn first.")
+
+
+def _file(path: Path | None, name: str, missing: str) -> Response:
+    """A file to keep: opened here, a page would be one of the studio's own."""
+    if path is None or not path.is_file():
+        raise RefusedError(missing)
+    return FileResponse(path, media_type="application/octet-stream", filename=name)

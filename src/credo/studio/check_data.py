@@ -40,7 +40,7 @@ def check_data(found: CheckResult) -> dict[str, Any]:
                 "text": each.statement.text,
                 "state": state,
                 "detail": detail,
-                "constraints": each.constraints,
+                "numbers": each.numbers,
                 "verdict": None if verdict is None else verdict.value,
             }
         )

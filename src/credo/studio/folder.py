@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from credo.errors import FileError, MissingFileError, OptionError, listing, readable_bytes
+from credo.errors import FileError, MissingFileError, OptionError, is_text, listing, readable_bytes
 from credo.io.excel import EXCEL_ENDINGS
 from credo.io.files import replacing
 from credo.io.network_files import ENDINGS
@@ -35,9 +35,12 @@ class Folder:
 
     def inside(self, name: object, endings: Sequence[str] = ()) -> Path:
         """The file of this name; refused where it is not in the folder, or of another kind."""
-        if not isinstance(name, str) or not name or "\0" in name or len(name) > 1_000:
+        if not isinstance(name, str) or not name or "\0" in name or len(name) > 1_000 or not is_text(name):
             raise OptionError("A file is named by a text.")
-        path = (self.root / name).resolve()
+        try:
+            path = (self.root / name).resolve()
+        except (OSError, RuntimeError) as error:  # a circle of links, a name that this system cannot have
+            raise OptionError(f"“{name}” cannot be found: {error}.") from None
         if path == self.root or not path.is_relative_to(self.root):
             raise OptionError(f"“{name}” is not in the folder that is open, {self.root}.")
         if endings and not path.name.lower().endswith(tuple(endings)):

@@ -9,7 +9,7 @@ from typing import Any
 
 from credo.errors import CredoError
 from credo.findings import Finding
-from credo.knowledge import Knowledge, KnowledgeError, Mistake, declared_network
+from credo.knowledge import Knowledge, KnowledgeError, Mistake, corrections, declared_network
 from credo.model.network import Network
 
 MOST_ROUNDS = 5  # of leaving lines with mistakes out: mistakes of one kind hide those of the next
@@ -79,7 +79,7 @@ def without_lines(text: str, lines: Sequence[int] | set[int]) -> str:
     return "\n".join("" if number in left_out else line for number, line in enumerate(text.split("\n"), start=1))
 
 
-def mistake_data(mistake: Mistake) -> dict[str, Any]:
+def mistake_data(mistake: Mistake, network: Network | None = None) -> dict[str, Any]:
     """A mistake as JSON can hold it; its ends are offsets in its line, in UTF-16 code units as JavaScript counts."""
     text = mistake.text
     return {
@@ -90,6 +90,7 @@ def mistake_data(mistake: Mistake) -> dict[str, Any]:
         "message": mistake.message,
         "expected": mistake.expected,
         "suggestion": mistake.suggestion,
+        "fixes": list(corrections(mistake, network)),
     }
 
 
@@ -103,6 +104,7 @@ def network_data(network: Network) -> dict[str, Any]:
                 "states": list(variable.states),
                 "cuts": None if variable.cuts is None else list(variable.cuts.points),
                 "parents": list(network.parents[variable.name]),
+                "ordered": variable.is_ordered,
             }
             for variable in network.variables
         ],

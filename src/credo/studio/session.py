@@ -8,55 +8,28 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from credo.answers import marginals_given, marginals_of_network, why_no_interval
+from credo.answers import why_no_interval
 from credo.checking import check
-from credo.errors import CredoError, OptionError, QueryError
+from credo.errors import CredoError, OptionError
 from credo.io.files import write_text
-from credo.io.network_files import read_network
-from credo.model.network import Network
+from credo.knowledge.editing import declarations_of
 from credo.shipped import example_names
 from credo.studio import learning
+from credo.studio.asking import bars_data, given_of, predicted_table, sensitivity_data
 from credo.studio.check_data import check_data
 from credo.studio.document import Document
-from credo.studio.folder import (
-    KNOWLEDGE,
-    NETWORKS,
-    TABLES,
-    Folder,
-    drop_draft,
-    read_draft,
-    read_plain_text,
-    write_draft,
-)
+from credo.studio.drawing import edited
+from credo.studio.folder import KNOWLEDGE, NETWORKS, TABLES, Folder, drop_draft, write_draft
+from credo.studio.opening import Opened, fit_file, keep_fit, open_files
 from credo.studio.reading import Reading, mistake_data, network_data, read
 from credo.user_results import Fit, load
 
-NEW_NAME = "knowledge.credo"
-FIT_ENDING = ".studio.fit"
-
-
-@dataclass(slots=True)
-class Opened:
-    """The files that are open, and the text as it is being edited."""
-
-    knowledge: Path  # the file that the text is saved in
-    saved: str  # what that file holds
-    document: Document
-    network_file: Path | None = None
-    given: Network | None = None
-    table: Path | None = None
-    notice: str = ""
-    reading: Reading = field(default_factory=Reading)
-    found: dict[str, Any] | None = None  # by the check
-    fit: Fit | None = None
-    fitted_text: str | None = None
-    previous: Network | None = None  # as it was learned before
-    explanation: dict[str, Any] | None = None
-    report: Path | None = None
+MOST_ROWS = 200  # of a table that a page shows
+MOST_MISTAKES = 100  # that a page shows
 
 
 class Session:
@@ -79,7 +52,7 @@ class Session:
 
     async def open(self, model: Path | None, table: Path | None) -> None:
         """Open a model and a table; a table alone starts an empty text."""
-        opened = await asyncio.to_thread(_open, model, table, self.folder)
+        opened = await asyncio.to_thread(open_files, model, table, self.folder)
         async with self._lock:
             await self.cancel()
             self.opened = opened
@@ -193,7 +166,7 @@ class Session:
                 fit = await asyncio.to_thread(load, folder / "learned.fit")
                 opened.previous = None if opened.fit is None else opened.fit.network
                 opened.fit, opened.fitted_text, opened.explanation, opened.report = fit, text, None, None
-                await asyncio.to_thread(_keep_fit, folder / "learned.fit", fit_file(opened.knowledge))
+                await asyncio.to_thread(keep_fit, folder / "learned.fit", fit_file(opened.knowledge))
             elif event["event"] == "explained":
                 opened.explanation = json.loads((folder / "explanation.json").read_bytes())
             elif event["event"] == "done":
@@ -225,7 +198,64 @@ class Session:
     async def marginals(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The bars of all variables under evidence, of the fit or of a network that has its CPTs."""
         opened = self.require_opened()
-        return await asyncio.to_thread(_bars, opened, request)
+        return await asyncio.to_thread(bars_data, opened, request)
+
+    def require_fit(self) -> Fit:
+        """What was learned, or an error."""
+        fit = self.require_opened().fit
+        if fit is None:
+            raise OptionError("Learn first: there is nothing to ask yet.")
+        return fit
+
+    async def explain_case(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The states that are most probable together, given a case."""
+        evidence, do, _ = given_of(request)
+        frame = await asyncio.to_thread(self.require_fit().most_probable, evidence, interventions=do)
+        return {"states": frame.to_dicts()}
+
+    async def sensitivity(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Which numbers and which evidence the probability of a state depends on most."""
+        return await asyncio.to_thread(sensitivity_data, self.require_fit(), request)
+
+    async def predict(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Predict some variables for every row of the table; all rows are in a file to download."""
+        targets = request.get("targets")
+        if not isinstance(targets, list) or not all(isinstance(each, str) for each in targets) or not targets:
+            raise OptionError("Choose what to predict.")
+        opened, fit = self.require_opened(), self.require_fit()
+        table = opened.table
+        if table is None:
+            raise OptionError("There is no table: open one first.")
+        frame = await asyncio.to_thread(predicted_table, fit, table, targets)
+        path = self.scratch / "predictions.csv"
+        await asyncio.to_thread(frame.write_csv, path)
+        opened.predictions = path
+        shown = frame.head(MOST_ROWS)
+        return {"columns": shown.columns, "rows": [list(row) for row in shown.iter_rows()], "total": len(frame)}
+
+    # Drawing ----------------------------------------------------------------------------------------------------------
+
+    async def edit(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The text with a change of its declarations or another statement; the tab makes it its own change."""
+        opened = self.require_opened()
+        text = await asyncio.to_thread(edited, opened.document.text, opened.reading.network, opened.given, request)
+        return {"text": text, "version": opened.document.version}
+
+    async def declare(self) -> None:
+        """Write the variables of a network file into the text, so that they can be drawn."""
+        opened = self.require_opened()
+        if opened.given is None:
+            raise OptionError("The variables are in the text already.")
+        text = declarations_of(opened.given) + "\n\n" + opened.document.text
+        fresh = replace(opened, document=Document(text), network_file=None, given=None, found=None, notice="", fit=None)
+        fresh.reading = await asyncio.to_thread(read, text, None, opened.table)
+        await asyncio.to_thread(write_draft, opened.knowledge, text, opened.saved)
+        async with self._lock:
+            await self.cancel()
+            self.opened = fresh
+            self.generation += 1
+        await self.tell({"event": "opened", "generation": self.generation})
+        self.check_soon()
 
     # Events -----------------------------------------------------------------------------------------------------------
 
@@ -276,7 +306,7 @@ def reading_data(reading: Reading) -> dict[str, Any]:
     """What a text means, as JSON can hold it."""
     return {
         "network": None if reading.network is None else network_data(reading.network),
-        "mistakes": [mistake_data(mistake) for mistake in reading.mistakes],
+        "mistakes": [mistake_data(mistake, reading.network) for mistake in reading.mistakes[:MOST_MISTAKES]],
         "findings": [finding.message for finding in reading.findings],
         "message": reading.message,
         "statements": 0 if reading.knowledge is None else len(reading.knowledge),
@@ -300,73 +330,3 @@ def fit_data(opened: Opened) -> dict[str, Any] | None:
         "explained": opened.explanation is not None,
         "network": network_data(fit.network),
     }
-
-
-def fit_file(knowledge: Path) -> Path:
-    """Where the last fit is kept, so that a studio that starts again can answer."""
-    return knowledge.with_name(knowledge.name.removesuffix(".credo") + FIT_ENDING)
-
-
-def _keep_fit(source: Path, target: Path) -> None:
-    from credo.io.files import replacing
-
-    with replacing(target) as draft:
-        shutil.copyfile(source, draft)
-
-
-def _open(model: Path | None, table: Path | None, folder: Folder) -> Opened:
-    is_knowledge = model is not None and model.name.lower().endswith(KNOWLEDGE)
-    given = None if model is None or is_knowledge else read_network(model)
-    if is_knowledge:
-        knowledge = model
-    else:
-        beside = model or table
-        knowledge = folder.root / NEW_NAME if beside is None else beside.with_name(_stem(beside) + ".credo")
-    assert knowledge is not None
-    saved = read_plain_text(knowledge)
-    text, notice = saved, ""
-    draft = read_draft(knowledge, saved)
-    if draft is not None and draft[0] != saved:
-        text = draft[0]
-        notice = "Changes that were not saved last time are back."
-        if not draft[1]:
-            notice += f" {knowledge.name} itself changed in the meantime: saving replaces it."
-    opened = Opened(
-        knowledge,
-        saved,
-        Document(text),
-        network_file=None if is_knowledge else model,
-        given=given,
-        table=table,
-        notice=notice,
-    )
-    opened.reading = read(text, given, table)
-    try:
-        opened.fit = load(fit_file(knowledge))
-        opened.fitted_text = None
-    except CredoError:  # there is none, or another version of credo wrote it
-        opened.fit = None
-    return opened
-
-
-def _stem(path: Path) -> str:
-    return path.name.split(".")[0]
-
-
-def _bars(opened: Opened, request: Mapping[str, Any]) -> dict[str, Any]:
-    evidence, do, soft = (request.get(kind) or {} for kind in ("evidence", "do", "soft"))
-    if not all(isinstance(each, Mapping) for each in (evidence, do, soft)):
-        raise QueryError("Evidence is a mapping from variables to states.")
-    if opened.fit is not None:
-        frame = marginals_given(opened.fit, evidence, interventions=do, soft=soft)
-        source, note = "fit", why_no_interval(opened.fit)
-    else:
-        network = opened.given
-        if network is None or not network.is_complete:
-            return {"source": None, "bars": {}, "note": "Learn first: there are no probabilities yet."}
-        frame = marginals_of_network(network, evidence, interventions=do, soft=soft)
-        source, note = "network", "These are the numbers of the network file; learn, and they have intervals."
-    bars: dict[str, list[list[float | None]]] = {}
-    for variable, _, probability, low, high in frame.iter_rows():
-        bars.setdefault(variable, []).append([probability, low, high])
-    return {"source": source, "bars": bars, "note": note}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -67,14 +69,20 @@ TIES = {
     "differ": [share(1, 3, differ=True), share(4, 6, differ=True)],
     "share and differ": [share(1, 2, 3), share(4, 6, differ=True)],
 }
+TREES = {
+    "two ties": [share(1, 4), share(4, 5, names=("a",))],
+    "three levels": [share(1, 4), share(4, 5, names=("a",)), share(5, 3, 9), share(9, 6, differ=True)],
+    "one value twice": [share(1, 4), share(4, 5, differ=True)],
+}
 
 
 @both
-@pytest.mark.parametrize("ties", TIES.values(), ids=TIES.keys())
+@pytest.mark.parametrize("ties", [*TIES.values(), *TREES.values()], ids=[*TIES.keys(), *TREES.keys()])
 def test_completed_counts_have_the_means_that_messages_expect(
     chain: Network, ties: list[RowTie], compiled: bool
 ) -> None:
     tied = tied_rows(chain, ties, "joint")
+    assert not why_not_drawn(tied)
     theta = tied.prepared.layout.pack(chain.cpts)
     rest = enumeration_of(tied.seen.rest)
     assert rest is not None
@@ -82,6 +90,35 @@ def test_completed_counts_have_the_means_that_messages_expect(
     drawn[:, tied.prepared.observed_cells] += tied.prepared.observed_counts
     drawn += draw_by_enumeration(rest, np.repeat(theta[:, None], len(drawn), 1), np.random.default_rng(1)).T
     assert agree_but_for_chance(drawn, tied.expected(theta, tied.start()).seen)
+
+
+@both
+def test_values_along_a_tree_are_drawn_together(chain: Network, compiled: bool) -> None:
+    """Means and covariances of completed counts against all completions of four rows that three ties connect."""
+    rows = np.array([[-1, -1, 1], [-1, -1, 3], [-1, -1, 2], [-1, -1, 0]], dtype=np.int16)
+    ties = [share(1, 2), share(2, 3, names=("a",)), share(3, 4)]
+    dataset = Dataset(chain.names, rows)
+    tied = tie_rows(layout_for_counts(chain), ties, dataset, reading=TieReading.JOINT)
+    assert not tied.seen.is_direct
+    layout = tied.prepared.layout
+    theta = layout.pack(chain.cpts)
+    cells, chances = [], []
+    for values in product(product(range(2), range(3)), repeat=4):
+        if values[0][1] == values[1][1] and values[1][0] == values[2][0] and values[2][1] == values[3][1]:
+            own = [
+                (layout.index("a", 0, a), layout.index("b", a, b), layout.index("c", b, int(rows[row, 2])))
+                for row, (a, b) in enumerate(values)
+            ]
+            cells.append(np.bincount(np.ravel(own), minlength=layout.size))
+            chances.append(theta[np.ravel(own)].prod())
+    shares, counts = np.array(chances) / np.sum(chances), np.array(cells)
+    mean = shares @ counts
+    covariance = (counts - mean).T @ (shares[:, None] * (counts - mean))
+    drawn = counts_of(tied, theta, compiled, attempts=True)
+    assert agree_but_for_chance(drawn, mean)
+    away = drawn - mean
+    products = (away[:, :, None] * away[:, None, :]).reshape(len(away), -1)
+    assert agree_but_for_chance(products, covariance.ravel())
 
 
 @both
@@ -138,8 +175,12 @@ def test_the_value_of_a_merged_tie_counts_once(chain: Network, compiled: bool) -
 
 
 def test_what_cannot_be_drawn_has_a_reason(chain: Network) -> None:
-    two = [share(1, 2), share(2, 4, names=("a",))]
-    assert "several ties at once" in why_not_drawn(tied_rows(chain, two, "joint", None))
+    two = [share(1, 4), share(4, 5, names=("a",))]
+    assert not why_not_drawn(tied_rows(chain, two, "joint", None))
+    assert "several ties at once" in why_not_drawn(tied_rows(chain, two, "cll", None))
+    assert "form cycles" in why_not_drawn(tied_rows(chain, [*two, share(4, 5)], "joint", None))
+    weights = np.array([1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    assert "their copies form cycles" in why_not_drawn(tied_rows(chain, two, "joint", weights))
     many = [share(*range(1, 10))]
     rows = np.full((9, 3), -1, dtype=np.int16)
     rare = tie_rows(layout_for_counts(chain), many, Dataset(chain.names, rows))

@@ -8,7 +8,9 @@ other missing values, small problems enumerate all joint states for many chains 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,17 +30,24 @@ from credo.statistics.inference.draw_missing import (
 from credo.statistics.ties.failed_attempts import Agreement, agreements_of, failed_rows, shares_of, why_not_conditioned
 from credo.statistics.ties.likelihood import TiedData
 from credo.statistics.ties.relaxation import Relaxation
-from credo.statistics.ties.tie_values import choose_values
-from credo.types import Indices, Numbers
+from credo.statistics.ties.tie_values import TieOrder, draw_values, tie_order
+from credo.types import Flags, Indices, Numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+LEAST = 1e-100  # of soft evidence in programs, which divide by it
+
+
 def why_not_drawn(tied: TiedData) -> str:
     """Why the values of ties cannot be drawn, as a clause; empty where they can."""
-    if not tied.seen.is_direct:
-        return "rows are in several ties at once, whose values depend on each other"
+    seen = tied.seen
+    if not seen.is_exact:
+        return "ties form cycles: values that are tied depend on each other in several ways"
+    alone = np.bincount(seen.evaluation, minlength=len(seen.prepared.groups.weights)) == 1
+    if (seen.prepared.groups.weights[~alone] != 1.0).any():
+        return "rows in several ties have weights, and their copies form cycles"
     return "" if tied.chance is None else why_not_conditioned(tied.chance)
 
 
@@ -57,8 +66,10 @@ class Evaluated:
 
     relaxation: Relaxation
     enumeration: Enumeration | None
-    message: Indices  # (terms,) the column and state that each term has, as a place in arrays of messages
-    sums: csr_array | None  # (messages, terms)
+    # (columns of an evaluation at most, terms) the column and state of each term as places in arrays of messages; one
+    # behind the last where an evaluation has fewer columns
+    message: Indices
+    sums: tuple[csr_array, ...]  # (messages, terms) each
     programs: Programs | None
 
     @property
@@ -74,6 +85,7 @@ class TiedDraws:
     """What drawing tied rows needs, for either sampler."""
 
     tied: TiedData
+    order: TieOrder
     seen: Evaluated
     chance: Evaluated | None
     agreements: tuple[Agreement, ...]
@@ -100,7 +112,8 @@ def tied_draws(tied: TiedData, compiled: bool, memory_limit: int | None = None) 
     if tied.reading is TieReading.MERGED:
         cells, number = tied.revealed_copies()
         np.add.at(copies, cells, number)
-    return TiedDraws(tied, _evaluated(tied.seen, compiled, memory_limit), chance, agreements, copies)
+    seen = _evaluated(tied.seen, compiled, memory_limit)
+    return TiedDraws(tied, tie_order(tied.seen), seen, chance, agreements, copies)
 
 
 def _evaluated(relaxation: Relaxation, compiled: bool, memory_limit: int | None) -> Evaluated:
@@ -109,23 +122,27 @@ def _evaluated(relaxation: Relaxation, compiled: bool, memory_limit: int | None)
     prepared = relaxation.prepared
     if compiled:
         programs = programs_of(prepared, memory_limit) if len(prepared.groups.component) else None
-        return Evaluated(relaxation, None, np.zeros(0, dtype=np.int64), None, programs)
+        return Evaluated(relaxation, None, np.zeros((0, 0), dtype=np.int64), (), programs)
     enumeration = enumeration_of(prepared)
     assert enumeration is not None
     message = _messages_of_terms(relaxation, enumeration)
-    places = (message, np.arange(len(message)))
-    sums = csr_array((np.ones(len(message)), places), shape=(int(relaxation.offsets[-1]), len(message)))
-    return Evaluated(relaxation, enumeration, message, sums, None)
+    count, terms, sums = int(relaxation.offsets[-1]), message.shape[1], []
+    for own in message:
+        used = np.flatnonzero(own < count)
+        sums.append(csr_array((np.ones(len(used)), (own[used], used)), shape=(count, terms)))
+    return Evaluated(relaxation, enumeration, message, tuple(sums), None)
 
 
 def _messages_of_terms(relaxation: Relaxation, enumeration: Enumeration) -> Indices:
-    """Each term reads one cell of one sensor, that of its column in its state."""
-    place = np.full(relaxation.prepared.layout.size + 1, -1, dtype=np.int64)
+    """Each term reads one cell of each sensor in its evaluation, that of its column in its state."""
+    count = int(relaxation.offsets[-1])
+    place = np.full(relaxation.prepared.layout.size + 1, count, dtype=np.int64)
     states = np.diff(relaxation.offsets)
     column = np.repeat(np.arange(len(states)), states)
     state = np.arange(len(column)) - relaxation.offsets[column]
     place[relaxation.cells[column] + state * relaxation.steps[column]] = np.arange(len(column))
-    return np.asarray(place[enumeration.cells].max(axis=0, initial=-1))
+    found = np.sort(place[enumeration.cells], axis=0)  # what is no sensor comes last
+    return found[: int((found < count).any(axis=1).sum())]
 
 
 # By enumeration -------------------------------------------------------------------------------------------------------
@@ -142,14 +159,11 @@ def draw_tied_by_enumeration(
     seen = draws.seen
     if len(seen.message):
         assert seen.enumeration is not None
-        relaxation = seen.relaxation
-        products = term_products(seen.enumeration, _with_sensors(relaxation, theta))
-        with np.errstate(divide="ignore"):
-            logs = np.log(seen.sums @ products)
-        chosen = choose_values(relaxation, logs, rng, _tilt(draws, theta))
-        states = np.diff(relaxation.offsets)
-        column = np.repeat(np.arange(len(states)), states)[seen.message]
-        products *= chosen[column] == (seen.message - relaxation.offsets[column])[:, None]
+        products = term_products(seen.enumeration, _with_sensors(seen.relaxation, theta))
+        said = partial(_said_by_terms, seen, products)
+        chosen = draw_values(seen.relaxation, draws.order, said, theta.shape[1], rng, _tilt(draws, theta))
+        for allowed in _allowed(seen, chosen):
+            products *= allowed
         counts += split_rows(seen.enumeration, products, rng)[: len(theta)]
         _subtract_copies(draws, chosen, counts)
     if draws.chance is not None and attempts:
@@ -157,13 +171,39 @@ def draw_tied_by_enumeration(
     return counts
 
 
+def _said_by_terms(evaluated: Evaluated, products: Numbers, evidence: Numbers) -> Numbers:
+    """What rows say of each column, as logarithms, given the evidence on their other columns: (messages, chains)."""
+    weights = np.concatenate((np.exp(evidence), np.ones((1, evidence.shape[1]))))
+    found = np.zeros_like(evidence)
+    for own, sums in enumerate(evaluated.sums):
+        weighted = products
+        for other, message in enumerate(evaluated.message):
+            if other != own:
+                weighted = weighted * weights[message]
+        found += sums @ weighted
+    with np.errstate(divide="ignore"):
+        return np.log(found)
+
+
+def _allowed(evaluated: Evaluated, chosen: Indices) -> Iterator[Flags]:
+    """Which terms have the states that were chosen, (terms, chains), for each place of a column in an evaluation."""
+    relaxation = evaluated.relaxation
+    column = np.repeat(np.arange(len(chosen)), np.diff(relaxation.offsets))
+    for message in evaluated.message:
+        allowed = np.ones((len(message), chosen.shape[1]), dtype=np.bool_)
+        used = np.flatnonzero(message < len(column))
+        own = column[message[used]]
+        allowed[used] = chosen[own] == (message[used] - relaxation.offsets[own])[:, None]
+        yield allowed
+
+
 def _failed_by_enumeration(draws: TiedDraws, chance: Evaluated, theta: Numbers, rng: np.random.Generator) -> Numbers:
     assert chance.enumeration is not None
     products = term_products(chance.enumeration, _with_sensors(chance.relaxation, theta))
-    rows = _failed(draws, chance.relaxation, chance.sums @ products, rng)
+    rows = _failed(draws, chance.relaxation, chance.sums[0] @ products, rng)
     drawn = np.zeros_like(products)
     for message in np.flatnonzero(rows.any(axis=1)).tolist():
-        own = np.flatnonzero(chance.message == message)
+        own = np.flatnonzero(chance.message[0] == message)
         drawn[own] = rng.multinomial(rows[message], shares_of(products[own].T)).T
     return np.asarray(chance.enumeration.sums @ drawn)[: len(theta)]
 
@@ -178,8 +218,9 @@ def draw_tied_by_programs(
     counts = np.zeros_like(theta)
     seen = draws.seen
     if seen.programs is not None:
-        logs, full = _said(seen.relaxation, theta)
-        chosen = choose_values(seen.relaxation, logs, rng, _tilt(draws, theta[:, None]))
+        full = _with_sensors(seen.relaxation, theta[:, None])[:, 0]
+        said = partial(_said_by_programs, seen.relaxation, full)
+        chosen = draw_values(seen.relaxation, draws.order, said, 1, rng, _tilt(draws, theta[:, None]))
         _observe(seen.relaxation, chosen[:, 0], full)
         counts += draw_by_programs(seen.programs, full, generator)[: len(theta)]
         _subtract_copies(draws, chosen, counts[:, None])
@@ -187,7 +228,8 @@ def draw_tied_by_programs(
     if chance is None or chance.programs is None or not attempts:
         return counts
     relaxation = chance.relaxation
-    logs, full = _said(relaxation, theta)
+    full = _with_sensors(relaxation, theta[:, None])[:, 0]
+    logs = _said_by_programs(relaxation, full, np.zeros((int(relaxation.offsets[-1]), 1)))
     rows = _failed(draws, relaxation, np.exp(logs), rng)[:, 0]
     states = np.diff(relaxation.offsets)
     for state in range(int(states.max(initial=0))):
@@ -201,13 +243,12 @@ def draw_tied_by_programs(
     return counts
 
 
-def _said(relaxation: Relaxation, theta: Numbers) -> tuple[Numbers, Numbers]:
-    """What rows say themselves, as logarithms, (messages, 1), and the CPTs with those of sensors."""
-    full = _with_sensors(relaxation, theta[:, None])[:, 0]
-    messages = np.empty(int(relaxation.offsets[-1]))
-    relaxation.evaluate(full, relaxation.start(), messages)
+def _said_by_programs(relaxation: Relaxation, full: Numbers, evidence: Numbers) -> Numbers:
+    """The same as `_said_by_terms` for one set of CPTs, with those of sensors: (messages, 1)."""
+    messages = np.empty(len(evidence))
+    relaxation.evaluate(full, np.maximum(np.exp(evidence[:, 0]), LEAST), messages)
     with np.errstate(divide="ignore"):
-        return np.log(messages)[:, None], full
+        return np.log(messages)[:, None]
 
 
 def _observe(relaxation: Relaxation, chosen: Indices, full: Numbers) -> None:

@@ -41,7 +41,8 @@ class Agreement:
 
 def agreements_of(chance: Relaxation, sizes: Indices) -> tuple[Agreement, ...]:
     """The kinds of ties over rows without values, none of which are in two ties."""
-    factors, found = chance.members.factors, {}
+    factors = chance.members.factors
+    found: dict[tuple[int, int, int], int] = {}
     totals = np.add.reduceat(factors.weights, factors.starts[:-1]) if len(factors) else np.zeros(0)
     for number in range(len(factors)):
         key = (
@@ -60,7 +61,9 @@ def why_not_conditioned(chance: Relaxation) -> str:
     """Why failed attempts cannot be drawn, as a clause; empty where they can."""
     factors = chance.members.factors
     if not chance.is_direct:
-        return "rows are in several ties at once, and values that only depend on each other are tied"
+        return (
+            "rows are in several ties at once, on whose values together it is conditioned (tie_reading=joint is drawn)"
+        )
     totals = np.add.reduceat(factors.weights, factors.starts[:-1]) if len(factors) else np.zeros(0)
     if (np.abs(totals - np.round(totals)) > WHOLE * np.maximum(totals, 1.0)).any():
         return "the weights of rows that are tied do not add up to a whole number"

@@ -1,0 +1,218 @@
+// Drawing: variables, their states and cut points, and arrows. Every change is a change of the text, and can be undone.
+import { useEffect, useState } from "react";
+import { useStudio } from "./store.js";
+
+const listOf = (text) =>
+  text
+    .split(/[,\n]/)
+    .map((each) => each.trim())
+    .filter(Boolean);
+
+function NewVariable() {
+  const [name, setName] = useState("");
+  const [states, setStates] = useState("no, yes");
+  const { edit, show } = useStudio.getState();
+  const add = async (event) => {
+    event.preventDefault();
+    if (await edit({ op: "add_variable", name: name.trim(), states: listOf(states) })) {
+      show({ selected: name.trim() });
+      setName("");
+    }
+  };
+  return (
+    <form onSubmit={add} className="new" aria-label="New variable">
+      <h3>New variable</h3>
+      <label>
+        Name
+        <input value={name} onChange={(event) => setName(event.target.value)} />
+      </label>
+      <label>
+        States, from low to high, with commas
+        <input value={states} onChange={(event) => setStates(event.target.value)} />
+      </label>
+      <button type="submit" disabled={!name.trim()}>
+        Add
+      </button>
+    </form>
+  );
+}
+
+function States({ variable }) {
+  const [states, setStates] = useState(variable.states);
+  const [cuts, setCuts] = useState("");
+  const { edit } = useStudio.getState();
+  const key = JSON.stringify([variable.name, variable.states, variable.cuts]);
+  useEffect(() => {
+    setStates(variable.states);
+    setCuts(variable.cuts ? variable.cuts.join(", ") : "");
+  }, [key]);
+  const move = (from, to) => {
+    const moved = [...states];
+    moved.splice(to, 0, ...moved.splice(from, 1));
+    setStates(moved);
+  };
+  const points = listOf(cuts).map(Number);
+  const changed = JSON.stringify(states) !== JSON.stringify(variable.states) || cuts !== (variable.cuts?.join(", ") ?? "");
+  return (
+    <>
+      <h3>States of {variable.name}, from low to high</h3>
+      <ol className="states-list">
+        {states.map((state, index) => (
+          <li key={index}>
+            <input
+              aria-label={`State ${index + 1}`}
+              value={state}
+              onChange={(event) => setStates(states.map((each, place) => (place === index ? event.target.value : each)))}
+            />
+            <button type="button" aria-label={`↑ move ${state} up`} disabled={index === 0} onClick={() => move(index, index - 1)}>
+              ↑
+            </button>
+            <button type="button" aria-label={`↓ move ${state} down`} disabled={index === states.length - 1} onClick={() => move(index, index + 1)}>
+              ↓
+            </button>
+            <button type="button" aria-label={`× remove ${state}`} disabled={states.length < 2} onClick={() => setStates(states.filter((_, place) => place !== index))}>
+              ×
+            </button>
+          </li>
+        ))}
+      </ol>
+      <div className="row">
+        <button type="button" onClick={() => setStates([...states, `state${states.length + 1}`])}>
+          Add a state
+        </button>
+      </div>
+      <label>
+        Cut points, if the column holds numbers
+        <input value={cuts} placeholder="40, 60" onChange={(event) => setCuts(event.target.value)} />
+      </label>
+      <div className="row">
+        <button
+          type="button"
+          className="primary"
+          disabled={!changed || points.some(Number.isNaN)}
+          onClick={() => edit(cuts.trim() ? { op: "set_cuts", name: variable.name, points, states: states.length === points.length + 1 ? states : [] } : { op: "set_states", name: variable.name, states })}
+        >
+          Use these states
+        </button>
+      </div>
+    </>
+  );
+}
+
+function Arrows({ variable }) {
+  const network = useStudio((s) => s.network);
+  const arc = useStudio((s) => s.selectedArc);
+  const { edit, show } = useStudio.getState();
+  const [parent, setParent] = useState("");
+  const others = network.variables.filter((each) => each.name !== variable.name && !variable.parents.includes(each.name));
+  return (
+    <>
+      <h3>What {variable.name} depends on</h3>
+      <ul className="arrows">
+        {variable.parents.map((each) => (
+          <li key={each} className={arc === JSON.stringify([each, variable.name]) ? "chosen" : ""}>
+            <span>{each} → {variable.name}</span>
+            <span className="row">
+              {["raises", "lowers", "does not affect"].map((verb) => (
+                <button
+                  type="button"
+                  key={verb}
+                  aria-label={`${verb}: state that ${each} ${verb} ${variable.name}`}
+                  onClick={() => edit({ op: "arc_statement", verb, parent: each, child: variable.name })}
+                >
+                  {verb}
+                </button>
+              ))}
+              <button type="button" aria-label={`× remove the arrow from ${each} to ${variable.name}`} onClick={() => edit({ op: "remove_arc", parent: each, child: variable.name })}>
+                ×
+              </button>
+            </span>
+          </li>
+        ))}
+      </ul>
+      <div className="row">
+        <label>
+          New arrow from
+          <select value={parent} onChange={(event) => setParent(event.target.value)}>
+            <option value="">choose …</option>
+            {others.map((each) => (
+              <option key={each.name}>{each.name}</option>
+            ))}
+          </select>
+        </label>
+        <button
+          type="button"
+          disabled={!parent}
+          onClick={async () => {
+            await edit({ op: "add_arc", parent, child: variable.name });
+            setParent("");
+            show({ selectedArc: null });
+          }}
+        >
+          Draw it
+        </button>
+      </div>
+      <p className="hint">Or drag from the dot under one box to the dot above another.</p>
+    </>
+  );
+}
+
+export function DrawPanel() {
+  const network = useStudio((s) => s.network);
+  const opened = useStudio((s) => s.opened);
+  const selected = useStudio((s) => s.selected);
+  const { edit, show, declare } = useStudio.getState();
+  const variable = network?.variables.find((each) => each.name === selected) ?? network?.variables[0];
+  const [name, setName] = useState("");
+  useEffect(() => setName(variable?.name ?? ""), [variable?.name]);
+  const fromFile = Boolean(opened?.network);
+  return (
+    <>
+      {fromFile && (
+        <p className="hint">
+          The variables come from {opened.network}.{" "}
+          <button type="button" onClick={declare}>
+            Write them into the text
+          </button>{" "}
+          to draw; its numbers are then learned anew.
+        </p>
+      )}
+      {variable && (
+        <>
+          <label>
+            Variable
+            <select value={variable.name} onChange={(event) => show({ selected: event.target.value })}>
+              {network.variables.map((each) => (
+                <option key={each.name}>{each.name}</option>
+              ))}
+            </select>
+          </label>
+          <Arrows variable={variable} />
+          {!fromFile && (
+            <>
+              <States variable={variable} />
+              <h3>Name</h3>
+              <div className="row">
+                <label>
+                  <span className="hidden">New name</span>
+                  <input aria-label={`New name of ${variable.name}`} value={name} onChange={(event) => setName(event.target.value)} />
+                </label>
+                <button
+                  type="button"
+                  disabled={!name.trim() || name === variable.name}
+                  onClick={async () => (await edit({ op: "rename", name: variable.name, new: name.trim() })) && show({ selected: name.trim() })}
+                >
+                  Rename
+                </button>
+                <button type="button" onClick={() => edit({ op: "remove_variable", name: variable.name })}>
+                  Delete {variable.name}
+                </button>
+              </div>
+            </>
+          )}
+        </>
+      )}
+      {!fromFile && <NewVariable />}
+    </>
+  );
+}

@@ -1,0 +1,85 @@
+"""Questions of a page to what was learned, and their answers as JSON can hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from credo.answers import marginals_given, marginals_of_network, why_no_interval
+from credo.errors import CredoError, QueryError
+from credo.knowledge.query import Query
+from credo.statistics.comparison import compare_networks
+from credo.studio.opening import Opened
+from credo.user_results import Fit
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_CHANGES = 50  # of numbers, between two fits
+MOST_NUMBERS = 12  # that an answer is most sensitive to
+
+
+def given_of(request: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any]]:
+    """Evidence, interventions and soft evidence of a request."""
+    evidence, do, soft = (request.get(kind) or {} for kind in ("evidence", "do", "soft"))
+    if not all(isinstance(each, Mapping) for each in (evidence, do, soft)):
+        raise QueryError("Evidence is a mapping from variables to states.")
+    return evidence, do, soft
+
+
+def bars_data(opened: Opened, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The bars of all variables under evidence, of the fit or of a network that has its CPTs."""
+    evidence, do, soft = given_of(request)
+    if opened.fit is not None:
+        frame = marginals_given(opened.fit, evidence, interventions=do, soft=soft)
+        source, note = "fit", why_no_interval(opened.fit)
+    else:
+        network = opened.given
+        if network is None or not network.is_complete:
+            return {"source": None, "bars": {}, "note": "Learn first: there are no probabilities yet."}
+        frame = marginals_of_network(network, evidence, interventions=do, soft=soft)
+        source, note = "network", "These are the numbers of the network file; learn, and they have intervals."
+    bars: dict[str, list[list[float | None]]] = {}
+    for variable, _, probability, low, high in frame.iter_rows():
+        bars.setdefault(variable, []).append([probability, low, high])
+    return {"source": source, "bars": bars, "note": note}
+
+
+def sensitivity_data(fit: Fit, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Which numbers and which evidence the probability of a state depends on most."""
+    evidence, do, _ = given_of(request)
+    query = Query(
+        {str(request.get("variable")): (str(request.get("state")),)},
+        {name: (str(state),) for name, state in evidence.items()},
+        {name: str(state) for name, state in do.items()},
+    )
+    found = fit.sensitivity(query)
+    return {
+        "query": found.query,
+        "probability": found.probability,
+        "parameters": found.parameters.head(MOST_NUMBERS).to_dicts(),
+        "evidence": found.evidence.to_dicts(),
+    }
+
+
+def predicted_table(fit: Fit, table: Path, targets: list[str]) -> pl.DataFrame:
+    """A table with the probabilities of some variables' states in front."""
+    import polars as pl
+
+    from credo.io.categories import read_frame
+
+    found = fit.predict(table, targets)
+    return pl.concat([found, read_frame(table)], how="horizontal")
+
+
+def comparison_data(opened: Opened) -> dict[str, Any] | None:
+    """What changed from the fit before to this one; None where there is none, or it was of other variables."""
+    if opened.previous is None or opened.fit is None:
+        return None
+    try:
+        found = compare_networks(opened.fit.network, opened.previous)
+    except CredoError:
+        return None
+    largest = found.parameters.head(MOST_CHANGES)
+    return {"parameters": [{**row, "difference": abs(row["difference"])} for row in largest.iter_rows(named=True)]}

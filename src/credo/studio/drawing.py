@@ -1,0 +1,74 @@
+"""Changes that were drawn or clicked, made to the text; see `credo.knowledge.editing`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from credo.errors import OptionError
+from credo.knowledge import editing
+from credo.model.network import Network
+
+
+def edited(text: str, network: Network | None, given: Network | None, request: Mapping[str, Any]) -> str:
+    """A text with one change that was drawn."""
+    op = request.get("op")
+    name, parent, child = (str(request.get(key, "")) for key in ("name", "parent", "child"))
+    if op == "arc_statement":
+        return with_statement(text, editing.statement_text(str(request.get("verb")), parent=parent, child=child))
+    if op == "probability_statement":
+        if network is None:
+            raise OptionError("There are no variables yet.")
+        conditions = request.get("given", {})
+        if not isinstance(conditions, Mapping):
+            raise OptionError("What is given is a mapping from variables to states.")
+        return with_statement(
+            text,
+            editing.probability_text(
+                network,
+                name,
+                str(request.get("state")),
+                {str(each): str(state) for each, state in conditions.items()},
+                _number(request.get("low", 0.0)),
+                _number(request.get("high", 1.0)),
+                None if request.get("about") is None else _number(request["about"]),
+            ),
+        )
+    if given is not None:
+        raise OptionError("The variables come from a network file: write them into the text first, then change them.")
+    states = [str(state) for state in _list(request, "states")]
+    if op == "add_variable":
+        return editing.add_variable(text, name, states)
+    if op == "rename":
+        return editing.rename_variable(text, name, str(request.get("new", "")))
+    if op == "remove_variable":
+        return editing.remove_variable(text, name)
+    if op == "add_arc":
+        return editing.add_arc(text, parent, child)
+    if op == "remove_arc":
+        return editing.remove_arc(text, parent, child)
+    if op == "set_states":
+        return editing.set_states(text, name, states)
+    if op == "set_cuts":
+        points = [_number(point) for point in _list(request, "points")]
+        return editing.set_cuts(text, name, points, states)
+    raise OptionError("This change is not known.")
+
+
+def with_statement(text: str, statement: str) -> str:
+    """A text with one more statement, on a line of its own at the end."""
+    return f"{text.rstrip()}\n{statement}\n" if text.strip() else f"{statement}\n"
+
+
+def _list(request: Mapping[str, Any], key: str) -> list[Any]:
+    found = request.get(key, [])
+    if not isinstance(found, list):
+        raise OptionError(f"The {key} are a list.")
+    return found
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise OptionError("A number is needed here.")
+    return float(value)

@@ -1,0 +1,110 @@
+"""What is open: the text as it is edited, the network, the table; and how files become that."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from credo.errors import CredoError, OptionError
+from credo.io.files import replacing
+from credo.io.network_files import read_network
+from credo.io.network_from_table import network_from_table
+from credo.knowledge.editing import declarations_of
+from credo.model.network import Network
+from credo.studio.document import Document
+from credo.studio.folder import KNOWLEDGE, Folder, draft_of, read_draft, read_plain_text
+from credo.studio.reading import Reading, read
+from credo.user_results import Fit, load
+
+NEW_NAME = "knowledge.credo"
+FROM_TABLE = "# The columns of {table}. Draw arrows, or write what depends on what: outcome depends on age"
+FIT_ENDING = ".studio.fit"
+
+
+@dataclass(slots=True)
+class Opened:
+    """The files that are open, and the text as it is being edited."""
+
+    knowledge: Path  # the file that the text is saved in
+    saved: str  # what that file holds
+    document: Document
+    network_file: Path | None = None
+    given: Network | None = None
+    table: Path | None = None
+    notice: str = ""
+    reading: Reading = field(default_factory=Reading)
+    found: dict[str, Any] | None = None  # by the check
+    fit: Fit | None = None
+    fitted_text: str | None = None
+    previous: Network | None = None  # as it was learned before
+    explanation: dict[str, Any] | None = None
+    report: Path | None = None
+    predictions: Path | None = None
+
+
+def open_files(model: Path | None, table: Path | None, folder: Folder) -> Opened:
+    """Open a model and a table; a table alone begins a text with its columns, and nothing an empty one."""
+    is_knowledge = model is not None and model.name.lower().endswith(KNOWLEDGE)
+    given = None if model is None or is_knowledge else read_network(model)
+    beside = model or table
+    if is_knowledge:
+        assert model is not None
+        knowledge = model
+    elif beside is not None:
+        knowledge = beside.with_name(_stem(beside) + ".credo")
+    else:
+        knowledge = _unused_name(folder)
+    saved = read_plain_text(knowledge)
+    text, notice = saved, ""
+    if model is None and table is not None and not saved.strip():
+        made = network_from_table(table, parents={})
+        text = f"{FROM_TABLE.format(table=table.name)}\n{declarations_of(made.network)}\n"
+        notice = " ".join(str(finding) for finding in made.findings)
+    draft = read_draft(knowledge, saved)
+    if draft is not None and draft[0] != saved:
+        text = draft[0]
+        notice = "Changes that were not saved last time are back."
+        if not draft[1]:
+            notice += f" {knowledge.name} itself changed in the meantime: saving replaces it."
+    opened = Opened(
+        knowledge,
+        saved,
+        Document(text),
+        network_file=None if is_knowledge else model,
+        given=given,
+        table=table,
+        notice=notice,
+    )
+    opened.reading = read(text, given, table)
+    try:
+        opened.fit = load(fit_file(knowledge))
+        opened.fitted_text = None
+    except CredoError:  # there is none, or another version of credo wrote it
+        opened.fit = None
+    return opened
+
+
+def _stem(path: Path) -> str:
+    return path.name.split(".")[0]
+
+
+def _unused_name(folder: Folder) -> Path:
+    """A name for a new text: neither a file nor a draft has it."""
+    for number in range(1, 1_000):
+        path = folder.root / (NEW_NAME if number == 1 else NEW_NAME.replace(".", f"-{number}."))
+        if not path.exists() and not draft_of(path).exists():
+            return path
+    raise OptionError("There are a thousand new texts here: save them under other names first.")
+
+
+def fit_file(knowledge: Path) -> Path:
+    """Where the last fit is kept, so that a studio that starts again can answer."""
+    return knowledge.with_name(knowledge.name.removesuffix(".credo") + FIT_ENDING)
+
+
+def keep_fit(source: Path, target: Path) -> None:
+    """Put a fit beside its text, completely or not at all."""
+    with replacing(target) as draft:
+        shutil.copyfile(source, draft)

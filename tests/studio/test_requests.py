@@ -1,0 +1,425 @@
+"""What a page asks for, without a browser: reading, checking, drawing, asking, keeping."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import credo
+from credo.shipped import example
+from credo.studio.folder import draft_of, read_draft, write_draft
+from credo.studio.opening import fit_file
+from tests.helpers.amounts import seeds
+from tests.studio.conftest import Studio, copy_of_heart, started
+
+CONFLICT = "P(disease=1 | age=young, smoker=no, pressure=normal) is at least 30%\n"
+
+
+def wait_for(condition: Any) -> Any:
+    """Wait until something is true; how long that takes is no part of a test."""
+    for _ in range(3000):
+        if found := condition():
+            return found
+        time.sleep(0.02)
+    raise AssertionError("it never happened")
+
+
+def text_of(studio: Studio) -> str:
+    return studio.session.require_opened().document.text
+
+
+def checked(studio: Studio) -> dict[str, Any]:
+    opened = studio.session.require_opened()
+    return wait_for(lambda: opened.found if (opened.found or {}).get("version") == opened.document.version else None)
+
+
+# Reading and checking -------------------------------------------------------------------------------------------------
+
+
+def test_the_state_has_what_a_page_needs(studio: Studio) -> None:
+    state = studio.get("/api/state").json()
+    assert state["opened"]["knowledge"] == "heart.credo"
+    assert state["opened"]["table"] == "patients.csv"
+    assert {each["name"] for each in state["opened"]["reading"]["network"]["variables"]} == {
+        *("age", "smoker", "pressure", "disease", "ecg")
+    }
+    assert "heart" in state["examples"]
+    assert state["methods"][0]["name"] == "auto"
+
+
+def test_a_mistake_has_its_place_and_a_correction_and_hides_no_other_line(studio: Studio) -> None:
+    answer = studio.change(text_of(studio) + "smokr raises disease  # 😀\n").json()
+    (mistake,) = answer["mistakes"]
+    assert mistake["line"] == 19
+    assert (mistake["start"], mistake["end"]) == (0, 5)
+    assert mistake["fixes"] == ["smoker raises disease  # 😀"]
+    assert answer["statements"] == 8
+    assert len(checked(studio)["statements"]) == 8
+
+
+def test_columns_of_mistakes_count_as_javascript_does(studio: Studio) -> None:
+    answer = studio.change(text_of(studio) + 'P("😀😀"=1) >= 0.1\n').json()
+    assert (answer["mistakes"][0]["start"], answer["mistakes"][0]["end"]) == (2, 8)
+
+
+def test_statements_have_their_states(studio: Studio) -> None:
+    line = "P(disease=1 | age=young, smoker=no, pressure=normal) is at most 10%\n"
+    studio.change(text_of(studio) + line)
+    states = {each["line"]: each for each in checked(studio)["statements"]}
+    assert states[19]["state"] == "redundant"
+    assert states[17]["state"] == "contradicted"
+    assert states[11]["state"] == "consistent"
+    assert states[11]["numbers"] > 0
+
+
+def test_a_conflict_names_its_statements_and_ways_out(studio: Studio) -> None:
+    studio.change(text_of(studio) + CONFLICT)
+    found = checked(studio)
+    assert not found["feasible"]
+    (conflict,) = found["conflicts"]
+    assert [each["line"] for each in conflict["statements"]] == [15, 19]
+    assert conflict["about"][0] == conflict["about"][1]
+    assert len(conflict["resolutions"]) == 2
+
+
+# Tabs -----------------------------------------------------------------------------------------------------------------
+
+
+def test_two_tabs_lose_nothing(studio: Studio) -> None:
+    before = text_of(studio)
+    size = len(before)
+    generation = studio.session.generation
+
+    def send(author: str, changes: list[object], version: int) -> Any:
+        updates = [{"clientID": author, "changes": changes}]
+        return studio.post("/api/updates", {"generation": generation, "version": version, "updates": updates})
+
+    assert send("left", [[0, "# left", ""], size], 0).status_code == 200
+    refused = send("right", [size, [0, "# right"]], 0)
+    assert refused.status_code == 409
+    missed = studio.get(f"/api/updates?since=0&generation={generation}").json()
+    assert [each["clientID"] for each in missed["updates"]] == ["left"]
+    assert send("right", [size + 7, [0, "# right"]], 1).status_code == 200
+    assert text_of(studio) == f"# left\n{before}# right"
+
+
+def test_a_change_to_files_that_are_closed_is_refused(studio: Studio) -> None:
+    old = studio.session.generation
+    studio.post("/api/open", {"model": "heart.credo"})
+    answer = studio.post("/api/updates", {"generation": old, "version": 0, "updates": []})
+    assert answer.status_code == 409
+    assert answer.json()["generation"] != old
+
+
+def test_every_tab_hears_of_changes(studio: Studio) -> None:
+    import asyncio
+
+    async def listen() -> None:
+        queue: asyncio.Queue[str] = asyncio.Queue(maxsize=3)
+        studio.session.listeners.add(queue)
+        for number in range(5):
+            await studio.session.tell({"event": "text", "version": number})
+        found = [json.loads(queue.get_nowait())["version"] for _ in range(3)]
+        assert found == [2, 3, 4]  # one that does not listen keeps nobody waiting
+        studio.session.listeners.discard(queue)
+
+    studio.run(listen)
+
+
+# Keeping --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_change_is_kept_at_once_and_saved_when_asked(studio: Studio) -> None:
+    path = studio.folder / "heart.credo"
+    saved = path.read_text(encoding="utf-8")
+    studio.change(saved + "# more\n")
+    assert path.read_text(encoding="utf-8") == saved
+    assert read_draft(path, saved) == (saved + "# more\n", True)
+    assert studio.get("/api/state").json()["opened"]["unsaved"]
+    assert studio.post("/api/save").status_code == 200
+    assert path.read_text(encoding="utf-8") == saved + "# more\n"
+    assert not draft_of(path).exists()
+    assert not studio.get("/api/state").json()["opened"]["unsaved"]
+
+
+def test_a_studio_that_was_killed_leaves_the_draft(heart: Path) -> None:
+    path = heart / "heart.credo"
+    saved = path.read_text(encoding="utf-8")
+    with started(heart) as studio:
+        studio.change(saved + "# more\n")
+    with started(heart) as studio:
+        opened = studio.get("/api/state").json()["opened"]
+        assert opened["text"] == saved + "# more\n"
+        assert "not saved last time" in opened["notice"]
+
+
+def test_a_file_that_changed_elsewhere_is_not_hidden_by_a_draft(heart: Path) -> None:
+    path = heart / "heart.credo"
+    write_draft(path, "variable a: 0, 1\n", "what the file was")
+    with started(heart) as studio:
+        assert "itself changed in the meantime" in studio.get("/api/state").json()["opened"]["notice"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"text": 3}', b"\xff\xff"])
+def test_a_damaged_draft_is_as_none(heart: Path, content: bytes) -> None:
+    draft_of(heart / "heart.credo").write_bytes(content)
+    with started(heart) as studio:
+        assert text_of(studio) == (heart / "heart.credo").read_text(encoding="utf-8")
+
+
+def test_a_full_disk_is_a_message_and_the_text_stays(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise credo.FileError("No space left on device", "heart.credo")
+
+    monkeypatch.setattr("credo.studio.session.write_draft", full)
+    answer = studio.change("variable a: 0, 1\n")
+    assert answer.status_code == 422
+    assert "No space left" in answer.json()["error"]
+
+
+# Beginning ------------------------------------------------------------------------------------------------------------
+
+
+def test_an_example_is_copied_and_never_over_what_is_there(studio: Studio) -> None:
+    state = studio.post("/api/open", {"example": "heart"}).json()
+    assert state["opened"]["knowledge"] == "heart/heart.credo"
+    assert state["opened"]["table"] == "heart/patients.csv"
+    (studio.folder / "heart" / "heart.credo").write_text("variable mine: no, yes\n", encoding="utf-8")
+    assert studio.post("/api/open", {"example": "heart"}).json()["opened"]["text"] == "variable mine: no, yes\n"
+    assert studio.post("/api/open", {"example": "../x"}).status_code == 422
+
+
+def test_a_table_alone_begins_with_its_columns(studio: Studio) -> None:
+    (studio.folder / "heart.credo").unlink()
+    state = studio.post("/api/open", {"table": "patients.csv"}).json()
+    names = {each["name"] for each in state["opened"]["reading"]["network"]["variables"]}
+    assert {"age", "smoker", "pressure", "disease", "ecg"} <= names
+    assert state["opened"]["knowledge"] == "patients.credo"
+
+
+def test_nothing_begins_with_an_empty_text_of_its_own(studio: Studio) -> None:
+    (studio.folder / "knowledge.credo").write_text("variable a: 0, 1\n")
+    state = studio.post("/api/open", {}).json()
+    assert state["opened"]["knowledge"] == "knowledge-2.credo"
+    assert state["opened"]["text"] == ""
+
+
+def test_a_network_file_answers_at_once_and_becomes_text(studio: Studio) -> None:
+    shutil.copyfile(example("asia") / "asia.bif", studio.folder / "asia.bif")
+    studio.post("/api/open", {"model": "asia.bif"})
+    bars = studio.post("/api/marginals", {"evidence": {"smoke": "yes"}}).json()
+    assert bars["source"] == "network"
+    assert bars["bars"]["smoke"][0][0] == pytest.approx(1.0)
+    refused = studio.post("/api/edit", {"op": "rename", "name": "smoke", "new": "smoker"})
+    assert "network file" in refused.json()["error"]
+    assert studio.post("/api/declare").status_code == 200
+    state = studio.get("/api/state").json()["opened"]
+    assert state["network"] is None
+    assert len(state["reading"]["network"]["variables"]) == 8
+    assert studio.post("/api/declare").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"op": "add_variable", "name": "chest pain", "states": ["no", "yes"]}, 'variable "chest pain": no, yes'),
+        ({"op": "rename", "name": "ecg", "new": "ekg"}, "ekg depends on disease"),
+        ({"op": "add_arc", "parent": "smoker", "child": "pressure"}, "pressure depends on age, smoker"),
+        ({"op": "remove_arc", "parent": "age", "child": "disease"}, "disease depends on smoker, pressure"),
+        ({"op": "remove_variable", "name": "ecg"}, "# left out: sensitivity of ecg"),
+        ({"op": "set_states", "name": "smoker", "states": ["never", "yes"]}, "variable smoker: never, yes"),
+        ({"op": "set_cuts", "name": "age", "points": [50], "states": []}, "age is cut at 50"),
+        ({"op": "arc_statement", "verb": "raises", "parent": "smoker", "child": "disease"}, "smoker raises disease"),
+        (
+            {"op": "probability_statement", "name": "ecg", "state": "abnormal", "given": {"disease": "1"}, "high": 0.9},
+            "P(ecg=abnormal | disease=1) is at most 90%",
+        ),
+        ({"op": "probability_statement", "name": "ecg", "state": "abnormal", "about": 0.3}, "is about 30%"),
+    ],
+)
+def test_what_is_drawn_is_written(target: Studio, change: dict[str, object], expected: str) -> None:
+    assert expected in target.post("/api/edit", change).json()["text"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"op": "format the disk"},
+        {"op": "add_variable", "name": ""},
+        {"op": "add_arc", "parent": "ecg", "child": "age"},
+        {"op": "set_cuts", "name": "age", "points": ["x"]},
+        {"op": "set_cuts", "name": "age", "points": [None]},
+        {"op": "probability_statement", "name": "nobody", "state": "x", "high": 0.1},
+        {"op": "probability_statement", "name": "ecg", "state": "x", "high": 0.1},
+        {"op": "arc_statement", "verb": "eats", "parent": "age", "child": "ecg"},
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(target: Studio, change: dict[str, object]) -> None:
+    before = text_of(target)
+    assert target.post("/api/edit", change).status_code == 422
+    assert text_of(target) == before
+
+
+# Asking ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    """A studio that finds what was learned before."""
+    folder = copy_of_heart(tmp_path_factory.mktemp("learned") / "clinic")
+    fit = credo.fit(folder / "heart.credo", folder / "patients.csv")
+    fit.save(fit_file(folder / "heart.credo"))
+    with started(folder) as studio:
+        yield studio
+
+
+def test_answers_are_those_of_the_fit(learned: Studio) -> None:
+    fit = learned.session.require_fit()
+    given = {"evidence": {"ecg": "abnormal"}, "do": {"smoker": "no"}, "soft": {"age": {"old": 2, "middle": 1}}}
+    bars = learned.post("/api/marginals", given).json()["bars"]
+    frame = fit.marginals("ecg=abnormal", interventions={"smoker": "no"}, soft={"age": {"old": 2, "middle": 1}})
+    assert [number for each in bars.values() for number, _, _ in each] == pytest.approx(frame["probability"].to_list())
+    states = learned.post("/api/most-probable", {"evidence": {"ecg": "abnormal"}}).json()["states"]
+    assert states == fit.most_probable("ecg=abnormal").to_dicts()
+    found = learned.post(
+        "/api/sensitivity", {"variable": "disease", "state": "1", "evidence": {"ecg": "abnormal"}}
+    ).json()
+    assert found["probability"] == fit.sensitivity("P(disease=1 | ecg=abnormal)").probability
+
+
+def test_a_table_is_scored_and_can_be_had_as_a_file(learned: Studio) -> None:
+    found = learned.post("/api/predict", {"targets": ["disease"]}).json()
+    assert found["total"] == 220
+    assert found["columns"][0] == "disease=0"
+    assert "id" in found["columns"]
+    answer = learned.get("/api/predictions")
+    assert len(answer.text.splitlines()) == 221
+    assert answer.headers["content-disposition"].startswith("attachment")
+
+
+@pytest.mark.parametrize(
+    ("path", "request_"),
+    [
+        ("/api/marginals", {"evidence": {"nobody": "x"}}),
+        ("/api/marginals", {"evidence": {"ecg": "x"}}),
+        ("/api/marginals", {"evidence": ["ecg"]}),
+        ("/api/marginals", {"soft": {"ecg": 3}}),
+        ("/api/most-probable", {"evidence": {"ecg": "x"}}),
+        ("/api/sensitivity", {}),
+        ("/api/predict", {"targets": []}),
+        ("/api/predict", {"targets": ["nobody"]}),
+        ("/api/learn", {"method": "magic"}),
+        ("/api/learn", {"seed": -1}),
+        ("/api/learn", {"starts": 0}),
+    ],
+)
+def test_questions_without_an_answer_are_messages(learned: Studio, path: str, request_: dict[str, object]) -> None:
+    answer = learned.post(path, request_)
+    assert answer.status_code == 422
+    assert answer.json()["error"]
+
+
+def test_without_a_fit_there_is_nothing_to_ask(studio: Studio) -> None:
+    assert studio.post("/api/marginals").json()["source"] is None
+    assert "Learn first" in studio.post("/api/most-probable").json()["error"]
+    assert studio.get("/api/report").status_code == 422
+    assert studio.get("/api/predictions").status_code == 422
+
+
+def test_a_fit_that_cannot_be_read_is_as_none(heart: Path) -> None:
+    fit_file(heart / "heart.credo").write_bytes(b"damaged")
+    with started(heart) as studio:
+        assert studio.session.require_opened().fit is None
+
+
+# Learning -------------------------------------------------------------------------------------------------------------
+
+
+def test_learning_needs_a_text_without_mistakes_and_a_table(studio: Studio) -> None:
+    studio.change(text_of(studio) + "smokr raises disease\n")
+    assert "Correct the mistakes" in studio.post("/api/learn").json()["error"]
+    studio.post("/api/open", {"model": "heart.credo"})
+    assert "no data" in studio.post("/api/learn").json()["error"]
+
+
+def test_learning_can_be_cancelled_and_its_crash_is_a_message(studio: Studio) -> None:
+    assert studio.post("/api/learn").status_code == 200
+    first = studio.session.run
+    assert first is not None
+    assert "under way" in studio.post("/api/learn").json()["error"]
+    assert studio.post("/api/cancel").status_code == 200
+    wait_for(lambda: studio.session.progress["event"] == "cancelled")
+    assert first.process.returncode not in (None, 0)
+
+    assert studio.post("/api/learn").status_code == 200
+    second = wait_for(lambda: studio.session.run)
+    os.kill(second.process.pid, signal.SIGKILL)
+    wait_for(lambda: studio.session.progress["event"] == "error")
+    assert "ended before it was done" in studio.session.progress["message"]
+    wait_for(lambda: studio.session.run is None)
+    assert studio.get("/api/state").status_code == 200
+
+
+# Anything at all ------------------------------------------------------------------------------------------------------
+
+ODD = (
+    None,
+    True,
+    0,
+    -1,
+    1e308,
+    "",
+    "x",
+    "ecg",
+    "😀\ud800",
+    [],
+    [None],
+    ["ecg"],
+    {},
+    {"ecg": None},
+    {"ecg": "abnormal"},
+    [[1]],
+)
+KEYS = {
+    "/api/updates": ("generation", "version", "updates"),
+    "/api/open": ("model", "table", "example"),
+    "/api/marginals": ("evidence", "do", "soft"),
+    "/api/most-probable": ("evidence", "do"),
+    "/api/sensitivity": ("variable", "state", "evidence", "do"),
+    "/api/predict": ("targets",),
+    "/api/edit": ("op", "name", "new", "states", "points", "parent", "child", "verb", "given", "low", "high", "about"),
+    "/api/learn": ("method", "prior", "seed", "starts", "complete_rows"),
+}
+OPS = (
+    *("add_variable", "rename", "remove_variable", "add_arc", "remove_arc", "set_states", "set_cuts"),
+    *("arc_statement", "probability_statement"),
+)
+
+
+@pytest.mark.parametrize("seed", seeds(3, 60))
+def test_odd_requests_are_refused_and_never_break_the_studio(learned: Studio, seed: int) -> None:
+    rng = random.Random(seed)
+    for path, keys in KEYS.items():
+        for _ in range(8):
+            request = {key: rng.choice(ODD) for key in keys if rng.random() < 0.7}
+            if path == "/api/edit" and rng.random() < 0.8:
+                request["op"] = rng.choice(OPS)
+            if path == "/api/learn":
+                request["method"] = "no method"  # nothing is to be started here
+            if path == "/api/open":
+                request.setdefault("table", "nowhere.csv")
+            if path == "/api/updates" and rng.random() < 0.5:
+                request["generation"] = learned.session.generation
+            answer = learned.post(path, request)
+            assert answer.status_code in (200, 409, 422), (path, request, answer.text)
+    assert learned.get("/api/state").status_code == 200
