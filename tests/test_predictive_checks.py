@@ -15,7 +15,7 @@ from credo.errors import OptionError
 from credo.io.row_sample import RowSample, with_rows
 from credo.predictive_checks import MISFIT, checks_or_note, predictive_checks
 from credo.testing import andes_like_network
-from tests.helpers.amounts import amounts
+from tests.helpers.amounts import amounts, seeds
 
 BINARY = ["no", "yes"]
 CHAIN = credo.Network(dict.fromkeys("abcd", BINARY), {"b": ["a"], "c": ["b"], "d": ["b"]})
@@ -61,7 +61,7 @@ def linked(rows: int, strength: float, seed: int = 0) -> pl.DataFrame:
 # No more alarms than promised -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", amounts(20, 400))
+@pytest.mark.parametrize("count", amounts(8, 400))
 @pytest.mark.parametrize("missing", [False, True])
 def test_right_networks_raise_no_more_alarms_than_promised(missing: bool, count: int) -> None:
     """Point estimates with a prior, which are quick to learn: one alarm in twenty fits at most."""
@@ -84,7 +84,8 @@ def test_right_networks_raise_no_more_alarms_than_promised(missing: bool, count:
         assert shares[-1] >= 0.5 - 2.0 * tolerance
 
 
-@pytest.mark.parametrize("count", amounts(1, 40))
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [40])
 def test_the_same_with_draws_of_the_posterior(count: int) -> None:
     alarms = 0
     for seed in range(count):
@@ -98,7 +99,7 @@ def test_the_same_with_draws_of_the_posterior(count: int) -> None:
 # What is found --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["posterior", "cmap", "ml"])
+@pytest.mark.parametrize("method", ["posterior", "cmap"])
 def test_a_missing_arrow_is_found_and_named(method: str) -> None:
     fit = credo.fit(CHAIN, linked(400, 0.25), method=method)
     found = predictive_checks(fit)
@@ -128,7 +129,29 @@ def test_the_rows_that_are_expected_are_those_worked_out_by_hand() -> None:
     assert link.is_alarm
 
 
-@pytest.mark.parametrize("seed", range(3))
+def test_the_cell_that_is_named_is_the_most_striking_one() -> None:
+    """Of 200 rows, 6 have both of two rare states, and 1 is expected: that is said, and not that 180 have neither."""
+    network = credo.Network({"a": ["yes", "no"], "c": ["low", "mid", "rare"], "e": ["yes", "no"]})
+    rows = pl.DataFrame(
+        {
+            "a": ["yes"] * 6 + ["yes"] * 4 + ["no"] * 14 + ["no"] * 176,
+            "c": ["rare"] * 6 + ["low"] * 4 + ["rare"] * 14 + ["low", "mid"] * 88,
+            "e": ["yes"] * 6 + ["no"] * 4 + ["yes"] * 14 + ["no"] * 176,
+        }
+    )
+    found = {
+        (each.other, each.variable): each
+        for each in predictive_checks(credo.fit(network, rows, method="ml")).checks
+        if each.kind == "link"
+    }
+    assert found["a", "c"].where == "a=yes and c=rare"
+    assert (found["a", "c"].observed, found["a", "c"].expected) == (6.0, pytest.approx(1.0, abs=1e-3))
+    assert found["a", "e"].where == "a=yes and e=yes"
+    assert (found["a", "e"].observed, found["a", "e"].expected) == (6.0, pytest.approx(1.0, abs=1e-3))
+    assert (found["c", "e"].observed, found["c", "e"].expected) == (20.0, pytest.approx(2.0, abs=1e-3))
+
+
+@pytest.mark.parametrize("seed", seeds(1, 5))
 def test_a_missing_arrow_is_found_where_values_are_missing(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = linked(800, 0.28, seed)
@@ -156,17 +179,24 @@ def test_a_cpt_that_was_kept_and_is_wrong_does_not_fit() -> None:
     assert "Its CPT was kept as it was" in alarm.sentence
 
 
-def test_causes_that_do_not_act_independently_do_not_fit() -> None:
+@pytest.mark.parametrize("method", ["cml", pytest.param("posterior", marks=pytest.mark.slow)])
+def test_causes_that_do_not_act_independently_do_not_fit(method: str) -> None:
     """Each cause alone does nothing, both together nearly always: no noisy-or does that."""
     cpt = np.array([[[0.95, 0.05], [0.95, 0.05]], [[0.95, 0.05], [0.05, 0.95]]])
     states = {"x": BINARY, "z": BINARY, "y": BINARY}
     truth = credo.Network(states, {"y": ["x", "z"]}, {"x": [0.5, 0.5], "z": [0.5, 0.5], "y": cpt})
     rows, noisy = truth.sample(300, seed=1), "y is noisy-or of {x}, {z} with leak"
-    for method in ("cml", "posterior"):
-        fit = credo.fit(credo.Network(states, {"y": ["x", "z"]}), rows, noisy, method=method)
-        (alarm,) = predictive_checks(fit).alarms
-        assert (alarm.kind, alarm.variable) == ("family", "y")
-        assert "whether its causes act independently" in alarm.sentence
+    fit = credo.fit(credo.Network(states, {"y": ["x", "z"]}), rows, noisy, method=method)
+    (alarm,) = predictive_checks(fit).alarms
+    assert (alarm.kind, alarm.variable) == ("family", "y")
+    assert "whether its causes act independently" in alarm.sentence
+
+
+def test_a_single_variable_has_no_links() -> None:
+    network, rows = credo.Network({"x": BINARY}), pl.DataFrame({"x": ["no", "yes", None]})
+    found = predictive_checks(credo.fit(network, rows, method="cmap"))
+    assert [check.kind for check in found.checks] == ["family"]
+    assert not found.alarms
 
 
 def test_hidden_variables_are_completed_and_not_checked() -> None:
@@ -193,12 +223,15 @@ def test_the_frame_is_labelled_and_the_same_each_time() -> None:
         "p_value",
         "adjusted",
         "alarm",
+        "message",
     ]
     assert frame["kind"].value_counts().sort("kind").rows() == [("family", 4), ("link", 3)]
     assert frame["adjusted"].is_sorted()
     assert (frame["adjusted"] >= frame["p_value"]).all()
     assert frame.filter(kind="family")["other"].null_count() == 4
     assert frame.equals(fit.predictive_checks())
+    assert (frame["message"].is_null() != frame["alarm"]).all()
+    assert "stronger link between a and d" in frame["message"][0]
     assert fit.predictive_checks(replicates=50)["p_value"].min() == pytest.approx(1 / 51)
 
 
@@ -224,8 +257,8 @@ def test_whole_weights_are_rows_and_fractions_are_refused() -> None:
 
 
 def test_tied_rows_are_refused() -> None:
-    rows = linked(20, 0.0).with_columns(pl.Series("twin", [number // 2 for number in range(20)]))
-    rows = rows.with_columns(rows["a"].scatter(range(20), None))
+    rows = linked(6, 0.0).with_columns(pl.Series("twin", [number // 2 for number in range(6)]))
+    rows = rows.with_columns(rows["a"].scatter(range(6), None))
     fit = credo.fit(CHAIN, rows, "rows with equal twin share a\na raises b", method="cmap")
     with pytest.raises(OptionError, match="Rows that are tied"):
         fit.predictive_checks()
@@ -254,7 +287,7 @@ def test_too_many_missing_values_are_refused(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_large_networks_take_fewer_rows_and_say_what_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     network = andes_like_network()
-    fit = credo.fit(network.without_cpts(), network.sample(400, seed=1), method="map", prior=1.0)
+    fit = credo.fit(network.without_cpts(), network.sample(50, seed=1), method="map", prior=1.0)
     monkeypatch.setattr(module, "MOST_TABLES", 1000)
     found = predictive_checks(fit, replicates=20)
     assert {check.kind for check in found.checks} == {"family"}

@@ -5,12 +5,14 @@ level L with probability L, and at a place among its draws that is uniform (simu
 others, 2018), whatever the data are. Statements are part of the prior: truths that violate one are drawn again. So
 every departure, beyond chance, is a fault of the sampler or of what it is given.
 
-Configurations that the data do not reach have another prior than those that they reach, which truths are drawn from:
-their probabilities are not compared.
+Configurations that the data do not reach have another prior than those that they reach. Which these are is known only
+after the data were drawn; then their distributions are drawn once more, which changes no data.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -23,9 +25,9 @@ from credo.estimation.prepare import PreparedModel, prepare_model
 from credo.knowledge import knowledge_for
 from credo.sampling.intervals import cpt_draws
 from credo.sampling.posterior import PosteriorResult
-from credo.sampling.prior_draws import draw_from_prior
+from credo.sampling.prior_draws import PriorDraw, draw_from_prior, with_unseen
 from credo.testing import with_missing_values
-from credo.types import Numbers
+from credo.types import Flags, Numbers
 from experiments.calibration.cases import EVERY, Case
 from experiments.running import Job, Record
 
@@ -40,23 +42,24 @@ def run_trial(job: Job) -> list[Record]:
     case = EVERY[name]
     rng = np.random.default_rng([trial, *name.encode()])
     model = prepare_model(knowledge_for(case.network, case.knowledge))
-    truth, rows = truth_and_rows(case, model, rng)
+    drawn, rows = truth_and_rows(case, model, rng)
     began = perf_counter()
     fit = credo.fit(case.network, rows, case.knowledge, method="posterior", seed=trial, tie_reading=case.reading)
     record: Record = {"case": name, "trial": trial, "status": fit.status.name, "seconds": perf_counter() - began}
     found = fit.posterior
     assert isinstance(found, PosteriorResult)
-    compared = {each: _reached(found, each) for each in model.names if case.named and not case.truth}
+    unseen = {each: _unseen(found, each) for each in model.names}
+    truth = drawn.cpts if case.truth else redrawn(model, drawn, unseen, rng).cpts
+    compared = model.names if case.named and not case.truth else ()
     for level in LEVELS:
-        held = [_held(found, each, truth[each], level)[own].sum() for each, own in compared.items()]
-        record[f"within {level:.0%}"] = int(sum(held))
-    record["probabilities"] = int(sum(own.sum() for own in compared.values()))
+        record[f"within {level:.0%}"] = int(sum(_held(found, each, truth[each], level).sum() for each in compared))
+    record["probabilities"] = int(sum(truth[each][..., 1:].size for each in compared))
     network = model.expansion.network
     true_network = network.with_cpts({**network.cpts, **truth})
     record["answers"] = len(case.questions)
     record["answers within 95%"] = sum(_answered(fit, true_network, question) for question in case.questions)
     record["predictions"], record["predictions within 95%"] = _predicted(fit, true_network, case)
-    places = [_places(found, each, truth[each], own, rng) for each, own in compared.items()]
+    places = [_places(found, each, truth[each], rng) for each in compared]
     record["places"] = " ".join(f"{place:.3f}" for place in np.concatenate([np.zeros(0), *places]))
     record["seconds"] = round(perf_counter() - began, 2)
     return [record]
@@ -65,16 +68,14 @@ def run_trial(job: Job) -> list[Record]:
 # Truths and data ------------------------------------------------------------------------------------------------------
 
 
-def truth_and_rows(
-    case: Case, model: PreparedModel, rng: np.random.Generator
-) -> tuple[dict[str, Numbers], pl.DataFrame]:
+def truth_and_rows(case: Case, model: PreparedModel, rng: np.random.Generator) -> tuple[PriorDraw, pl.DataFrame]:
     """CPTs, and rows drawn from them as the case describes."""
     while True:
         truth = draw_truth(model, rng)
         if case.truth:
-            truth = {name: np.array(cpt, dtype=np.float64) for name, cpt in case.truth.items()}
+            truth = replace(truth, cpts={name: np.array(cpt, dtype=np.float64) for name, cpt in case.truth.items()})
         network = model.expansion.network
-        network = network.with_cpts({**network.cpts, **truth})
+        network = network.with_cpts({**network.cpts, **truth.cpts})
         rows = network.sample(case.rows, seed=_seed(rng)).select(case.network.names)
         if case.pairs:
             tied = tied_pairs(case, network, rng)
@@ -106,15 +107,28 @@ def tied_pairs(case: Case, network: credo.Network, rng: np.random.Generator) -> 
     return pl.concat(both).with_columns(hidden, pl.col("pair").cast(pl.Int64)).select(*names, "pair")
 
 
-def draw_truth(model: PreparedModel, rng: np.random.Generator) -> dict[str, Numbers]:
+def draw_truth(model: PreparedModel, rng: np.random.Generator) -> PriorDraw:
     """CPTs from the prior of `sampling/posterior.py`, given that the statements hold."""
-    layout, network = model.constraints.layout, model.expansion.network
     for _ in range(MOST_TRUTHS):
-        truth = draw_from_prior(network, model.names, rng)
-        theta = layout.pack({**network.cpts, **truth})
-        if not any(each.is_violated for each in excess_by_statement(model.constraints, theta, hard_only=True).values()):
+        truth = draw_from_prior(model.expansion.network, model.names, rng)
+        if _holds(model, truth):
             return truth
     raise ValueError("No truth satisfies the statements: they are too unlikely under the prior.")
+
+
+def redrawn(model: PreparedModel, truth: PriorDraw, unseen: Mapping[str, Flags], rng: np.random.Generator) -> PriorDraw:
+    """The same with distributions without data drawn as such, given that the statements hold."""
+    for _ in range(MOST_TRUTHS):
+        found = with_unseen(model.expansion.network, truth, unseen, rng)
+        if _holds(model, found):
+            return found
+    return truth
+
+
+def _holds(model: PreparedModel, truth: PriorDraw) -> bool:
+    theta = model.constraints.layout.pack({**model.expansion.network.cpts, **truth.cpts})
+    excess = excess_by_statement(model.constraints, theta, hard_only=True)
+    return not any(each.is_violated for each in excess.values())
 
 
 def _with_missing(case: Case, rows: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
@@ -137,25 +151,26 @@ def _seed(rng: np.random.Generator) -> int:
 # Comparison -----------------------------------------------------------------------------------------------------------
 
 
-def _reached(found: PosteriorResult, name: str) -> Numbers:
-    """Which numbers of a CPT are compared: those of configurations with data, but for the first state."""
-    sampled, cpt = found.sampled, np.zeros(found.means[name].shape, dtype=np.bool_)
+def _unseen(found: PosteriorResult, name: str) -> Flags:
+    """Which configurations have no data, (configurations,)."""
+    sampled = found.sampled
     own = (sampled.families == sampled.names.index(name)) & sampled.seen
-    cpt.reshape(-1, cpt.shape[-1])[sampled.configurations[own], 1:] = True
-    return cpt
+    unseen = np.ones(int(np.prod(found.means[name].shape[:-1])), dtype=np.bool_)
+    unseen[sampled.configurations[own]] = False
+    return unseen
 
 
-def _held(found: PosteriorResult, name: str, truth: Numbers, level: float) -> Numbers:
+def _held(found: PosteriorResult, name: str, truth: Numbers, level: float) -> Flags:
+    """Which numbers of a CPT are in their intervals, but for the first state, which the others determine."""
     low, high = found.interval(name, level)
-    return np.asarray((low <= truth) & (truth <= high))
+    return np.asarray(((low <= truth) & (truth <= high))[..., 1:])
 
 
-def _places(found: PosteriorResult, name: str, truth: Numbers, own: Numbers, rng: np.random.Generator) -> Numbers:
-    """The share of draws below the truth, for all states but the first; those that are not compared are NaN."""
+def _places(found: PosteriorResult, name: str, truth: Numbers, rng: np.random.Generator) -> Numbers:
+    """The share of draws below the truth, for all states but the first."""
     drawn = cpt_draws(found, name)
     below, equal = (drawn < truth).mean(axis=0), (drawn == truth).mean(axis=0)
-    places = np.where(own, below + rng.random(below.shape) * equal, np.nan)
-    return np.asarray(places[..., 1:].ravel())
+    return np.asarray((below + rng.random(below.shape) * equal)[..., 1:].ravel())
 
 
 def _answered(fit: credo.Fit, truth: credo.Network, question: str) -> bool:

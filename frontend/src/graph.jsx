@@ -25,6 +25,7 @@ const ROW = 24;
 const HEAD = 34;
 const MOST_STATES = 12; // that a box shows
 const FAR = 0.5; // zoom below which a box shows its name alone
+const LARGEST = 1.1; // zoom to begin with
 const READABLE = 0.34; // zoom below which names are too small to begin with
 const LARGE = 40; // variables from which on boxes stand closer, and a map shows where one is
 
@@ -47,6 +48,18 @@ function layout(variables) {
   );
   const routes = new Map(graph.edges().map((edge) => [arcId(edge.v, edge.w), graph.edge(edge).points]));
   return { places, routes };
+}
+
+// Everything that is drawn: arrows may go round the boxes.
+function bounds(variables, places, routes) {
+  const all = [...routes.values()].flat();
+  for (const each of variables) {
+    const place = places.get(each.name);
+    all.push(place, { x: place.x + WIDTH, y: place.y + heightOf(each) });
+  }
+  const [xs, ys] = [all.map((each) => each.x), all.map((each) => each.y)];
+  const [x, y] = [Math.min(...xs), Math.min(...ys)];
+  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
 }
 
 export const arcId = (parent, child) => JSON.stringify([parent, child]);
@@ -188,7 +201,8 @@ function Flow() {
   };
   useEffect(() => {
     const timer = setTimeout(async () => {
-      await flow.fitView({ padding: 0.08, maxZoom: 1.1 });
+      await flow.fitBounds(bounds(network.variables, places, routes), { padding: 0.06 });
+      if (flow.getZoom() > LARGEST) await flow.fitView({ padding: 0.1, maxZoom: LARGEST });
       // Of a large network as a whole nothing could be read: it begins at the variable that is asked for.
       if (flow.getZoom() < READABLE) centre(useStudio.getState().selected, READABLE);
     }, 30);

@@ -244,7 +244,7 @@ class Status(Enum):
     EXACT = "The estimate is exact: it was computed in closed form."
     OPTIMAL = "The estimate is the optimum under the knowledge; its certificate proves it."
     NOT_CERTIFIED = "No solver could prove that the estimate is the optimum; the findings say how far off it can be."
-    LOCAL = "The estimate satisfies the knowledge, but statements about products leave only a local optimum certain."
+    LOCAL = "The estimate satisfies the knowledge, but some statements are not convex: only a local optimum is certain."
     VIOLATED = "The estimate does not satisfy every statement; the findings say which, and by how much."
     AVERAGED = "The estimate is the mean of draws from the distribution that data and knowledge leave."
     CONVERGED = "The iterations converged: neither the objective nor the CPTs change any more."

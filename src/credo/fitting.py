@@ -178,7 +178,7 @@ def fit(
     assert problem.method is not None
     findings = (
         *contradiction_findings(contradicted),
-        *only_checked(learned, known, problem.method.binds_any_probability, model.stated),
+        *only_checked(learned, known, problem.binds_any_probability, model.stated),
         *(each for each in taken if each.kind != MISSING_VALUES),  # once, of the rows that are learned from
         *_missing_values(table.dataset, known.network),
         *hidden_findings(table.columns),

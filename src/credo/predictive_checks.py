@@ -194,8 +194,12 @@ def checks_frame(found: PredictiveChecks) -> pl.DataFrame:
     texts, numbers = ("kind", "variable", "other", "where"), ("observed", "expected", "p_value", "adjusted")
     columns = {name: [getattr(check, name) or None for check in found.checks] for name in texts}
     values = {name: [getattr(check, name) for check in found.checks] for name in numbers}
-    alarms = {"alarm": [check.is_alarm for check in found.checks]}
-    kinds = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(numbers, pl.Float64), "alarm": pl.Boolean}
+    alarms = {
+        "alarm": [check.is_alarm for check in found.checks],
+        "message": [check.sentence or None for check in found.checks],
+    }
+    kinds: dict[str, Any] = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(numbers, pl.Float64)}
+    kinds |= {"alarm": pl.Boolean, "message": pl.String}
     return pl.DataFrame({**columns, **values, **alarms}, schema=kinds)
 
 

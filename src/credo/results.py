@@ -8,6 +8,7 @@ from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from credo.constraints.constraint_set import Constraints
 from credo.errors import OptionError, Status
 from credo.estimation import constrained
 from credo.estimation.methods import METHODS
@@ -261,7 +262,7 @@ class FitResult:
         """
         import polars as pl
 
-        found = violations_of(self.network, self.knowledge)
+        found = violations_of(self.network, self.knowledge, stated_constraints(self))
         return pl.DataFrame(
             {
                 "place": [each.statement.place or None for each in found],
@@ -392,7 +393,7 @@ class FitResult:
             else None,
             "violations": [
                 {**_reference_to_dict(each.statement), "amount": each.amount, "confidence": each.confidence}
-                for each in violations_of(network, self.knowledge)
+                for each in violations_of(network, self.knowledge, stated_constraints(self))
             ],
             "statements": None
             if self.doubt is None
@@ -533,9 +534,14 @@ def binding_statements(fit: FitResult) -> tuple[BindingStatement, ...]:
     return tuple(sorted(found, key=lambda each: -each.gain_per_point))
 
 
+def stated_constraints(fit: FitResult) -> Constraints | None:
+    """What the knowledge says about parameters, where the fit still has it."""
+    return None if fit.problem is None else fit.problem.stated
+
+
 def violated_statements(fit: FitResult) -> tuple[Violation, ...]:
     """The statements that the learned CPTs do not satisfy, the worst first."""
-    return violations_of(fit.network, fit.knowledge)
+    return violations_of(fit.network, fit.knowledge, stated_constraints(fit))
 
 
 def explain_fit(
@@ -575,7 +581,12 @@ def explain_fit(
             method=fit.method,
             is_incomplete=fit.is_incomplete,
             notify=notify,
-            unused=unused_statements(fit.network, fit.knowledge, METHODS[fit.method].binds_any_probability),
+            unused=unused_statements(
+                fit.network,
+                fit.knowledge,
+                METHODS[fit.method].binds_any_probability and fit.doubt is None,
+                stated_constraints(fit),
+            ),
         )
 
 

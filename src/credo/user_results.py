@@ -361,8 +361,8 @@ class Fit(FitResult):
             A row for each check, the worst first: `kind`, “family” or “link”; `variable`; `other`, the variable that an
             arrow to it would come from, null for a family; `where` the data and the network differ most, with the
             numbers of rows that were `observed` and are `expected` there; `p_value`, how often simulated rows look at
-            least as bad in this check; `adjusted`, how often they look at least as bad in any check; and `alarm`,
-            whether that is in at most 5% of the cases.
+            least as bad in this check; `adjusted`, how often they look at least as bad in any check; `alarm`, whether
+            that is in at most 5% of the cases; and `message`, what an alarm says in words.
 
         Raises
         ------

@@ -111,7 +111,7 @@ def test_what_all_causes_make_up_together_is_a_general_constraint(text: str, cou
     assert not found.unlowered
     assert [each.statement for each in found.general] == [1] * count
     (finding,) = only_checked(heart_with(np.random.default_rng(0)), knowledge)
-    assert finding.message.endswith("The methods cmap or cml use it.")
+    assert finding.message.endswith("The methods posterior, cmap or cml use it.")
 
 
 def test_the_violation_of_an_unlowered_statement_is_measured_on_the_full_cpt() -> None:

@@ -97,10 +97,11 @@ def test_questions_are_answered_under_the_same_draws(fit: credo.Fit) -> None:
 
 
 def test_the_same_seed_gives_the_same_draws_and_another_others() -> None:
-    first, again, other = (learned(seed=seed, posterior=SMALL) for seed in (1, 1, 2))
-    for name in STATES:
-        assert (chain_draws(sampled(first), name) == chain_draws(sampled(again), name)).all()
-        assert not (chain_draws(sampled(first), name) == chain_draws(sampled(other), name)).any()
+    network, rows = credo.Network({"x": ["p", "q"]}), pl.DataFrame({"x": ["p"]})
+    fits = [credo.fit(network, rows, method="posterior", seed=seed, posterior=SMALL) for seed in (1, 1, 2)]
+    first, again, other = (chain_draws(sampled(fit), "x") for fit in fits)
+    assert (first == again).all()
+    assert not (first == other).any()
 
 
 def test_many_configurations_without_data_share_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +128,7 @@ def test_the_order_of_draws_has_each_once_and_spreads_beginnings(total: int) -> 
             assert gaps.max() <= 4 * total / count
 
 
-@pytest.mark.parametrize("count", amounts(6, 40))
+@pytest.mark.parametrize("count", amounts(4, 40))
 def test_another_seed_moves_a_mean_by_as_much_as_its_error_says(count: int) -> None:
     """Two rows of one variable with three states: each seed gives nearly the same mean, and the errors are honest."""
     network, rows = credo.Network({"x": ["p", "q", "r"]}), pl.DataFrame({"x": ["p", "p"]})

@@ -63,6 +63,17 @@ def test_without_statements_it_is_the_mixture_over_all_completions(line: Network
     assert (layout.pack(result.errors) < 0.1 * deviations).all()
 
 
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_of_a_variable_that_no_row_shows_too(line: Network, compiled: bool) -> None:
+    """Its distributions are also proposed from their prior, which the compiled sampler judges by the rows."""
+    rows = ROWS.copy()
+    rows[:, 1] = -1
+    result, exact = learn(line, rows, compiled=compiled), exact_posterior(line, rows)
+    means, deviations = exact.moments()
+    assert exact.layout.pack(result.means) == pytest.approx(means, abs=0.03)
+    assert exact.layout.pack(result.deviations) == pytest.approx(deviations, rel=0.06)
+
+
 @both
 @pytest.mark.parametrize("statement", ["a raises b", "P(b=yes | a=yes) >= 0.6 with confidence 0.9"])
 def test_with_a_statement_it_is_that_mixture_where_the_statement_holds(

@@ -11,17 +11,19 @@ from credo.knowledge import knowledge_for
 from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling.posterior import posterior
-from credo.sampling.prior_draws import draw_from_prior
+from credo.sampling.prior_draws import draw_from_prior, with_unseen
 from tests.helpers.posterior_runs import Given
 
 
-@pytest.mark.parametrize("seen", [False, True])
-def test_every_draw_is_a_cpt(seen: bool) -> None:
+def test_distributions_without_data_are_drawn_again() -> None:
     network = Network({"a": ["no", "yes"], "x": ["no", "yes", "much"]}, {"x": ["a"]})
-    for seed in range(20):
-        found = draw_from_prior(network, ("x",), np.random.default_rng(seed), seen=seen)
-        assert found["x"].shape == (2, 3)
-        assert found["x"].sum(axis=1) == pytest.approx(1.0)
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        found = draw_from_prior(network, ("x",), rng)
+        other = with_unseen(network, found, {"x": np.array([True, False])}, rng)
+        assert found.cpts["x"].sum(axis=1) == pytest.approx(1.0)
+        assert (other.cpts["x"][0] != found.cpts["x"][0]).all()
+        np.testing.assert_array_equal(other.cpts["x"][1], found.cpts["x"][1])
 
 
 def test_the_sampler_draws_the_same_without_data() -> None:
@@ -33,7 +35,10 @@ def test_the_sampler_draws_the_same_without_data() -> None:
     )  # type: ignore[arg-type]
     no, yes = result.draws.reshape(-1, 4)[:, [1, 3]].T
     rng = np.random.default_rng(0)
-    every = np.array([draw_from_prior(network, ("x",), rng, seen=False)["x"][:, 1] for _ in range(8_000)])
+    unseen = {"x": np.array([True, True])}
+    every = np.array(
+        [with_unseen(network, draw_from_prior(network, ("x",), rng), unseen, rng).cpts["x"][:, 1] for _ in range(6_000)]
+    )
     prior_no, prior_yes = every[every[:, 0] <= every[:, 1]].T
 
     def moments(first: np.ndarray, second: np.ndarray) -> list[float]:

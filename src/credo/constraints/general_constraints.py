@@ -83,6 +83,9 @@ def _add(
         confidence = statement.confidence
         builder.add_constant(bound, number, equality=equality, confidence=confidence, unit=unit)
         return
+    if not equality and sum(max(value, 0.0) for value in coefficients.values()) <= bound:
+        builder.add_constant(0.0, number, confidence=statement.confidence)  # such as P(…) ≤ 1
+        return
     scale = max(map(abs, coefficients.values()))
     own = [(key, value / scale) for key, value in coefficients.items()]
     builder.general.append(

@@ -127,6 +127,18 @@ def _bind_general(
     any_point: bool,
 ) -> GeneralEnd | None:
     """Where steps under statements about any probability of the network end; None where these hold already."""
+    theta = relaxed.copy()
+    for name in problem.kept:
+        theta[problem.layout.slice_of(name)] = problem.network.cpt_array(name).ravel()
+    steps = general_steps(problem, weights, soft_weight, relaxed, repetitions)
+    whole = None if start is None else problem.layout.pack({**problem.network.cpts, **start})
+    return bind_general(steps, theta, whole, any_point)
+
+
+def general_steps(
+    problem: Problem, weights: Numbers, soft_weight: float, relaxed: Numbers, repetitions: int = 1
+) -> GeneralSteps:
+    """Steps under general statements, for these weights; where `relaxed` is zero, nothing can follow a weight."""
 
     def solve(blocks: Sequence[Block], own: Numbers, weight: float, in_rounds: bool) -> list[BlockEstimate]:
         often = GENERAL_REPETITIONS * repetitions
@@ -134,10 +146,7 @@ def _bind_general(
         found = without_pinned_prior(problem, own, found, weight)
         return with_products(found, problem.seed, repetitions**2)
 
-    theta = relaxed.copy()
-    for name in problem.kept:
-        theta[problem.layout.slice_of(name)] = problem.network.cpt_array(name).ravel()
-    steps = GeneralSteps(
+    return GeneralSteps(
         problem,
         GeneralStatements.of(problem.constraints, problem.network, problem.memory_limit),
         weights,
@@ -146,8 +155,6 @@ def _bind_general(
         solve,
         lambda point: _soft_cost(problem.blocks, point, soft_weight),
     )
-    whole = None if start is None else problem.layout.pack({**problem.network.cpts, **start})
-    return bind_general(steps, theta, whole, any_point)
 
 
 def _joined_estimates(estimates: Sequence[BlockEstimate], general: GeneralEnd) -> list[BlockEstimate]:

@@ -289,6 +289,10 @@ class GeneralSteps:
         """The penalty function at a point, of which the values of the general statements are known."""
         return self.value(theta, values) + float(penalties @ self.missed(values))
 
+    def restored(self, theta: Numbers) -> tuple[Numbers, Numbers]:
+        """The nearest point at which all statements hold, or the best on the way there; and their values at it."""
+        return self._restored(theta, *self.statements.linearised(theta))
+
     def _restored(self, theta: Numbers, values: Numbers, slopes: Numbers) -> tuple[Numbers, Numbers]:
         """The nearest point at which all statements hold, or the best on the way there."""
         for _ in range(RESTORING):

@@ -9,12 +9,15 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.errors import Status
+from credo.estimation.general_start import general_region, nearest_cpts
+from credo.estimation.general_steps import LIMIT
 from credo.estimation.method import Incomplete, Method
 from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution, violated_findings
 from credo.findings import Finding
+from credo.sampling.general_updates import EQUALITY_WIDTH
 from credo.sampling.missing_values import MissingValues
 from credo.sampling.posterior import PRODUCT_MISSED, PosteriorResult, posterior
 from credo.statistics.counts import Counts
@@ -42,6 +45,7 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
     soft_weight = 0.0
     if problem.doubts is None:
         soft_weight, findings = choose_soft_weight(problem, problem.vector())
+    general = general_region(problem) if problem.constraints.general else None
     result = posterior(
         problem.network,
         problem.names,
@@ -54,17 +58,37 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
         progress=problem.report,
         memory_limit=problem.memory_limit,
         missing=missing,
+        general=general,
         doubts=problem.doubts,
     )
     kinds = {finding.kind for finding in result.findings}
+    means, general_missed = result.means, 0.0
+    if general is not None:
+        means, general_missed = nearest_cpts(problem, means)
+        findings = [*findings, *_general_findings(problem, general_missed)]
     # The mean satisfies what each draw does, but for statements that compare products: what they allow is not convex.
-    theta = problem.layout.pack({**problem.network.cpts, **result.means})
+    theta = problem.layout.pack({**problem.network.cpts, **means})
     violated = [] if PRODUCT_MISSED in kinds else violated_findings(problem.constraints, theta)
-    missed = bool(violated) or PRODUCT_MISSED in kinds
+    missed = bool(violated) or PRODUCT_MISSED in kinds or general_missed > LIMIT
     status = Status.VIOLATED if missed else Status.NOT_MIXED if NOT_MIXED in kinds else Status.AVERAGED
     contradicted = contradictions(problem, _pinned_at_zero(problem, result))
     found = (*findings, *violated, *contradicted, *result.findings)
-    return Solution(result.means, status, found, posterior=result, soft_weight=soft_weight)
+    return Solution(means, status, found, posterior=result, soft_weight=soft_weight)
+
+
+def _general_findings(problem: Problem, missed: float) -> Iterator[Finding]:
+    """What a reader should know of draws under statements about probabilities that several CPTs make up."""
+    if any(each.equality and each.confidence is None for each in problem.constraints.general):
+        message = (
+            f"In the draws, equalities of probabilities that several CPTs make up hold within {EQUALITY_WIDTH:.1%}; "
+            "in the CPTs they hold exactly."
+        )
+        yield Finding("equality", message)
+    if missed > LIMIT:
+        message = (
+            f"The mean of the draws misses a statement about a probability that several CPTs make up by {missed:.2g}."
+        )
+        yield Finding("violated", message)
 
 
 def _pinned_at_zero(problem: Problem, result: PosteriorResult) -> Iterator[tuple[Block, Indices]]:
@@ -82,5 +106,6 @@ POSTERIOR = Method(
     estimate,
     estimate_drawing=estimate_drawing,
     takes_prior=True,
+    binds_any_probability=True,
     doubts=True,
 )

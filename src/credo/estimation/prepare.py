@@ -95,6 +95,8 @@ def prepare(
     """Read and count the table, choose the method, and put everything together."""
     options, reading = Options() if options is None else options, TieReading(tie_reading)
     named = None if method == "auto" else choose_method(method)
+    if named is not None and not named.uses_knowledge:
+        doubts = None
     if doubts is not None:
         named = _doubting(named)
     _prior_for(named or choose_method("auto", prior is not None), prior, model.expansion)  # an error before reading
@@ -122,12 +124,13 @@ def prepare(
         reading,
         memory_limit,
         doubts=doubts,
+        stated=model.stated,
     )
     if named is None and prior is None and table.dataset is not None:
         chosen, reason = automatic(problem)
         own_prior = _prior_for(chosen, prior, model.expansion)
         problem = replace(problem, method=chosen, prior=own_prior, not_posterior=reason)
-    if not chosen.binds_any_probability:
+    if not chosen.binds_any_probability or doubts is not None:
         problem = replace(problem, constraints=replace(problem.constraints, general=()))
     return problem, table
 

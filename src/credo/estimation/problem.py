@@ -59,6 +59,7 @@ class Problem:
     pinned: Indices = field(default_factory=lambda: NONE)  # parameters that can only be zero, where they were sought
     not_posterior: str = ""  # why `auto` is not the method posterior for incomplete rows; sentences
     doubts: DoubtedStatements | None = None  # which may be wrong
+    stated: Constraints | None = None  # as the knowledge states them: nothing substituted, doubted or left out
     observed: Counts | None = None  # of complete families, where `counts` are expected ones
     progress: ProgressListener | None = field(default=None, repr=False)  # receives an event now and then
 
@@ -72,6 +73,11 @@ class Problem:
         """Whether a statement carries a confidence."""
         others = (*self.constraints.products, *self.constraints.general)
         return any(each.confidence is not None for each in others) or not bool(self.constraints.linear.hard.all())
+
+    @property
+    def binds_any_probability(self) -> bool:
+        """Whether statements about probabilities that several CPTs make up influence the estimate."""
+        return self.method is not None and self.method.binds_any_probability and self.doubts is None
 
     def report(self, done: float, total: float, detail: str = "") -> None:
         """Report how far the estimation is."""

@@ -29,7 +29,7 @@ from credo.statistics.questions import BatchedCPTs, answer, as_batch
 
 ONLY_CHECKED = "only checked"  # the kind of a finding
 NOT_BOUND = "it is about a probability that several CPTs make up"
-BINDING_METHODS = "cmap or cml"
+BINDING_METHODS = "posterior, cmap or cml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class Violation:
     confidence: float | None
 
 
-def violations_of(network: Network, knowledge: Knowledge) -> tuple[Violation, ...]:
-    """The statements that the CPTs of a network do not satisfy, the worst first."""
-    constraints = lower(knowledge)
+def violations_of(network: Network, knowledge: Knowledge, stated: Constraints | None = None) -> tuple[Violation, ...]:
+    """The statements that the CPTs of a network do not satisfy, the worst first; `stated` as in `unused_statements`."""
+    constraints = lower(knowledge) if stated is None else stated
     excesses = statement_excesses(constraints, expand(network).network)
     for unlowered in constraints.unlowered:
         excess = _excess_on_network(network, knowledge, unlowered.statement)

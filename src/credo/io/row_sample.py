@@ -42,5 +42,8 @@ def with_rows(sample: RowSample | None, part: Dataset, generator: np.random.Gene
         if sample.weights is not None and weights is not None:
             weights = np.concatenate((sample.weights, weights))
         total += sample.total
+    if len(keys) > MOST_ROWS:
+        chosen = np.flatnonzero(keys <= np.partition(keys, MOST_ROWS - 1)[MOST_ROWS - 1])
+        keys, codes, weights = keys[chosen], codes[chosen], None if weights is None else weights[chosen]
     kept = np.argsort(keys, kind="stable")[:MOST_ROWS]
     return RowSample(codes[kept], None if weights is None else weights[kept], keys[kept], total)

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+# Options of kernels that make no arrays: these need not count who holds one, which takes as long as their arithmetic.
+BORROWING: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+
 
 class Extras(NamedTuple):
     """Constraints that are evaluated at a point instead of bounding a move: products, in logarithms, and soft ones."""
@@ -93,7 +96,22 @@ class Ranges(NamedTuple):
     shares: Any  # (families,) whether any of its classes is shared
     summed_over: Any  # (distributions,) which belong to a shared class
     closed: Any  # (groups,) which need no moves
+    given: Any  # distributions of no shared class, CPT after CPT
+    given_starts: Any  # (families + 1,)
+    uninformative: Any  # distributions from which nothing is learned about m and π
     fixed_logs: Any  # (classes, components) log L_g where it depends on no mean
+
+
+class Given(NamedTuple):
+    """Room for what is computed of distributions whose θ is given, in the order of `Ranges.given`."""
+
+    logs: Any  # (parameters,) log θ
+    values: Any  # (given, components) Dir(θ | s_g·b_g), as a part of the largest
+    inners: Any  # (given,) Σ m·log θ
+    highest: Any  # (given,) the logarithm of the largest
+    fixed: Any  # (given,) what components add that do not change
+    norms: Any  # (2, components) log of 1/B(s_g·b_g), by `seen`
+    chances: Any  # (components,)
 
 
 class ChainState(NamedTuple):
@@ -112,9 +130,49 @@ class Mixture(NamedTuple):
     starts: Any  # (distributions + 1,)
     families: Any  # (distributions,)
     counts: Any  # (parameters,)
+    totals: Any  # (distributions,) of counts
     cells: Any  # (families + 1,)
     means: Any  # (cells,)
     seen: Any  # (distributions,)
     strengths: Any  # (2, components)
     uniform_components: int
     density: Any  # (families, 2, components) log of π_g/B(s_g·b_g)
+
+
+class CliqueTree(NamedTuple):
+    """A clique tree, see `statistics/inference/clique_tree.py`; what is put into a clique is found by `maps`."""
+
+    counts: Any  # (cliques,) cells of each
+    family_starts: Any  # (cliques + 1,)
+    family_inputs: Any  # (inputs, 2) the CPT, and where the map from cells of the clique to cells of the CPTs starts
+    indicator_starts: Any
+    indicator_inputs: Any  # (inputs, 2) the first indicator of a variable, and its map
+    message_starts: Any
+    message_inputs: Any  # (inputs, 2) the message, and its map
+    maps: Any
+    messages: Any  # (messages + 1,) the first cell of each; 2k goes from clique k to its parent, 2k + 1 back
+    outs: Any  # (messages,) the map from the clique that sends it
+    collecting: Any  # (messages to the root, 3) operations: kind, clique, message or CPT
+    operations: Any  # (operations, 3) of a whole round
+
+
+class GeneralArrays(NamedTuple):
+    """Statements about any probability of the network: Σ coefficient · sum/sum + Σ coefficient · θ ≤ bound."""
+
+    indicators: Any  # (states of all variables with indicators, sums)
+    cpts: Any  # (cells,) of all CPTs in the tree, those that are not sampled too
+    places: Any  # (parameters,) the cell of each sampled parameter, −1: of none
+    family_starts: Any  # (CPTs + 1,) cells of each CPT
+    term_starts: Any  # (statements + 1,)
+    coefficients: Any  # (terms,)
+    above: Any  # (terms,)
+    below: Any  # (terms,) −1: no condition
+    bounds: Any  # (statements,)
+    weights: Any  # (statements,) NaN: hard; else W·C
+    equality: Any  # (statements,) of soft ones
+    single: Any  # (statements,) whether hard, with one term and no parameters: it bounds a line at one point
+    entry_starts: Any  # (parameters + 1,) statements that name a single parameter
+    entry_statements: Any
+    entry_values: Any
+    move_starts: Any  # (CPTs + 1,)
+    moves: Any  # the moves of each CPT

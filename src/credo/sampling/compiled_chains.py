@@ -15,6 +15,8 @@ from credo.kernels.threads import map_in_threads
 from credo.model.graphs import connected_components
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.doubtful_moves import DoubtfulMoves
+from credo.sampling.general_updates import GeneralUpdates
+from credo.sampling.hidden_moves import HiddenMoves, hidden_moves, move_hidden
 from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
 from credo.sampling.missing_values import Augmentation
 from credo.sampling.ranges import judged, ranges_of
@@ -41,6 +43,7 @@ class CompiledChains:
     seed: int
     missing: Augmentation | None = None  # how rows are completed, where values are missing
     doubtful: DoubtfulMoves | None = None  # of blocks with statements that may be wrong
+    general: GeneralUpdates | None = None  # of CPTs that statements about any probability reach
     supports: list[Support] = field(init=False)
     ranges: Ranges = field(init=False)  # distributions that are drawn without moves
     joint_updates: JointUpdates = field(init=False)
@@ -53,9 +56,12 @@ class CompiledChains:
     first_counts: dict[int, Numbers] = field(init=False)  # of completed rows, where EM ended or at random
     wide: tuple[WideDistribution, ...] = field(init=False)
     wide_generators: list[np.random.Generator] = field(init=False)
+    hidden: HiddenMoves | None = field(init=False)
+    proposals: Indices = field(init=False)  # (2, chains, distributions) how many of `hidden` were made, and accepted
 
     def __post_init__(self) -> None:
-        self.ranges = ranges_of(self.region, self.arrays, self.missing is not None)
+        elsewhere = None if self.general is None else self.general.groups
+        self.ranges = ranges_of(self.region, self.arrays, self.missing is not None, elsewhere)
         supports = supports_of(self.region.blocks, self.region.parts, self.region.start)
         self.supports = [
             replace(support, singles=()) if closed else support
@@ -67,9 +73,13 @@ class CompiledChains:
         self.generators = [seeded(self.seed, chain) for chain in range(self.chains)]
         self.states = [self._start(chain) for chain in range(self.chains)]
         self.wide = wide_distributions(self.region, self.arrays)
+        if self.general is not None:
+            self.wide = tuple(each for each in self.wide if self.general.family_of[each.start] < 0)
         self.wide_generators = [
             np.random.default_rng([self.seed, chain, len(self.wide)]) for chain in range(self.chains)
         ]
+        self.hidden = None if self.missing is None else hidden_moves(self.sampled, self.missing)
+        self.proposals = np.zeros((2, self.chains, len(self.sampled.numbers)), dtype=np.int64)
         self.first_counts = {}
         if self.missing is not None:
             for chain in range(self.chains):
@@ -97,6 +107,8 @@ class CompiledChains:
         """Learn from draws, (chains, draws, parameters), in which directions to move, and what to update jointly."""
         self.region = with_learned(region, snapshots)
         self.joint_updates = joint_updates_of(self.supports, np.concatenate(snapshots))
+        if self.hidden is not None:
+            self.hidden = self.hidden.worthwhile(*self.proposals.sum(axis=1))
 
     def share_effort(self, sizes: Numbers, wanted: float, draws: int = 1) -> None:
         """Update CPTs more often whose parameters have fewer effective draws than wanted; `sizes` is (parameters,).
@@ -124,6 +136,7 @@ class CompiledChains:
         sizes = np.diff(self.sampled.starts)
         sweep = int(sizes @ self.effort[self.sampled.families])
         drawing = 0 if self.missing is None else self.missing.updates
+        drawing *= 1 if self.hidden is None else 1 + self.hidden.proposals
         step = 1 if self.wide else max(1, STEP_UPDATES // max(1, self.chains * thinning * (sweep + drawing)))
         geometry = geometry_of(self.region.blocks, self.region.parts)
         state, free = self.states[0], len(self.states[0].theta) - len(self.region.start)
@@ -162,6 +175,17 @@ class CompiledChains:
         from credo.kernels.posterior_gibbs import run_posterior
 
         concentrations = self.hyperparameters.mean_concentration, self.hyperparameters.pooling_concentration
+        general = None if self.general is None else self.general.with_moves(geometry[0])
+
+        def update_general(chain: int, arrays: DistributionArrays) -> None:
+            """CPTs that statements about any probability reach, if there are any."""
+            if self.general is None or general is None:
+                return
+            from credo.kernels.general_sweeps import general_sweep
+
+            own = general._replace(cpts=general.cpts.copy())
+            where = *geometry, self.general.tree, own, self.general.groups, arrays
+            general_sweep(*where, self.states[chain], self.generators[chain])
 
         def run(chain: int) -> None:
             where = *geometry, self.joint_updates, self.ranges, self.arrays, self.effort
@@ -180,16 +204,19 @@ class CompiledChains:
                         update_wide(self.wide, arrays, state, self.wide_generators[chain])
                     if self.doubtful is not None:
                         self.doubtful.update_chain(arrays, state, generator)
+                    update_general(chain, arrays)
                     where = *geometry, self.joint_updates, self.ranges, arrays, self.effort
                     run_posterior(*where, state, *concentrations, 1, *own, moments, generator)
                 own[0][0] = state.theta[: own[0].shape[1]]
 
-        at_once = self.missing is None and self.doubtful is None
+        at_once = self.missing is None and self.doubtful is None and self.general is None
         map_in_threads(run if at_once else run_sweep_by_sweep, range(self.chains))
 
     def _complete(self, chain: int, first: bool = False) -> Numbers:
         assert self.missing is not None
         state, rng = self.states[chain], self.wide_generators[chain]
+        if self.hidden is not None and not first:
+            move_hidden(self.hidden, self.arrays, state, rng, *self.proposals[:, chain])
         return self.missing.completed_by_program(state.theta, self.generators[chain], rng, first=first)
 
     def _completed(self, chain: int) -> DistributionArrays:

@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from credo.constraints.blocks import Block
 from credo.errors import SamplingError
 from credo.findings import Finding
+from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling.averages import SMALLEST_SIZE, Averages, averages_of
@@ -66,6 +67,14 @@ from credo.sampling.doubted_statements import (
     reliabilities,
 )
 from credo.sampling.doubtful_moves import DoubtfulMoves, doubtful_moves
+from credo.sampling.general_updates import (
+    GeneralRegion,
+    GeneralUpdates,
+    general_updates,
+    reached_groups,
+    require_moves,
+    with_general_blocks,
+)
 from credo.sampling.missing_values import Augmentation, MissingValues, augmentation_of
 from credo.sampling.missing_values import is_small as draws_at_once
 from credo.sampling.plan import SamplingPlan, sampling_plan
@@ -87,6 +96,8 @@ PRODUCT_MISSED = "product"
 MOST_LISTED = 100  # configurations that a finding names
 VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised sampler is used …
 VECTORISED_PARAMETERS = 1200  # … and parameters in all,
+VECTORISED_DOUBTED = 60  # constraints of statements that may be wrong,
+VECTORISED_TOGETHER = 4  # and those of one of them
 VECTORISED_SWEEPS = 200  # and sweeps of all chains that the draws need
 Progress = Callable[[int, int], None]
 
@@ -139,6 +150,7 @@ def posterior(
     compiled: bool | None = None,
     memory_limit: int | None = None,
     missing: MissingValues | None = None,
+    general: GeneralRegion | None = None,
     doubts: DoubtedStatements | None = None,
 ) -> PosteriorResult:
     """The posterior of the CPTs of `names`, which the blocks constrain; the same seed gives the same result.
@@ -147,22 +159,26 @@ def posterior(
     called after every short step; an exception that it raises, or an interrupt, ends the sampling there. Which
     implementation runs depends on the numbers of parameters and draws, unless `compiled` says it. What does not fit
     into `memory_limit` bytes (half of the machine's memory if not given) is refused before anything is sampled. With
-    `missing` values, `counts` are those of complete families, and the values are drawn too. Statements that are among
-    `doubts` may be wrong, and contradict each other.
+    `missing` values, `counts` are those of complete families, and the values are drawn too. With `general` statements,
+    about probabilities that several CPTs make up, the compiled chains run, from the point that is given with them.
+    Statements that are among `doubts` may be wrong, and contradict each other; there are no general ones then.
     """
     began = perf_counter()
     hyperparameters, options = hyperparameters or Hyperparameters(), options or PosteriorOptions()
+    if general is not None:
+        compiled = True
+        blocks = with_general_blocks(blocks, general, Layout.of(network, without=set(network.names) - set(names)))
     sampled = sampled_distributions(network, names, counts, blocks, prior, missing)
-    if compiled is None:
-        compiled = not is_small(sampled, options) or (missing is not None and not draws_at_once(missing))
-    completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
-    updates = None if completing is None else completing.updates
-    plan = sampling_plan(sampled, options, hyperparameters, memory_limit, updates)
     doubted = None
     if doubts is not None:
         blocks, doubted = apart(blocks, doubts)
-    region = region_of(blocks, soft_weight=soft_weight)
-    region = _without_rays(region)  # joint updates reach corners
+    if compiled is None:
+        compiled = doubted is not None and not _is_small_doubt(doubted)
+        compiled = compiled or not is_small(sampled, options) or (missing is not None and not draws_at_once(missing))
+    completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
+    updates = None if completing is None else completing.updates
+    plan = sampling_plan(sampled, options, hyperparameters, memory_limit, updates)
+    region, updates_of_general = _region(blocks, soft_weight, general, sampled, memory_limit)
     doubtful = None
     if doubted is not None:
         doubtful = doubtful_moves(region, doubted)
@@ -171,7 +187,7 @@ def posterior(
     report = progress or (lambda done, total: None)
     prior_and_region = region, sampled, hyperparameters, options
     if compiled:
-        found, sizes, mixed = _compiled(*prior_and_region, plan, seed, report, completing, doubtful)
+        found, sizes, mixed = _compiled(*prior_and_region, plan, seed, report, completing, doubtful, updates_of_general)
     else:
         doubting = None if doubtful is None else doubtful_updates(doubtful)
         found, sizes, mixed = sample_posterior(*prior_and_region, seed, report, completing, doubting)
@@ -202,10 +218,36 @@ def posterior(
     )
 
 
+def _region(
+    blocks: Sequence[Block],
+    soft_weight: float | None,
+    general: GeneralRegion | None,
+    sampled: SampledDistributions,
+    memory_limit: int | None,
+) -> tuple[Region, GeneralUpdates | None]:
+    """The region of the blocks; those that general statements reach start where these hold, and keep their rays."""
+    if general is None:
+        return _without_rays(region_of(blocks, soft_weight=soft_weight)), None  # joint updates reach corners
+    groups = reached_groups(blocks, general)
+    points = [general.start[block.parameters] if own else None for block, own in zip(blocks, groups, strict=True)]
+    region = region_of(blocks, points, soft_weight)
+    require_moves(region, groups)
+    without = _without_rays(region)
+    parts = [part if own else other for part, other, own in zip(region.parts, without.parts, groups, strict=True)]
+    updates = general_updates(general, sampled, blocks, soft_weight, memory_limit)
+    return replace(region, parts=tuple(parts)), updates
+
+
 def _without_rays(region: Region) -> Region:
     """The same without moves that only corners need; blocks that share their directions still do."""
     made = {id(part): without_rays(part) for part in region.parts}
     return replace(region, parts=tuple(made[id(part)] for part in region.parts))
+
+
+def _is_small_doubt(doubted: DoubtedConstraints) -> bool:
+    """Whether the vectorised sampler is used for what is doubted; it does not temper statements of many constraints."""
+    most = np.bincount(doubted.linear.statements).max(initial=0)
+    return len(doubted.linear) <= VECTORISED_DOUBTED and int(most) <= VECTORISED_TOGETHER
 
 
 def is_small(sampled: SampledDistributions, options: PosteriorOptions) -> bool:
@@ -228,10 +270,11 @@ def _compiled(
     progress: Progress,
     missing: Augmentation | None,
     doubtful: DoubtfulMoves | None,
+    general: GeneralUpdates | None,
 ) -> tuple[Draws, Numbers, Numbers]:
     """Few long chains; each goes on to `max_draws` while some parameters have not mixed, within `MOST_UPDATES`."""
     arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyperparameters)
-    chains = CompiledChains(region, sampled, arrays, hyperparameters, options.chains, seed, missing, doubtful)
+    chains = CompiledChains(region, sampled, arrays, hyperparameters, options.chains, seed, missing, doubtful, general)
     draws = plan.draws
     kept = -(-SNAPSHOTS // options.chains)
     if plan.warmup < options.warmup:  # a large problem: two stages of the warm-up that is left

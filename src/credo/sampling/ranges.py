@@ -28,10 +28,13 @@ Range = tuple[Flags, float, float]  # which states are summed, and between which
 Key = tuple[int, bytes, float, float, bytes, int]  # family, states, range, counts, whether it has data
 
 
-def ranges_of(region: Region, arrays: DistributionArrays, counts_change: bool = False) -> Ranges:
+def ranges_of(
+    region: Region, arrays: DistributionArrays, counts_change: bool = False, elsewhere: Flags | None = None
+) -> Ranges:
     """The classes of all such distributions; with `counts_change`, as where values are missing, each is one by itself.
 
-    Distributions of no block have no bounds, and are classes only where these are large.
+    Distributions of no block have no bounds, and are classes only where these are large. Groups that are updated
+    `elsewhere` are in no class, and need no moves.
     """
     known: dict[int, Range | None] = {}
     classes: dict[Key, list[int]] = {}
@@ -42,7 +45,9 @@ def ranges_of(region: Region, arrays: DistributionArrays, counts_change: bool = 
         if id(part) not in known:  # blocks of one shape share their directions
             known[id(part)] = range_of(block, part)
         found = known[id(part)]
-        if found is not None and arrays.informative[number]:
+        if elsewhere is not None and elsewhere[group]:
+            closed[group] = True
+        elif found is not None and arrays.informative[number]:
             closed[group] = True
             start, stop = int(arrays.starts[number]), int(arrays.starts[number + 1])
             named[start:stop] = found[0]
@@ -109,6 +114,7 @@ def _in_arrays(classes: dict[Key, list[int]], arrays: DistributionArrays, named:
         np.bincount(owners, flags, families) > 0.0,
         summed_over,
         closed,
+        *_given(arrays, summed_over),
         np.zeros((len(kept), arrays.strengths.shape[1])),
     )
     if flags.any():
@@ -116,6 +122,14 @@ def _in_arrays(classes: dict[Key, list[int]], arrays: DistributionArrays, named:
 
         set_fixed_logs(arrays, found, np.ones(int(arrays.cells[-1])), found.fixed_logs)
     return found
+
+
+def _given(arrays: DistributionArrays, summed_over: Flags) -> tuple[Indices, Indices, Indices]:
+    """The distributions whose θ is given where m and π are drawn, CPT by CPT; and those that do not matter there."""
+    numbers = np.flatnonzero(arrays.informative & ~summed_over)
+    owners = arrays.families[numbers]
+    starts = _starts(np.bincount(owners, minlength=len(arrays.cells) - 1))
+    return numbers[np.argsort(owners, kind="stable")], starts, np.flatnonzero(~arrays.informative)
 
 
 def _shared(classes: dict[Key, list[int]]) -> set[Key]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from credo import __version__
 from credo.constraints.blocks import blocks_of
-from credo.constraints.constraint_set import with_confidence, with_fixed
+from credo.constraints.constraint_set import Constraints, with_confidence, with_fixed
 from credo.constraints.lower import lower
 from credo.errors import CredoError, FileError, FormatError, TooLargeError
 from credo.estimation.methods import choose_method
@@ -42,7 +42,7 @@ from credo.types import Numbers, PathLike
 FORMAT, VERSION = "credo fit", 1  # a change of what the file means is a new version
 WHAT = "saved fit"
 # Made again: they follow from what is kept.
-DERIVED = ("network", "constraints", "blocks")
+DERIVED = ("network", "constraints", "blocks", "stated")
 # Not kept: the rows of the data, and who listens to the progress of a run that is over.
 LEFT_OUT = ("dataset", "progress")
 SUM_TOLERANCE = 1e-6
@@ -114,9 +114,10 @@ def _fit(content: dict[str, Any], archive: Archive, kind: type[Result]) -> Resul
     constraints = lower(knowledge)
     assert constraints.expansion is not None
     reader.network = constraints.expansion.network
-    if not choose_method(reader.value(str, content["fit"]["method"], "method")).binds_any_probability:
-        constraints = replace(constraints, general=())  # as the estimate did not use them
-    problem = None if content["problem"] is None else _problem(reader, content["problem"], constraints, len(knowledge))
+    binds_any = choose_method(reader.value(str, content["fit"]["method"], "method")).binds_any_probability
+    problem = None
+    if content["problem"] is not None:
+        problem = _problem(reader, content["problem"], constraints, len(knowledge), binds_any)
     posterior = reader.value(PosteriorResult | None, content["posterior"], "posterior")
     fit = reader.record(
         kind, content["fit"], "", knowledge=knowledge, posterior=posterior, problem=problem, row_sample=None
@@ -125,14 +126,17 @@ def _fit(content: dict[str, Any], archive: Archive, kind: type[Result]) -> Resul
     return fit  # type: ignore[no-any-return]
 
 
-def _problem(reader: Reader, plain: Any, stated: Any, statements: int) -> Problem:
+def _problem(reader: Reader, plain: Any, stated: Constraints, statements: int, binds_any: bool) -> Problem:
     """The problem with constraints and blocks made again; the numbers of CPTs that were kept are substituted."""
     kept = reader.value(tuple[str, ...], plain["kept"], "problem.kept")
     doubts = reader.value(DoubtedStatements | None, plain["doubts"], "problem.doubts")
+    bound = (
+        stated if binds_any and plain.get("doubts") is None else replace(stated, general=())
+    )  # as the estimate did not use them
     if doubts is not None:
         _require(reader.archive, _are_doubts(doubts, statements), "it doubts a statement that is not there")
-        stated = with_confidence(stated, doubts.numbers)
-    constraints = with_fixed(stated, {name: reader.network.cpt_array(name) for name in kept})  # type: ignore[union-attr]
+        bound = with_confidence(bound, doubts.numbers)
+    constraints = with_fixed(bound, {name: reader.network.cpt_array(name) for name in kept})  # type: ignore[union-attr]
     known = dict.fromkeys(LEFT_OUT)
     problem: Problem = reader.record(
         Problem,
@@ -141,6 +145,7 @@ def _problem(reader: Reader, plain: Any, stated: Any, statements: int) -> Proble
         network=reader.network,
         constraints=constraints,
         blocks=blocks_of(constraints),
+        stated=stated,
         **known,
     )
     return problem

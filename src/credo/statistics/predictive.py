@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +37,10 @@ from credo.statistics.completed_rows import (
 from credo.types import Indices, Numbers
 
 HALF_A_ROW = 0.25  # squared; added to variances, so that a single row in a rare cell is no surprise
+SIMILAR = 0.8  # of the largest; states such as “yes”, which say more to a reader, mostly come last
 BATCH_VALUES = 1_000_000  # of rows that are simulated at a time
 AllCodes = NDArray[np.int64]  # (draws, rows, variables)
+Tables = NDArray[np.floating[Any]]  # (draws, columns, columns) of numbers of rows, which need few digits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,15 +118,15 @@ def link_discrepancies(
     scale = np.sqrt(np.einsum("rij,rij->ij", replicated, replicated) / replicates + HALF_A_ROW)
     place = {variable: at for at, variable in enumerate(links.variables)}
     first, second = (np.array([place[pair[side]] for pair in links.pairs], dtype=np.int64) for side in (0, 1))
-    mean = observed.mean(axis=0)
-    relative = mean / scale
+    mean, single = observed.mean(axis=0, dtype=np.float64), np.diagonal(together)
     cells, counted = [], np.empty((len(links.pairs), 2))
     for number, (a, c) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
-        block = _block(links, a), _block(links, c)
-        i, j = np.unravel_index(int(np.abs(relative[block]).argmax()), relative[block].shape)
-        cells.append((int(links.states[a][i]), int(links.states[c][j])))
-        count = together[block][i, j]
-        counted[number] = count, count - mean[block][i, j]
+        own, other = _block(links, a), _block(links, c)
+        counts = _with_first_states(together[own, other], single[own], single[other], rows)
+        residuals = _with_first_states(mean[own, other], 0.0 * single[own], 0.0 * single[other])
+        cell = _most_striking(residuals, counts - residuals)
+        cells.append(cell)
+        counted[number] = counts[cell], counts[cell] - residuals[cell]
     return Discrepancies(
         _sums(observed, scale, links)[:, first, second],
         _sums(replicated, scale, links)[:, first, second],
@@ -165,8 +168,7 @@ def family_discrepancies(
         replicated = rng.multinomial(totals, chances) - expected
         scale = (replicated**2).mean(axis=0) + HALF_A_ROW
         observed = counts - expected
-        relative = np.abs(observed.mean(axis=0)) / np.sqrt(scale)
-        at, state = np.unravel_index(int(relative.argmax()), relative.shape)
+        at, state = _most_striking(observed.mean(axis=0), expected.mean(axis=0))
         seen = float(counts[:, at, state].mean())
         found.append(
             (
@@ -191,11 +193,11 @@ def p_values(parts: Sequence[Discrepancies]) -> tuple[Numbers, Numbers]:
     observed, replicated = [], []
     for part in parts:
         own, others = np.cbrt(part.observed), np.cbrt(part.replicated)  # nearly normal [Wilson and Hilferty, 1931]
-        centre, spread = others.mean(axis=0), others.std(axis=0)
-        moves = spread > 1e-9 * np.maximum(centre, 1e-9)
-        width = np.where(moves, spread, 1.0)
-        observed.append(np.broadcast_to(np.where(moves, (own - centre) / width, 0.0), others.shape))
-        replicated.append(np.where(moves, (others - centre) / width, 0.0))
+        # Sums of k squares have this deviation; what nearly never differs has less, and must not be the largest of all.
+        usual = np.sqrt(2.0) / 3.0 * np.maximum(part.replicated.mean(axis=0), 1.0) ** (-1.0 / 6.0)
+        centre, spread = others.mean(axis=0), np.maximum(others.std(axis=0), usual)
+        observed.append(np.broadcast_to((own - centre) / spread, others.shape))
+        replicated.append((others - centre) / spread)
     seen, simulated = np.concatenate(observed, axis=1), np.concatenate(replicated, axis=1)
     if not seen.size:
         return np.empty(0), np.empty(0)
@@ -208,7 +210,7 @@ def p_values(parts: Sequence[Discrepancies]) -> tuple[Numbers, Numbers]:
 # Links ----------------------------------------------------------------------------------------------------------------
 
 
-def _residual_tables(network: Network, codes: AllCodes, links: Links) -> tuple[Numbers, Numbers]:
+def _residual_tables(network: Network, codes: AllCodes, links: Links) -> tuple[Tables, Tables]:
     """Σ_j (N_ajk − N_aj·N_jk / N_j) for all columns a and k, and N_ak: (draws, columns, columns)."""
     draws, rows, _ = codes.shape
     shown = np.zeros((draws, rows, links.columns), dtype=np.float32)
@@ -232,7 +234,25 @@ def _block(links: Links, at: int) -> slice:
     return slice(int(links.starts[at]), int(links.starts[at]) + len(links.states[at]))
 
 
-def _sums(tables: Numbers, scale: Numbers, links: Links) -> Numbers:
+def _with_first_states(table: Tables, of_rows: Tables, of_columns: Tables, total: float = 0.0) -> Tables:
+    """The table of all states, where of two states only the second has a column: sums tell what the first has."""
+    if table.shape[0] == 1:
+        table = np.vstack((of_columns - table[0], table))
+        of_rows = np.append(total - of_rows, of_rows)
+    if table.shape[1] == 1:
+        table = np.column_stack((of_rows - table[:, 0], table))
+    return table
+
+
+def _most_striking(residuals: Tables, expected: Tables) -> tuple[int, int]:
+    """The cell that has most rows beyond what is expected of it, for its size; of similar ones that of later states."""
+    relative = residuals / np.sqrt(np.maximum(expected, 0.0) + HALF_A_ROW)
+    largest = float(relative.max())
+    i, j = np.argwhere(relative >= largest - (1.0 - SIMILAR) * abs(largest))[-1]
+    return int(i), int(j)
+
+
+def _sums(tables: Tables, scale: Tables, links: Links) -> Numbers:
     """Sums of squares of scaled tables over the states of each pair, (draws, variables, variables)."""
     found = np.empty((len(tables), len(links.variables), len(links.variables)))
     for number, each in enumerate(tables):

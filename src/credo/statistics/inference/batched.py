@@ -88,9 +88,9 @@ def make_plan(
 
 @lru_cache(maxsize=256)  # the same question is often asked again, with other evidence or of other CPTs
 def _make_plan(sizes: tuple[int, ...], given: tuple[Scope, ...], keep: Scope) -> Plan:
-    order, cells = _greedy_order(sizes, given, keep, by_fill=True)
+    order, cells = greedy_order(sizes, given, keep, by_fill=True)
     if cells > FEW_CELLS:
-        order, cells = min((order, cells), _greedy_order(sizes, given, keep, by_fill=False), key=lambda found: found[1])
+        order, cells = min((order, cells), greedy_order(sizes, given, keep, by_fill=False), key=lambda found: found[1])
     all_scopes = list(given)
     holding: dict[int, set[int]] = {}
     for number, scope in enumerate(given):
@@ -127,7 +127,7 @@ def _make_plan(sizes: tuple[int, ...], given: tuple[Scope, ...], keep: Scope) ->
     return Plan(tuple(all_scopes), tuple(steps), rest, rest_views, keep, sizes, int(largest), int(cells))
 
 
-def _greedy_order(sizes: Sequence[int], scopes: Sequence[Scope], kept: Scope, by_fill: bool) -> tuple[list[int], float]:
+def greedy_order(sizes: Sequence[int], scopes: Sequence[Scope], kept: Scope, by_fill: bool) -> tuple[list[int], float]:
     """An order of the variables to sum out, and how many cells all its cliques have together.
 
     Sets of neighbours are bits of integers, and costs are kept in a heap, in which those that changed stay until they

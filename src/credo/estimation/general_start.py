@@ -1,0 +1,101 @@
+"""Where draws under statements about any probability of the network start, and the CPTs nearest to their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from credo.constraints.blocks import blocks_of
+from credo.constraints.constraint_set import GeneralConstraint, LinearConstraints
+from credo.constraints.feasibility import InfeasibleError, interior_of
+from credo.errors import CredoError
+from credo.estimation.constrained import general_steps, optimum
+from credo.estimation.general_steps import LIMIT
+from credo.estimation.problem import Problem
+from credo.sampling.general_updates import GeneralRegion
+from credo.statistics.general_statements import GeneralStatements
+from credo.types import Numbers
+
+SHARES = (1.0, 0.1, 0.001)  # of the room inside, by which bounds are moved there
+INSIDE = 0.2  # of the distance from a bound to a point inside, or to the opposite bound
+MOST_INSIDE = 0.02  # in probabilities
+
+
+def general_region(problem: Problem) -> GeneralRegion:
+    """The general statements, and CPTs inside of all that they and the others allow, near the most probable ones."""
+    statements = GeneralStatements.of(problem.constraints, problem.network, problem.memory_limit)
+    weights = problem.vector() + 1.0 / _states(problem)
+    for share in SHARES:
+        moved = replace(
+            problem.constraints,
+            linear=_moved(problem, share),
+            general=_moved_general(problem.constraints.general, share),
+        )
+        inside = replace(problem, constraints=moved, blocks=blocks_of(moved))
+        try:
+            found = optimum(inside, weights, 0.0, any_point=True)
+        except InfeasibleError:
+            continue
+        theta = found.theta.copy()
+        for name in problem.kept:
+            theta[problem.layout.slice_of(name)] = problem.network.cpt_array(name).ravel()
+        if statements.excess(theta)[statements.hard].max(initial=-np.inf) <= LIMIT:
+            return GeneralRegion(statements, theta)
+    raise CredoError(
+        "No CPTs were found at which all statements hold, from which draws could start. That is no proof that there "
+        "are none: run credo.check, or give a confidence to a statement about a probability that several CPTs make up."
+    )
+
+
+def nearest_cpts(problem: Problem, means: Mapping[str, Numbers]) -> tuple[Mapping[str, Numbers], float]:
+    """The CPTs nearest to these at which all statements hold, and by how much one is missed if none were found.
+
+    Every draw satisfies the statements, but what they allow is not convex: their mean may miss one by a little.
+    """
+    theta = problem.layout.pack({**problem.network.cpts, **means})
+    steps = general_steps(problem, problem.vector() + 1.0, 0.0, theta)
+    theta, values = steps.restored(theta)
+    return problem.cpts(theta), float(steps.missed(values).max(initial=0.0))
+
+
+def _states(problem: Problem) -> Numbers:
+    """How many states the distribution of each parameter has."""
+    starts = problem.layout.distribution_starts()
+    sizes = np.diff(starts, append=problem.layout.size)
+    return np.repeat(sizes, sizes).astype(np.float64)
+
+
+def _moved(problem: Problem, share: float) -> LinearConstraints:
+    """The ordinary inequalities, moved towards a point inside of them."""
+    linear = problem.constraints.linear
+    bounds = linear.bounds.copy()
+    for block in problem.blocks:
+        interior = interior_of(block)
+        if interior is None:
+            raise InfeasibleError
+        own = block.linear
+        room = np.maximum(own.bounds - own.values(interior.point), 0.0)
+        bounds[block.constraint_numbers] -= np.where(own.hard & ~own.equality, INSIDE * share * room, 0.0)
+    return replace(linear, bounds=bounds)
+
+
+def _moved_general(general: tuple[GeneralConstraint, ...], share: float) -> tuple[GeneralConstraint, ...]:
+    """The general inequalities, moved inside by a part of the distance to the opposite bound, if there is one."""
+
+    def key(each: GeneralConstraint, sign: float) -> tuple[object, ...]:
+        terms = sorted((sign * coefficient, term.events, term.conditions) for coefficient, term in each.terms)
+        return tuple(terms), tuple(zip(each.indices, (sign * value for value in each.coefficients), strict=True))
+
+    tightest: dict[tuple[object, ...], float] = {}
+    for each in general:
+        if each.confidence is None:
+            tightest[key(each, 1.0)] = min(each.bound, tightest.get(key(each, 1.0), np.inf))
+    found = []
+    for each in general:
+        width = each.bound + tightest.get(key(each, -1.0), np.inf)
+        inside = share * min(MOST_INSIDE, INSIDE * max(width, 0.0))
+        is_moved = each.confidence is None and not each.equality
+        found.append(replace(each, bound=each.bound - inside) if is_moved else each)
+    return tuple(found)

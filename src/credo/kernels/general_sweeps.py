@@ -1,0 +1,333 @@
+"""The compiled updates of CPTs under statements about any probability of the network.
+
+With all other CPTs fixed, every sum P(…) is linear in one CPT, and so along a line in it: S + t·dS. A statement about
+one conditional probability then bounds t; others are evaluated where a slice tries a point. The derivatives of all sums
+with respect to a CPT come from a clique tree, whose messages follow the updates from CPT to CPT.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from credo.kernels.compiler import compiled
+from credo.kernels.polytope_moves import (
+    MOST_SHRINKS,
+    MOST_STEPS_OUT,
+    STEP_OUT,
+    extra_terms,
+    place_on_line,
+    set_ray,
+    uniform,
+)
+from credo.kernels.posterior_gibbs import set_shapes
+from credo.kernels.sampler_arrays import ChainState, CliqueTree, DistributionArrays, Extras, GeneralArrays, Geometry
+from credo.kernels.sweeps import NOTHING, refresh, work_space
+
+SEND = 0
+ROUNDING = 1e-12  # by which a statement may be missed
+
+
+@compiled(error_model="numpy")
+def multiply_clique(
+    tree: CliqueTree, general: GeneralArrays, clique: int, family: int, message: int, messages: Any, row: Any, out: Any
+) -> None:
+    """The product of all that is put into a clique, but for one CPT or one message, summed into `out`."""
+    cells, indicators, maps = general.cpts, general.indicators, tree.maps
+    sums = indicators.shape[1]
+    skipped = message ^ 1 if message >= 0 else -1  # the message from where it goes
+    target = tree.outs[message] if message >= 0 else 0
+    first = tree.messages[message] if message >= 0 else general.family_starts[family]
+    if family >= 0:
+        for k in range(tree.family_starts[clique], tree.family_starts[clique + 1]):
+            if tree.family_inputs[k, 0] == family:
+                target = tree.family_inputs[k, 1]
+    last = tree.messages[message + 1] if message >= 0 else general.family_starts[family + 1]
+    for cell in range(last - first):
+        for s in range(sums):
+            out[cell, s] = 0.0
+    shift = first if family >= 0 else 0
+    for cell in range(tree.counts[clique]):
+        value = 1.0
+        for k in range(tree.family_starts[clique], tree.family_starts[clique + 1]):
+            if tree.family_inputs[k, 0] != family:
+                value *= cells[maps[tree.family_inputs[k, 1] + cell]]
+        if value == 0.0:
+            continue
+        for s in range(sums):
+            row[s] = value
+        for k in range(tree.indicator_starts[clique], tree.indicator_starts[clique + 1]):
+            place = tree.indicator_inputs[k, 0] + maps[tree.indicator_inputs[k, 1] + cell]
+            for s in range(sums):
+                row[s] *= indicators[place, s]
+        for k in range(tree.message_starts[clique], tree.message_starts[clique + 1]):
+            which = tree.message_inputs[k, 0]
+            if which != skipped:
+                place = tree.messages[which] + maps[tree.message_inputs[k, 1] + cell]
+                for s in range(sums):
+                    row[s] *= messages[place, s]
+        place = maps[target + cell] - shift
+        for s in range(sums):
+            out[place, s] += row[s]
+
+
+@compiled(error_model="numpy")
+def statement_value(general: GeneralArrays, statement: int, sums: Any, changes: Any, linear: Any, step: float) -> float:
+    """Σ … − bound of a statement at a point of a line; −∞ where a condition never occurs."""
+    total = linear[0, statement] + step * linear[1, statement] - general.bounds[statement]
+    for term in range(general.term_starts[statement], general.term_starts[statement + 1]):
+        above, below = general.above[term], general.below[term]
+        value = sums[above] + step * changes[above]
+        if below >= 0:
+            under = sums[below] + step * changes[below]
+            if under <= 0.0:
+                return -np.inf
+            value /= under
+        total += general.coefficients[term] * value
+    return total
+
+
+@compiled(error_model="numpy")
+def general_terms(general: GeneralArrays, named: Any, sums: Any, changes: Any, linear: Any, step: float) -> float:
+    """What statements add to the log density at a point of a line: 0 or −∞, or −w/2·violation²."""
+    density = 0.0
+    for statement in named:
+        value = statement_value(general, statement, sums, changes, linear, step)
+        if np.isnan(general.weights[statement]):
+            if value > ROUNDING:
+                return -np.inf
+        elif value > 0.0 or (general.equality[statement] and value > -np.inf):
+            density -= 0.5 * general.weights[statement] * value * value
+    return density
+
+
+@compiled(error_model="numpy")
+def update_line(
+    general: GeneralArrays,
+    indices: Any,
+    values: Any,
+    constraints: Any,
+    changes: Any,
+    named: Any,
+    extras: Extras,
+    exponents: Any,
+    theta: Any,
+    slack: Any,
+    sums: Any,
+    slopes: Any,
+    linear: Any,
+    touched: Any,  # room for statements
+    work: Any,
+    generator: Any,
+) -> None:
+    """Along a direction, as `move_line`, with sums that change by `slopes` and parameters in statements by `linear`."""
+    low, high = -np.inf, np.inf
+    for k in range(len(indices)):
+        limit = -theta[indices[k]] / values[k]
+        if values[k] > 0.0:
+            low = max(low, limit)
+        else:
+            high = min(high, limit)
+    for k in range(len(constraints)):
+        if changes[k] != 0.0:
+            limit = slack[constraints[k]] / changes[k]
+            if changes[k] > 0.0:
+                high = min(high, limit)
+            else:
+                low = max(low, limit)
+    count = 0
+    for statement in range(len(general.bounds)):
+        term = general.term_starts[statement]
+        if general.single[statement]:
+            above, below = general.above[term], general.below[term]
+            bound = general.bounds[statement] / general.coefficients[term]
+            sign = 1.0 if general.coefficients[term] > 0.0 else -1.0
+            if below >= 0:
+                value = sign * (sums[above] - bound * sums[below])
+                slope = sign * (slopes[above] - bound * slopes[below])
+                scale = abs(slopes[above]) + abs(bound * slopes[below])
+            else:
+                value, slope = sign * (sums[above] - bound), sign * slopes[above]
+                scale = abs(slopes[above])
+            if abs(slope) > NOTHING * scale and scale > 0.0:
+                limit = -min(value, 0.0) / slope
+                if slope > 0.0:
+                    high = min(high, limit)
+                else:
+                    low = max(low, limit)
+        else:
+            moves = linear[1, statement] != 0.0
+            for k in range(term, general.term_starts[statement + 1]):
+                moves |= slopes[general.above[k]] != 0.0
+                if general.below[k] >= 0:
+                    moves |= slopes[general.below[k]] != 0.0
+            if moves:
+                touched[count] = statement
+                count += 1
+    if not (low < 0.0 < high):
+        return
+    length = high - low
+    gaps, old = work[0], work[1]
+    for k in range(len(indices)):
+        old[k] = theta[indices[k]]
+        zero = -old[k] / values[k]
+        gaps[k] = low - zero if values[k] > 0.0 else zero - high
+    now = np.log(-low / high)
+    others = touched[:count]
+    level = place_on_line(exponents, theta, indices, values, gaps, length, now) + np.log(uniform(generator))
+    level += extra_terms(extras, named, theta) + general_terms(general, others, sums, slopes, linear, 0.0)
+    left = now - STEP_OUT * uniform(generator)
+    right = left + STEP_OUT
+    most_left = int(MOST_STEPS_OUT * uniform(generator))
+    for _ in range(most_left):
+        if place_on_line(exponents, theta, indices, values, gaps, length, left) < level:
+            break
+        left -= STEP_OUT
+    for _ in range(MOST_STEPS_OUT - 1 - most_left):
+        if place_on_line(exponents, theta, indices, values, gaps, length, right) < level:
+            break
+        right += STEP_OUT
+    for _ in range(MOST_SHRINKS):
+        odds = left + uniform(generator) * (right - left)
+        density = place_on_line(exponents, theta, indices, values, gaps, length, odds)
+        if density >= level:
+            density += extra_terms(extras, named, theta)
+        if density >= level:
+            step = low + length / (1.0 + np.exp(-odds))
+            density += general_terms(general, others, sums, slopes, linear, step)
+            if density >= level:
+                for k in range(len(constraints)):
+                    slack[constraints[k]] -= step * changes[k]
+                for s in range(len(sums)):
+                    sums[s] += step * slopes[s]
+                for statement in range(len(general.bounds)):
+                    linear[0, statement] += step * linear[1, statement]
+                return
+        if odds < now:
+            left = odds
+        else:
+            right = odds
+    for k in range(len(indices)):
+        theta[indices[k]] = old[k]
+
+
+@compiled(error_model="numpy")
+def update_family(
+    geometry: Geometry,
+    extras: Extras,
+    general: GeneralArrays,
+    family: int,
+    shape: Any,
+    theta: Any,
+    slack: Any,
+    derivatives: Any,  # (cells of the CPT, sums)
+    sums: Any,
+    slopes: Any,
+    linear: Any,
+    touched: Any,
+    work: Any,
+    work_indices: Any,
+    generator: Any,
+) -> None:
+    """All moves within one CPT, each as often as its chance has it."""
+    first = general.family_starts[family]
+    for s in range(len(sums)):
+        sums[s] = 0.0
+    for cell in range(first, general.family_starts[family + 1]):
+        for s in range(len(sums)):
+            sums[s] += general.cpts[cell] * derivatives[cell - first, s]
+    starts, members, coefficients = geometry.constraint_starts, geometry.constraint_indices, geometry.constraint_values
+    direction, exponents, ray_changes = work[2], work[4], work[5]
+    for place in range(general.move_starts[family], general.move_starts[family + 1]):
+        move = general.moves[place]
+        if geometry.chances[move] < 1.0 and uniform(generator) > geometry.chances[move]:
+            continue
+        start, stop = geometry.move_starts[move], geometry.move_starts[move + 1]
+        begin, end = geometry.delta_starts[move], geometry.delta_starts[move + 1]
+        named = geometry.extra_list[geometry.extra_starts[move] : geometry.extra_starts[move + 1]]
+        indices, values = geometry.move_indices[start:stop], geometry.move_values[start:stop]
+        constraints, changes = geometry.delta_constraints[begin:end], geometry.delta_values[begin:end]
+        if geometry.rays[move]:
+            count = set_ray(indices, values, geometry.owners, geometry.distributions, shape, theta, work, work_indices)
+            indices, values, changes = work_indices[:count], work[3, :count], ray_changes[: end - begin]
+            for k in range(end - begin):
+                changes[k] = 0.0
+                for e in range(starts[constraints[k]], starts[constraints[k] + 1]):
+                    changes[k] += coefficients[e] * direction[members[e]]
+                if abs(changes[k]) < NOTHING:
+                    changes[k] = 0.0
+            for k in range(count):
+                direction[indices[k]] = 0.0
+        else:
+            for k in range(stop - start):
+                exponents[k] = shape[indices[k]] - 1.0
+        for s in range(len(sums)):
+            slopes[s] = 0.0
+        for statement in range(len(general.bounds)):
+            linear[1, statement] = 0.0
+        for k in range(len(indices)):
+            cell = general.places[indices[k]] - first
+            for s in range(len(sums)):
+                slopes[s] += values[k] * derivatives[cell, s]
+            for e in range(general.entry_starts[indices[k]], general.entry_starts[indices[k] + 1]):
+                linear[1, general.entry_statements[e]] += values[k] * general.entry_values[e]
+        update_line(
+            general, indices, values, constraints, changes, named, extras, exponents, theta, slack, sums, slopes,
+            linear, touched, work, generator,
+        )  # fmt: skip
+
+
+@compiled(error_model="numpy")
+def general_sweep(
+    geometry: Geometry,
+    extras: Extras,
+    tree: CliqueTree,
+    general: GeneralArrays,
+    groups: Any,  # (groups,) which general statements reach
+    arrays: DistributionArrays,
+    state: ChainState,
+    generator: Any,
+) -> None:
+    """Every CPT that general statements reach once, with derivatives that follow the updates."""
+    theta, cells = state.theta, general.cpts
+    slack = np.empty(len(geometry.bounds))
+    for group in range(len(groups)):
+        refresh(geometry, group, theta, slack)
+    for i in range(len(general.places)):
+        if general.places[i] >= 0:
+            cells[general.places[i]] = theta[i]
+    active = np.ones(len(arrays.cells) - 1, dtype=np.bool_)
+    shape = np.empty(len(theta))
+    set_shapes(arrays, state, active, shape)
+    count, statements = general.indicators.shape[1], len(general.bounds)
+    messages, row = np.empty((tree.messages[-1], count)), np.empty(count)
+    largest = 0
+    for family in range(len(general.family_starts) - 1):
+        largest = max(largest, general.family_starts[family + 1] - general.family_starts[family])
+    derivatives = np.empty((largest, count))
+    sums, slopes, linear = np.empty(count), np.empty(count), np.zeros((2, statements))
+    touched = np.empty(statements, dtype=np.int64)
+    for i in range(len(general.entry_starts) - 1):
+        for e in range(general.entry_starts[i], general.entry_starts[i + 1]):
+            linear[0, general.entry_statements[e]] += general.entry_values[e] * theta[i]
+    work, indices = work_space(len(theta), len(slack))
+    for k in range(len(tree.collecting)):
+        clique, message = tree.collecting[k, 1], tree.collecting[k, 2]
+        out = messages[tree.messages[message] : tree.messages[message + 1]]
+        multiply_clique(tree, general, clique, -1, message, messages, row, out)
+    for k in range(len(tree.operations)):
+        kind, clique, which = tree.operations[k, 0], tree.operations[k, 1], tree.operations[k, 2]
+        if kind == SEND:
+            out = messages[tree.messages[which] : tree.messages[which + 1]]
+            multiply_clique(tree, general, clique, -1, which, messages, row, out)
+            continue
+        multiply_clique(tree, general, clique, which, -1, messages, row, derivatives)
+        update_family(
+            geometry, extras, general, which, shape, theta, slack, derivatives, sums, slopes, linear, touched, work,
+            indices, generator,
+        )  # fmt: skip
+        for i in range(len(general.places)):
+            cell = general.places[i]
+            if general.family_starts[which] <= cell < general.family_starts[which + 1]:
+                cells[cell] = theta[i]

@@ -1,0 +1,238 @@
+"""Draws under statements about any probability of the network: what the compiled updates of CPTs need.
+
+CPTs that such statements reach are updated by `kernels/general_sweeps.py` and by nothing else; all that a chain holds
+beside them (components, means, weights) is drawn as ever. An equality leaves a set without volume: it is held within
+`EQUALITY_WIDTH`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from credo.constraints.blocks import Block, starts_of
+from credo.constraints.constraint_set import NO_CONSTRAINTS
+from credo.errors import CredoError
+from credo.kernels.sampler_arrays import CliqueTree, GeneralArrays, Geometry
+from credo.model.layout import Layout
+from credo.sampling.distributions import SampledDistributions
+from credo.sampling.region import Region
+from credo.statistics.general_statements import GeneralStatements, ancestors
+from credo.statistics.inference.clique_tree import clique_tree
+from credo.types import Flags, Indices, Numbers
+
+EQUALITY_WIDTH = 0.002  # within which draws hold an equality of probabilities that several CPTs make up
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GeneralRegion:
+    """General statements, and a point inside of everything."""
+
+    statements: GeneralStatements
+    start: Numbers  # (parameters of the statements' layout,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GeneralUpdates:
+    """The tree and the statements as arrays; moves are added for a geometry."""
+
+    tree: CliqueTree
+    arrays: GeneralArrays
+    groups: Flags  # (groups,) which are updated here
+    family_of: Indices  # (parameters,) the CPT in the tree of each sampled parameter, −1: of none that is updated
+
+    def with_moves(self, geometry: Geometry) -> GeneralArrays:
+        """The arrays with the moves of a geometry that stay within one CPT."""
+        count = len(self.arrays.family_starts) - 1
+        found: list[list[int]] = [[] for _ in range(count)]
+        for group in np.flatnonzero(self.groups).tolist():
+            for move in range(int(geometry.group_moves[group]), int(geometry.group_moves[group + 1])):
+                entries = slice(int(geometry.move_starts[move]), int(geometry.move_starts[move + 1]))
+                families = self.family_of[geometry.move_indices[entries]]
+                if len(families) and families[0] >= 0 and (families == families[0]).all():
+                    found[int(families[0])].append(move)
+        return self.arrays._replace(
+            move_starts=starts_of([len(each) for each in found]),
+            moves=np.array([move for each in found for move in each], dtype=np.int64),
+        )
+
+
+def with_general_blocks(blocks: Sequence[Block], general: GeneralRegion, layout: Layout) -> tuple[Block, ...]:
+    """The blocks, and one without constraints for the other distributions of each CPT that general statements reach."""
+    covered = {place for block in blocks for place in block.configurations}
+    found = list(blocks)
+    for name in general.statements.families:
+        if name not in layout:
+            continue
+        rest = [number for number in range(layout.network.configurations(name)) if (name, number) not in covered]
+        if not rest:
+            continue
+        size = len(layout.network.states(name))
+        first = general.statements.layout.offsets[name]
+        parameters = np.concatenate([np.arange(first + number * size, first + (number + 1) * size) for number in rest])
+        found.append(
+            Block(
+                tuple((name, number) for number in rest),
+                parameters,
+                np.arange(len(rest) + 1) * size,
+                np.repeat(np.arange(len(rest)), size),
+                NO_CONSTRAINTS,
+                np.zeros(0, dtype=np.int64),
+            )
+        )
+    return tuple(found)
+
+
+def reached_groups(blocks: Sequence[Block], general: GeneralRegion) -> Flags:
+    """Which blocks have distributions that general statements reach."""
+    families = set(general.statements.families)
+    return np.array([any(name in families for name, _ in block.configurations) for block in blocks], dtype=np.bool_)
+
+
+def require_moves(region: Region, groups: Flags) -> None:
+    """Refuse equalities between CPTs of different variables: draws would have to move both at once."""
+    for group in np.flatnonzero(groups).tolist():
+        block, part = region.blocks[group], region.parts[group]
+        names = np.array([name for name, _ in block.configurations])[block.distribution_of]
+        for row in range(part.equalities.shape[0]):
+            entries = part.equalities.indices[part.equalities.indptr[row] : part.equalities.indptr[row + 1]]
+            held = sorted(set(names[entries].tolist()))
+            if len(held) > 1:
+                raise CredoError(
+                    f"The method posterior cannot draw the CPTs of {' and '.join(held)} "
+                    "under an equality between them together with statements about probabilities that several CPTs "
+                    "make up. Use the method cmap, or replace the equality by a range."
+                )
+
+
+def general_updates(
+    general: GeneralRegion,
+    sampled: SampledDistributions,
+    blocks: Sequence[Block],
+    soft_weight: float | None,
+    memory_limit: int | None = None,
+) -> GeneralUpdates:
+    """The tree of all CPTs that matter, and the statements in its numbers."""
+    statements, network = general.statements, general.statements.network
+    position = {name: number for number, name in enumerate(network.names)}
+    named = sorted({name for allowed in statements.sums for name, _ in allowed}, key=position.__getitem__)
+    reached = set(statements.families) & set(sampled.names)
+    families = sorted(ancestors(network, [*named, *reached]), key=position.__getitem__)
+    sizes = [len(variable.states) for variable in network.variables]
+    shapes = [network.shape(name) for name in families]
+    starts = starts_of([prod(shape) for shape in shapes])
+    own = statements.layout.unpack(general.start)
+    cpts = np.concatenate(
+        [np.ravel(own[name] if name in own else network.cpt_array(name)) for name in families]
+    ).astype(np.float64)
+    members = [
+        (
+            tuple(position[member] for member in (*network.parents[name], name)),
+            [prod(shape[axis + 1 :]) for axis in range(len(shape))],
+            int(first),
+        )
+        for name, shape, first in zip(families, shapes, starts, strict=False)
+    ]
+    tree = clique_tree(
+        sizes,
+        members,
+        [name in reached for name in families],
+        [position[name] for name in named],
+        len(statements.sums),
+        memory_limit,
+    )
+    number_of = {name: number for number, name in enumerate(families)}
+    owners = np.array([number_of.get(name, -1) for name in sampled.names], dtype=np.int64)
+    of_parameter = np.repeat(sampled.families, np.diff(sampled.starts))
+    offsets = np.array([sampled.layout.offsets[name] for name in sampled.names], dtype=np.int64)
+    inside = sampled.parameters() - offsets[of_parameter]
+    places = np.where(owners[of_parameter] < 0, -1, starts[owners[of_parameter]] + inside)
+    updated = np.array([name in reached for name in sampled.names], dtype=np.bool_)
+    family_of = np.where(updated[of_parameter], owners[of_parameter], -1)
+    return GeneralUpdates(
+        tree,
+        _arrays(statements, sampled, named, cpts, places, starts, soft_weight),
+        reached_groups(blocks, general),
+        family_of,
+    )
+
+
+def _arrays(
+    statements: GeneralStatements,
+    sampled: SampledDistributions,
+    named: Sequence[str],
+    cpts: Numbers,
+    places: Indices,
+    family_starts: Indices,
+    soft_weight: float | None,
+) -> GeneralArrays:
+    network = statements.network
+    rows = dict(zip(named, starts_of([len(network.states(n)) for n in named]), strict=False))
+    indicators = np.ones((sum(len(network.states(name)) for name in named), len(statements.sums)))
+    for column, allowed in enumerate(statements.sums):
+        for name, states in allowed:
+            first = int(rows[name])
+            indicators[first : first + len(network.states(name)), column] = 0.0
+            indicators[[first + state for state in states], column] = 1.0
+    number_of = {name: place for place, name in enumerate(sampled.names)}
+    address = {int(index): place for place, index in enumerate(sampled.parameters().tolist())}
+    terms: list[list[tuple[float, int, int]]] = []
+    bounds, weights, equality, entries = [], [], [], list[tuple[int, int, float]]()
+    for owner, each in enumerate(statements.constraints):
+        if each.confidence is not None and not soft_weight:
+            continue
+        mine = np.flatnonzero(statements.owners == owner).tolist()
+        hard = each.confidence is None
+        width = EQUALITY_WIDTH if hard and each.equality else 0.0
+        for sign in (1.0, -1.0) if hard and each.equality else (1.0,):
+            bound, number = sign * each.bound + width, len(bounds)
+            for index, coefficient in zip(each.indices, each.coefficients, strict=True):
+                name, configuration, state = statements.layout.locate(index)
+                if name in number_of:
+                    entry = address[sampled.layout.index(name, configuration, state)]
+                    entries.append((entry, number, sign * coefficient))
+                else:  # a CPT that is kept
+                    bound -= (
+                        sign
+                        * coefficient
+                        * float(network.cpt_array(name).ravel()[index - statements.layout.offsets[name]])
+                    )
+            bounds.append(bound)
+            weights.append(np.nan if hard else float(soft_weight or 0.0) * float(each.confidence or 0.0))
+            equality.append(each.equality)
+            terms.append(
+                [
+                    (sign * float(statements.coefficients[t]), int(statements.above[t]), int(statements.below[t]))
+                    for t in mine
+                ]
+            )
+    entries.sort()
+    with_entries = {number for _, number, _ in entries}
+    single = [
+        len(own) == 1 and np.isnan(weight) and number not in with_entries
+        for number, (own, weight) in enumerate(zip(terms, weights, strict=True))
+    ]
+    flat = [term for own in terms for term in own]
+    counts = np.bincount(np.array([place for place, _, _ in entries], dtype=np.int64), minlength=sampled.size)
+    return GeneralArrays(
+        indicators,
+        cpts,
+        places.astype(np.int64),
+        family_starts,
+        starts_of([len(own) for own in terms]),
+        np.array([coefficient for coefficient, _, _ in flat], dtype=np.float64),
+        np.array([above for _, above, _ in flat], dtype=np.int64),
+        np.array([below for _, _, below in flat], dtype=np.int64),
+        np.array(bounds, dtype=np.float64),
+        np.array(weights, dtype=np.float64),
+        np.array(equality, dtype=np.bool_),
+        np.array(single, dtype=np.bool_),
+        starts_of(counts),
+        np.array([number for _, number, _ in entries], dtype=np.int64),
+        np.array([value for _, _, value in entries], dtype=np.float64),
+        np.zeros(len(family_starts), dtype=np.int64),
+        np.zeros(0, dtype=np.int64),
+    )

@@ -1,0 +1,170 @@
+"""Draws under statements about any probability: every one satisfies them, and they are those that rejection leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import credo
+from credo.errors import CredoError, Status
+from credo.statistics.inference.clique_tree import SEND, clique_tree
+from credo.testing import random_network, with_missing_values
+from tests.helpers.amounts import seeds
+from tests.helpers.general import joint_of, probability
+
+NETWORK = random_network({"a": 2, "b": 3, "c": 2}, {"b": ("a",), "c": ("a", "b")}, seed=3)
+BARE = NETWORK.without_cpts()
+# Statements that bind nothing, so that draws of all parameters are kept.
+EVERYTHING = "P(a=s1) >= 1e-5\nP(b=s1 | each a) >= 1e-5\nP(c=s1 | each a, each b) >= 1e-5"
+FEW = credo.PosteriorOptions(chains=4, draws=150, warmup=60, max_draws=150)
+
+
+def draws_of(fit: credo.Fit) -> np.ndarray:
+    """All draws, (draws, parameters), in the order of the layout."""
+    found = fit.posterior
+    assert found is not None
+    flat = found.draws.reshape(-1, found.draws.shape[-1])  # type: ignore[attr-defined]
+    whole = np.full((len(flat), found.sampled.layout.size), np.nan)  # type: ignore[attr-defined]
+    whole[:, found.sampled.parameters()[: flat.shape[1]]] = flat  # type: ignore[attr-defined]
+    return whole
+
+
+def joints_of(fit: credo.Fit) -> np.ndarray:
+    draws, layout = draws_of(fit), fit.posterior.sampled.layout  # type: ignore[union-attr]
+    parts = [draws[:, layout.slice_of(name)].reshape(-1, *NETWORK.shape(name)) for name in "abc"]
+    return np.einsum("da,dab,dabc->dabc", *parts)
+
+
+def test_every_draw_satisfies_the_statements_and_so_do_the_cpts() -> None:
+    text = "P(c=s1) <= 0.55\nP(a=s1 | c=s1) >= 0.8\nP(b=s1) <= P(c=s1)\na raises b"
+    fit = credo.fit(BARE, NETWORK.sample(25, seed=1), text, method="posterior", posterior=FEW)
+    joint = joints_of(fit)
+    c = joint[..., 1].sum(axis=(1, 2))
+    assert c.max() <= 0.55 + 1e-9
+    assert (joint[:, 1, :, 1].sum(axis=1) / c).min() >= 0.8 - 1e-9
+    assert (joint[:, :, 1].sum(axis=(1, 2)) - c).max() <= 1e-9
+    assert c.std() > 0.005
+    assert fit.status in (Status.AVERAGED, Status.NOT_MIXED)
+    assert not len(fit.violations())
+    assert fit.explain().statements
+
+
+def test_an_equality_holds_within_its_width_and_exactly_in_the_cpts() -> None:
+    fit = credo.fit(BARE, NETWORK.sample(25, seed=1), "P(c=s1) = 0.5", method="posterior", posterior=FEW)
+    np.testing.assert_allclose(joints_of(fit)[..., 1].sum(axis=(1, 2)), 0.5, atol=0.002 + 1e-9)
+    found = probability(BARE, joint_of(BARE, fit.network.cpts), {"c": 1}, {})
+    assert found == pytest.approx(0.5, abs=1e-8)
+    assert any("hold within 0.2%" in str(each) for each in fit.findings)
+
+
+def test_missing_values_are_drawn_with_them() -> None:
+    rows = with_missing_values(NETWORK.sample(40, seed=2), 0.15, seed=1)
+    fit = credo.fit(BARE, rows, "P(c=s1) <= 0.5", method="posterior", posterior=FEW, em=credo.EMOptions(starts=1))
+    assert joints_of(fit)[..., 1].sum(axis=(1, 2)).max() <= 0.5 + 1e-9
+    assert not len(fit.violations())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", range(5))
+def test_they_are_what_rejection_leaves(case: int) -> None:
+    rows = NETWORK.sample(25, seed=1)
+    many = credo.PosteriorOptions(chains=16, draws=4000, max_draws=4000)
+    free = credo.fit(BARE, rows, EVERYTHING, method="posterior", posterior=many)
+    joint, draws = joints_of(free), draws_of(free)
+    a, b, c = joint[:, 1].sum(axis=(1, 2)), joint[:, :, 1].sum(axis=(1, 2)), joint[..., 1].sum(axis=(1, 2))
+    given = joint[:, 1, :, 1].sum(axis=1) / c
+    prevalence, diagnostic, difference = np.median(c), np.median(given), np.median(b - c)
+    text, weights = (
+        (f"P(c=s1) <= {prevalence - 0.05}", c <= prevalence - 0.05),
+        (f"P(a=s1 | c=s1) >= {diagnostic + 0.08}", given >= diagnostic + 0.08),
+        (f"P(b=s1) - P(c=s1) >= {difference + 0.05}", b - c >= difference + 0.05),
+        ("P(a=s1 | c=s1) >= 1.1 * P(a=s1)", given >= 1.1 * a),
+        (
+            f"P(c=s1) <= {prevalence - 0.05} with confidence 0.8",
+            np.exp(-0.5 * 500.0 * 0.8 * np.maximum(c - prevalence + 0.05, 0.0) ** 2),
+        ),
+    )[case]
+    weights = weights / weights.sum()
+    mean = weights @ draws
+    deviation = np.sqrt(weights @ (draws - mean) ** 2)
+    options = credo.PosteriorOptions(chains=8, draws=2500, max_draws=2500)
+    fit = credo.fit(BARE, rows, f"{EVERYTHING}\n{text}", method="posterior", posterior=options, soft_weight=500.0)
+    own = draws_of(fit)
+    size = min(float(np.min(fit.posterior.effective_sizes)), 0.3 / float(weights @ weights))  # type: ignore[union-attr]
+    assert (np.abs(own.mean(axis=0) - mean) <= 5.0 * deviation / np.sqrt(size)).all()
+    np.testing.assert_allclose(own.std(axis=0), deviation, rtol=0.12)
+
+
+def test_an_equality_between_cpts_beside_them_is_refused() -> None:
+    rows = pl.DataFrame({"x": ["n", "y"] * 5, "y": ["n", "y"] * 5, "z": ["n", "n", "y", "y", "y"] * 2})
+    network = credo.Network({key: ["n", "y"] for key in "xyz"}, {"y": ["x"], "z": ["y"]})
+    with pytest.raises(CredoError, match="cannot draw the CPTs of x and y under an equality between them"):
+        credo.fit(network, rows, "P(x=y) = P(y=y | x=n)\nP(z=y) <= 0.9", method="posterior")
+
+
+@pytest.mark.parametrize("seed", seeds(20, 300))
+def test_messages_of_the_tree_give_all_derivatives(seed: int) -> None:
+    """A plain loop over the operations of the tree, against enumeration."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 7))
+    sizes = rng.integers(1, 4, count).tolist()
+    scopes = [(*(int(v) for v in np.flatnonzero(rng.random(k) < 0.45)), k) if k else (0,) for k in range(count)]
+    tables = [rng.random([sizes[v] for v in scope]) for scope in scopes]
+    indicators = [(rng.random((sizes[v], 3)) < 0.8).astype(float) for v in range(count)]
+    firsts = np.cumsum([0, *(table.size for table in tables)])
+    families = [
+        (scope, [int(s) // 8 for s in table.strides], int(first))
+        for scope, table, first in zip(scopes, tables, firsts, strict=False)
+    ]
+    tree = clique_tree(sizes, families, [True] * count, range(count), 3)
+    cells, flags = np.concatenate([table.ravel() for table in tables]), np.concatenate(indicators)
+    messages = np.zeros((int(tree.messages[-1]), 3))
+    for kind, clique, which in (*tree.collecting.tolist(), *tree.operations.tolist()):
+        message, family = (which, -1) if kind == SEND else (-1, which)
+        total = np.ones((int(tree.counts[clique]), 3))
+        cell = np.arange(len(total))
+        target = int(tree.outs[message]) if kind == SEND else -1
+        for number, place in tree.family_inputs[tree.family_starts[clique] : tree.family_starts[clique + 1]].tolist():
+            if number == family:
+                target = place
+            else:
+                total *= cells[tree.maps[place + cell]][:, None]
+        inputs = tree.indicator_inputs[tree.indicator_starts[clique] : tree.indicator_starts[clique + 1]]
+        for first, place in inputs.tolist():
+            total *= flags[first + tree.maps[place + cell]]
+        inputs = tree.message_inputs[tree.message_starts[clique] : tree.message_starts[clique + 1]]
+        for number, place in inputs.tolist():
+            if message < 0 or number != message ^ 1:
+                total *= messages[tree.messages[number] + tree.maps[place + cell]]
+        if kind == SEND:
+            own = messages[tree.messages[which] : tree.messages[which + 1]]
+            own[:] = 0.0
+            np.add.at(own, tree.maps[target + cell], total)
+            continue
+        found = np.zeros((tables[which].size, 3))
+        np.add.at(found, tree.maps[target + cell] - firsts[which], total)
+        np.testing.assert_allclose(found, _derivative(which, sizes, scopes, tables, indicators), rtol=1e-10, atol=1e-14)
+        tables[which] = rng.random(tables[which].shape)  # what comes next is up to date
+        cells[firsts[which] : firsts[which + 1]] = tables[which].ravel()
+
+
+def _derivative(
+    which: int,
+    sizes: list[int],
+    scopes: list[tuple[int, ...]],
+    tables: list[np.ndarray],
+    indicators: list[np.ndarray],
+) -> np.ndarray:
+    """∂ Σ Π tables · Π indicators / ∂ one table, by one sum over everything."""
+    letters = "abcdefg"
+    operands, arrays = [], []
+    for number, (scope, table) in enumerate(zip(scopes, tables, strict=True)):
+        if number != which:
+            operands.append("".join(letters[v] for v in scope))
+            arrays.append(table)
+    for v, indicator in enumerate(indicators):
+        operands.append(f"{letters[v]}z")
+        arrays.append(indicator)
+    out = "".join(letters[v] for v in scopes[which])
+    return np.einsum(f"{','.join(operands)}->{out}z", *arrays).reshape(-1, 3)
