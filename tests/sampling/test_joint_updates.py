@@ -166,7 +166,8 @@ def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
     active = np.ones(1, dtype=np.bool_)
     set_density(arrays, state, active, density)
     prior = arrays.cells, state.means, arrays.seen, arrays.strengths, arrays.uniform_components[0], density
-    mixture = Mixture(arrays.starts, arrays.families, arrays.counts, *prior)
+    totals = np.add.reduceat(arrays.counts, arrays.starts[:-1])
+    mixture = Mixture(arrays.starts, arrays.families, arrays.counts, totals, *prior)
     geometry, extras = geometry_of(region.blocks, region.parts)
     after, spare, order = theta.copy(), np.empty(block.size), np.empty(len(sampled.numbers), dtype=np.int64)
     generator = seeded(4)

@@ -1,12 +1,13 @@
-"""Updates of a CPT's mean m and weights π with the components z and values θ of many equal distributions summed over.
+"""Updates of what the distributions of a CPT share, its mean m and weights π, with what makes these slow summed over.
 
-Thousands of distributions under one bound, with the same counts, determine m and π as closely as if they were
-data: given their z and θ, m and π barely move, and the other way round. But each of them has the chances
+Given the components z of all distributions, m and π barely move where there are many, and the other way round. So both
+are drawn by slices given the values θ alone, with z summed over: each distribution adds Σ_g π_g·Dir(θ | s_g·b_g).
+Thousands of equal distributions under one range would hold m and π as closely by their θ; these are summed over too:
 
-    Σ_g π_g · L_g(m),    L_g = ∫ Π θ^N · Dir(θ | s_g·b_g) over what its range allows,
+    Σ_g π_g · L_g(m),    L_g = ∫ Π θ^N · Dir(θ | s_g·b_g) over what the range allows,
 
-and L_g is a quotient of Beta functions times the probability that a Beta variate is in the range. So m and π are drawn
-by slices given these; then z given m and π; and θ given z and m, where somebody needs it.
+where L_g is a quotient of Beta functions times the probability that a Beta variate is in the range. Then z is drawn
+given m and π, and θ given z and m, where somebody needs it.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from credo.kernels.compiler import compiled
 from credo.kernels.cut_beta import draw_between, log_between
 from credo.kernels.gamma_draws import log_gamma_draw
 from credo.kernels.polytope_moves import SMALLEST, uniform
-from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Ranges
+from credo.kernels.sampler_arrays import BORROWING, ChainState, DistributionArrays, Given, Ranges
 from credo.kernels.slices import MOST_TRIALS, first_ends, is_last, next_ends, next_trial
 
 WIDTH = 1.5  # of a first stretch, in log-odds
 FARTHEST = 300.0
+WEIGHT_SLICES = 2  # of two components each, in a sweep; given z, all of them are drawn afterwards
+MANY, FEW = 20, 5  # distributions, from which m and π are drawn in every sweep, and up to which in every fourth
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def shape_at(arrays: DistributionArrays, means: Any, d: int, g: int, i: int) -> float:
     """s_g·b_g of one state: i counts all parameters."""
     strength = arrays.strengths[arrays.seen[d], g]
@@ -36,7 +39,7 @@ def shape_at(arrays: DistributionArrays, means: Any, d: int, g: int, i: int) -> 
     return max(strength * means[arrays.cells[arrays.families[d]] + i - arrays.starts[d]], SMALLEST)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def class_log(arrays: DistributionArrays, ranges: Ranges, means: Any, which: int, g: int) -> float:
     """log L_g of each member of a class."""
     d = ranges.numbers[ranges.class_starts[which]]
@@ -56,7 +59,7 @@ def class_log(arrays: DistributionArrays, ranges: Ranges, means: Any, which: int
     return value + log_between(inside, outside, ranges.lows[which], ranges.highs[which])
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def set_class_logs(
     arrays: DistributionArrays, ranges: Ranges, means: Any, family: int, first: int, last: int, logs: Any
 ) -> None:
@@ -67,14 +70,56 @@ def set_class_logs(
                 logs[which, g] = class_log(arrays, ranges, means, which, g)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def set_fixed_logs(arrays: DistributionArrays, ranges: Ranges, means: Any, logs: Any) -> None:
     """The same for the components that depend on no mean, once for all CPTs."""
     for family in range(len(arrays.cells) - 1):
         set_class_logs(arrays, ranges, means, family, 0, arrays.uniform_components[0], logs)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
+def log_norm(arrays: DistributionArrays, means: Any, family: int, seen: int, g: int) -> float:
+    """log of 1/B(s_g·b_g) of a CPT."""
+    first, last, strength = arrays.cells[family], arrays.cells[family + 1], arrays.strengths[seen, g]
+    value = lgamma(strength)
+    if g < arrays.uniform_components[0]:
+        return value - (last - first) * lgamma(strength / (last - first))
+    for cell in range(first, last):
+        value -= lgamma(max(strength * means[cell], SMALLEST))
+    return value
+
+
+@compiled(**BORROWING)
+def set_values(
+    arrays: DistributionArrays, ranges: Ranges, state: ChainState, family: int, class_logs: Any, room: Given
+) -> None:
+    """Dir(θ | s_g·b_g) of a CPT's distributions whose θ is given, and L_g of its shared classes, up to a factor."""
+    components, first_pooled = arrays.strengths.shape[1], arrays.uniform_components[0]
+    for seen in range(2):
+        for g in range(components):
+            room.norms[seen, g] = log_norm(arrays, state.means, family, seen, g)
+    cell = arrays.cells[family]
+    for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
+        d = ranges.given[k]
+        start, stop, seen = arrays.starts[d], arrays.starts[d + 1], arrays.seen[d]
+        plain = mean = 0.0
+        for i in range(start, stop):
+            room.logs[i] = np.log(max(state.theta[i], SMALLEST))
+            plain += room.logs[i]
+            mean += state.means[cell + i - start] * room.logs[i]
+        highest = -np.inf
+        for g in range(components):
+            inner = plain / (stop - start) if g < first_pooled else mean
+            room.values[k, g] = room.norms[seen, g] + arrays.strengths[seen, g] * inner
+            highest = max(highest, room.values[k, g])
+        for g in range(components):
+            room.values[k, g] = np.exp(room.values[k, g] - highest)
+        room.inners[k], room.highest[k] = mean, highest
+    if ranges.shares[family]:
+        set_class_logs(arrays, ranges, state.means, family, first_pooled, components, class_logs)
+
+
+@compiled(**BORROWING)
 def shared_term(ranges: Ranges, weights: Any, family: int, logs: Any) -> float:
     """Σ n·log Σ_g π_g·L_g over the shared classes of a CPT, which have n members each."""
     value = 0.0
@@ -91,85 +136,237 @@ def shared_term(ranges: Ranges, weights: Any, family: int, logs: Any) -> float:
     return value
 
 
-@compiled(error_model="numpy")
-def shared_mean_term(arrays: DistributionArrays, ranges: Ranges, state: ChainState, family: int, logs: Any) -> float:
-    """What the mean of a CPT, as it is in `state` now, adds by its shared classes; nothing where it has none."""
-    if not ranges.shares[family]:
-        return 0.0
-    set_class_logs(arrays, ranges, state.means, family, arrays.uniform_components[0], logs.shape[1], logs)
-    return shared_term(ranges, state.weights[family], family, logs)
+@compiled(**BORROWING)
+def mean_density(
+    arrays: DistributionArrays,
+    ranges: Ranges,
+    state: ChainState,
+    family: int,
+    class_logs: Any,
+    room: Given,
+    i: int,
+    j: int,
+    old: float,
+) -> float:
+    """What the mean of a CPT as it is in `state` adds to the log density, after m_i was changed from `old`, and m_j."""
+    means, weights, first_pooled, components = (
+        state.means,
+        state.weights[family],
+        arrays.uniform_components[0],
+        arrays.strengths.shape[1],
+    )
+    cell, change = arrays.cells[family], means[i] - old
+    for g in range(first_pooled, components):  # what is shared is shared by those with data and those without
+        room.norms[0, g] = log_norm(arrays, means, family, 0, g)
+    value, product = 0.0, 1.0
+    for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
+        first = arrays.starts[ranges.given[k]] - cell
+        inner = room.inners[k] + change * (room.logs[first + i] - room.logs[first + j])
+        shift = 0.0
+        for g in range(first_pooled, components):
+            shift = max(shift, room.norms[0, g] + arrays.strengths[0, g] * inner - room.highest[k])
+        total = room.fixed[k] * np.exp(-shift) if shift > 0.0 else room.fixed[k]
+        for g in range(first_pooled, components):
+            total += weights[g] * np.exp(room.norms[0, g] + arrays.strengths[0, g] * inner - room.highest[k] - shift)
+        value += shift
+        product *= total
+        if not 1e-200 < product < 1e200:
+            value += np.log(product)
+            product = 1.0
+    value += np.log(product)
+    if ranges.shares[family]:
+        set_class_logs(arrays, ranges, means, family, first_pooled, components, class_logs)
+        value += shared_term(ranges, weights, family, class_logs)
+    return value
 
 
-@compiled(error_model="numpy")
-def update_shared_weights(
-    ranges: Ranges, state: ChainState, active: Any, members: Any, concentration: float, logs: Any, generator: Any
+@compiled(**BORROWING)
+def update_mean(
+    arrays: DistributionArrays,
+    ranges: Ranges,
+    state: ChainState,
+    family: int,
+    concentration: float,
+    class_logs: Any,
+    room: Given,
+    generator: Any,
 ) -> None:
-    """π of CPTs with shared classes, component against component, by slices in the log-odds of their split.
+    """m of a CPT, state against state, by slices in the log-odds of their split, with z summed over."""
+    means, weights, start, stop = state.means, state.weights[family], arrays.cells[family], arrays.cells[family + 1]
+    states = stop - start
+    if arrays.uniform_components[0] == arrays.strengths.shape[1]:
+        return
+    for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
+        room.fixed[k] = 0.0
+        for g in range(arrays.uniform_components[0]):
+            room.fixed[k] += weights[g] * room.values[k, g]
+    for i in range(start, start + 1 if states == 2 else stop):
+        j = start + (i - start + 1 + int(uniform(generator) * (states - 1))) % states
+        if i == j:
+            continue
+        old_i, old_j = means[i], means[j]
+        total, now = old_i + old_j, np.log(old_i / old_j)
+        level = np.log(uniform(generator)) + concentration * (np.log(old_i) + np.log(old_j))
+        level += mean_density(arrays, ranges, state, family, class_logs, room, i, j, old_i)
+        ends, found = first_ends(now, WIDTH, generator), False
+        for _ in range(MOST_TRIALS):
+            odds = min(max(next_trial(ends, generator), -FARTHEST), FARTHEST)
+            means[i] = max(total / (1.0 + np.exp(-odds)), SMALLEST)
+            means[j] = max(total / (1.0 + np.exp(odds)), SMALLEST)
+            value = concentration * (np.log(means[i]) + np.log(means[j]))
+            inside = value + mean_density(arrays, ranges, state, family, class_logs, room, i, j, old_i) >= level
+            found = inside and is_last(ends)
+            if found:
+                break
+            ends = next_ends(ends, now, WIDTH, odds, inside)
+        if not found:
+            means[i], means[j] = old_i, old_j
+        for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
+            first = arrays.starts[ranges.given[k]] - start
+            room.inners[k] += (means[i] - old_i) * (room.logs[first + i] - room.logs[first + j])
 
-    `members` counts the distributions of no shared class, `logs` holds L_g for the means as they are.
+
+@compiled(**BORROWING)
+def weight_density(ranges: Ranges, weights: Any, family: int, class_logs: Any, room: Given, i: int, j: int) -> float:
+    """What the weights of a CPT add to the log density, of which only these two have changed."""
+    value, product, one, other = 0.0, 1.0, weights[i], weights[j]
+    for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
+        product *= room.fixed[k] + one * room.values[k, i] + other * room.values[k, j]
+        if not 1e-200 < product < 1e200:
+            value += np.log(product)
+            product = 1.0
+    value += np.log(product)
+    return value + shared_term(ranges, weights, family, class_logs) if ranges.shares[family] else value
+
+
+@compiled(**BORROWING)
+def update_weights_of(
+    ranges: Ranges,
+    state: ChainState,
+    family: int,
+    concentration: float,
+    class_logs: Any,
+    room: Given,
+    generator: Any,
+) -> None:
+    """π of a CPT, component against component, by slices in the log-odds of their split, with z summed over."""
+    weights = state.weights[family]
+    components = len(weights)
+    for _ in range(WEIGHT_SLICES if components > 1 else 0):
+        i = int(uniform(generator) * components)
+        j = (i + 1 + int(uniform(generator) * (components - 1))) % components
+        for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
+            room.fixed[k] = 0.0
+            for g in range(components):
+                room.fixed[k] += weights[g] * room.values[k, g] if g != i and g != j else 0.0
+        old_i, old_j = weights[i], weights[j]
+        both, now = old_i + old_j, np.log(old_i / old_j)
+        one, other = concentration * state.pool[i], concentration * state.pool[j]
+        level = np.log(uniform(generator)) + one * np.log(old_i) + other * np.log(old_j)
+        level += weight_density(ranges, weights, family, class_logs, room, i, j)
+        ends, found = first_ends(now, WIDTH, generator), False
+        for __ in range(MOST_TRIALS):
+            odds = min(max(next_trial(ends, generator), -FARTHEST), FARTHEST)
+            weights[i] = max(both / (1.0 + np.exp(-odds)), SMALLEST)
+            weights[j] = max(both / (1.0 + np.exp(odds)), SMALLEST)
+            value = one * np.log(weights[i]) + other * np.log(weights[j])
+            inside = value + weight_density(ranges, weights, family, class_logs, room, i, j) >= level
+            found = inside and is_last(ends)
+            if found:
+                break
+            ends = next_ends(ends, now, WIDTH, odds, inside)
+        if not found:
+            weights[i], weights[j] = old_i, old_j
+
+
+@compiled(**BORROWING)
+def drawn_component(chances: Any, generator: Any) -> int:
+    """A component by its chance, which need not sum to one."""
+    total, chosen = 0.0, 0
+    for g in range(len(chances)):
+        total += chances[g]
+    rest = uniform(generator) * total
+    while chosen < len(chances) - 1 and rest > chances[chosen]:
+        rest -= chances[chosen]
+        chosen += 1
+    return chosen
+
+
+@compiled(**BORROWING)
+def choose_components(
+    arrays: DistributionArrays,
+    ranges: Ranges,
+    state: ChainState,
+    family: int,
+    members: Any,
+    class_logs: Any,
+    room: Given,
+    generator: Any,
+) -> None:
+    """z of each distribution of a CPT: with chances π_g·Dir(θ | s_g·b_g), or π_g·L_g; `members` counts them."""
+    weights, chances = state.weights[family], room.chances
+    for g in range(len(weights)):
+        members[family, g] = 0.0
+    for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
+        for g in range(len(weights)):
+            chances[g] = weights[g] * room.values[k, g]
+        chosen = drawn_component(chances, generator)
+        state.component[ranges.given[k]] = chosen
+        members[family, chosen] += 1.0
+    for which in range(ranges.family_starts[family], ranges.family_starts[family + 1]):
+        if not ranges.shared[which]:
+            continue
+        highest = -np.inf
+        for g in range(len(weights)):
+            highest = max(highest, class_logs[which, g])
+        for g in range(len(weights)):
+            chances[g] = weights[g] * np.exp(class_logs[which, g] - highest)
+        for k in range(ranges.class_starts[which], ranges.class_starts[which + 1]):
+            chosen = drawn_component(chances, generator)
+            state.component[ranges.numbers[k]] = chosen
+            members[family, chosen] += 1.0
+
+
+@compiled(**BORROWING)
+def update_components(
+    arrays: DistributionArrays,
+    ranges: Ranges,
+    state: ChainState,
+    active: Any,
+    mean_concentration: float,
+    pooling_concentration: float,
+    members: Any,
+    class_logs: Any,
+    room: Given,
+    generator: Any,
+) -> None:
+    """m and π of each CPT given θ, with z summed over, and then z.
+
+    Few distributions say little about m and π: these are then drawn less often, so that a sweep takes time in
+    proportion to the distributions.
     """
-    components = members.shape[1]
     for family in range(len(members)):
-        if not (active[family] and ranges.shares[family]):
+        if not active[family]:
             continue
-        weights = state.weights[family]
-        for i in range(components):
-            j = (i + 1 + int(uniform(generator) * (components - 1))) % components
-            if i == j:
-                continue
-            both, now = weights[i] + weights[j], np.log(weights[i] / weights[j])
-            one, other = (
-                concentration * state.pool[i] + members[family, i],
-                concentration * state.pool[j] + members[family, j],
-            )
-            level = np.log(uniform(generator)) + one * np.log(weights[i]) + other * np.log(weights[j])
-            level += shared_term(ranges, weights, family, logs)
-            old_i, old_j = weights[i], weights[j]
-            ends, found = first_ends(now, WIDTH, generator), False
-            for _ in range(MOST_TRIALS):
-                odds = min(max(next_trial(ends, generator), -FARTHEST), FARTHEST)
-                weights[i] = max(both / (1.0 + np.exp(-odds)), SMALLEST)
-                weights[j] = max(both / (1.0 + np.exp(odds)), SMALLEST)
-                value = one * np.log(weights[i]) + other * np.log(weights[j])
-                inside = value + shared_term(ranges, weights, family, logs) >= level
-                found = inside and is_last(ends)
-                if found:
-                    break
-                ends = next_ends(ends, now, WIDTH, odds, inside)
-            if not found:
-                weights[i], weights[j] = old_i, old_j
-
-
-@compiled(error_model="numpy")
-def choose_shared_components(
-    ranges: Ranges, state: ChainState, active: Any, members: Any, logs: Any, chances: Any, generator: Any
-) -> None:
-    """z of the members of shared classes, with chances π_g·L_g; they are added to `members`."""
-    for family in range(len(members)):
-        if not (active[family] and ranges.shares[family]):
-            continue
-        for which in range(ranges.family_starts[family], ranges.family_starts[family + 1]):
-            if not ranges.shared[which]:
-                continue
-            highest, total = -np.inf, 0.0
-            for g in range(len(chances)):
-                highest = max(highest, logs[which, g])
-            for g in range(len(chances)):
-                chances[g] = state.weights[family, g] * np.exp(logs[which, g] - highest)
-                total += chances[g]
-            for k in range(ranges.class_starts[which], ranges.class_starts[which + 1]):
-                rest, chosen = uniform(generator) * total, 0
-                while chosen < len(chances) - 1 and rest > chances[chosen]:
-                    rest -= chances[chosen]
-                    chosen += 1
-                state.component[ranges.numbers[k]] = chosen
-                members[family, chosen] += 1.0
+        set_values(arrays, ranges, state, family, class_logs, room)
+        count = ranges.given_starts[family + 1] - ranges.given_starts[family]
+        if ranges.shares[family] or uniform(generator) * MANY < max(count, FEW):
+            update_mean(arrays, ranges, state, family, mean_concentration, class_logs, room, generator)
+            set_values(arrays, ranges, state, family, class_logs, room)
+            update_weights_of(ranges, state, family, pooling_concentration, class_logs, room, generator)
+        choose_components(arrays, ranges, state, family, members, class_logs, room, generator)
+    for k in range(len(ranges.uninformative)):
+        d = ranges.uninformative[k]
+        if active[arrays.families[d]]:
+            for g in range(len(room.chances)):
+                room.chances[g] = state.weights[arrays.families[d], g]
+            state.component[d] = drawn_component(room.chances, generator)
 
 
 # Values ---------------------------------------------------------------------------------------------------------------
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def scale_part(ranges: Ranges, start: int, stop: int, named: bool, total: float, theta: Any) -> None:
     """States that are named, or those that are not: from logarithms of gamma variates to parts of their total."""
     highest, count, together = -np.inf, 0, 0.0
@@ -186,7 +383,7 @@ def scale_part(ranges: Ranges, start: int, stop: int, named: bool, total: float,
             theta[i] = max(theta[i] * (total / together), SMALLEST)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def draw_range(arrays: DistributionArrays, ranges: Ranges, state: ChainState, which: int, generator: Any) -> None:
     """θ of the members of a class given z and m, where they belong to blocks: nobody needs the others."""
     low, high, theta = ranges.lows[which], ranges.highs[which], state.theta

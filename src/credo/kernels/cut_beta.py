@@ -12,6 +12,7 @@ import numpy as np
 
 from credo.kernels.compiler import compiled
 from credo.kernels.polytope_moves import FARTHEST, log_split, uniform
+from credo.kernels.sampler_arrays import BORROWING
 
 NARROW = 1.0  # the width in log-odds, and
 LEVEL = 6.0  # the difference of log densities, up to which a short quadrature is exact
@@ -27,7 +28,7 @@ WEIGHTS = np.polynomial.legendre.leggauss(16)[1][8:]
 # Probabilities --------------------------------------------------------------------------------------------------------
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def continued_fraction(a: float, b: float, x: float) -> float:
     """The fraction of the incomplete Beta function [DLMF, 8.17.22], quick for x < (a + 1)/(a + b + 2)."""
     c, d = 1.0, 1.0 - (a + b) * x / (a + 1.0)
@@ -49,7 +50,7 @@ def continued_fraction(a: float, b: float, x: float) -> float:
     return value
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def log_tail(a: float, b: float, x: float, rest: float) -> float:
     """log P(T < x) of a Beta(a, b) variate T, for x below (a + 1)/(a + b + 2); `rest` is 1 − x."""
     if x <= 0.0:
@@ -58,13 +59,13 @@ def log_tail(a: float, b: float, x: float, rest: float) -> float:
     return norm + a * np.log(x) + b * np.log(rest) + np.log(continued_fraction(a, b, x)) - np.log(a)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def odds_of(value: float) -> float:
     """log(value/(1 − value)), infinite at the ends."""
     return -np.inf if value <= 0.0 else np.inf if value >= 1.0 else np.log(value) - np.log1p(-value)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def log_by_quadrature(a: float, b: float, low: float, high: float, panels: int) -> float:
     """log P(low < T < high) by sixteen points in each panel of the log-odds; 0 < low < high < 1."""
     left, right = odds_of(low), odds_of(high)
@@ -79,7 +80,7 @@ def log_by_quadrature(a: float, b: float, low: float, high: float, panels: int) 
     return lgamma(a + b) - lgamma(a) - lgamma(b) + top + np.log(total * half)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def log_between(a: float, b: float, low: float, high: float) -> float:
     """log P(low < T < high) of a Beta(a, b) variate T."""
     if low <= 0.0 and high >= 1.0:
@@ -112,20 +113,20 @@ def log_between(a: float, b: float, low: float, high: float) -> float:
 # Draws ----------------------------------------------------------------------------------------------------------------
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def slope(a: float, b: float, odds: float) -> float:
     """The derivative of the log density, a·(1 − t) − b·t."""
     small = np.exp(-abs(odds))
     return (a * small - b if odds > 0.0 else a - b * small) / (1.0 + small)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def exponential_mass(rate: float, width: float) -> float:
     """The integral of exp(−rate·u) over 0 < u < width."""
     return width if rate * width < 1e-9 else -np.expm1(-rate * width) / rate
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def exponential_draw(rate: float, width: float, generator: Any) -> float:
     """A draw with density exp(−rate·u) over 0 < u < width."""
     share = uniform(generator)
@@ -134,7 +135,7 @@ def exponential_draw(rate: float, width: float, generator: Any) -> float:
     return min(-np.log1p(share * np.expm1(-rate * width)) / rate, width)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def odds_between(a: float, b: float, left: float, right: float, generator: Any) -> float:
     """The log-odds of a Beta(a, b) variate between two ends, which may be infinite.
 
@@ -185,7 +186,7 @@ def odds_between(a: float, b: float, left: float, right: float, generator: Any) 
     return min(max(odds, left), right)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def draw_between(a: float, b: float, low: float, high: float, generator: Any) -> Any:
     """A Beta(a, b) variate between two ends, and one less it."""
     odds = min(max(odds_between(a, b, odds_of(low), odds_of(high), generator), -FARTHEST), FARTHEST)

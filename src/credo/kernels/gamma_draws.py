@@ -8,9 +8,10 @@ import numpy as np
 
 from credo.kernels.compiler import compiled
 from credo.kernels.polytope_moves import SMALLEST, uniform
+from credo.kernels.sampler_arrays import BORROWING
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def log_gamma_draw(shape: float, generator: Any) -> float:
     """The logarithm of a gamma variate [Marsaglia and Tsang, 2000], which a small shape cannot make underflow."""
     boost = 0.0
@@ -26,7 +27,7 @@ def log_gamma_draw(shape: float, generator: Any) -> float:
             return np.log(d * v) + boost
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def draw_dirichlet(shape: Any, out: Any, generator: Any) -> None:
     highest = -np.inf
     for k in range(len(shape)):

@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 
 from credo.kernels.compiler import compiled
-from credo.kernels.sampler_arrays import Extras
+from credo.kernels.sampler_arrays import BORROWING, Extras
 
 FARTHEST = 650.0  # in log-odds: e^-650 is still a number
 SMALLEST = 1e-290
 MOST_SHRINKS = 200
 MOST_STEPS_OUT = 40
 STEP_OUT = 8.0  # the width of a step out, in log-odds along a line
+STRETCH = 12.0  # the width where no steps are made
 
 
 # Random numbers -------------------------------------------------------------------------------------------------------
 
 
-@compiled
+@compiled(**BORROWING)
 def uniform(generator: Any) -> float:
     """A number in (0, 1): xoshiro256+ [Blackman and Vigna, 2018]."""
     s0, s1, s2, s3 = generator[0], generator[1], generator[2], generator[3]
@@ -42,7 +43,7 @@ def uniform(generator: Any) -> float:
 # Moves ----------------------------------------------------------------------------------------------------------------
 
 
-@compiled
+@compiled(**BORROWING)
 def extra_terms(extras: Extras, named: Any, theta: Any) -> float:
     """What these products and soft statements add to the log density: 0 or −∞, or −w/2·violation²."""
     density = 0.0
@@ -63,7 +64,7 @@ def extra_terms(extras: Extras, named: Any, theta: Any) -> float:
     return density
 
 
-@compiled
+@compiled(**BORROWING)
 def log_split(a: float, b: float, odds: float) -> float:
     """log of t^a (1 − t)^b, t = 1/(1 + e^−odds): concave, and at most min(a·odds, −b·odds)."""
     if odds > 0.0:
@@ -71,7 +72,7 @@ def log_split(a: float, b: float, odds: float) -> float:
     return a * odds - (a + b) * np.log1p(np.exp(odds))
 
 
-@compiled
+@compiled(**BORROWING)
 def move_pair(
     i: int,
     j: int,
@@ -125,7 +126,7 @@ def move_pair(
         slack[constraints[e]] -= changes[e] * step
 
 
-@compiled
+@compiled(**BORROWING)
 def place_on_line(
     exponents: Any, theta: Any, indices: Any, values: Any, gaps: Any, length: float, odds: float
 ) -> float:
@@ -146,7 +147,7 @@ def place_on_line(
     return density
 
 
-@compiled
+@compiled(**BORROWING)
 def move_line(
     indices: Any,
     values: Any,
@@ -155,12 +156,16 @@ def move_line(
     named: Any,
     extras: Extras,
     exponents: Any,
+    far: bool,
     theta: Any,
     slack: Any,
     work: Any,
     generator: Any,
 ) -> None:
-    """Along any direction v, θ + s·v, density Π θ^exponents: by a slice in the log-odds of s between the two ends."""
+    """Along any direction v, θ + s·v, density Π θ^exponents: by a slice in the log-odds of s between the two ends.
+
+    Steps out are made where the draw may be `far`, as in corners; else one stretch is wide enough.
+    """
     low, high = -np.inf, np.inf
     flat = len(named) == 0
     for k in range(len(indices)):
@@ -196,15 +201,16 @@ def move_line(
     level = place_on_line(exponents, theta, indices, values, gaps, length, now) + np.log(uniform(generator))
     level += extra_terms(extras, named, theta)
     # Step out on both sides, together at most so often, then shrink [Neal, 2003, figures 3 and 5].
-    left = now - STEP_OUT * uniform(generator)
-    right = left + STEP_OUT
-    most_left = int(MOST_STEPS_OUT * uniform(generator))
+    width = STEP_OUT if far else STRETCH
+    left = now - width * uniform(generator)
+    right = left + width
+    most_left = int(MOST_STEPS_OUT * uniform(generator)) if far else 0
     for _ in range(most_left):
         density = place_on_line(exponents, theta, indices, values, gaps, length, left)
         if density < level or density + extra_terms(extras, named, theta) < level:
             break
         left -= STEP_OUT
-    for _ in range(MOST_STEPS_OUT - 1 - most_left):
+    for _ in range(MOST_STEPS_OUT - 1 - most_left if far else 0):
         density = place_on_line(exponents, theta, indices, values, gaps, length, right)
         if density < level or density + extra_terms(extras, named, theta) < level:
             break
@@ -225,7 +231,7 @@ def move_line(
         theta[indices[k]] = old[k]
 
 
-@compiled
+@compiled(**BORROWING)
 def set_ray(
     raised: Any, ratios: Any, owners: Any, distributions: Any, shape: Any, theta: Any, work: Any, indices: Any
 ) -> int:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+# Options of kernels that make no arrays: these need not count who holds one, which takes as long as their arithmetic.
+BORROWING: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+
 
 class Extras(NamedTuple):
     """Constraints that are evaluated at a point instead of bounding a move: products, in logarithms, and soft ones."""
@@ -93,7 +96,22 @@ class Ranges(NamedTuple):
     shares: Any  # (families,) whether any of its classes is shared
     summed_over: Any  # (distributions,) which belong to a shared class
     closed: Any  # (groups,) which need no moves
+    given: Any  # distributions of no shared class, CPT after CPT
+    given_starts: Any  # (families + 1,)
+    uninformative: Any  # distributions from which nothing is learned about m and π
     fixed_logs: Any  # (classes, components) log L_g where it depends on no mean
+
+
+class Given(NamedTuple):
+    """Room for what is computed of distributions whose θ is given, in the order of `Ranges.given`."""
+
+    logs: Any  # (parameters,) log θ
+    values: Any  # (given, components) Dir(θ | s_g·b_g), as a part of the largest
+    inners: Any  # (given,) Σ m·log θ
+    highest: Any  # (given,) the logarithm of the largest
+    fixed: Any  # (given,) what components add that do not change
+    norms: Any  # (2, components) log of 1/B(s_g·b_g), by `seen`
+    chances: Any  # (components,)
 
 
 class ChainState(NamedTuple):
@@ -112,6 +130,7 @@ class Mixture(NamedTuple):
     starts: Any  # (distributions + 1,)
     families: Any  # (distributions,)
     counts: Any  # (parameters,)
+    totals: Any  # (distributions,) of counts
     cells: Any  # (families + 1,)
     means: Any  # (cells,)
     seen: Any  # (distributions,)

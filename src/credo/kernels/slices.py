@@ -6,13 +6,14 @@ from typing import Any
 
 from credo.kernels.compiler import compiled
 from credo.kernels.polytope_moves import uniform
+from credo.kernels.sampler_arrays import BORROWING
 
 MOST_STEPS_OUT = 20
 MOST_SHRINKS = 100
 MOST_TRIALS = MOST_STEPS_OUT + MOST_SHRINKS
 
 
-@compiled
+@compiled(**BORROWING)
 def first_ends(now: float, width: float, generator: Any) -> Any:
     """The ends of a stretch around a number, and how many steps out may be made on either side."""
     left = now - width * uniform(generator)
@@ -20,7 +21,7 @@ def first_ends(now: float, width: float, generator: Any) -> Any:
     return left, left + width, steps, MOST_STEPS_OUT - 1 - steps
 
 
-@compiled
+@compiled(**BORROWING)
 def next_trial(ends: Any, generator: Any) -> float:
     """Out to the left while there are steps, then out to the right, then a number between."""
     left, right, steps_left, steps_right = ends
@@ -29,13 +30,13 @@ def next_trial(ends: Any, generator: Any) -> float:
     return right if steps_right > 0 else left + uniform(generator) * (right - left)
 
 
-@compiled
+@compiled(**BORROWING)
 def is_last(ends: Any) -> bool:
     """Whether a trial that is inside is the draw."""
     return ends[2] == 0 and ends[3] == 0
 
 
-@compiled
+@compiled(**BORROWING)
 def next_ends(ends: Any, now: float, width: float, tried: float, inside: bool) -> Any:
     """The ends after a trial."""
     left, right, steps_left, steps_right = ends

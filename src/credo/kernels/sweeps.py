@@ -8,12 +8,12 @@ import numpy as np
 
 from credo.kernels.compiler import compiled
 from credo.kernels.polytope_moves import move_line, move_pair, set_ray, uniform
-from credo.kernels.sampler_arrays import Extras, Geometry
+from credo.kernels.sampler_arrays import BORROWING, Extras, Geometry
 
 NOTHING = 1e-15  # a change of a constraint that is rounding: it keeps its value on the ray
 
 
-@compiled
+@compiled(**BORROWING)
 def refresh(geometry: Geometry, group: int, theta: Any, slack: Any) -> None:
     """Distributions summed to one again, and b − Aθ worked out anew: rounding adds up in what is only updated."""
     for d in range(geometry.group_distributions[group], geometry.group_distributions[group + 1]):
@@ -35,7 +35,7 @@ def work_space(parameters: int, constraints: int) -> Any:
     return np.zeros((6, parameters + constraints)), np.empty(parameters + constraints, dtype=np.int64)
 
 
-@compiled
+@compiled(**BORROWING)
 def sweep(
     geometry: Geometry,
     extras: Extras,
@@ -84,7 +84,10 @@ def sweep(
             else:
                 for k in range(stop - start):
                     exponents[k] = shape[indices[k]] - 1.0
-            move_line(indices, values, constraints, changes, named, extras, exponents, theta, slack, work, generator)
+            far = rays[move]
+            move_line(
+                indices, values, constraints, changes, named, extras, exponents, far, theta, slack, work, generator
+            )
         refresh(geometry, group, theta, slack)
 
 

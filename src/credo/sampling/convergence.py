@@ -143,7 +143,7 @@ def _effective_sizes(parts: Numbers) -> Numbers:
     chains, length, _ = parts.shape
     total = float(chains * length)
     within, pooled = _variances(parts)
-    covariance = _autocovariances(parts).mean(axis=0)  # (lags, quantities)
+    covariance = _autocovariances(parts)  # (lags, quantities)
     moves = ~(pooled <= 0)
     correlation = np.zeros_like(covariance)
     scale = length / (length - 1.0)  # within variances divide by n − 1, autocovariances by n
@@ -167,8 +167,11 @@ def _variances(parts: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _autocovariances(parts: Numbers) -> Numbers:
-    """The covariance of each chain with itself at every lag, by the fast Fourier transform; (chains, lags, …)."""
+    """The mean covariance of chains with themselves at every lag, by the fast Fourier transform; (lags, …)."""
+    from scipy.fft import irfft, next_fast_len, rfft
+
     length = parts.shape[1]
-    padded = 1 << (2 * length - 1).bit_length()
-    power = np.abs(np.fft.rfft(parts - parts.mean(axis=1, keepdims=True), padded, axis=1)) ** 2
-    return np.asarray(np.fft.irfft(power, padded, axis=1)[:, :length] / length, dtype=np.float64)
+    padded = next_fast_len(2 * length - 1, real=True)
+    waves = rfft(parts - parts.mean(axis=1, keepdims=True), padded, axis=1)
+    power = (waves.real**2 + waves.imag**2).mean(axis=0)
+    return np.asarray(irfft(power, padded, axis=0)[:length] / length, dtype=np.float64)

@@ -25,21 +25,22 @@ from credo.types import Indices, Numbers
 if TYPE_CHECKING:
     from credo.sampling.posterior import PosteriorResult
 
-MOST_OWN = 256  # configurations without data of a CPT that have intervals of their own; otherwise all have the same
+MOST_OWN = 4096  # configurations without data, in all CPTs, that have intervals of their own
 
 
 def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers, Numbers]:
     """The quantiles (1 − level)/2 and (1 + level)/2 of each number, axes (parents…, child).
 
-    Where many configurations have no data, all of these have the interval of the first: their distributions are the
-    same.
+    Where more than `MOST_OWN` configurations have no data, those of a CPT have the interval of the first of them: their
+    distributions are the same.
     """
     if not 0.0 < level < 1.0:
         raise OptionError(f"The level of an interval is a number between 0 and 1, not {level}.")
     ends = np.array([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     unseen, known = _configurations(result, _family(result, name))
     shape = result.means[name].shape
-    shared = unseen if len(unseen) > MOST_OWN else unseen[:0]
+    without_data = len(result.sampled.layout.distribution_starts()) - len(result.sampled.numbers)
+    shared = unseen if without_data > MOST_OWN else unseen[:0]
     low, high = np.empty((2, int(np.prod(shape[:-1])), shape[-1]))
     total = draw_count(result)
     if len(shared):

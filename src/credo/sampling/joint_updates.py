@@ -24,6 +24,7 @@ from credo.types import Flags, Indices, Numbers
 WIDTHS = (CLOSE, 0.15)  # parameters are tied where bounds hold them this close: loosely, and closely
 CORRELATIONS = (0.5, 0.9)  # and where draws are correlated so much
 ALONE = 0.5  # how likely a sweep updates a parameter on its own
+TOGETHER = 0.25  # how many parameters it proposes with others, for each of those: chosen by effective draws a second
 PASSES = 4  # over all constraints, to find what they leave to each parameter
 ROUNDING = 1e-12
 MOST_TIED = 12  # parameters of an update at most: of more, one is rejected nearly always
@@ -112,9 +113,9 @@ def joint_updates_of(supports: Sequence[Support], draws: Numbers | None = None) 
 
 
 def _chances(sizes: Indices, costs: Indices) -> Numbers:
-    """How likely a sweep makes each: those of several parameters propose, together, as many as those of one."""
+    """How likely a sweep makes each: those of several parameters propose, together, so many as those of one."""
     alone, steps = int((sizes == 1).sum()), int(sizes[sizes > 1].sum())
-    chances = np.where(sizes == 1, ALONE, min(1.0, ALONE * alone / max(1, steps)))
+    chances = np.where(sizes == 1, ALONE, min(1.0, TOGETHER * alone / max(1, steps)))
     return np.asarray(chances * np.minimum(1.0, MOST_ENTRIES * sizes / np.maximum(1, costs)))
 
 

@@ -114,6 +114,7 @@ def _in_arrays(classes: dict[Key, list[int]], arrays: DistributionArrays, named:
         np.bincount(owners, flags, families) > 0.0,
         summed_over,
         closed,
+        *_given(arrays, summed_over),
         np.zeros((len(kept), arrays.strengths.shape[1])),
     )
     if flags.any():
@@ -121,6 +122,14 @@ def _in_arrays(classes: dict[Key, list[int]], arrays: DistributionArrays, named:
 
         set_fixed_logs(arrays, found, np.ones(int(arrays.cells[-1])), found.fixed_logs)
     return found
+
+
+def _given(arrays: DistributionArrays, summed_over: Flags) -> tuple[Indices, Indices, Indices]:
+    """The distributions whose θ is given where m and π are drawn, CPT by CPT; and those that do not matter there."""
+    numbers = np.flatnonzero(arrays.informative & ~summed_over)
+    owners = arrays.families[numbers]
+    starts = _starts(np.bincount(owners, minlength=len(arrays.cells) - 1))
+    return numbers[np.argsort(owners, kind="stable")], starts, np.flatnonzero(~arrays.informative)
 
 
 def _shared(classes: dict[Key, list[int]]) -> set[Key]:

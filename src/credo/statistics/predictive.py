@@ -193,11 +193,11 @@ def p_values(parts: Sequence[Discrepancies]) -> tuple[Numbers, Numbers]:
     observed, replicated = [], []
     for part in parts:
         own, others = np.cbrt(part.observed), np.cbrt(part.replicated)  # nearly normal [Wilson and Hilferty, 1931]
-        centre, spread = others.mean(axis=0), others.std(axis=0)
-        moves = spread > 1e-9 * np.maximum(centre, 1e-9)
-        width = np.where(moves, spread, 1.0)
-        observed.append(np.broadcast_to(np.where(moves, (own - centre) / width, 0.0), others.shape))
-        replicated.append(np.where(moves, (others - centre) / width, 0.0))
+        # Sums of k squares have this deviation; what nearly never differs has less, and must not be the largest of all.
+        usual = np.sqrt(2.0) / 3.0 * np.maximum(part.replicated.mean(axis=0), 1.0) ** (-1.0 / 6.0)
+        centre, spread = others.mean(axis=0), np.maximum(others.std(axis=0), usual)
+        observed.append(np.broadcast_to((own - centre) / spread, others.shape))
+        replicated.append((others - centre) / spread)
     seen, simulated = np.concatenate(observed, axis=1), np.concatenate(replicated, axis=1)
     if not seen.size:
         return np.empty(0), np.empty(0)
