@@ -8,5 +8,6 @@ AGREEING = 1.02  # nested R-hat: starting points move the mean by less than a tw
 WARMUP_SHARE = 0.1  # of the warm-up that a single long chain gets
 LEAST_DRAWS = 16  # of each chain
 MOST_SWEEPS = 400
+MOST_SWEEPS_WITH_GENERAL = 160  # under statements about any probability, whose sweeps take longer
 MOST_SWEEPS_WITH_MISSING = 1600  # missing values hold CPTs fast: given them, these change little in a sweep
 SCATTERED = 64  # points near vertices, the first of which superchains start at; all show first directions
