@@ -7,8 +7,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from credo.knowledge import expressions, names, spoken
 from credo.knowledge.comparison import complete_comparison
 from credo.knowledge.comparison_mistakes import Compared
 from credo.knowledge.declarations import DECLARATIONS, Declaration
+from credo.knowledge.experts import Expert, Header, header_of, indentation
 from credo.knowledge.expressions import Probability
 from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, LineMistake, Mistake, describe
 from credo.knowledge.names import Part, token_part, without_comment
@@ -53,13 +54,26 @@ def _parse(text: str, source: str) -> Parsed:
     statements: list[Statement] = []
     declarations: list[Declaration] = []
     mistakes: list[Mistake] = []
+    block: _Block | None = None
     for number, line in enumerate(_LINE_END.split(text), start=1):
         start = line.lstrip()
         if not start or start[0] == "#":
             found = control_characters(line) if start else ()
             mistakes.extend(describe(mistake, number, line, source) for mistake in found)
             continue
+        if block is not None and indentation(line) <= block.indentation:
+            mistakes.extend(block.mistakes())
+            block = None
+        header = header_of(line)
+        if header is not None and not header.has_statement:
+            block = _Block(header.expert, indentation(line), number, line, source)
+            mistakes.extend(describe(mistake, number, line, source) for mistake in header.mistakes)
+            continue
         statement, wrong = parse_line(line, number, source)
+        if block is not None:
+            block.is_empty = False
+            statement, more = said_by(block.expert, statement, line)
+            wrong = (*wrong, *more)
         if type(statement) in DECLARATIONS:
             declarations.append(statement)  # type: ignore[arg-type]
         elif statement is not None:
@@ -69,7 +83,39 @@ def _parse(text: str, source: str) -> Parsed:
             end = 1 + len(line)
             mistakes.append(describe(LineMistake("too-many-mistakes", end, end + 1), number, line, source))
             break
+    else:
+        mistakes.extend(() if block is None else block.mistakes())
     return Parsed(tuple(statements), tuple(mistakes), tuple(declarations))
+
+
+@dataclass(slots=True)
+class _Block:
+    """The lines below `expert radiology:` that are indented more."""
+
+    expert: Expert | None
+    indentation: int
+    number: int
+    line: str
+    source: str
+    is_empty: bool = True
+
+    def mistakes(self) -> list[Mistake]:
+        if not self.is_empty:
+            return []
+        end = len(without_comment(self.line).rstrip()) + 1
+        return [describe(LineMistake("expert-empty", end - 1, end), self.number, self.line, self.source)]
+
+
+def said_by(
+    expert: Expert | None, statement: Statement | Declaration | None, line: str
+) -> tuple[Statement | Declaration | None, tuple[LineMistake, ...]]:
+    """The statement as one of the expert's; a mistake where it says what variables or rows are, which nobody doubts."""
+    if statement is None or expert is None:
+        return statement, ()
+    if not hasattr(statement, "expert"):
+        column, end = indentation(line) + 1, len(without_comment(line).rstrip()) + 1
+        return None, (LineMistake("expert-declaration", column, end, {"name": expert.name}),)
+    return replace(statement, expert=expert), ()
 
 
 def parsed_line(statement: Statement | Declaration | None, mistakes: Sequence[Mistake]) -> Parsed:
@@ -83,8 +129,19 @@ def parse_line(
     line: str, number: int = 1, source: str = ""
 ) -> tuple[Statement | Declaration | None, tuple[LineMistake, ...]]:
     """The statement or declaration on one line, if it can be read, and its mistakes."""
+    if len(line) <= MAX_LINE and (header := header_of(line)) is not None and not any(_unreadable(line)):
+        return _parse_after_header(header, line, number, source)
+    statement, mistakes, end = _read_line(line)
+    if statement is not None:
+        statement = replace(statement, span=Span(number, 1 + len(line) - len(line.lstrip()), end, line, source))
+    return statement, mistakes
+
+
+@lru_cache(maxsize=4096)  # an editor reads a text again at every keystroke, which changes one of its lines
+def _read_line(line: str) -> tuple[Statement | Declaration | None, tuple[LineMistake, ...], int]:
+    """The statement of a line, its mistakes, and the column where it ends; wherever the line stands."""
     if mistakes := tuple(_unreadable(line)):
-        return None, mistakes
+        return None, mistakes, 0
     end = len(without_comment(line).rstrip()) + 1
     read = line
     if line[end - 2 : end - 1] == "." and end > 2:  # a full stop may end a sentence
@@ -93,10 +150,24 @@ def parse_line(
     try:
         statement, mistakes = parser().parse(read, start="statement")
     except lark_errors() as error:
-        return None, (diagnose(error, read),)
-    if statement is not None:
-        statement = replace(statement, span=Span(number, 1 + len(line) - len(line.lstrip()), end, line, source))
-    return statement, as_written(mistakes, line) if mistakes else mistakes
+        return None, (diagnose(error, read),), 0
+    return statement, as_written(mistakes, line) if mistakes else mistakes, end
+
+
+def _parse_after_header(
+    header: Header, line: str, number: int, source: str
+) -> tuple[Statement | Declaration | None, tuple[LineMistake, ...]]:
+    """The statement after `expert radiology:` on the same line; what stands before it is read as blanks."""
+    if header.mistakes:
+        return None, header.mistakes
+    rest = " " * header.start + line[header.start :]
+    if header_of(rest) is not None:
+        return None, (LineMistake("expert-given", header.start + 1, len(line) + 1),)
+    statement, mistakes = parse_line(rest, number, source)
+    statement, more = said_by(header.expert, statement, rest)
+    if statement is not None and statement.span is not None:
+        statement = replace(statement, span=replace(statement.span, text=line))
+    return statement, (*mistakes, *more)
 
 
 def parse_event(text: str, source: str = "") -> Probability:
