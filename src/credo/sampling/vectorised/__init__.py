@@ -9,5 +9,6 @@ WARMUP_SHARE = 0.1  # of the warm-up that a single long chain gets
 TIED_WARMUP = 4  # times as long where rows are tied: failed attempts at ties hold CPTs fast
 LEAST_DRAWS = 16  # of each chain
 MOST_SWEEPS = 400
+MOST_SWEEPS_WITH_GENERAL = 160  # under statements about any probability, whose sweeps take longer
 MOST_SWEEPS_WITH_MISSING = 1600  # missing values hold CPTs fast: given them, these change little in a sweep
 SCATTERED = 64  # points near vertices, the first of which superchains start at; all show first directions
