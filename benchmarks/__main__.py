@@ -17,6 +17,7 @@ BENCHMARKS = (
     "explain",
     "queries",
     "cold_start",
+    "studio",
 )
 
 
