@@ -124,6 +124,22 @@ class CompiledChains:
         most = min(limit, max(1, EFFORT_UPDATES // max(1, self.chains * draws * self.sampled.size)))
         self.effort = np.clip(np.ceil(needed), 1, most).astype(np.int64)
 
+    @property
+    def mean_effort(self) -> float:
+        """How many times as long as a plain sweep one takes in which some CPTs are updated more often."""
+        sizes = np.diff(self.sampled.starts)
+        return float(sizes @ self.effort[self.sampled.families]) / max(1, int(sizes.sum()))
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many parameters are moved, and how many are drawn at once."""
+        moved = sum(
+            block.size
+            for block, closed in zip(self.region.blocks, self.ranges.closed.tolist(), strict=True)
+            if not closed
+        )
+        return moved, self.sampled.size - moved
+
     def judged(self, measure: Callable[[Numbers], Numbers], found: Draws) -> Numbers:
         """A measure of draws for each parameter that is kept, pooled where parameters are exchangeable."""
         return judged(measure, found.theta, self.ranges, self.arrays)

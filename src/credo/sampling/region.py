@@ -43,7 +43,10 @@ class Region:
 
 
 def region_of(
-    blocks: Sequence[Block], starts: Sequence[Numbers | None] | None = None, soft_weight: float | None = None
+    blocks: Sequence[Block],
+    starts: Sequence[Numbers | None] | None = None,
+    soft_weight: float | None = None,
+    with_rays: bool = True,
 ) -> Region:
     """The geometry of blocks, one group each, and a point inside of all; an error where a block allows nothing."""
     known: dict[tuple[bytes, ...], tuple[Directions, Numbers]] = {}
@@ -52,18 +55,20 @@ def region_of(
         """Thousands of configurations under one statement make blocks that are the same."""
         shape = shape_of(block)
         if shape not in known:
-            known[shape] = _prepared(block, None, soft_weight)
+            known[shape] = _prepared(block, None, soft_weight, with_rays)
         return known[shape]
 
     prepared = [
-        prepared_once(block) if start is None else _prepared(block, start, soft_weight)
+        prepared_once(block) if start is None else _prepared(block, start, soft_weight, with_rays)
         for block, start in zip(blocks, starts or [None] * len(blocks), strict=True)
     ]
     points = np.concatenate([np.zeros(0), *(point for _, point in prepared)])
     return Region(tuple(blocks), tuple(part for part, _ in prepared), points)
 
 
-def _prepared(block: Block, start: Numbers | None, soft_weight: float | None) -> tuple[Directions, Numbers]:
+def _prepared(
+    block: Block, start: Numbers | None, soft_weight: float | None, with_rays: bool
+) -> tuple[Directions, Numbers]:
     interior = interior_of(block)
     if interior is None:
         raise InfeasibleError
@@ -75,7 +80,7 @@ def _prepared(block: Block, start: Numbers | None, soft_weight: float | None) ->
         # Inside of everything: the descent may end on a face, but products that hold there hold near it.
         point = found + 1e-3 * (interior.point - found)
         point = point if _products_hold(block, point) else found
-    part = directions(block, interior, soft_weight)
+    part = directions(block, interior, soft_weight, with_rays)
     point = polished(part, point)
     point[interior.zero_parameters] = 0.0
     return part, point
