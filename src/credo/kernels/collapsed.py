@@ -90,15 +90,21 @@ def log_norm(arrays: DistributionArrays, means: Any, family: int, seen: int, g: 
 
 
 @compiled(**BORROWING)
+def set_norms(arrays: DistributionArrays, means: Any, norms: Any) -> None:
+    """log of 1/B(s_g·b_g) of every CPT; `update_mean` keeps them as they are."""
+    for family in range(len(arrays.cells) - 1):
+        for seen in range(2):
+            for g in range(arrays.strengths.shape[1]):
+                norms[family, seen, g] = log_norm(arrays, means, family, seen, g)
+
+
+@compiled(**BORROWING)
 def set_values(
     arrays: DistributionArrays, ranges: Ranges, state: ChainState, family: int, class_logs: Any, room: Given
 ) -> None:
     """Dir(θ | s_g·b_g) of a CPT's distributions whose θ is given, and L_g of its shared classes, up to a factor."""
     components, first_pooled = arrays.strengths.shape[1], arrays.uniform_components[0]
-    for seen in range(2):
-        for g in range(components):
-            room.norms[seen, g] = log_norm(arrays, state.means, family, seen, g)
-    cell = arrays.cells[family]
+    cell, norms = arrays.cells[family], room.norms[family]
     for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
         d = ranges.given[k]
         start, stop, seen = arrays.starts[d], arrays.starts[d + 1], arrays.seen[d]
@@ -110,7 +116,7 @@ def set_values(
         highest = -np.inf
         for g in range(components):
             inner = plain / (stop - start) if g < first_pooled else mean
-            room.values[k, g] = room.norms[seen, g] + arrays.strengths[seen, g] * inner
+            room.values[k, g] = norms[seen, g] + arrays.strengths[seen, g] * inner
             highest = max(highest, room.values[k, g])
         for g in range(components):
             room.values[k, g] = np.exp(room.values[k, g] - highest)
@@ -148,7 +154,10 @@ def mean_density(
     j: int,
     old: float,
 ) -> float:
-    """What the mean of a CPT as it is in `state` adds to the log density, after m_i was changed from `old`, and m_j."""
+    """What the mean of a CPT as it is in `state` adds to the log density, after m_i was changed from `old`, and m_j.
+
+    `room.rests` holds log 1/B(s_g·b_g) without these two; it is completed in `room.trial`.
+    """
     means, weights, first_pooled, components = (
         state.means,
         state.weights[family],
@@ -156,18 +165,22 @@ def mean_density(
         arrays.strengths.shape[1],
     )
     cell, change = arrays.cells[family], means[i] - old
+    trial = room.trial
     for g in range(first_pooled, components):  # what is shared is shared by those with data and those without
-        room.norms[0, g] = log_norm(arrays, means, family, 0, g)
+        strength = arrays.strengths[0, g]
+        trial[g] = (
+            room.rests[g] - lgamma(max(strength * means[i], SMALLEST)) - lgamma(max(strength * means[j], SMALLEST))
+        )
     value, product = 0.0, 1.0
     for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
         first = arrays.starts[ranges.given[k]] - cell
         inner = room.inners[k] + change * (room.logs[first + i] - room.logs[first + j])
         shift = 0.0
         for g in range(first_pooled, components):
-            shift = max(shift, room.norms[0, g] + arrays.strengths[0, g] * inner - room.highest[k])
+            shift = max(shift, trial[g] + arrays.strengths[0, g] * inner - room.highest[k])
         total = room.fixed[k] * np.exp(-shift) if shift > 0.0 else room.fixed[k]
         for g in range(first_pooled, components):
-            total += weights[g] * np.exp(room.norms[0, g] + arrays.strengths[0, g] * inner - room.highest[k] - shift)
+            total += weights[g] * np.exp(trial[g] + arrays.strengths[0, g] * inner - room.highest[k] - shift)
         value += shift
         product *= total
         if not 1e-200 < product < 1e200:
@@ -193,12 +206,12 @@ def update_mean(
 ) -> None:
     """m of a CPT, state against state, by slices in the log-odds of their split, with z summed over."""
     means, weights, start, stop = state.means, state.weights[family], arrays.cells[family], arrays.cells[family + 1]
-    states = stop - start
-    if arrays.uniform_components[0] == arrays.strengths.shape[1]:
+    states, first_pooled, components = stop - start, arrays.uniform_components[0], arrays.strengths.shape[1]
+    if first_pooled == components:
         return
     for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
         room.fixed[k] = 0.0
-        for g in range(arrays.uniform_components[0]):
+        for g in range(first_pooled):
             room.fixed[k] += weights[g] * room.values[k, g]
     for i in range(start, start + 1 if states == 2 else stop):
         j = start + (i - start + 1 + int(uniform(generator) * (states - 1))) % states
@@ -206,6 +219,10 @@ def update_mean(
             continue
         old_i, old_j = means[i], means[j]
         total, now = old_i + old_j, np.log(old_i / old_j)
+        for g in range(first_pooled, components):
+            strength = arrays.strengths[0, g]
+            room.rests[g] = room.norms[family, 0, g] + lgamma(max(strength * old_i, SMALLEST))
+            room.rests[g] += lgamma(max(strength * old_j, SMALLEST))
         level = np.log(uniform(generator)) + concentration * (np.log(old_i) + np.log(old_j))
         level += mean_density(arrays, ranges, state, family, class_logs, room, i, j, old_i)
         ends, found = first_ends(now, WIDTH, generator), False
@@ -221,6 +238,9 @@ def update_mean(
             ends = next_ends(ends, now, WIDTH, odds, inside)
         if not found:
             means[i], means[j] = old_i, old_j
+        else:
+            for g in range(first_pooled, components):
+                room.norms[family, 0, g] = room.norms[family, 1, g] = room.trial[g]
         for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
             first = arrays.starts[ranges.given[k]] - start
             room.inners[k] += (means[i] - old_i) * (room.logs[first + i] - room.logs[first + j])

@@ -110,7 +110,9 @@ class Given(NamedTuple):
     inners: Any  # (given,) Σ m·log θ
     highest: Any  # (given,) the logarithm of the largest
     fixed: Any  # (given,) what components add that do not change
-    norms: Any  # (2, components) log of 1/B(s_g·b_g), by `seen`
+    norms: Any  # (families, 2, components) log of 1/B(s_g·b_g), by `seen`
+    rests: Any  # (components,) the same of one CPT without two states whose means change,
+    trial: Any  # (components,) and with them
     chances: Any  # (components,)
 
 

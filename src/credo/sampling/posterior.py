@@ -19,10 +19,10 @@ distribution's. Statements thereby inform the prior too: distributions that must
 for those about which nothing is known. A soft statement multiplies the density by exp(−W·C/2·violation²) [liao, eq. 5].
 
 Gibbs sampling: θ along feasible directions (`uniform.py`) and by joint updates (`joint_updates.py`) in blocks, and
-exactly elsewhere; z, π, w exactly; m by slices. There are two implementations of the same updates, chosen by the size
-of the problem alone: `vectorised` advances 256 chains with NumPy and starts at once; `compiled_chains` runs few
-long chains in compiled code, whose compilation takes longer than a small problem needs as a whole. Where values are
-missing, each sweep first draws them given the CPTs (`missing_values.py`).
+exactly elsewhere (`ranges.py`); z and w exactly; m and π by slices with z summed over, or given z. There are two
+implementations, chosen by the size of the problem alone: `vectorised` advances 256 chains with NumPy and starts at
+once; `compiled_chains` runs few long chains in compiled code, whose compilation takes longer than a small problem needs
+as a whole. Where values are missing, each sweep first draws them given the CPTs (`missing_values.py`).
 """
 
 from __future__ import annotations
