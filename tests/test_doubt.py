@@ -11,9 +11,11 @@ import pytest
 import credo
 from credo.constraints.conflicts import ConflictError
 from credo.errors import OptionError
+from tests.helpers.command_line import run
 
 STATES = {"smoke": ["no", "yes"], "lung": ["no", "yes"]}
 NETWORK = credo.Network(STATES, {"lung": ["smoke"]}, name="clinic")
+CPTS = {"smoke": [0.5, 0.5], "lung": [[0.9, 0.1], [0.8, 0.2]]}
 ROWS = pl.DataFrame(
     {"smoke": ["yes"] * 30 + ["no"] * 30, "lung": ["yes"] * 6 + ["no"] * 24 + ["yes"] * 2 + ["no"] * 28}
 )
@@ -85,9 +87,67 @@ def test_trust_is_given_and_confidence_goes_first() -> None:
 
 
 def test_what_fixed_cpts_contradict_is_wrong() -> None:
-    network = NETWORK.with_cpts({"smoke": [0.5, 0.5], "lung": [[0.9, 0.1], [0.8, 0.2]]})
+    network = NETWORK.with_cpts(CPTS)
     fit = credo.fit(network, ROWS, "P(smoke=yes) >= 0.9\nsmoke raises lung", fixed=["smoke"], doubt=True)
     assert fit.statements()["probability"][0] == 0.0
+
+
+EXPERTS = """P(smoke=yes) <= 0.45
+P(lung=yes | smoke=no) >= 0.01 with confidence 0.9
+expert careful with reliability 0.95:
+    smoke raises lung
+expert careless:
+    P(lung=yes | smoke=yes) >= 0.8
+    P(lung=yes | smoke=no) >= 0.7
+"""
+
+
+def test_experts_have_reliabilities_of_their_own() -> None:
+    fit = credo.fit(NETWORK, ROWS, EXPERTS)
+    experts = {each["expert"]: each for each in fit.experts().to_dicts()}
+    assert experts["careful"]["given"]
+    assert experts["careless"]["reliability"] < 0.85
+    found = {each["statement"]: each for each in fit.statements().to_dicts()}
+    assert "P(smoke=yes) <= 0.45" not in found  # outside of blocks and without a confidence it must hold
+    assert found["P(lung=yes | smoke=no) >= 0.01 with confidence 0.9"]["believed"] == 0.9
+    assert found["P(lung=yes | smoke=yes) >= 0.8"]["expert"] == "careless"
+    assert fit.posterior is not None
+    low, high = fit.interval_arrays("smoke", 0.99)
+    assert high[1] <= 0.45 + 1e-9
+    assert low[1] > 0.2
+    assert "Expert careful is right in 95% of all cases (as given)." in str(fit)
+
+
+def test_reports_and_explanations_start_with_it(doubted: credo.Fit, tmp_path: Path) -> None:
+    explanation = doubted.explain(verbose=False)
+    assert "contradicted by the data" not in str(explanation)
+    page = doubted.report(tmp_path / "page.html", explanation=explanation, verbose=False).read_text(encoding="utf-8")
+    first = page.index("One of 4 statements that may be wrong is probably wrong.")
+    assert first < page.index("the probabilities of 2 variables were learned")
+    assert page.index("&gt;= 0.9") < page.index("&lt;= 0.4")
+
+
+def test_missing_values_are_drawn_beside_it() -> None:
+    rows = ROWS.with_columns(pl.when(pl.int_range(60) % 7 == 0).then(None).otherwise("lung").alias("lung"))
+    fit = credo.fit(NETWORK, rows, CONTRADICTORY, doubt=True)
+    assert fit.statements()["probability"][0] < 0.05
+
+
+def test_methods_that_do_not_use_knowledge_do_not_doubt_it() -> None:
+    assert credo.fit(NETWORK, ROWS, EXPERTS, method="ml").doubt is None
+
+
+def test_the_command_line_doubts(tmp_path: Path) -> None:
+    ROWS.write_csv(tmp_path / "rows.csv")
+    credo.write_network(NETWORK.with_cpts(CPTS), tmp_path / "clinic.xdsl")
+    (tmp_path / "clinic.credo").write_text(CONTRADICTORY, encoding="utf-8")
+    done = run(
+        "learn", "clinic.xdsl", "rows.csv", "-k", "clinic.credo", "--doubt", "--trust", "0.9", "--json", folder=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    content = json.loads(done.stdout)
+    assert content["statements"][0]["statement"] == "P(lung=yes | smoke=yes) >= 0.9"
+    assert content["experts"][0]["is_given"]
 
 
 def test_products_beside_doubted_statements_are_refused() -> None:

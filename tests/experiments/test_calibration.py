@@ -79,11 +79,11 @@ def test_numbers_of_one_data_set_count_as_dependent() -> None:
     assert error == pytest.approx(np.sqrt(0.75 * 0.25 / 4))
 
 
-@pytest.mark.parametrize("sets", amounts(10, 40))
+@pytest.mark.parametrize("sets", amounts(6, 40))
 def test_a_variable_that_is_hardly_ever_seen_has_wide_intervals(sets: int) -> None:
-    """11 of 40, when expected counts were taken as observed. Of ten, six or fewer are 6e-5 where 95% is true."""
+    """11 of 40, when expected counts were taken as observed. Where 95% is true, two or fewer of six are 9e-5."""
     records = [run_trial(("a → b → c, b in 20 of 400 rows, c nearly useless", trial))[0] for trial in range(sets)]
-    assert sum(int(str(record["answers within 95%"])) for record in records) >= {10: 6, 40: 31}[sets]
+    assert sum(int(str(record["answers within 95%"])) for record in records) >= {6: 3, 40: 31}[sets]
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ class Weighted:
 
 def tied_posterior(
     network: Network, rows: np.ndarray, ties: Sequence[Tie], reading: str, copies: np.ndarray | None = None,
-    draws: int = 300_000,
+    draws: int = 200_000,
 ) -> Weighted:  # fmt: skip
     """Draws from the uniform prior, weighted by the likelihood; each row is in one tie at most."""
     layout, rng = Layout.of(network), np.random.default_rng(0)

@@ -36,7 +36,7 @@ def test_alone_they_leave_the_exact_posterior_of_what_they_move(line: Network) -
     state = ChainState(np.full(10, 0.5), np.zeros(count, np.int64), np.full(6, 0.5), np.ones((3, 1)), np.ones(1))
     rng, drawn = np.random.default_rng(0), []
     tried, accepted = np.zeros((2, count), dtype=np.int64)
-    for _ in range(4000):
+    for _ in range(3000):
         move_hidden(moves, arrays, state, rng, tried, accepted)
         drawn.append(state.theta.copy())
     assert (accepted[moves.distributions] > 0.1 * tried[moves.distributions]).all()

@@ -63,7 +63,7 @@ def test_without_statements_it_is_the_mixture_over_all_completions(line: Network
     assert (layout.pack(result.errors) < 0.1 * deviations).all()
 
 
-@both
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_of_a_variable_that_no_row_shows_too(line: Network, compiled: bool) -> None:
     """Its distributions are also proposed from their prior, which the compiled sampler judges by the rows."""
     rows = ROWS.copy()

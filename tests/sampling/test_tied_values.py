@@ -77,7 +77,7 @@ CASES: dict[str, tuple[np.ndarray, tuple[Tie, ...], np.ndarray | None]] = {
     "differ": (ROWS, (Tie((0, 1), ("b",), True), Tie((3, 5), ("b",), True)), None),
     "weights": (ROWS, (PAIR,), np.array([1.0, 2.0, 1.0, 2.0, 1.0, 1.0, 1.0, 3.0, 1.0])),
 }
-ALWAYS = (("share", "cll"), ("share", "joint"), ("tuple", "cll"), ("differ", "cll"), ("weights", "joint"))
+ALWAYS = (("share", "cll"), ("tuple", "joint"), ("differ", "cll"), ("weights", "joint"))
 
 
 @slow_compiled
@@ -92,7 +92,7 @@ ALWAYS = (("share", "cll"), ("share", "joint"), ("tuple", "cll"), ("differ", "cl
 def test_it_is_the_exact_posterior(line: Network, case: str, reading: str, compiled: bool) -> None:
     rows, ties, weights = CASES[case]
     exact = tied_posterior(line, rows, ties, reading, None if weights is None else weights.astype(int))
-    assert exact.effective_size > 10_000
+    assert exact.effective_size > 7_000
     shift, spread = accuracy(learn(line, rows, ties, reading, compiled, weights=weights), *exact.moments())
     assert shift < 0.1
     assert spread < 0.08

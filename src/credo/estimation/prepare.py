@@ -95,6 +95,8 @@ def prepare(
     """Read and count the table, choose the method, and put everything together."""
     options, reading = Options() if options is None else options, TieReading(tie_reading)
     named = None if method == "auto" else choose_method(method)
+    if named is not None and not named.uses_knowledge:
+        doubts = None
     if doubts is not None:
         named = _doubting(named)
     _prior_for(named or choose_method("auto", prior is not None), prior, model.expansion)  # an error before reading

@@ -19,6 +19,7 @@ from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
 from credo.estimation.solution import Uncertainty
 from credo.explain.allowed_ranges import AllowedRanges, allowed_ranges
 from credo.explain.contradictions import compare_with_data, contradictions_among
+from credo.explain.doubting import effects_of_doubted, without_doubted
 from credo.explain.explanation import ConfigurationExplanation, Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, cross_validate, leave_one_out, most_harmful_statement
 from credo.explain.next_observation import next_observations
@@ -30,6 +31,7 @@ from credo.explain.violations import UnusedStatement, statement_excesses
 from credo.knowledge import Knowledge
 from credo.model.network import Network
 from credo.progress import EXPLAINING, ProgressEvent, ProgressListener
+from credo.sampling.posterior import PosteriorResult
 from credo.types import Indices
 
 MAX_CONFIGURATIONS = 4_096  # of one variable that are explained
@@ -82,6 +84,9 @@ def explain(
     announce(cost, EXPLAINING, notify)
     is_used = METHODS[method].uses_knowledge
     theta = problem.layout.pack({name: network.cpt_array(name) for name in problem.layout.names})
+    everything = problem
+    if problem.doubts is not None:
+        problem = without_doubted(problem)  # what they did is in the draws
     conflicts = conflicts_behind(problem.blocks, theta)
     if METHODS[method].weighs_all_statements:
         problem = softened_problem(problem)
@@ -96,12 +101,19 @@ def explain(
     stated = lower(knowledge) if problem.stated is None else problem.stated
     observed = problem.counts if problem.observed is None else problem.observed
     plausible = compare_with_data(stated, observed, seed=problem.seed, knowledge=knowledge).plausible
-    contradicted = contradictions_among(plausible, knowledge, stated, observed)
+    doubted = set() if everything.doubts is None else set(everything.doubts.numbers.tolist())
+    contradicted = tuple(
+        each
+        for each in contradictions_among(plausible, knowledge, stated, observed)
+        if each.statement.number not in doubted
+    )
     begin(1)
     with _unbounded_likelihoods():
         effects = effects_of_statements(problem, of_mean=posterior is not None) if is_used else {}
+    if everything.doubts is not None and isinstance(posterior, PosteriorResult):
+        effects |= effects_of_doubted(everything, posterior)
     statements = explain_statements(
-        network, problem, knowledge, multipliers, effects, plausible, of_mean=posterior is not None, unused=unused
+        network, everything, knowledge, multipliers, effects, plausible, of_mean=posterior is not None, unused=unused
     )
     begin(2)
     ranges = allowed_ranges(problem)

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isfinite, log
 from numbers import Real
 from typing import Literal
 
 import numpy as np
 
+from credo.constraints.blocks import blocks_of, starts_of
 from credo.constraints.constraint_set import HOLDS_WITHIN, Constraints
 from credo.errors import OptionError, listing
+from credo.estimation.problem import Problem
 from credo.explain.plausibility import plausibilities
+from credo.explain.statement_effects import LEAST_CHANGE_OF_MEAN, Change, StatementEffect
 from credo.findings import Finding
 from credo.knowledge import Knowledge
+from credo.knowledge.experts import Expert as NamedExpert
+from credo.knowledge.experts import expert_of
 from credo.model.network import Network
-from credo.sampling.doubted_statements import DoubtedStatements, Expert
+from credo.sampling.doubted_statements import DoubtedStatements, Expert, apart, weights_without
+from credo.sampling.posterior import PosteriorResult
 from credo.types import Flags, Indices, Numbers
 
 Trust = float | Literal["learn"] | None
 LEAST_SHARE = 1e-9  # of all CPTs, below which a statement is not widened further
+NINE_IN_TEN = 1.645  # standard deviations from the mean
 UNDOUBTED = "not doubted"
 
 
@@ -41,10 +49,16 @@ def doubted_numbers(knowledge: Knowledge, stated: Constraints, doubt: bool, trus
     those about products, whose truth along a line is no interval.
     """
     all_of_them = check_trust(doubt, trust)
-    if not all_of_them:
+    statements = knowledge.statements
+    if not all_of_them and not any(expert_of(each) is not None for each in statements):
         return np.zeros(0, dtype=np.int64)
-    lowered = {*stated.linear.statements.tolist()} - _about_products(stated)
-    return np.array(sorted(lowered), dtype=np.int64)
+    about = {*stated.linear.statements.tolist()} - _about_products(stated)
+    unsure = {
+        number
+        for number, each in enumerate(statements)
+        if all_of_them or expert_of(each) is not None or getattr(each, "confidence", None) is not None
+    }
+    return np.array(sorted(about & unsure), dtype=np.int64)
 
 
 def _about_products(stated: Constraints) -> set[int]:
@@ -55,16 +69,31 @@ def doubted_statements(
     knowledge: Knowledge, stated: Constraints, numbers: Indices, trust: Trust, known: Network, kept: Sequence[str]
 ) -> DoubtedStatements:
     """How far each of the doubted statements is believed; `kept` CPTs of the `known` network stay as they are."""
-    experts = (Expert("", None if trust in (None, "learn") else float(trust)),)
+    own = [expert_of(knowledge.statements[number]) for number in numbers.tolist()]
+    named = {each.name: each for each in own if each is not None}
+    named |= {each.name: each for each in own if each is not None and each.reliability is not None}
+    anyone = Expert("", None if trust in (None, "learn") else float(trust))  # type: ignore[arg-type]
+    experts = (anyone, *(_expert(each) for each in named.values()))
+    position = {each.name: place for place, each in enumerate(experts)}
     confidences = [getattr(knowledge.statements[number], "confidence", None) for number in numbers.tolist()]
     return DoubtedStatements(
         numbers,
         experts,
-        np.zeros(len(numbers), dtype=np.int64),
+        np.array([0 if each is None else position[each.name] for each in own], dtype=np.int64),
         np.array([np.nan if each is None else each for each in confidences], dtype=np.float64),
         _log_widening(stated, numbers),
         _false(stated, numbers, known, kept),
     )
+
+
+def _expert(named: NamedExpert) -> Expert:
+    """The expert with a Beta distribution for a reliability that is learned."""
+    if not isinstance(named.reliability, tuple):
+        return Expert(named.name, named.reliability)
+    low, high = named.reliability
+    mean, deviation = (low + high) / 2.0, (high - low) / (2.0 * NINE_IN_TEN)
+    weight = max(mean * (1.0 - mean) / deviation**2 - 1.0, 1.0)
+    return Expert(named.name, None, (weight * mean, weight * (1.0 - mean)))
 
 
 def _log_widening(stated: Constraints, numbers: Indices) -> Numbers:
@@ -99,3 +128,39 @@ def undoubted_findings(stated: Constraints, numbers: Indices) -> list[Finding]:
         "probabilities is not doubted."
     )
     return [Finding(UNDOUBTED, message)]
+
+
+# Explanations ---------------------------------------------------------------------------------------------------------
+
+
+def without_doubted(problem: Problem) -> Problem:
+    """The problem with the statements that must hold alone."""
+    assert problem.doubts is not None
+    linear = problem.constraints.linear
+    kept = linear.take(~np.isin(linear.statements, problem.doubts.numbers))
+    constraints = replace(problem.constraints, linear=kept)
+    return replace(problem, constraints=constraints, blocks=blocks_of(constraints), doubts=None)
+
+
+def effects_of_doubted(problem: Problem, posterior: PosteriorResult) -> dict[int, StatementEffect]:
+    """What each doubted statement changed: the mean of the draws, and their mean weighted as if it had not been made.
+
+    The weight of a draw is 1/(r·w) where the statement is true, else 1/(1 − r); the expectation of it given what is
+    true, where r is learned.
+    """
+    assert problem.doubts is not None
+    blocks, doubted = apart(problem.blocks, problem.doubts)
+    draws = posterior.draws[:, :, : doubted.parameters]
+    true = doubted.true(draws).reshape(len(problem.doubts), -1)
+    draws = draws.reshape(-1, doubted.parameters)
+    mean = draws.mean(axis=0)
+    places = [place for block in blocks for place in block.configurations]
+    starts = starts_of([int(size) for block in blocks for size in np.diff(block.distributions)])
+    found = {}
+    for number, weights in zip(problem.doubts.numbers.tolist(), weights_without(problem.doubts, true), strict=True):
+        change = np.abs(weights @ draws / weights.sum() - mean)
+        largest = np.maximum.reduceat(change, starts[:-1])
+        order = np.argsort(-largest, kind="stable")
+        order = order[largest[order] >= LEAST_CHANGE_OF_MEAN]
+        found[number] = StatementEffect(tuple(Change(*places[d], float(largest[d])) for d in order.tolist()), 0.0)
+    return found

@@ -16,6 +16,8 @@ from credo.kernels.sampler_arrays import ChainState, DistributionArrays
 FARTHEST = 600.0  # in log-odds
 ROUNDING = 1e-12
 NEARLY_FLAT = 1e-6
+STEEPEST = 2.5  # σ: so that all constraints of a statement hold often where each counts by itself
+LEAST_STEPS = 4  # between a statement that is true or false and one whose constraints count one by one
 
 
 class DoubtArrays(NamedTuple):
@@ -25,7 +27,7 @@ class DoubtArrays(NamedTuple):
     indices: Any
     values: Any
     bounds: Any
-    statements: Any  # (doubted constraints,) the statement of each
+    statements: Any  # (doubted constraints,) the meaning of each
     hard_starts: Any
     hard_indices: Any
     hard_values: Any
@@ -46,6 +48,10 @@ class DoubtArrays(NamedTuple):
     set_limits: Any
     set_chances: Any  # (sets,) how likely a sweep renews each
     nodes: Any  # around the mode of a Beta density, in units of its width
+    tempered: Any  # (tempered,) meanings of many constraints
+    tempered_rows: Any  # (tempered,) how many each has
+    tempered_starts: Any  # (tempered + 1,) the pairs of the distributions that they are about
+    tempered_pairs: Any
 
 
 class BeliefArrays(NamedTuple):
@@ -55,27 +61,31 @@ class BeliefArrays(NamedTuple):
     odds: Any  # (statements,) given log-odds
     log_widening: Any  # (statements,)
     false: Any  # (statements,) which nothing makes true
+    meanings: Any  # (statements,) the same number for statements that say the same
     first: Any  # (experts,) a of a learned reliability, zero: it is given
     second: Any  # (experts,) b
 
 
 @compiled(error_model="numpy")
 def draw_odds(beliefs: BeliefArrays, broken: Any, odds: Any, generator: Any) -> None:
-    """log r·w/(1 − r) of every statement, with reliabilities drawn given what is true."""
+    """log r·w/(1 − r), summed over the statements of each meaning, with reliabilities drawn given what is true."""
     experts = len(beliefs.first)
     right, wrong = beliefs.first.copy(), beliefs.second.copy()
-    for s in range(len(odds)):
+    for s in range(len(beliefs.odds)):
         if beliefs.experts[s] >= 0:
-            if broken[s] == 0:
+            if broken[beliefs.meanings[s]] == 0 and not beliefs.false[s]:
                 right[beliefs.experts[s]] += 1.0
             else:
                 wrong[beliefs.experts[s]] += 1.0
     for e in range(experts):
         if right[e] > 0.0:
             right[e] = log_gamma_draw(right[e], generator) - log_gamma_draw(wrong[e], generator)
-    for s in range(len(odds)):
-        own = right[beliefs.experts[s]] if beliefs.experts[s] >= 0 else beliefs.odds[s]
-        odds[s] = own + beliefs.log_widening[s]
+    for meaning in range(len(odds)):
+        odds[meaning] = 0.0
+    for s in range(len(beliefs.odds)):
+        if not beliefs.false[s]:
+            own = right[beliefs.experts[s]] if beliefs.experts[s] >= 0 else beliefs.odds[s]
+            odds[beliefs.meanings[s]] += own + beliefs.log_widening[s]
 
 
 @compiled(error_model="numpy")
@@ -89,6 +99,17 @@ def place(step: float, first: float, second: float) -> float:
 
 
 @compiled(error_model="numpy")
+def inserted(xs: Any, gains: Any, count: int, at: float, gain: float) -> int:
+    """One more end of an interval, among those in ascending order; returns how many there are."""
+    slot = count
+    while slot > 0 and xs[slot - 1] > at:
+        xs[slot], gains[slot] = xs[slot - 1], gains[slot - 1]
+        slot -= 1
+    xs[slot], gains[slot] = at, gain
+    return count + 1
+
+
+@compiled(error_model="numpy")
 def move_pair_doubtful(
     doubt: DoubtArrays,
     pair: int,
@@ -98,13 +119,15 @@ def move_pair_doubtful(
     hard: Any,
     broken: Any,
     odds: Any,
-    xs: Any,
-    gains: Any,
-    heights: Any,
-    masses: Any,
+    tempered: int,  # a meaning whose constraints count one by one, −1: none
+    row_weight: float,
+    room: Any,  # (6, …) numbers
+    indices: Any,  # (2, …) whole numbers
     generator: Any,
 ) -> None:
     """Mass between two states: a piece by its mass, a point in it, and a Metropolis step for what is not linear."""
+    xs, gains, masses, slopes, offsets, knots = room[0], room[1], room[2], room[3], room[4], room[5]
+    passed, owners = indices[0], indices[1]
     i, j = doubt.firsts[pair], doubt.seconds[pair]
     a, b, old_i, old_j = shape[i], shape[j], theta[i], theta[j]
     now = np.log(old_i / old_j)
@@ -126,6 +149,14 @@ def move_pair_doubtful(
         while k < stop and doubt.statements[doubt.touched[k]] == s:
             row, change = doubt.touched[k], doubt.changes[k]
             own += slack[row] < -ROUNDING
+            if s == tempered:  # each constraint counts by itself, too
+                at = place(slack[row] / change, old_i, old_j)
+                if change > 0.0 and at > left:
+                    factor += row_weight
+                if change < 0.0 and at <= left:
+                    factor += row_weight
+                if left < at < right:
+                    count = inserted(xs, gains, count, at, -row_weight if change > 0.0 else row_weight)
             if change > 0.0:
                 end = min(end, slack[row] / change)
             else:
@@ -141,44 +172,44 @@ def move_pair_doubtful(
         for which in range(2):
             at, gain = (begin, odds[s]) if which == 0 else (end, -odds[s])
             if left < at < right:
-                slot = count
-                while slot > 0 and xs[slot - 1] > at:
-                    xs[slot], gains[slot] = xs[slot - 1], gains[slot - 1]
-                    slot -= 1
-                xs[slot], gains[slot] = at, gain
-                count += 1
+                count = inserted(xs, gains, count, at, gain)
 
-    # Nodes around the mode, merged with the ends from the back.
+    # Tangents at nodes around the mode; the knots between them are merged with the ends from the back.
     mode, width = np.log(a / b), np.sqrt(1.0 / a + 1.0 / b)
-    nodes = 0
-    for n in range(len(doubt.nodes)):
-        nodes += left < mode + width * doubt.nodes[n] < right
-    total, taken = count + nodes, len(doubt.nodes) - 1
-    last = count - 1
-    for slot in range(total - 1, -1, -1):
-        while taken >= 0 and not left < mode + width * doubt.nodes[taken] < right:
-            taken -= 1
-        at = mode + width * doubt.nodes[taken] if taken >= 0 else -np.inf
-        if last >= 0 and xs[last] >= at:
-            xs[slot + 1], gains[slot + 1] = xs[last], gains[last]
+    tangents = len(doubt.nodes)
+    for n in range(tangents):
+        at = mode + width * doubt.nodes[n]
+        small = np.exp(-abs(at))
+        slopes[n] = a - (a + b) * ((1.0 if at > 0.0 else small) / (1.0 + small))
+        offsets[n] = log_split(a, b, at) - slopes[n] * at
+    for n in range(tangents - 1):
+        at = (offsets[n + 1] - offsets[n]) / max(slopes[n] - slopes[n + 1], SMALLEST)
+        first, second = mode + width * doubt.nodes[n], mode + width * doubt.nodes[n + 1]
+        knots[n] = min(max(min(max(at, first), second), left), right)
+    total, last, knot = count + tangents - 1, count - 1, tangents - 2
+    for slot in range(total, 0, -1):
+        if last >= 0 and (knot < 0 or xs[last] > knots[knot]):
+            xs[slot], gains[slot], passed[slot] = xs[last], gains[last], 0
             last -= 1
         else:
-            xs[slot + 1], gains[slot + 1] = at, 0.0
-            taken -= 1
-    xs[0], gains[0], xs[total + 1] = left, 0.0, right
+            xs[slot], gains[slot], passed[slot] = knots[knot], 0.0, 1
+            knot -= 1
+    xs[0], gains[0], passed[0], xs[total + 1] = left, 0.0, 0, right
     pieces = total + 1
 
-    highest = -np.inf
-    heights[0] = log_split(a, b, xs[0])
+    highest, tangent = -np.inf, 0
     for p in range(pieces):
         factor += gains[p]
-        heights[p + 1] = log_split(a, b, xs[p + 1])
-        length, size = xs[p + 1] - xs[p], abs(heights[p + 1] - heights[p])
+        tangent += passed[p]
+        owners[p] = tangent
+        length = xs[p + 1] - xs[p]
         if length <= 0.0:
             masses[p] = -np.inf
             continue
+        rise = slopes[tangent] * length
+        size = abs(rise)
         inner = -0.5 * size if size < NEARLY_FLAT else np.log(-np.expm1(-size) / size)
-        masses[p] = np.log(length) + max(heights[p], heights[p + 1]) + inner + factor
+        masses[p] = np.log(length) + offsets[tangent] + slopes[tangent] * xs[p] + max(rise, 0.0) + inner + factor
         highest = max(highest, masses[p])
     if highest == -np.inf:
         return
@@ -190,19 +221,19 @@ def move_pair_doubtful(
     while chosen < pieces - 1 and rest > masses[chosen]:
         rest -= masses[chosen]
         chosen += 1
-    slope, share = heights[chosen + 1] - heights[chosen], uniform(generator)
-    if abs(slope) >= NEARLY_FLAT:
-        share = -np.log1p(share * np.expm1(-abs(slope))) / abs(slope)
-        if slope > 0.0:
+    length = xs[chosen + 1] - xs[chosen]
+    rise, share = slopes[owners[chosen]] * length, uniform(generator)
+    if abs(rise) >= NEARLY_FLAT:
+        share = -np.log1p(share * np.expm1(-abs(rise))) / abs(rise)
+        if rise > 0.0:
             share = 1.0 - share
-    new = xs[chosen] + share * (xs[chosen + 1] - xs[chosen])
+    new = xs[chosen] + share * length
     was = 0
     while was < pieces - 1 and xs[was + 1] <= now:
         was += 1
-    length = xs[was + 1] - xs[was]
-    old_share = (now - xs[was]) / length if length > 0.0 else 0.0
-    ratio = log_split(a, b, new) - heights[chosen] - share * slope
-    ratio -= log_split(a, b, now) - heights[was] - old_share * (heights[was + 1] - heights[was])
+    # How far the density lies below the tangents decides.
+    ratio = log_split(a, b, new) - offsets[owners[chosen]] - slopes[owners[chosen]] * new
+    ratio -= log_split(a, b, now) - offsets[owners[was]] - slopes[owners[was]] * now
     if np.log(uniform(generator)) >= ratio:
         return
     small = np.exp(-abs(new))
@@ -218,6 +249,78 @@ def move_pair_doubtful(
         before = slack[row] < -ROUNDING
         slack[row] -= doubt.changes[k] * step
         broken[doubt.statements[row]] += int(slack[row] < -ROUNDING) - int(before)
+
+
+@compiled(error_model="numpy")
+def temper(
+    doubt: DoubtArrays,
+    number: int,
+    shape: Any,
+    theta: Any,
+    slack: Any,
+    hard: Any,
+    broken: Any,
+    odds: Any,
+    old: Any,  # (2, …) room
+    room: Any,
+    indices: Any,
+    generator: Any,
+) -> None:
+    """A tempered transition [Neal, 1996] of a statement with many constraints, which becomes true or false as a whole.
+
+    Its factor exp(ℓ·[v = 0]), v constraints being violated, changes step by step to exp(−σ·v), which leads to where it
+    is true constraint by constraint, and back.
+    """
+    meaning = doubt.tempered[number]
+    first, last = doubt.tempered_starts[number], doubt.tempered_starts[number + 1]
+    rows = doubt.tempered_rows[number]
+    full, steps = odds[meaning], max(LEAST_STEPS, rows // 2)
+    for row in range(len(slack)):
+        old[0, row] = slack[row]
+    for k in range(first, last):
+        pair = doubt.tempered_pairs[k]
+        old[1, doubt.firsts[pair]], old[1, doubt.seconds[pair]] = theta[doubt.firsts[pair]], theta[doubt.seconds[pair]]
+    ratio, slope = 0.0, max(full / rows, STEEPEST)
+    for step in range(2 * steps):
+        # Up to the graded factor, and the same way down: pairs in reverse order.
+        level = step + 1 if step < steps else 2 * steps - step
+        share = level / steps
+        was = step / steps if step <= steps else (2 * steps - step + 1) / steps
+        if step != steps:
+            ratio -= (share - was) * (slope * broken[meaning] + (full if broken[meaning] == 0 else 0.0))
+        odds[meaning] = (1.0 - share) * full
+        for k in range(last - first):
+            pair = doubt.tempered_pairs[first + k if step < steps else last - 1 - k]
+            move_pair_doubtful(
+                doubt,
+                pair,
+                shape,
+                theta,
+                slack,
+                hard,
+                broken,
+                odds,
+                meaning,
+                share * slope,
+                room,
+                indices,
+                generator,
+            )
+    ratio += (slope * broken[meaning] + (full if broken[meaning] == 0 else 0.0)) / steps
+    odds[meaning] = full
+    if np.log(uniform(generator)) < ratio:
+        return
+    for k in range(first, last):
+        pair = doubt.tempered_pairs[k]
+        theta[doubt.firsts[pair]], theta[doubt.seconds[pair]] = old[1, doubt.firsts[pair]], old[1, doubt.seconds[pair]]
+    for row in range(len(hard)):
+        hard[row] = doubt.hard_bounds[row]
+        for e in range(doubt.hard_starts[row], doubt.hard_starts[row + 1]):
+            hard[row] -= doubt.hard_values[e] * theta[doubt.hard_indices[e]]
+    for row in range(len(slack)):
+        if slack[row] != old[0, row]:
+            broken[doubt.statements[row]] += int(old[0, row] < -ROUNDING) - int(slack[row] < -ROUNDING)
+            slack[row] = old[0, row]
 
 
 @compiled(error_model="numpy")
@@ -351,10 +454,10 @@ def update_doubtful(
         for i in range(arrays.starts[d], arrays.starts[d + 1]):
             theta[i] /= total
     slack, hard = np.empty(len(doubt.bounds)), np.empty(len(doubt.hard_bounds))
-    count = len(beliefs.odds)
+    count = 0
+    for s in range(len(beliefs.meanings)):
+        count = max(count, beliefs.meanings[s] + 1)
     broken, odds = np.zeros(count, dtype=np.int64), np.empty(count)
-    for s in range(count):
-        broken[s] = beliefs.false[s]
     for row in range(len(slack)):
         slack[row] = doubt.bounds[row]
         for e in range(doubt.starts[row], doubt.starts[row + 1]):
@@ -372,9 +475,13 @@ def update_doubtful(
             renew(doubt, number, arrays, state, slack, hard, broken, odds, kept, chances, work, drawn, generator)
     shape, active = np.empty(len(theta)), np.ones(len(arrays.cells) - 1, dtype=np.bool_)
     set_shapes(arrays, state, active, shape)
-    most = len(doubt.nodes) + 2
+    most = 0
     for pair in range(len(doubt.firsts)):
-        most = max(most, len(doubt.nodes) + 2 + 2 * (doubt.touched_starts[pair + 1] - doubt.touched_starts[pair]))
-    xs, gains, heights, masses = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1), np.empty(most + 1)
+        most = max(most, doubt.touched_starts[pair + 1] - doubt.touched_starts[pair])
+    most = 4 * most + len(doubt.nodes) + 2
+    room, indices = np.empty((6, most)), np.empty((2, most), dtype=np.int64)
     for pair in range(len(doubt.firsts)):
-        move_pair_doubtful(doubt, pair, shape, theta, slack, hard, broken, odds, xs, gains, heights, masses, generator)
+        move_pair_doubtful(doubt, pair, shape, theta, slack, hard, broken, odds, -1, 0.0, room, indices, generator)
+    old = np.empty((2, max(edge, len(slack))))
+    for number in range(len(doubt.tempered)):
+        temper(doubt, number, shape, theta, slack, hard, broken, odds, old, room, indices, generator)

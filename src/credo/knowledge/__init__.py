@@ -5,7 +5,7 @@ from credo.knowledge.declarations import cut, depends_on, variable
 from credo.knowledge.declared_network import declared_network
 from credo.knowledge.independence import does_not_affect
 from credo.knowledge.influence import lowers, raises, sub_synergize, synergize, synergy_direction, synergy_directions
-from credo.knowledge.knowledge import Knowledge, KnowledgeSource, knowledge_for, read_knowledge
+from credo.knowledge.knowledge import Knowledge, KnowledgeSource, expert, knowledge_for, read_knowledge
 from credo.knowledge.mistakes import KnowledgeError, KnowledgeFileError, KnowledgeTypeError, Mistake
 from credo.knowledge.noisy_family import noisy_and, noisy_max, noisy_min, noisy_or
 from credo.knowledge.quantity import P
@@ -29,6 +29,7 @@ __all__ = [
     "depends_on",
     "different",
     "does_not_affect",
+    "expert",
     "kind_of",
     "knowledge_for",
     "lowers",

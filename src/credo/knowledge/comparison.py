@@ -22,6 +22,7 @@ from credo.knowledge.comparison_mistakes import (
     side_mistakes,
     value_mistakes,
 )
+from credo.knowledge.experts import Expert
 from credo.knowledge.expressions import (
     Around,
     Expression,
@@ -59,6 +60,7 @@ class Comparison(ComparingStatement):
     margin: float = 0.0
     confidence: float | None = None
     span: Span | None = field(default=None, compare=False)
+    expert: Expert | None = field(default=None, kw_only=True)
 
     def __str__(self) -> str:
         text = expression_text(self.sides[0])
@@ -89,6 +91,7 @@ class Approximation(UncertainStatement):
     within: float
     confidence: float | None = None
     span: Span | None = field(default=None, compare=False)
+    expert: Expert | None = field(default=None, kw_only=True)
 
     def __str__(self) -> str:
         sides = f"{expression_text(self.left)} ~ {expression_text(self.right)}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from credo.knowledge.experts import Expert
 from credo.knowledge.mistakes import LineMistake
 from credo.knowledge.names import Part, checked_name, checked_number, joined, name_text, own_parent
 from credo.knowledge.network_names import NetworkNames, check_parents
@@ -20,6 +21,7 @@ class Independence(UncertainStatement):
     child: str
     confidence: float | None = None
     span: Span | None = field(default=None, compare=False)
+    expert: Expert | None = field(default=None, kw_only=True)
 
     def __str__(self) -> str:
         return f"{name_text(self.parent)} does not affect {name_text(self.child)}{modifiers_text(self)}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from credo.knowledge.experts import Expert
 from credo.knowledge.mistakes import LineMistake, python_error
 from credo.knowledge.names import (
     Part,
@@ -44,6 +45,7 @@ class Influence(ComparingStatement):
     margin: float = 0.0
     confidence: float | None = None
     span: Span | None = field(default=None, compare=False)
+    expert: Expert | None = field(default=None, kw_only=True)
 
     def __str__(self) -> str:
         return f"{name_text(self.parent)} {self.direction} {name_text(self.child)}{modifiers_text(self)}"
@@ -59,6 +61,7 @@ class Synergy(ComparingStatement):
     margin: float = 0.0
     confidence: float | None = None
     span: Span | None = field(default=None, compare=False)
+    expert: Expert | None = field(default=None, kw_only=True)
 
     def __str__(self) -> str:
         parents = " and ".join(name_text(parent) for parent in self.parents)

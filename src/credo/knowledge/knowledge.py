@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,9 @@ from types import MappingProxyType
 from typing import Any, Union
 
 from credo.knowledge.declarations import Declaration
+from credo.knowledge.experts import Expert, header_of
 from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, KnowledgeTypeError, Mistake, python_error
+from credo.knowledge.names import checked_name
 from credo.knowledge.parse import Parsed
 from credo.knowledge.sources import read_sources, shortened
 from credo.knowledge.state_order import Order, StateOrder, state_order
@@ -211,6 +213,50 @@ def read_knowledge(network: Network, path: str | os.PathLike[str]) -> Knowledge:
     return Knowledge(network, Path(path))
 
 
+def expert(
+    name: str, statements: KnowledgeSource, reliability: float | tuple[float, float] | None = None
+) -> tuple[Statement, ...]:
+    """The statements of an expert, who may be wrong.
+
+    Parameters
+    ----------
+    name : str
+        What results call the expert.
+    statements : str, path, statement, or an iterable of these
+        What the expert says.
+    reliability : float or tuple of two floats, optional
+        How often the expert is right, or two numbers between which that lies in nine cases of ten; learned if not
+        given.
+
+    Returns
+    -------
+    tuple of statements
+        For `credo.Knowledge` and `credo.fit`, among others.
+
+    Raises
+    ------
+    KnowledgeError
+        If a statement cannot be read, says what variables or rows are, or the reliability is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import credo
+    >>> said = credo.expert("radiology", ["smoke raises lung", credo.P("lung=yes") <= 0.1], reliability=0.9)
+    >>> len(said)
+    2
+    """
+    parsed = read_sources(items_of(statements))
+    raise_mistakes(parsed.mistakes)
+    who = Expert(checked_name(name), reliability)
+    found = header_of(f"{who}: -")
+    if found is None or found.expert is None:
+        raise python_error("reliability-range", str(who))
+    refused = [each for each in (*parsed.declarations, *parsed.statements) if not hasattr(each, "expert")]
+    if refused:
+        raise python_error("expert-declaration", to_text(refused[0]), name=name)
+    return tuple(replace(each, expert=found.expert) for each in parsed.statements)  # type: ignore[type-var]
+
+
 def knowledge_for(network: Network, knowledge: KnowledgeSource | None) -> Knowledge:
     """Knowledge about this very network: made of a source, or checked again if it was made for another network."""
     if not isinstance(knowledge, Knowledge):
@@ -236,7 +282,8 @@ def items_of(source: Any) -> list[Any]:
     one = isinstance(source, (str, bytes, Mapping)) or not isinstance(source, Iterable)
     if one or isinstance(source, Knowledge):
         return [*source.declarations, *source.statements] if isinstance(source, Knowledge) else [source]
-    return [each for item in source for each in (items_of(item) if isinstance(item, Knowledge) else (item,))]
+    nested = (Knowledge, list, tuple)  # such as the statements of an expert
+    return [each for item in source for each in (items_of(item) if isinstance(item, nested) else (item,))]
 
 
 def raise_mistakes(mistakes: Iterable[Mistake]) -> None:

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +17,7 @@ from credo.knowledge import expressions, names, spoken
 from credo.knowledge.comparison import complete_comparison
 from credo.knowledge.comparison_mistakes import Compared
 from credo.knowledge.declarations import DECLARATIONS, Declaration
+from credo.knowledge.experts import Expert, Header, header_of, indentation
 from credo.knowledge.expressions import Probability
 from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, LineMistake, Mistake, describe
 from credo.knowledge.names import Part, token_part, without_comment
@@ -53,13 +54,26 @@ def _parse(text: str, source: str) -> Parsed:
     statements: list[Statement] = []
     declarations: list[Declaration] = []
     mistakes: list[Mistake] = []
+    block: _Block | None = None
     for number, line in enumerate(_LINE_END.split(text), start=1):
         start = line.lstrip()
         if not start or start[0] == "#":
             found = control_characters(line) if start else ()
             mistakes.extend(describe(mistake, number, line, source) for mistake in found)
             continue
+        if block is not None and indentation(line) <= block.indentation:
+            mistakes.extend(block.mistakes())
+            block = None
+        header = header_of(line)
+        if header is not None and not header.has_statement:
+            block = _Block(header.expert, indentation(line), number, line, source)
+            mistakes.extend(describe(mistake, number, line, source) for mistake in header.mistakes)
+            continue
         statement, wrong = parse_line(line, number, source)
+        if block is not None:
+            block.is_empty = False
+            statement, more = said_by(block.expert, statement, line)
+            wrong = (*wrong, *more)
         if type(statement) in DECLARATIONS:
             declarations.append(statement)  # type: ignore[arg-type]
         elif statement is not None:
@@ -69,7 +83,39 @@ def _parse(text: str, source: str) -> Parsed:
             end = 1 + len(line)
             mistakes.append(describe(LineMistake("too-many-mistakes", end, end + 1), number, line, source))
             break
+    else:
+        mistakes.extend(() if block is None else block.mistakes())
     return Parsed(tuple(statements), tuple(mistakes), tuple(declarations))
+
+
+@dataclass(slots=True)
+class _Block:
+    """The lines below `expert radiology:` that are indented more."""
+
+    expert: Expert | None
+    indentation: int
+    number: int
+    line: str
+    source: str
+    is_empty: bool = True
+
+    def mistakes(self) -> list[Mistake]:
+        if not self.is_empty:
+            return []
+        end = len(without_comment(self.line).rstrip()) + 1
+        return [describe(LineMistake("expert-empty", end - 1, end), self.number, self.line, self.source)]
+
+
+def said_by(
+    expert: Expert | None, statement: Statement | Declaration | None, line: str
+) -> tuple[Statement | Declaration | None, tuple[LineMistake, ...]]:
+    """The statement as one of the expert's; a mistake where it says what variables or rows are, which nobody doubts."""
+    if statement is None or expert is None:
+        return statement, ()
+    if not hasattr(statement, "expert"):
+        column, end = indentation(line) + 1, len(without_comment(line).rstrip()) + 1
+        return None, (LineMistake("expert-declaration", column, end, {"name": expert.name}),)
+    return replace(statement, expert=expert), ()
 
 
 def parsed_line(statement: Statement | Declaration | None, mistakes: Sequence[Mistake]) -> Parsed:
@@ -85,6 +131,9 @@ def parse_line(
     """The statement or declaration on one line, if it can be read, and its mistakes."""
     if mistakes := tuple(_unreadable(line)):
         return None, mistakes
+    header = header_of(line)
+    if header is not None:
+        return _parse_after_header(header, line, number, source)
     end = len(without_comment(line).rstrip()) + 1
     read = line
     if line[end - 2 : end - 1] == "." and end > 2:  # a full stop may end a sentence
@@ -97,6 +146,22 @@ def parse_line(
     if statement is not None:
         statement = replace(statement, span=Span(number, 1 + len(line) - len(line.lstrip()), end, line, source))
     return statement, as_written(mistakes, line) if mistakes else mistakes
+
+
+def _parse_after_header(
+    header: Header, line: str, number: int, source: str
+) -> tuple[Statement | Declaration | None, tuple[LineMistake, ...]]:
+    """The statement after `expert radiology:` on the same line; what stands before it is read as blanks."""
+    if header.mistakes:
+        return None, header.mistakes
+    rest = " " * header.start + line[header.start :]
+    if header_of(rest) is not None:
+        return None, (LineMistake("expert-given", header.start + 1, len(line) + 1),)
+    statement, mistakes = parse_line(rest, number, source)
+    statement, more = said_by(header.expert, statement, rest)
+    if statement is not None and statement.span is not None:
+        statement = replace(statement, span=replace(statement.span, text=line))
+    return statement, (*mistakes, *more)
 
 
 def parse_event(text: str, source: str = "") -> Probability:

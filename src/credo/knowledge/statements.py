@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from credo.knowledge import comparison
 from credo.knowledge.comparison import APPROXIMATION, COMPARISON, Approximation, Comparison
 from credo.knowledge.declarations import DECLARATIONS, Declaration
+from credo.knowledge.experts import check_experts, expert_of
 from credo.knowledge.independence import INDEPENDENCE, Independence
 from credo.knowledge.influence import INFLUENCE, SYNERGY, Influence, Synergy
 from credo.knowledge.mistakes import MAX_MISTAKES, PYTHON, LineMistake, Mistake, describe
@@ -62,7 +63,8 @@ def to_text(statement: Statement | Declaration) -> str:
     """The statement as one line of the language, which reads back as the same statement."""
     if type(statement) not in STATEMENTS and type(statement) not in DECLARATIONS:
         raise TypeError(f"{statement!r} is no statement")
-    return str(statement)
+    expert = expert_of(statement)
+    return str(statement) if expert is None else f"{expert}: {statement}"
 
 
 def words_of(statement: Statement | Declaration) -> str:
@@ -113,6 +115,7 @@ def check_statements(
             if len(mistakes) >= MAX_MISTAKES:
                 return (*mistakes, described(_too_many(statement), statement))
     correct = [statement for number, statement in enumerate(statements) if number not in broken]
+    mistakes.extend(described(mistake, statement) for statement, mistake in check_experts(correct))
     for rules in STATEMENTS.values():
         mistakes.extend(described(mistake, statement) for statement, mistake in rules.check_together(correct))
     return tuple(mistakes)

@@ -10,16 +10,24 @@ from credo.drawing.svg import history_svg
 from credo.errors import listing
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, HeldOutScore
+from credo.explain.number_texts import probability_digits
 from credo.explain.summary import UNNAMED
 from credo.marginals import Marginals, fit_marginals
 from credo.model.expansion import expand
 from credo.predictive_checks import PredictiveChecks
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
-from credo.report.fit_text import TECHNICAL, contradicted_by_data, other_findings, what_to_do
+from credo.report.fit_text import (
+    FEW_DOUBTED,
+    TECHNICAL,
+    contradicted_by_data,
+    other_findings,
+    what_is_doubted,
+    what_to_do,
+)
 from credo.report.html import as_text, bullets, document, figure, folded, search_box, table
 from credo.report.predictive_text import TITLE, checks_section
-from credo.results import FitResult
+from credo.results import FitResult, doubted_statements_of
 
 FEW_STATEMENTS = 30  # that are in sight
 MAX_STATEMENTS = 8_000  # on one page
@@ -44,6 +52,10 @@ _STATEMENTS_KEY = (
     "percentage point. <b>Largest change</b>: of a probability if the statement is left out. <b>Probability</b>: that "
     "the statement is true, by the data alone; in brackets, how many times as probable as before the data (the Bayes "
     "factor). <b>Where</b>: the configurations of the parents that it is about, by their numbers below."
+)
+_DOUBTED_KEY = (
+    "<b>Probability</b>: that the statement is true, given the data and all statements. <b>Without it</b>: the same "
+    "from the data and the other statements alone."
 )
 _UNIMPORTANT = {
     Effect.SATISFIED: "hold with room to spare",
@@ -71,6 +83,7 @@ def fit_page(fit: FitResult, explanation: Explanation, checks: PredictiveChecks 
     contradicted = set(contradicted_by_data(fit)[1])  # in sentences that the summary has, too
     summary = [sentence for sentence in explanation.summary if sentence not in contradicted]
     parts = [
+        _doubted(fit),
         _contradicted(fit, explanation),
         _misfits(checks),
         f'<ol class="summary">{"".join(f"<li>{escape(sentence)}</li>" for sentence in summary)}</ol>',
@@ -90,6 +103,27 @@ def _network(fit: FitResult, explanation: Explanation, marginals: Marginals, anc
     changed = _CHANGES if any(change >= LEAST_CHANGE for change in changes.values()) else ""
     caption = f"{_ARROWS}{bars}{changed}{_CLICK}{f' {escape(marginals.note)}' if marginals.note else ''}"
     return figure(network_svg(fit.network, marginals.bars, changes, links), caption, kind="network")
+
+
+def _doubted(fit: FitResult) -> str:
+    """How probable the statements are that may be wrong, which comes first: the least probable in sight."""
+    if fit.doubt is None:
+        return ""
+    first, *others = what_is_doubted(fit)
+    named = any(expert.name for expert in fit.doubt.experts if expert.statements)
+    headings = ("statement", *(("expert",) if named else ()), "probability", "without it")
+    rows = []
+    for reference, belief in doubted_statements_of(fit)[:MAX_STATEMENTS]:
+        link = f'<a href="#s{reference.number}">{escape(str(reference))}</a>'
+        who = f"<td>{escape(belief.expert)}" if named else ""
+        numbers = (probability_digits(value, 2) for value in (belief.probability, belief.without))
+        rows.append(f"<tr><td>{link}{who}{''.join(f'<td>{number}' for number in numbers)}")
+    few, more = rows[:FEW_DOUBTED], rows[FEW_DOUBTED:]
+    others_shown = folded(f"{len(more):,} more", table("statements doubted", headings, "".join(more))) if more else ""
+    return (
+        f'<div class="warning"><p><strong>{escape(first)}</strong> {escape(" ".join(others))}</p>'
+        f'{table("statements doubted", headings, "".join(few))}{others_shown}<p class="soft">{_DOUBTED_KEY}</p></div>'
+    )
 
 
 def _contradicted(fit: FitResult, explanation: Explanation) -> str:

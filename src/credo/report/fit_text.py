@@ -134,21 +134,6 @@ def what_is_doubted(fit: FitResult) -> list[str]:
     return sentences
 
 
-def doubted_rows(fit: FitResult) -> list[tuple[str, str, str, str]]:
-    """Place, words, the probability of being true, and the same without the statement; the least probable first."""
-    if fit.doubt is None:
-        return []
-    return [
-        (
-            reference.place,
-            reference.text,
-            probability_digits(belief.probability, 2),
-            probability_digits(belief.without, 2),
-        )
-        for reference, belief in doubted_statements_of(fit)
-    ]
-
-
 def _doubted(fit: FitResult) -> list[RenderableType]:
     """Which statements are probably wrong, which comes before everything else."""
     if fit.doubt is None:
@@ -157,9 +142,10 @@ def _doubted(fit: FitResult) -> list[RenderableType]:
     table = Table(box=None, pad_edge=False)
     for heading in ("line", "statement", "probability", "without it"):
         table.add_column(heading, justify="left" if heading == "statement" else "right")
-    rows = doubted_rows(fit)
-    for place, text, probability, without in rows[:FEW_DOUBTED]:
-        table.add_row(Text(place.removeprefix("line ")), Text(text), probability, without)
+    rows = doubted_statements_of(fit)
+    for reference, belief in rows[:FEW_DOUBTED]:
+        numbers = (probability_digits(value, 2) for value in (belief.probability, belief.without))
+        table.add_row(Text(reference.place.removeprefix("line ")), Text(reference.text), *numbers)
     if len(rows) > FEW_DOUBTED:
         table.add_row(
             "", Text(f"… and {len(rows) - FEW_DOUBTED:,} more, all of them at least as probable", style="dim"), "", ""

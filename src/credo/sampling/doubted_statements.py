@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints, joined
 from credo.errors import OptionError
 from credo.types import Flags, Indices, Numbers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 EQUALITY_TOLERANCE = 0.01  # an equality has probability zero: what is doubted is |difference| ≤ this
 BELIEVED = (9.0, 1.0)  # a and b of a reliability about which nothing is known: right nine times in ten
@@ -97,8 +101,9 @@ class DoubtedStatements:
 class DoubtedConstraints:
     """The constraints of doubted statements on the parameters of all blocks, equalities as two of them."""
 
-    linear: LinearConstraints  # `statements` are positions among the doubted ones
+    linear: LinearConstraints  # `statements` are meanings
     statements: DoubtedStatements
+    meanings: Indices  # (statements,) the same number for statements that say the same
     blocks: Flags  # which blocks have such constraints
     parameters: int  # how many all blocks have
 
@@ -106,10 +111,31 @@ class DoubtedConstraints:
         """Which statements hold at points, (…, parameters of blocks): (statements, …)."""
         flat = theta.reshape(-1, theta.shape[-1])
         broken = self.linear.matrix(flat.shape[1]) @ flat.T > self.linear.bounds[:, None] + ROUNDING
-        wrong = np.zeros((len(self.statements), len(flat)), dtype=np.bool_)
-        np.logical_or.at(wrong, self.linear.statements, broken)
+        wrong = (self.members @ broken.astype(np.float64) > 0.0)[self.meanings]
         wrong[self.statements.false] = True
         return ~wrong.reshape(len(self.statements), *theta.shape[:-1])
+
+    @property
+    def count(self) -> int:
+        """How many different meanings there are."""
+        return int(self.meanings.max(initial=-1)) + 1
+
+    @property
+    def members(self) -> csr_array:
+        """Which constraints each meaning has, (meanings, constraints)."""
+        from scipy.sparse import csr_array
+
+        rows, every = self.linear.statements, np.arange(len(self.linear))
+        return csr_array((np.ones(len(every)), (rows, every)), shape=(self.count, len(every)))
+
+    @property
+    def speakers(self) -> csr_array:
+        """Which statements have each meaning and can be true, (meanings, statements)."""
+        from scipy.sparse import csr_array
+
+        every = np.arange(len(self.meanings))
+        possible = (~self.statements.false).astype(np.float64)
+        return csr_array((possible, (self.meanings, every)), shape=(self.count, len(every)))
 
 
 def apart(blocks: Sequence[Block], statements: DoubtedStatements) -> tuple[tuple[Block, ...], DoubtedConstraints]:
@@ -137,7 +163,38 @@ def apart(blocks: Sequence[Block], statements: DoubtedStatements) -> tuple[tuple
         first += block.size
     linear = joined(parts, firsts)
     linear = as_inequalities(replace(linear, statements=position[linear.statements]))
-    return tuple(kept), DoubtedConstraints(linear, statements, np.array(has, dtype=np.bool_), first)
+    starts = np.concatenate([[0], *(np.diff(block.distributions) for block in blocks)]).cumsum()
+    linear, meanings = _without_repetition(linear, len(statements), starts)
+    return tuple(kept), DoubtedConstraints(linear, statements, meanings, np.array(has, dtype=np.bool_), first)
+
+
+def _without_repetition(linear: LinearConstraints, count: int, starts: Indices) -> tuple[LinearConstraints, Indices]:
+    """The constraints of statements that differ, which are numbered anew, and the number of each statement.
+
+    "P(no) ≤ 0.3" and "P(yes) ≥ 0.7" are the same: constraints are compared in the form in which the last state of a
+    distribution has no coefficient, and the largest coefficient is one.
+    """
+    keys: list[list[tuple[object, ...]]] = [[] for _ in range(count)]
+    owners = np.searchsorted(starts, linear.indices, side="right") - 1
+    for row, statement in enumerate(linear.statements.tolist()):
+        entries = slice(linear.starts[row], linear.starts[row + 1])
+        form: dict[int, float] = {}
+        bound = float(linear.bounds[row])
+        for d in np.unique(owners[entries]).tolist():
+            own = linear.indices[entries][owners[entries] == d]
+            values = np.zeros(starts[d + 1] - starts[d])
+            np.add.at(values, own - starts[d], linear.coefficients[entries][owners[entries] == d])
+            bound -= float(values[-1])
+            form |= {int(starts[d]) + k: float(v) for k, v in enumerate(values - values[-1]) if abs(v) > ROUNDING}
+        largest = max(map(abs, form.values()), default=1.0)
+        rounded = tuple((i, round(value / largest, 9)) for i, value in sorted(form.items()))
+        keys[statement].append((rounded, round(bound / largest, 9)))
+    known: dict[object, int] = {}
+    meanings = np.array([known.setdefault(frozenset(key), len(known)) for key in keys], dtype=np.int64)
+    firsts = np.zeros(count, dtype=np.bool_)
+    firsts[np.unique(meanings, return_index=True)[1]] = True
+    kept = linear.take(firsts[linear.statements])
+    return replace(kept, statements=meanings[kept.statements]), meanings
 
 
 def _require_inequalities(block: Block, hard: Flags) -> None:
@@ -235,31 +292,45 @@ class DoubtResult:
     r_hat: Numbers = field(repr=False)  # (statements,)
 
 
-def beliefs(statements: DoubtedStatements, true: Flags, errors: Numbers) -> Iterator[StatementBelief]:
-    """How probable each statement is; `true` is (statements, draws).
+def weights_without(statements: DoubtedStatements, true: Flags) -> Iterator[Numbers]:
+    """The weight of each draw as if a statement had not been made, for each; `true` is (statements, draws).
 
-    Without a statement of given r the odds are those with it, divided by r·w/(1 − r). Where r is learned, it depends on
-    what is true: E[1/r] and E[1/(1 − r)] given that are known, since r is then a Beta variable.
+    1/(r·w) where it is true, 1/(1 − r) where not. Where r is learned, it depends on what is true: E[1/r] and
+    E[1/(1 − r)] given that are known, since r is then a Beta variable.
     """
     learned = statements.learned
     reliable = {number: statements.reliability_given(number, true[learned == number]) for number in set(learned) - {-1}}
     for place in range(len(statements)):
-        own, number = true[place], int(learned[place])
-        widening = float(np.exp(statements.log_widening[place]))
+        number, given = int(learned[place]), statements.confidences[place]
         if number >= 0:
             a, b = reliable[number]
-            of_true = np.where(own, (a + b - 1.0) / np.maximum(a - 1.0, ROUNDING), 0.0).mean()
-            of_false = np.where(own, 0.0, (a + b - 1.0) / np.maximum(b - 1.0, ROUNDING)).mean()
-            believed = float((a / (a + b)).mean())
+            of_true, of_false = ((a + b - 1.0) / np.maximum(each - 1.0, ROUNDING) for each in (a, b))
         else:
-            believed = float(statements.confidences[place])
-            if np.isnan(believed):
-                believed = float(statements.experts[statements.expert_of[place]].reliability or 0.0)
-            of_true, of_false = own.mean() / max(believed, ROUNDING), (~own).mean() / max(1.0 - believed, ROUNDING)
-        without = of_true / widening / (of_true / widening + of_false)
-        name = statements.experts[statements.expert_of[place]].name
+            if np.isnan(given):
+                given = statements.experts[statements.expert_of[place]].reliability or 0.0
+            of_true, of_false = 1.0 / max(given, ROUNDING), 1.0 / max(1.0 - given, ROUNDING)
+        yield np.where(true[place], of_true * np.exp(-statements.log_widening[place]), of_false)
+
+
+def beliefs(statements: DoubtedStatements, true: Flags, errors: Numbers) -> Iterator[StatementBelief]:
+    """How probable each statement is; `true` is (statements, draws)."""
+    learned = statements.learned
+    means = {}
+    for number in set(learned.tolist()) - {-1}:
+        a, b = statements.reliability_given(number, true[learned == number])
+        means[number] = float((a / (a + b)).mean())
+    for place, weights in enumerate(weights_without(statements, true)):
+        expert = statements.experts[statements.expert_of[place]]
+        believed = float(statements.confidences[place])
+        if np.isnan(believed):
+            believed = means[int(learned[place])] if expert.reliability is None else expert.reliability
         yield StatementBelief(
-            int(statements.numbers[place]), name, float(own.mean()), float(without), float(errors[place]), believed
+            int(statements.numbers[place]),
+            expert.name,
+            float(true[place].mean()),
+            float(weights @ true[place] / weights.sum()),
+            float(errors[place]),
+            believed,
         )
 
 

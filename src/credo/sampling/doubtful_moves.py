@@ -1,14 +1,16 @@
 """How distributions move under statements that may be wrong.
 
 Mass between two states of a distribution: in the log-odds x of their split the density is that of a Beta variable,
-log-concave, times a factor for each statement that is constant on an interval of x and one outside of it. Between nodes
-around the mode, and the ends of all intervals, the logarithm of the Beta density is taken as linear: a piece is chosen
-by its mass, and a point in it drawn. A Metropolis step corrects for what is not linear, and nearly always accepts. So a
-statement is entered and left in one step, however narrow it is.
+log-concave, times a factor for each statement that is constant on an interval of x and one outside of it. The
+logarithm of the Beta density is bounded by its tangents at nodes around the mode; between their knots, and the ends of
+all intervals, a piece is chosen by its mass, and a point in it drawn. A Metropolis step corrects for what lies below
+the tangents, and nearly always accepts. So a statement is entered and left in one step, however narrow it is; and as
+the tangents are nowhere below the density, no place holds a chain.
 
 Renewal: distributions and their components are drawn as if there were no statements, and kept with the chance that the
 statements give the new place over the old one. Those of one statement are renewed together, too, so that a statement
-about several distributions becomes true or false at once.
+about several distributions becomes true or false at once. A statement of many constraints, such as an influence, is
+tempered (`kernels/doubtful_updates.py`).
 """
 
 from __future__ import annotations
@@ -32,9 +34,11 @@ if TYPE_CHECKING:
     from credo.kernels.doubtful_updates import BeliefArrays, DoubtArrays
 
 # Nodes around the mode of a Beta density, in units of its width there.
-_UPPER = (0.35, 0.7, 1.05, 1.4, 1.8, 2.2, 2.7, 3.3, 4.0, 5.0, 7.0, 11.0, 20.0, 40.0)
+_UPPER = (0.5, 1.0, 1.6, 2.3, 3.2, 5.0, 12.0)
 NODES = np.array([*(-node for node in reversed(_UPPER)), 0.0, *_UPPER])
 TINY_CHANGE = 1e-12
+LEAST_TEMPERED = 3  # constraints of a statement that is tempered: of fewer, moves make it true and false
+MOST_TEMPERED = 400  # pairs of states that such a statement is about, above which nearly all transitions are rejected
 MOST_RENEWED = 6  # distributions that are renewed together at most: of more, nearly all renewals are rejected
 
 Row = tuple[int, float]  # a constraint, and how much it changes with mass moved from the second state to the first
@@ -94,6 +98,7 @@ class DoubtfulMoves:
             np.array([row for each in limits for row in each], dtype=np.int64),
             self.chances,
             NODES,
+            *self._tempered(),
         )
         learned = statements.learned
         given = np.array([expert.reliability or 0.5 for expert in statements.experts])[statements.expert_of]
@@ -104,8 +109,31 @@ class DoubtfulMoves:
             learned.astype(np.int64),
             np.log(given / (1.0 - given)),
             statements.log_widening,
-            statements.false.astype(np.int64),
+            statements.false,
+            self.doubted.meanings,
             *np.array(priors, dtype=np.float64).reshape(-1, 2).T.copy(),
+        )
+
+    def _tempered(self) -> tuple[Indices, Indices, Indices, Indices]:
+        """The statements of many constraints, how many, and the pairs of the distributions that they are about."""
+        meanings = self.doubted.linear.statements
+        counts = np.bincount(meanings, minlength=1)
+        chosen = np.flatnonzero(counts >= LEAST_TEMPERED)
+        owners = np.searchsorted(self.starts, self.doubted.linear.indices, side="right") - 1
+        of_entry = meanings[self.doubted.linear.entry_constraints]
+        pairs_of: dict[int, list[int]] = {}
+        for number, pair in enumerate(self.pairs):
+            pairs_of.setdefault(pair.distribution, []).append(number)
+        lists = [
+            [number for d in np.unique(owners[of_entry == meaning]).tolist() for number in pairs_of.get(d, ())]
+            for meaning in chosen.tolist()
+        ]
+        some = [place for place, each in enumerate(lists) if 0 < len(each) <= MOST_TEMPERED]
+        return (
+            chosen[some].astype(np.int64),
+            counts[chosen[some]].astype(np.int64),
+            starts_of([len(lists[place]) for place in some]),
+            np.array([number for place in some for number in lists[place]], dtype=np.int64),
         )
 
     @property

@@ -136,6 +136,7 @@ class Augmentation:
     def updates(self) -> int:
         """The same, and how many rows are completed, as a number of parameters that could be updated in that time."""
         rows = 0.0 if self.programs is None else float(self.programs.groups.weights.sum())
+        rows += 0.0 if self.tied is None else float(sum(part.groups.weights.sum() for part in self.tied.tied.parts))
         return -(-self.cells // CELLS_AN_UPDATE) + int(rows)
 
     def completed(self, theta: Numbers, rng: np.random.Generator, *, first: bool = False) -> Numbers:

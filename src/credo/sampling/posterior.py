@@ -96,6 +96,8 @@ PRODUCT_MISSED = "product"
 MOST_LISTED = 100  # configurations that a finding names
 VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised sampler is used …
 VECTORISED_PARAMETERS = 1200  # … and parameters in all,
+VECTORISED_DOUBTED = 60  # constraints of statements that may be wrong,
+VECTORISED_TOGETHER = 4  # and those of one of them
 VECTORISED_SWEEPS = 200  # and sweeps of all chains that the draws need
 Progress = Callable[[int, int], None]
 
@@ -169,14 +171,15 @@ def posterior(
         compiled = True
         blocks = with_general_blocks(blocks, general, Layout.of(network, without=set(network.names) - set(names)))
     sampled = sampled_distributions(network, names, counts, blocks, prior, missing)
-    if compiled is None:
-        compiled = not is_small(sampled, options) or (missing is not None and not draws_at_once(missing))
-    completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
-    updates = None if completing is None else completing.updates
-    plan = sampling_plan(sampled, options, hyperparameters, memory_limit, updates)
     doubted = None
     if doubts is not None:
         blocks, doubted = apart(blocks, doubts)
+    if compiled is None:
+        compiled = doubted is not None and not _is_small_doubt(doubted)
+        compiled = compiled or not is_small(sampled, options) or (missing is not None and not draws_at_once(missing))
+    completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
+    updates = None if completing is None else completing.updates
+    plan = sampling_plan(sampled, options, hyperparameters, memory_limit, updates)
     region, updates_of_general = _region(blocks, soft_weight, general, sampled, memory_limit)
     doubtful = None
     if doubted is not None:
@@ -244,6 +247,12 @@ def _without_rays(region: Region) -> Region:
     """The same without moves that only corners need; blocks that share their directions still do."""
     made = {id(part): without_rays(part) for part in region.parts}
     return replace(region, parts=tuple(made[id(part)] for part in region.parts))
+
+
+def _is_small_doubt(doubted: DoubtedConstraints) -> bool:
+    """Whether the vectorised sampler is used for what is doubted; it does not temper statements of many constraints."""
+    most = np.bincount(doubted.linear.statements).max(initial=0)
+    return len(doubted.linear) <= VECTORISED_DOUBTED and int(most) <= VECTORISED_TOGETHER
 
 
 def is_small(sampled: SampledDistributions, options: PosteriorOptions) -> bool:

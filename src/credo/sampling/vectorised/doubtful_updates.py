@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from credo.sampling.vectorised.moves import log_split, split
 from credo.types import Indices, Numbers
 
 FARTHEST = 600.0  # in log-odds
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 NEARLY_FLAT = 1e-6
 
 
@@ -41,6 +45,8 @@ class DoubtfulUpdates:
 
     moves: DoubtfulMoves
     batches: tuple[PairBatch, ...]
+    members: csr_array  # (meanings, doubted constraints)
+    speakers: csr_array  # (meanings, statements)
 
     def update(self, theta: Numbers, shape: Numbers, rng: np.random.Generator) -> None:
         """One sweep: reliabilities, then every pair; θ and s·b + N are (parameters of blocks or more, chains)."""
@@ -49,10 +55,10 @@ class DoubtfulUpdates:
         pad = np.full((1, chains), UNBOUNDED)
         slack = np.concatenate((doubted.linear.bounds[:, None] - moves.matrix @ theta[:size], pad))
         hard = np.concatenate((moves.hard_bounds[:, None] - moves.hard @ theta[:size], pad))
-        broken = np.zeros((len(doubted.statements) + 1, chains), dtype=np.int64)
-        np.add.at(broken, doubted.linear.statements, slack[:-1] < -ROUNDING)
-        broken[:-1][doubted.statements.false] += 1
-        odds = doubted.statements.log_odds(broken[:-1] == 0, rng)
+        broken = np.zeros((doubted.count + 1, chains), dtype=np.int64)
+        broken[:-1] = self.members @ (slack[:-1] < -ROUNDING).astype(np.float64)
+        true = (broken[:-1] == 0)[doubted.meanings] & ~doubted.statements.false[:, None]
+        odds = self.speakers @ doubted.statements.log_odds(true, rng)
         odds = np.concatenate((odds, np.zeros((1, chains))))
         for batch in self.batches:
             move_pairs(batch, shape, theta, slack, hard, broken, odds, rng)
@@ -89,12 +95,12 @@ def doubtful_updates(moves: DoubtfulMoves) -> DoubtfulUpdates:
                 np.array([pair.second for pair in pairs]),
                 padded([[row for row, _ in pair.hard] for pair in pairs], len(moves.hard_bounds)),
                 padded_values([[change for _, change in pair.hard] for pair in pairs], 1.0),
-                padded([list(own) for own in statements], len(moves.doubted.statements)),
+                padded([list(own) for own in statements], moves.doubted.count),
                 rows,
                 changes,
             )
         )
-    return DoubtfulUpdates(moves, tuple(found))
+    return DoubtfulUpdates(moves, tuple(found), moves.doubted.members, moves.doubted.speakers)
 
 
 def move_pairs(
@@ -126,17 +132,26 @@ def move_pairs(
     gain = np.where(elsewhere | (begin >= end), 0.0, odds[batch.statements])  # (statements, pairs, chains)
     begin, end = (np.clip(_place(each, old_i, old_j), left, right) for each in (begin, end))
 
+    # Tangents at nodes around the mode, the knots between them, and pieces between knots and ends of intervals.
     mode, width = np.log(a / b), np.sqrt(1.0 / a + 1.0 / b)
-    nodes = np.clip(mode + NODES[:, None, None] * width, left, right)
-    nodes = np.concatenate((left[None], nodes, begin, end, right[None]))
-    change = np.concatenate((np.zeros((len(NODES) + 1, *a.shape)), gain, -gain, np.zeros((1, *a.shape))))
+    touch = mode + NODES[:, None, None] * width
+    value, slope = log_split(a, b, touch), a - (a + b) * split(touch)[0]
+    meeting = np.diff(value - slope * touch, axis=0) / np.maximum(-np.diff(slope, axis=0), SMALLEST)
+    knots = np.clip(np.clip(meeting, touch[:-1], touch[1:]), left, right)
+    nodes = np.concatenate((left[None], knots, begin, end, right[None]))
+    none = np.zeros((1, *a.shape))
+    change = np.concatenate((np.zeros((len(NODES), *a.shape)), gain, -gain, none))
+    passed = np.concatenate((none, np.ones_like(knots), np.zeros_like(begin), np.zeros_like(end), none))
     order = nodes.argsort(axis=0, kind="stable")
     nodes = np.take_along_axis(nodes, order, axis=0)
     factor = np.take_along_axis(change, order, axis=0).cumsum(axis=0)[:-1]  # of each piece
-    heights = log_split(a, b, nodes)
-    lengths, slopes = np.diff(nodes, axis=0), np.diff(heights, axis=0)
+    tangent = np.take_along_axis(passed, order, axis=0).cumsum(axis=0)[:-1].astype(np.int64)
+    slopes = np.take_along_axis(slope, tangent, axis=0)
+    heights = np.take_along_axis(value - slope * touch, tangent, axis=0) + slopes * nodes[:-1]  # where pieces begin
+    lengths = np.diff(nodes, axis=0)
+    rises = slopes * lengths
     with np.errstate(divide="ignore"):
-        masses = np.log(lengths) + np.maximum(heights[1:], heights[:-1]) + log_mean_exponential(slopes) + factor
+        masses = np.log(lengths) + heights + np.maximum(rises, 0.0) + log_mean_exponential(rises) + factor
     masses = np.exp(masses - masses.max(axis=0))
     cumulative = masses.cumsum(axis=0)
     piece = (rng.random(a.shape) * cumulative[-1] > cumulative).sum(axis=0)
@@ -145,14 +160,14 @@ def move_pairs(
     def taken(array: Numbers, which: Indices) -> Numbers:
         return np.take_along_axis(array, which[None], axis=0)[0]
 
-    slope, length = taken(slopes, piece), taken(lengths, piece)
-    share = exponential_share(slope, rng.random(a.shape))
-    new = taken(nodes, piece) + share * length
+    def above(x: Numbers, which: Indices) -> Numbers:
+        """By how much the tangent lies above the density, at points of pieces."""
+        bound = taken(heights, which) + taken(slopes, which) * (x - taken(nodes, which))
+        return np.asarray(bound - log_split(a, b, x))
+
+    new = taken(nodes, piece) + exponential_share(taken(rises, piece), rng.random(a.shape)) * taken(lengths, piece)
     own = np.clip((nodes <= now).sum(axis=0) - 1, 0, len(lengths) - 1)
-    own_length = taken(lengths, own)
-    own_share = np.where(own_length > 0.0, (now - taken(nodes, own)) / np.where(own_length > 0.0, own_length, 1.0), 0.0)
-    was = log_split(a, b, now) - taken(heights, own) - own_share * taken(slopes, own)
-    becomes = log_split(a, b, new) - taken(heights, piece) - share * slope
+    becomes, was = -above(new, piece), -above(now, own)
     accepted = np.log(rng.random(a.shape)) < becomes - was
     one, two = split(np.where(accepted, new, now))
     total = old_i + old_j

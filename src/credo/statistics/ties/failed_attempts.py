@@ -41,7 +41,8 @@ class Agreement:
 
 def agreements_of(chance: Relaxation, sizes: Indices) -> tuple[Agreement, ...]:
     """The kinds of ties over rows without values, none of which are in two ties."""
-    factors, found = chance.members.factors, {}
+    factors = chance.members.factors
+    found: dict[tuple[int, int, int], int] = {}
     totals = np.add.reduceat(factors.weights, factors.starts[:-1]) if len(factors) else np.zeros(0)
     for number in range(len(factors)):
         key = (

@@ -169,7 +169,7 @@ def _said_by(relaxation: Relaxation, columns: Indices, states: int, logs: Number
     known = np.flatnonzero(columns < 0)
     own[known] = -np.inf
     own[known, -1 - columns[known]] = 0.0
-    return own
+    return np.asarray(own)
 
 
 def _drawn(relaxation: Relaxation, of: Indices, logs: Numbers, rng: np.random.Generator) -> Indices:
@@ -181,4 +181,4 @@ def _drawn(relaxation: Relaxation, of: Indices, logs: Numbers, rng: np.random.Ge
         raise no_value(network, factors, int(of[impossible[0]]))
     cumulative = np.exp(logs - highest).cumsum(axis=1)
     drawn = rng.random((len(logs), 1, logs.shape[2])) * cumulative[:, -1:]
-    return np.minimum((drawn >= cumulative).sum(axis=1), logs.shape[1] - 1)
+    return np.asarray(np.minimum((drawn >= cumulative).sum(axis=1), logs.shape[1] - 1))
