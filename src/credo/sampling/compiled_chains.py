@@ -49,6 +49,7 @@ class CompiledChains:
     joint_updates: JointUpdates = field(init=False)
     joined: Indices = field(init=False)  # (families,) the same number for CPTs that blocks join
     effort: Indices = field(init=False)  # (families,) how often a round updates each
+    geometry: tuple[Region, tuple[Geometry, Extras]] | None = None  # of the region as it is
     updates: int = 0  # of single parameters, so far
     missing_updates: int = 0  # as many could have been made while missing values were drawn
     states: list[ChainState] = field(init=False)
@@ -154,7 +155,9 @@ class CompiledChains:
         drawing = 0 if self.missing is None else self.missing.updates
         drawing *= 1 if self.hidden is None else 1 + self.hidden.proposals
         step = 1 if self.wide else max(1, STEP_UPDATES // max(1, self.chains * thinning * (sweep + drawing)))
-        geometry = geometry_of(self.region.blocks, self.region.parts)
+        if self.geometry is None or self.geometry[0] is not self.region:
+            self.geometry = self.region, geometry_of(self.region.blocks, self.region.parts)
+        geometry = self.geometry[1]
         state, free = self.states[0], len(self.states[0].theta) - len(self.region.start)
         kept = len(self.region.start) if self.missing is None else len(state.theta)
         theta = np.empty((self.chains, count, kept))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -131,7 +131,8 @@ def geometry_of(blocks: Sequence[Block], parts: Sequence[Directions]) -> tuple[G
 
     sizes = [block.size for block in blocks]
     first = starts_of(sizes)
-    constraints = _diagonal([part.inequalities.matrix(size) for part, size in zip(parts, sizes, strict=True)])
+    matrices = {id(part): part.inequalities.matrix(size) for part, size in _distinct(parts, sizes)}
+    constraints = _diagonal([matrices[id(part)] for part in parts])
     moves = _diagonal([part.moves for part in parts])
     extras = _diagonal([part.extras for part in parts])
     pieces = [block.distributions[:-1] + start for block, start in zip(blocks, first, strict=False)]
@@ -166,6 +167,11 @@ def geometry_of(blocks: Sequence[Block], parts: Sequence[Directions]) -> tuple[G
         _joined([part.extra_weights for part in parts]),
         np.concatenate([np.zeros(0, dtype=np.bool_), *(part.extra_equality for part in parts)]),
     )
+
+
+def _distinct(parts: Sequence[Directions], sizes: Sequence[int]) -> Iterable[tuple[Directions, int]]:
+    """Each part once, with the size of its block: blocks of one shape share theirs."""
+    return {id(part): (part, size) for part, size in zip(parts, sizes, strict=True)}.values()
 
 
 def _diagonal(matrices: list[csr_array]) -> csr_array:
