@@ -18,6 +18,7 @@ BENCHMARKS = (
     "explain",
     "queries",
     "cold_start",
+    "studio",
 )
 
 

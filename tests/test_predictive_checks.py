@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import pytest
 import credo
 from credo import predictive_checks as module
 from credo.errors import OptionError
+from credo.explain.misfits import LEVEL, MISFIT
 from credo.io.row_sample import RowSample, with_rows
-from credo.predictive_checks import MISFIT, checks_or_note, predictive_checks
+from credo.predictive_checks import checks_or_note, predictive_checks
 from credo.testing import andes_like_network
 from tests.helpers.amounts import amounts, seeds
 
@@ -75,7 +77,7 @@ def test_right_networks_raise_no_more_alarms_than_promised(missing: bool, count:
         found = predictive_checks(fit, replicates=100)
         alarms += bool(found.alarms)
         single += [check.p_value for check in found.checks if check.kind == "link"]
-    expected = module.LEVEL * count
+    expected = LEVEL * count
     assert alarms <= expected + 3.0 * np.sqrt(expected)
     shares = [np.mean(np.array(single) <= level) for level in (0.05, 0.1, 0.25, 0.5)]
     tolerance = 4.0 * np.sqrt(0.25 / len(single))
@@ -235,14 +237,30 @@ def test_the_frame_is_labelled_and_the_same_each_time() -> None:
     assert fit.predictive_checks(replicates=50)["p_value"].min() == pytest.approx(1 / 51)
 
 
-def test_a_loaded_fit_needs_the_data(tmp_path: Path) -> None:
+def test_a_loaded_fit_has_what_was_found_before_and_can_be_given_data(tmp_path: Path) -> None:
     rows = linked(300, 0.25)
     fit = credo.fit(CHAIN, rows, method="cmap")
-    loaded = credo.load(fit.save(tmp_path / "some.fit"))
-    with pytest.raises(OptionError, match="The rows of the data are not kept in a saved fit"):
-        loaded.predictive_checks()
-    assert checks_or_note(loaded).summary().startswith("The rows of the data are not kept")
+    path = fit.save(tmp_path / "some.fit")
+    loaded = credo.load(path)
+    assert loaded.row_sample is None
+    assert loaded.predictive_checks().equals(fit.predictive_checks())
+    assert checks_or_note(loaded).summary() == checks_or_note(fit).summary()
     assert loaded.predictive_checks(rows).filter("alarm")["other"].to_list() == ["a"]
+    assert loaded.save(tmp_path / "again.fit").read_bytes() == path.read_bytes()
+
+
+def test_of_many_checks_the_worst_are_saved() -> None:
+    found = checks_or_note(credo.fit(CHAIN, linked(300, 0.25), method="cmap"))
+    assert found.worst(3).checks == found.checks[:3]
+    assert found.worst(3).summary() == found.summary()
+    assert len(found.worst(0).checks) == len(found.alarms) == 1
+
+
+def test_a_fit_without_rows_and_checks_says_what_to_do() -> None:
+    fit = replace(credo.fit(CHAIN, linked(20, 0.0), method="cmap"), row_sample=None)
+    with pytest.raises(OptionError, match="The rows of the data are not in this fit: give them"):
+        fit.predictive_checks()
+    assert checks_or_note(fit).summary().startswith("The rows of the data are not in this fit")
 
 
 def test_whole_weights_are_rows_and_fractions_are_refused() -> None:

@@ -25,6 +25,7 @@ import { STATES } from "./states.js";
 import { useStudio } from "./store.js";
 
 const WAIT = 60; // milliseconds after a keystroke until the change is sent
+const RETRY = 2_000; // milliseconds until a change that could not be sent is sent again
 
 class StateMarker extends GutterMarker {
   constructor(state, title) {
@@ -145,28 +146,45 @@ function newState(text, version, sync) {
   });
 }
 
+// One thing at a time: what comes while a change is on its way waits for it, and nothing is missed.
 function makeSync(view, generation) {
   let timer = null;
-  let pushing = null;
+  let last = Promise.resolve();
+  let pullWaits = false;
   let stopped = false;
+
+  const inTurn = (task) => {
+    last = last.then(() => (stopped || !view.current ? undefined : task()));
+    return last;
+  };
 
   const apply = (updates) => {
     const received = updates.map((each) => ({ clientID: each.clientID, changes: ChangeSet.fromJSON(each.changes) }));
     if (received.length) view.current.dispatch(receiveUpdates(view.current.state, received));
   };
 
-  async function pull() {
-    if (stopped || pushing || !view.current) return;
+  // What other tabs wrote; false where this tab has to begin again.
+  async function take() {
     const version = getSyncedVersion(view.current.state);
     try {
       const found = await get(`/api/updates?since=${version}&generation=${generation}`);
-      if (!stopped && !pushing && version === getSyncedVersion(view.current.state)) apply(found.updates);
+      if (!stopped) apply(found.updates);
     } catch (error) {
-      if (error instanceof ApiError && error.status === 409) await reconnect();
+      if (!(error instanceof ApiError) || error.status !== 409) return;
+      await reconnect();
     }
   }
 
-  async function push() {
+  function pull() {
+    if (pullWaits) return;
+    pullWaits = true;
+    inTurn(() => {
+      pullWaits = false;
+      return take();
+    });
+  }
+
+  async function send() {
     while (!stopped && view.current) {
       const sent = sendableUpdates(view.current.state);
       if (!sent.length) return;
@@ -182,23 +200,18 @@ function makeSync(view, generation) {
         if (stopped) return;
         if (error.status !== 409) {
           useStudio.setState({ error: error.message });
-          timer = setTimeout(soon, 2_000);
+          timer = setTimeout(flush, RETRY);
           return;
         }
-        if (error.content.generation !== generation) return void (await reconnect());
-        const found = await get(`/api/updates?since=${version}&generation=${generation}`).catch(() => null);
-        if (!found) return void (await reconnect());
-        apply(found.updates);
+        if (error.content.generation !== generation) await reconnect();
+        else await take();
       }
     }
   }
 
-  const flush = async () => {
+  const flush = () => {
     clearTimeout(timer);
-    if (pushing) await pushing;
-    if (!sendableUpdates(view.current.state).length) return;
-    pushing = push().finally(() => (pushing = null));
-    await pushing;
+    return inTurn(send);
   };
 
   const soon = () => {

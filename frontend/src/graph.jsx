@@ -6,6 +6,7 @@ import {
   Controls,
   Handle,
   MarkerType,
+  MiniMap,
   Panel,
   Position,
   ReactFlow,
@@ -19,17 +20,21 @@ import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
-const WIDTH = 208;
+const WIDTH = 224;
 const ROW = 24;
 const HEAD = 34;
 const MOST_STATES = 12; // that a box shows
 const FAR = 0.5; // zoom below which a box shows its name alone
+const LARGEST = 1.1; // zoom to begin with
+const READABLE = 0.34; // zoom below which names are too small to begin with
+const LARGE = 40; // variables from which on boxes stand closer, and a map shows where one is
 
 const heightOf = (variable) => HEAD + ROW * Math.min(variable.states.length, MOST_STATES + 1) + 8;
 
 function layout(variables) {
   const graph = new dagre.graphlib.Graph();
-  graph.setGraph({ rankdir: "TB", nodesep: 36, ranksep: 56, marginx: 16, marginy: 16 });
+  const close = variables.length > LARGE;
+  graph.setGraph({ rankdir: "TB", nodesep: close ? 14 : 36, edgesep: close ? 6 : 20, ranksep: close ? 44 : 56, marginx: 16, marginy: 16 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const each of variables) graph.setNode(each.name, { width: WIDTH, height: heightOf(each) });
   for (const each of variables)
@@ -43,6 +48,18 @@ function layout(variables) {
   );
   const routes = new Map(graph.edges().map((edge) => [arcId(edge.v, edge.w), graph.edge(edge).points]));
   return { places, routes };
+}
+
+// Everything that is drawn: arrows may go round the boxes.
+function bounds(variables, places, routes) {
+  const all = [...routes.values()].flat();
+  for (const each of variables) {
+    const place = places.get(each.name);
+    all.push(place, { x: place.x + WIDTH, y: place.y + heightOf(each) });
+  }
+  const [xs, ys] = [all.map((each) => each.x), all.map((each) => each.y)];
+  const [x, y] = [Math.min(...xs), Math.min(...ys)];
+  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
 }
 
 export const arcId = (parent, child) => JSON.stringify([parent, child]);
@@ -101,7 +118,7 @@ const VariableNode = memo(({ data: variable }) => {
         className="name"
         aria-pressed={selected}
         title={variable.name}
-        onClick={() => show({ selected: variable.name })}
+        onClick={() => show({ selected: variable.name, clickedInNetwork: variable.name })}
       >
         <span>{variable.name}</span>
         {kind && <em>{{ observed: "observed", set: "set by do", soft: "soft evidence" }[kind]}</em>}
@@ -176,10 +193,25 @@ function Flow() {
       ),
     [network, selected, routes, movedCount],
   );
+  const isLarge = network.variables.length > LARGE;
+  const chosen = useStudio((s) => s.selected);
+  const centre = (name, zoom) => {
+    const place = moved.current.get(name) ?? places.get(name);
+    if (place) flow.setCenter(place.x + WIDTH / 2, place.y + HEAD, { zoom, duration: 200 });
+  };
   useEffect(() => {
-    const timer = setTimeout(() => flow.fitView({ padding: 0.08, maxZoom: 1.1 }), 30);
+    const timer = setTimeout(async () => {
+      await flow.fitBounds(bounds(network.variables, places, routes), { padding: 0.06 });
+      if (flow.getZoom() > LARGEST) await flow.fitView({ padding: 0.1, maxZoom: LARGEST });
+      // Of a large network as a whole nothing could be read: it begins at the variable that is asked for.
+      if (flow.getZoom() < READABLE) centre(useStudio.getState().selected, READABLE);
+    }, 30);
     return () => clearTimeout(timer);
   }, [shape, flow]);
+  useEffect(() => {
+    const { clickedInNetwork } = useStudio.getState();
+    if (isLarge && chosen && chosen !== clickedInNetwork) centre(chosen, Math.max(flow.getZoom(), READABLE));
+  }, [chosen]);
 
   const count = Object.keys(given.evidence).length + Object.keys(given.do).length + Object.keys(given.soft).length;
   return (
@@ -204,6 +236,7 @@ function Flow() {
       onConnect={({ source, target }) => useStudio.getState().edit?.({ op: "add_arc", parent: source, child: target })}
     >
       <Background gap={24} size={1} />
+      {isLarge && <MiniMap pannable zoomable position="bottom-left" ariaLabel="Map of the network" nodeColor="var(--bar)" />}
       <Controls showInteractive={false} position="top-right" orientation="horizontal" />
       <Panel position="top-left" className="given">
         {count > 0 && (

@@ -2,7 +2,7 @@
 import { STATES } from "./states.js";
 import { useStudio } from "./store.js";
 
-const ROW = 30;
+const ROW = 34;
 
 // Statements on the left, what they are about on the right: who pulls at the same numbers is seen at once.
 function ConflictGraph({ conflict }) {
@@ -11,7 +11,7 @@ function ConflictGraph({ conflict }) {
   if (!about.length || about.length > 12) return null;
   const y = (index, count) => (height * (index + 0.5)) / count;
   return (
-    <svg className="conflict-graph" viewBox={`0 0 320 ${height}`} role="img" aria-label={`Lines ${conflict.statements.map((each) => each.line).join(", ")} are about ${about.join(", ")}`}>
+    <svg className="conflict-graph" viewBox={`0 0 400 ${height}`} role="img" aria-label={`Lines ${conflict.statements.map((each) => each.line).join(", ")} are about ${about.join(", ")}`}>
       {conflict.about.map((places, index) =>
         places.map((place) => (
           <line key={`${index}-${place}`} x1={64} y1={y(index, conflict.statements.length)} x2={104} y2={y(about.indexOf(place), about.length)} />
@@ -26,8 +26,12 @@ function ConflictGraph({ conflict }) {
         </g>
       ))}
       {about.map((place, index) => (
-        <text key={place} x={110} y={y(index, about.length) + 4}>
-          {place.length > 38 ? `${place.slice(0, 37)}…` : place}
+        <text key={place} y={y(index, about.length) - (place.includes(" | ") ? 3 : -4)}>
+          {place.split(" | ").map((part, line) => (
+            <tspan key={line} x={110} dy={line ? 14 : 0}>
+              {line ? `given ${part.slice(0, -1)}` : place.includes(" | ") ? `${part})` : part}
+            </tspan>
+          ))}
         </text>
       ))}
     </svg>

@@ -11,6 +11,7 @@ export const STATES = {
 export const percent = (value) => {
   if (value === null || value === undefined) return "–";
   const number = 100 * value;
+  if (value === 0 || value === 1) return `${number}%`;
   if (number > 0 && number < 0.1) return "<0.1%";
   if (number < 100 && number > 99.9) return ">99.9%";
   return `${number < 10 || number > 90 ? number.toFixed(1) : number.toFixed(0)}%`;

@@ -59,7 +59,7 @@ export const useStudio = create((set, get) => ({
     if (opened) get().setReading(opened.reading);
     else set({ network: null, mistakes: [], message: "" });
     if (opened?.fit?.explained) get().loadExplanation();
-    await get().ask();
+    if (opened) await get().ask();
   },
 
   setReading(reading) {

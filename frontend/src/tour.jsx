@@ -27,7 +27,7 @@ export function Tour() {
   if (step === null || step === undefined) return null;
   const [, , title, text] = STEPS[step];
   return (
-    <aside className="tour" role="dialog" aria-label={`Tour: ${title}`} tabIndex={-1} ref={box} onKeyDown={(event) => event.key === "Escape" && show({ tour: null })}>
+    <div className="tour" role="dialog" aria-label={`Tour: ${title}`} tabIndex={-1} ref={box} onKeyDown={(event) => event.key === "Escape" && show({ tour: null })}>
       <h2>{title}</h2>
       <p>{text}</p>
       <div className="row">
@@ -46,6 +46,6 @@ export function Tour() {
           {step < STEPS.length - 1 ? "Close" : "Done"}
         </button>
       </div>
-    </aside>
+    </div>
   );
 }

@@ -7,7 +7,6 @@ several checks are judged together, is in `statistics/predictive.py`; here are t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from credo.answers import why_no_interval
 from credo.errors import OptionError, listing
-from credo.findings import Finding
+from credo.explain.misfits import LEVEL, PredictiveCheck, PredictiveChecks
 from credo.io.row_sample import MOST_ROWS, RowSample, with_rows
 from credo.io.tables import read_table
 from credo.model.expansion import expand
@@ -37,101 +36,20 @@ from credo.types import Codes, Numbers, TableLike
 if TYPE_CHECKING:
     import polars as pl
 
-LEVEL = 0.05  # the share of right networks in which there is an alarm, at most
 REPLICATES = 200
+MOST_SAVED = 1000  # checks, in the file of a fit
 LEAST_ROWS = 200  # to which rows are reduced where there is not enough time for all of them
 MOST_VALUES = 10_000_000  # of all rows that are simulated: about a second
 MOST_PRODUCTS = 6_000_000_000  # of numbers, in the tables of all pairs; the same
-MOST_TABLES = 50_000_000  # numbers in these tables
+MOST_TABLES = 20_000_000  # numbers in these tables: 80 MB, and as much where values are missing
 MOST_TERMS = 200_000  # that are multiplied to complete all rows once
 MOST_CPT = 4096  # cells of the full CPT of a noisy family
-MISFIT = "misfit"
-NO_ROWS = "The rows of the data are not kept in a saved fit: give them, as in predictive_checks(data)."
+NO_ROWS = "The rows of the data are not in this fit: give them, as in predictive_checks(data)."
 TIED = "Rows that are tied cannot be compared with rows that the network produces one by one."
 FRACTIONS = "Rows whose weights are no whole numbers cannot be compared with rows that the network produces."
 MANY_WEIGHTED = f"Of tables with weights, at most {MOST_ROWS:,} rows can be compared with what the network produces."
 TOO_MANY_MISSING = "Too many values are missing in the same rows to complete them."
 NOTHING = "There is nothing to compare: no variable has data."
-
-
-@dataclass(frozen=True, slots=True)
-class PredictiveCheck:
-    """One check, and what it found.
-
-    Attributes
-    ----------
-    kind
-        "family": a variable given its parents; "link": two variables that no arrow joins.
-    variable
-        The variable; of a link the later one, which an arrow would lead to.
-    other
-        The variable that an arrow would come from; empty for a family.
-    where
-        Where the data and the network differ most.
-    observed, expected
-        How many rows are there, and how many the network expects; averages where values are missing.
-    p_value
-        How often rows that the network itself produces look at least as bad in this check.
-    adjusted
-        How often they look at least as bad in any check: small values are alarms.
-    sentence
-        What an alarm says, for a reader who knows no statistics; empty where there is none.
-    """
-
-    kind: str
-    variable: str
-    other: str
-    where: str
-    observed: float
-    expected: float
-    p_value: float
-    adjusted: float
-    sentence: str
-
-    @property
-    def is_alarm(self) -> bool:
-        """Whether the data speak against this part of the network."""
-        return self.adjusted <= LEVEL
-
-
-@dataclass(frozen=True, slots=True)
-class PredictiveChecks:
-    """All checks, the worst first, or why there are none."""
-
-    checks: tuple[PredictiveCheck, ...] = ()
-    rows: int = 0
-    note: str = ""  # why there are no checks, or none of links
-
-    @property
-    def alarms(self) -> tuple[PredictiveCheck, ...]:
-        """The checks that speak against the network."""
-        return tuple(check for check in self.checks if check.is_alarm)
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """The alarms as findings."""
-        return tuple(Finding(MISFIT, check.sentence, check.variable) for check in self.alarms)
-
-    def summary(self) -> str:
-        """One sentence that says whether the network fits the data."""
-        if not self.checks:
-            return self.note
-        links = sum(check.kind == "link" for check in self.checks)
-        what = f"{len(self.checks) - links:,} variables given their parents"
-        what += f" and {links:,} pairs that no arrow joins" if links else ""
-        which = f"{self.rows:,} rows were compared with what the learned network produces: {what}."
-        count = len(self.alarms)
-        found = (
-            "Nothing speaks against the network."
-            if not count
-            else f"{count:,} of these {'does' if count == 1 else 'do'} not fit."
-        )
-        return f"{which} {found}{f' {self.note}' if self.note else ''}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The checks as dictionaries, lists, texts and numbers: what JSON can hold."""
-        checks = [{**asdict(check), "alarm": check.is_alarm} for check in self.checks]
-        return {"rows": self.rows, "note": self.note, "checks": checks}
 
 
 def predictive_checks(fit: FitResult, data: TableLike | None = None, replicates: int = REPLICATES) -> PredictiveChecks:
@@ -153,7 +71,9 @@ def predictive_checks(fit: FitResult, data: TableLike | None = None, replicates:
     if data is not None:
         sample = with_rows(None, read_table(network, data), rng)
     if sample is None:
-        raise OptionError(NO_ROWS)
+        if fit.checks is None or not fit.checks.checks:
+            raise OptionError(NO_ROWS if fit.checks is None else fit.checks.note)
+        return fit.checks  # those that were made when it was saved
     codes = _rows(sample, len(network), rng)
     cpts, replicates = _cpts(fit, replicates)
     count = max(LEAST_ROWS, MOST_VALUES // (replicates * len(network)))
@@ -176,7 +96,8 @@ def predictive_checks(fit: FitResult, data: TableLike | None = None, replicates:
         parts.append(link_discrepancies(network, cpts, completion, links, replicates, rng))
         about += [("link", network.names[c], network.names[a]) for a, c in links.pairs]
     found = _checks(fit, about, parts)
-    return PredictiveChecks(tuple(sorted(found, key=_worst_first)), len(completion.codes), note)
+    ordered = tuple(sorted(found, key=_worst_first))
+    return PredictiveChecks(ordered, len(completion.codes), len(checked), len(found) - len(checked), note)
 
 
 def checks_or_note(fit: FitResult) -> PredictiveChecks:

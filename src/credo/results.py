@@ -17,6 +17,7 @@ from credo.estimation.solution import TiedLikelihood, Uncertainty
 from credo.estimation.solvers.certificate import Certificate
 from credo.explain.build import PERCENTAGE_POINT, explain
 from credo.explain.explanation import Explanation
+from credo.explain.misfits import PredictiveChecks
 from credo.explain.statement_references import StatementReference, references_to
 from credo.explain.violations import Violation, unused_statements, violations_of
 from credo.findings import Finding
@@ -71,6 +72,8 @@ class FitResult:
         Whether the counts are expected ones, because of missing values, hidden variables or ties.
     no_interval
         Why there are no intervals although the method samples; empty where there are some, and for other methods.
+    checks
+        Which parts the data do not fit, in a fit that was loaded; in others they are computed when asked for.
     row_sample
         Some rows of the data, with which the result can be compared; None in a fit that was loaded.
     """
@@ -91,6 +94,7 @@ class FitResult:
     problem: Problem | None = field(default=None, repr=False)
     is_incomplete: bool = field(default=False, repr=False)
     no_interval: str = field(default="", repr=False)
+    checks: PredictiveChecks | None = field(default=None, repr=False, compare=False)
     row_sample: RowSample | None = field(default=None, repr=False, compare=False)
 
     @property

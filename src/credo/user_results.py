@@ -6,6 +6,7 @@ Reports are imported when they are asked for: learning takes a second, and shoul
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -351,7 +352,7 @@ class Fit(FitResult):
         ----------
         data
             The rows to compare, as for `fit`; if not given, those that the fit was learned from, or 5,000 of them. A
-            fit that was loaded has none.
+            fit that was loaded has no rows: without data, what was found when it was saved.
         replicates
             How often the rows are simulated.
 
@@ -388,7 +389,7 @@ class Fit(FitResult):
         return checks_frame(predictive_checks(self, data, replicates))
 
     def save(self, path: str | Path) -> Path:
-        """Write the fit to a file, with its draws, its knowledge and its counts; `credo.load` reads it.
+        """Write the fit to a file, with its draws, knowledge, counts and predictive checks; `credo.load` reads it.
 
         Parameters
         ----------
@@ -416,9 +417,13 @@ class Fit(FitResult):
         >>> credo.load(path).query("P(coin=heads)").interval == fit.query("P(coin=heads)").interval
         True
         """
-        from credo.saving.fits import save_fit
+        from credo.predictive_checks import MOST_SAVED, checks_or_note
+        from credo.saving.fits import check_fit_target, save_fit
 
-        return save_fit(self, path)
+        check_fit_target(path)  # before the work, not after it
+        if self.row_sample is None:
+            return save_fit(self, path)
+        return save_fit(replace(self, checks=checks_or_note(self).worst(MOST_SAVED)), path)
 
     def __str__(self) -> str:
         from credo.report.fit_text import fit_plain_text

@@ -38,6 +38,11 @@ def test_nothing_is_guessed(text: str) -> None:
     assert credo.corrections(mistakes(text)[0], ASIA) == ()
 
 
+def test_only_mistakes_are_corrected() -> None:
+    with pytest.raises(TypeError, match="of a Mistake"):
+        credo.corrections("smok raises lung")  # type: ignore[arg-type]
+
+
 def test_every_correction_of_every_example_can_be_read() -> None:
     offered = 0
     for kind in kinds().values():

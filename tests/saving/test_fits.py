@@ -303,6 +303,9 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any], dict[str, bytes]], object], s
         "a draw is no distribution",
     ),
     "seed": (lambda value, _: value["posterior"].update(seed=-1), "seed is negative"),
+    "check": (lambda value, _: value["fit"]["checks"]["checks"][0].update(variable="zz"), "a check is of no variable"),
+    "p-value": (lambda value, _: value["fit"]["checks"]["checks"][0].update(adjusted=2.0), "p-value is no probability"),
+    "rows": (lambda value, _: value["fit"]["checks"]["checks"][0].update(observed="inf"), "rows is no number"),
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import socket
 from collections.abc import Iterator
@@ -11,11 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
+from time import sleep
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
+import credo
 from credo.shipped import example
 from tests.helpers.chromium import DESKTOP, TIMEOUT, find_chromium, launch_chromium
 
@@ -26,6 +29,7 @@ from starlette.testclient import TestClient  # noqa: E402
 
 from credo.studio.app import make_app  # noqa: E402
 from credo.studio.folder import Folder  # noqa: E402
+from credo.studio.opening import fit_file  # noqa: E402
 from credo.studio.session import Session  # noqa: E402
 
 HOST = "127.0.0.1:8642"
@@ -69,6 +73,15 @@ class Studio:
         )
 
 
+def wait_for(condition: Any) -> Any:
+    """Wait until something is true; how long that takes is no part of a test."""
+    for _ in range(3000):
+        if found := condition():
+            return found
+        sleep(0.02)
+    raise AssertionError("it never happened")
+
+
 def copy_of_heart(folder: Path) -> Path:
     folder.mkdir()
     for name in ("heart.credo", "patients.csv"):
@@ -91,6 +104,20 @@ def started(folder: Path) -> Iterator[Studio]:
 def heart(tmp_path: Path) -> Path:
     """A folder with the files of the heart example."""
     return copy_of_heart(tmp_path / "clinic")
+
+
+@pytest.fixture(scope="session")
+def heart_fit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What is learned from the heart example, once."""
+    path = tmp_path_factory.mktemp("fit") / "heart.fit"
+    return credo.fit(example("heart") / "heart.credo", example("heart") / "patients.csv").save(path)
+
+
+@pytest.fixture
+def learned_heart(heart: Path, heart_fit: Path) -> Path:
+    """The same folder after somebody learned in it."""
+    shutil.copyfile(heart_fit, fit_file(heart / "heart.credo"))
+    return heart
 
 
 @pytest.fixture
@@ -142,6 +169,7 @@ def served(folder: Path, model: str | None = "heart.credo", table: str | None = 
     """A studio that listens on a port of this machine, in a thread."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
+    listening.listen(128)
     host = f"127.0.0.1:{listening.getsockname()[1]}"
     session = Session(Folder(folder))
     server = uvicorn.Server(
@@ -167,12 +195,40 @@ def served(folder: Path, model: str | None = "heart.credo", table: str | None = 
 def tab(chromium: Browser, heart: Path, request: pytest.FixtureRequest) -> Iterator[Tab]:
     """A tab with the heart example open; parametrize it indirectly with other options of the window."""
     options = {"viewport": {"width": DESKTOP, "height": 800}, **getattr(request, "param", {})}
-    with served(heart) as (address, session), chromium.new_context(**options) as context:
+    with opened_tab(chromium, heart, options) as found:
+        yield found
+
+
+@pytest.fixture
+def learned_tab(chromium: Browser, learned_heart: Path, request: pytest.FixtureRequest) -> Iterator[Tab]:
+    """The same with something learned before."""
+    options = {"viewport": {"width": DESKTOP, "height": 800}, **getattr(request, "param", {})}
+    with opened_tab(chromium, learned_heart, options) as found:
+        yield found
+
+
+@contextmanager
+def opened_tab(
+    chromium: Browser,
+    folder: Path,
+    options: dict[str, Any],
+    model: str | None = "heart.credo",
+    table: str | None = "patients.csv",
+) -> Iterator[Tab]:
+    with served(folder, model, table) as (address, session), chromium.new_context(**options) as context:
         context.set_default_timeout(TIMEOUT)
-        page = context.new_page()
-        complaints: list[str] = []
-        page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))
+        page, complaints = new_page(context)
         page.goto(address)
-        page.get_by_role("group", name="Variable disease").wait_for()
-        yield Tab(page, complaints, heart, address, session)
+        page.get_by_role("heading", name="credo studio").wait_for()
+        if model:
+            page.get_by_role("group", name=re.compile("Variable")).first.wait_for()
+        yield Tab(page, complaints, folder, address, session)
+
+
+def new_page(context: BrowserContext) -> tuple[Page, list[str]]:
+    """A page, and everything that it complains about."""
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))
+    return page, complaints

@@ -7,7 +7,6 @@ import os
 import random
 import shutil
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,21 +15,13 @@ import pytest
 
 import credo
 from credo.shipped import example
+from credo.studio.check_process import check_text
 from credo.studio.folder import draft_of, read_draft, write_draft
 from credo.studio.opening import fit_file
 from tests.helpers.amounts import seeds
-from tests.studio.conftest import Studio, copy_of_heart, started
+from tests.studio.conftest import Studio, copy_of_heart, started, wait_for
 
 CONFLICT = "P(disease=1 | age=young, smoker=no, pressure=normal) is at least 30%\n"
-
-
-def wait_for(condition: Any) -> Any:
-    """Wait until something is true; how long that takes is no part of a test."""
-    for _ in range(3000):
-        if found := condition():
-            return found
-        time.sleep(0.02)
-    raise AssertionError("it never happened")
 
 
 def text_of(studio: Studio) -> str:
@@ -274,11 +265,10 @@ def test_what_cannot_be_drawn_is_refused(target: Studio, change: dict[str, objec
 
 
 @pytest.fixture(scope="module")
-def learned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+def learned(tmp_path_factory: pytest.TempPathFactory, heart_fit: Path) -> Iterator[Studio]:
     """A studio that finds what was learned before."""
     folder = copy_of_heart(tmp_path_factory.mktemp("learned") / "clinic")
-    fit = credo.fit(folder / "heart.credo", folder / "patients.csv")
-    fit.save(fit_file(folder / "heart.credo"))
+    shutil.copyfile(heart_fit, fit_file(folder / "heart.credo"))
     with started(folder) as studio:
         yield studio
 
@@ -423,3 +413,31 @@ def test_odd_requests_are_refused_and_never_break_the_studio(learned: Studio, se
             answer = learned.post(path, request)
             assert answer.status_code in (200, 409, 422), (path, request, answer.text)
     assert learned.get("/api/state").status_code == 200
+
+
+# Large knowledge ------------------------------------------------------------------------------------------------------
+
+
+def test_a_check_in_another_process_finds_the_same(studio: Studio) -> None:
+    table = str(studio.folder / "patients.csv")
+    found = check_text(text_of(studio) + "a mistake\n", None, table)
+    assert found["statements"] == checked(studio)["statements"]
+    assert check_text("", None, None) == {}
+
+
+@pytest.mark.slow
+def test_large_knowledge_is_checked_in_a_process_that_may_break(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = checked(studio)
+    monkeypatch.setattr("credo.studio.session.FEW_STATEMENTS", 0)
+    studio.change(text_of(studio) + "# more\n")
+    found = checked(studio)
+    assert found["statements"] == expected["statements"]
+    process = studio.session._check_process._process
+    assert process is not None
+    os.kill(process.pid, signal.SIGKILL)
+    studio.change(text_of(studio) + "# and more\n")
+    assert "anew" in checked(studio).get("message", "anew")  # it may have been seen to be gone, and started again
+    studio.change(text_of(studio) + "# and again more\n")
+    assert checked(studio)["statements"] == expected["statements"]

@@ -39,6 +39,11 @@ def corrections(mistake: Mistake, network: Network | None = None) -> tuple[str, 
     tuple of str
         The lines, the likeliest first; empty where nobody can guess what was meant.
 
+    Raises
+    ------
+    TypeError
+        If this is no mistake.
+
     Examples
     --------
     >>> import credo
@@ -49,6 +54,8 @@ def corrections(mistake: Mistake, network: Network | None = None) -> tuple[str, 
     ...     print(credo.corrections(error.mistakes[0], network))
     ('smoke raises lung  # as everybody knows',)
     """
+    if not isinstance(mistake, Mistake):
+        raise TypeError(f"Corrections are those of a Mistake, not of {mistake!r}.")
     lines = dict.fromkeys(line.rstrip() for line in _candidates(mistake))
     found = dict.fromkeys(line for line in lines if line != mistake.text.rstrip() and _is_correct(line, network))
     return tuple(found)[:MOST_OFFERED]

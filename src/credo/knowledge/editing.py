@@ -145,7 +145,9 @@ def remove_arc(text: str, parent: str, child: str) -> str:
         assert isinstance(declaration, DependenceDeclaration)
         found = True
         others, rest = _without(declaration.children, child), _without(declaration.parents, parent)
-        kept = [replace(declaration, children=(child,), parents=rest)] if rest else [VariableDeclaration((child,))]
+        kept: list[Declaration] = [VariableDeclaration((child,))]
+        if rest:
+            kept = [replace(declaration, children=(child,), parents=rest)]
         if not others and not rest:
             kept.append(VariableDeclaration((parent,)))
         return [*([replace(declaration, children=others)] if others else []), *kept]

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -129,11 +129,19 @@ def parse_line(
     line: str, number: int = 1, source: str = ""
 ) -> tuple[Statement | Declaration | None, tuple[LineMistake, ...]]:
     """The statement or declaration on one line, if it can be read, and its mistakes."""
-    if mistakes := tuple(_unreadable(line)):
-        return None, mistakes
-    header = header_of(line)
-    if header is not None:
+    if len(line) <= MAX_LINE and (header := header_of(line)) is not None and not any(_unreadable(line)):
         return _parse_after_header(header, line, number, source)
+    statement, mistakes, end = _read_line(line)
+    if statement is not None:
+        statement = replace(statement, span=Span(number, 1 + len(line) - len(line.lstrip()), end, line, source))
+    return statement, mistakes
+
+
+@lru_cache(maxsize=4096)  # an editor reads a text again at every keystroke, which changes one of its lines
+def _read_line(line: str) -> tuple[Statement | Declaration | None, tuple[LineMistake, ...], int]:
+    """The statement of a line, its mistakes, and the column where it ends; wherever the line stands."""
+    if mistakes := tuple(_unreadable(line)):
+        return None, mistakes, 0
     end = len(without_comment(line).rstrip()) + 1
     read = line
     if line[end - 2 : end - 1] == "." and end > 2:  # a full stop may end a sentence
@@ -142,10 +150,8 @@ def parse_line(
     try:
         statement, mistakes = parser().parse(read, start="statement")
     except lark_errors() as error:
-        return None, (diagnose(error, read),)
-    if statement is not None:
-        statement = replace(statement, span=Span(number, 1 + len(line) - len(line.lstrip()), end, line, source))
-    return statement, as_written(mistakes, line) if mistakes else mistakes
+        return None, (diagnose(error, read),), 0
+    return statement, as_written(mistakes, line) if mistakes else mistakes, end
 
 
 def _parse_after_header(

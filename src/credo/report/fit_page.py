@@ -10,11 +10,11 @@ from credo.drawing.svg import history_svg
 from credo.errors import listing
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, HeldOutScore
+from credo.explain.misfits import PredictiveChecks
 from credo.explain.number_texts import probability_digits
 from credo.explain.summary import UNNAMED
 from credo.marginals import Marginals, fit_marginals
 from credo.model.expansion import expand
-from credo.predictive_checks import PredictiveChecks
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
 from credo.report.fit_text import (

@@ -9,8 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from credo.explain.misfits import LEVEL, PredictiveCheck, PredictiveChecks
 from credo.explain.number_texts import percent_digits
-from credo.predictive_checks import LEVEL, PredictiveCheck, PredictiveChecks
 from credo.report.html import as_text, bullets, table
 
 FEW = 5  # comparisons that are shown although nothing is wrong with them

@@ -7,7 +7,7 @@ distributions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from credo.constraints.lower import lower
 from credo.errors import CredoError, FileError, FormatError, TooLargeError
 from credo.estimation.methods import choose_method
 from credo.estimation.problem import Problem
+from credo.explain.misfits import PredictiveChecks
 from credo.io.files import require_path, require_target
 from credo.io.network_files import SAVED_FIT
 from credo.knowledge import Knowledge
@@ -189,6 +190,8 @@ def _check_fit(archive: Archive, fit: FitResult, expanded: Network) -> None:
     _require(archive, fit.rows >= 0, "there is a negative number of rows")
     numbers = range(len(fit.knowledge))
     _require(archive, all(number in numbers for number in fit.multipliers), "it numbers a statement that is not there")
+    if fit.checks is not None:
+        _check_checks(archive, fit.checks, set(given.names))
     if fit.problem is not None:
         _check_problem(archive, fit.problem)
         _require(
@@ -199,6 +202,13 @@ def _check_fit(archive: Archive, fit: FitResult, expanded: Network) -> None:
         beliefs = () if fit.posterior.doubt is None else fit.posterior.doubt.statements
         _require(archive, all(each.number in numbers for each in beliefs), "it doubts a statement that is not there")
         _check_posterior(archive, fit.posterior)
+
+
+def _check_checks(archive: Archive, checks: PredictiveChecks, names: Collection[str]) -> None:
+    for each in checks.checks:
+        _require(archive, {each.variable, each.other or each.variable} <= set(names), "a check is of no variable")
+        _require(archive, 0.0 <= each.p_value <= 1.0 and 0.0 <= each.adjusted <= 1.0, "a p-value is no probability")
+        _require(archive, np.isfinite([each.observed, each.expected]).all(), "a number of rows is no number")
 
 
 def _check_problem(archive: Archive, problem: Problem) -> None:

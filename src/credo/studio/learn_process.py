@@ -6,6 +6,7 @@ The fit, its explanation and its report are files; the studio reads them when an
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from time import monotonic
@@ -36,6 +37,8 @@ def main() -> int:
     except MemoryError:
         tell(event="error", message="There was not enough memory.")
         return 2
+    except BrokenPipeError:  # the studio is gone
+        os._exit(1)
     return 0
 
 

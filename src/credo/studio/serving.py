@@ -145,6 +145,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
             if sys.platform != "win32":
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             found.bind((host, number))
+            found.listen(128)  # who comes before the server is ready waits for it
             return found
         except (OSError, OverflowError) as refused:
             found.close()

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from credo.answers import why_no_interval
-from credo.checking import check
 from credo.errors import CredoError, OptionError
 from credo.io.files import write_text
 from credo.knowledge.editing import declarations_of
 from credo.shipped import example_names
 from credo.studio import learning
 from credo.studio.asking import bars_data, given_of, predicted_table, sensitivity_data
-from credo.studio.check_data import check_data
+from credo.studio.check_process import CheckProcess, check_knowledge
 from credo.studio.document import Document
 from credo.studio.drawing import edited
 from credo.studio.folder import KNOWLEDGE, NETWORKS, TABLES, Folder, drop_draft, write_draft
@@ -28,6 +27,7 @@ from credo.studio.opening import Opened, fit_file, keep_fit, open_files
 from credo.studio.reading import Reading, mistake_data, network_data, read
 from credo.user_results import Fit, load
 
+FEW_STATEMENTS = 200  # that are checked in this process; more take seconds, in which diagnostics would have to wait
 MOST_ROWS = 200  # of a table that a page shows
 MOST_MISTAKES = 100  # that a page shows
 
@@ -45,6 +45,8 @@ class Session:
         self.listeners: set[asyncio.Queue[str]] = set()
         self.scratch = Path(tempfile.mkdtemp(prefix="credo-studio-"))
         self._checking: asyncio.Task[None] | None = None
+        self._check_again = False
+        self._check_process = CheckProcess()
         self._following: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
 
@@ -115,24 +117,25 @@ class Session:
         return {"version": version, **reading_data(reading)}
 
     def check_soon(self) -> None:
-        """Check the knowledge in the background; a newer text replaces an older one."""
-        if self._checking is not None:
-            self._checking.cancel()
-        self._checking = asyncio.create_task(self._check())
+        """Check the knowledge in the background; where a check is under way, the newest text follows it."""
+        self._check_again = True
+        if self._checking is None or self._checking.done():
+            self._checking = asyncio.create_task(self._check())
 
     async def _check(self) -> None:
-        opened = self.opened
-        if opened is None or opened.reading.knowledge is None:
-            return
-        knowledge, version = opened.reading.knowledge, opened.document.version
-        try:
-            found = await asyncio.to_thread(check, knowledge.network, knowledge, data=opened.table)
-            data = check_data(found)
-        except CredoError as error:
-            data = {"message": str(error)}
-        if self.opened is opened and version == opened.document.version:
-            opened.found = {"version": version, **data}
-            await self.tell({"event": "checked", "check": opened.found})
+        while self._check_again:
+            self._check_again = False
+            opened = self.opened
+            if opened is None or opened.reading.knowledge is None:
+                continue
+            knowledge, text, version = opened.reading.knowledge, opened.document.text, opened.document.version
+            if len(knowledge) <= FEW_STATEMENTS:
+                data = await asyncio.to_thread(check_knowledge, knowledge, opened.table)
+            else:
+                data = await self._check_process.check(text, opened.network_file, opened.table)
+            if self.opened is opened and version == opened.document.version:
+                opened.found = {"version": version, **data}
+                await self.tell({"event": "checked", "check": opened.found})
 
     # Learning ---------------------------------------------------------------------------------------------------------
 
@@ -270,6 +273,10 @@ class Session:
     async def close(self) -> None:
         """End what runs, and remove what nobody needs any more."""
         await self.cancel()
+        if self._checking is not None:
+            self._checking.cancel()
+            await asyncio.wait([self._checking])
+        await self._check_process.end()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def state(self) -> dict[str, Any]:

@@ -1,0 +1,96 @@
+"""Which parts of a result the data do not fit, as data; `credo/predictive_checks.py` finds them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from credo.findings import Finding
+
+LEVEL = 0.05  # the share of right networks in which there is an alarm, at most
+MISFIT = "misfit"
+
+
+@dataclass(frozen=True, slots=True)
+class PredictiveCheck:
+    """One check, and what it found.
+
+    Attributes
+    ----------
+    kind
+        "family": a variable given its parents; "link": two variables that no arrow joins.
+    variable
+        The variable; of a link the later one, which an arrow would lead to.
+    other
+        The variable that an arrow would come from; empty for a family.
+    where
+        Where the data and the network differ most.
+    observed, expected
+        How many rows are there, and how many the network expects; averages where values are missing.
+    p_value
+        How often rows that the network itself produces look at least as bad in this check.
+    adjusted
+        How often they look at least as bad in any check: small values are alarms.
+    sentence
+        What an alarm says, for a reader who knows no statistics; empty where there is none.
+    """
+
+    kind: str
+    variable: str
+    other: str
+    where: str
+    observed: float
+    expected: float
+    p_value: float
+    adjusted: float
+    sentence: str
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether the data speak against this part of the network."""
+        return self.adjusted <= LEVEL
+
+
+@dataclass(frozen=True, slots=True)
+class PredictiveChecks:
+    """All checks, the worst first, or why there are none."""
+
+    checks: tuple[PredictiveCheck, ...] = ()
+    rows: int = 0  # that were compared
+    families: int = 0  # how many were checked,
+    links: int = 0  # and how many pairs
+    note: str = ""  # why there are no checks, or none of links
+
+    @property
+    def alarms(self) -> tuple[PredictiveCheck, ...]:
+        """The checks that speak against the network."""
+        return tuple(check for check in self.checks if check.is_alarm)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The alarms as findings."""
+        return tuple(Finding(MISFIT, check.sentence, check.variable) for check in self.alarms)
+
+    def worst(self, count: int) -> PredictiveChecks:
+        """The same with the worst checks alone, and all alarms."""
+        return replace(self, checks=self.checks[: max(count, len(self.alarms))])
+
+    def summary(self) -> str:
+        """One sentence that says whether the network fits the data."""
+        if not self.checks:
+            return self.note
+        what = f"{self.families:,} variables given their parents"
+        what += f" and {self.links:,} pairs that no arrow joins" if self.links else ""
+        which = f"{self.rows:,} rows were compared with what the learned network produces: {what}."
+        count = len(self.alarms)
+        found = (
+            "Nothing speaks against the network."
+            if not count
+            else f"{count:,} of these {'does' if count == 1 else 'do'} not fit."
+        )
+        return f"{which} {found}{f' {self.note}' if self.note else ''}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The checks as dictionaries, lists, texts and numbers: what JSON can hold."""
+        checks = [{**asdict(check), "alarm": check.is_alarm} for check in self.checks]
+        return {"rows": self.rows, "note": self.note, "checks": checks}
