@@ -36,7 +36,12 @@ def joints_of(fit: credo.Fit) -> np.ndarray:
     return np.einsum("da,dab,dabc->dabc", *parts)
 
 
-def test_every_draw_satisfies_the_statements_and_so_do_the_cpts() -> None:
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_every_draw_satisfies_the_statements_and_so_do_the_cpts(
+    compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if compiled:
+        monkeypatch.setattr("credo.sampling.vectorised.general_updates.MOST_MOVES", 0)
     text = "P(c=s1) <= 0.55\nP(a=s1 | c=s1) >= 0.8\nP(b=s1) <= P(c=s1)\na raises b"
     fit = credo.fit(BARE, NETWORK.sample(25, seed=1), text, method="posterior", posterior=FEW)
     joint = joints_of(fit)
@@ -50,6 +55,7 @@ def test_every_draw_satisfies_the_statements_and_so_do_the_cpts() -> None:
     assert fit.explain().statements
 
 
+@pytest.mark.slow
 def test_an_equality_holds_within_its_width_and_exactly_in_the_cpts() -> None:
     fit = credo.fit(BARE, NETWORK.sample(25, seed=1), "P(c=s1) = 0.5", method="posterior", posterior=FEW)
     np.testing.assert_allclose(joints_of(fit)[..., 1].sum(axis=(1, 2)), 0.5, atol=0.002 + 1e-9)
@@ -58,7 +64,7 @@ def test_an_equality_holds_within_its_width_and_exactly_in_the_cpts() -> None:
     assert any("hold within 0.2%" in str(each) for each in fit.findings)
 
 
-def test_missing_values_are_drawn_with_them() -> None:
+def test_missing_values_are_drawn_with_them_in_compiled_code() -> None:
     rows = with_missing_values(NETWORK.sample(40, seed=2), 0.15, seed=1)
     fit = credo.fit(BARE, rows, "P(c=s1) <= 0.5", method="posterior", posterior=FEW, em=credo.EMOptions(starts=1))
     assert joints_of(fit)[..., 1].sum(axis=(1, 2)).max() <= 0.5 + 1e-9
@@ -66,8 +72,11 @@ def test_missing_values_are_drawn_with_them() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("case", range(5))
-def test_they_are_what_rejection_leaves(case: int) -> None:
+def test_they_are_what_rejection_leaves(case: int, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if compiled:
+        monkeypatch.setattr("credo.sampling.vectorised.general_updates.MOST_MOVES", 0)
     rows = NETWORK.sample(25, seed=1)
     many = credo.PosteriorOptions(chains=16, draws=4000, max_draws=4000)
     free = credo.fit(BARE, rows, EVERYTHING, method="posterior", posterior=many)

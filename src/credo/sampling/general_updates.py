@@ -41,6 +41,7 @@ class GeneralUpdates:
 
     tree: CliqueTree
     arrays: GeneralArrays
+    families: tuple[str, ...]  # of the tree
     groups: Flags  # (groups,) which are updated here
     family_of: Indices  # (parameters,) the CPT in the tree of each sampled parameter, −1: of none that is updated
 
@@ -155,6 +156,7 @@ def general_updates(
     return GeneralUpdates(
         tree,
         _arrays(statements, sampled, named, cpts, places, starts, soft_weight),
+        tuple(families),
         reached_groups(blocks, general),
         family_of,
     )

@@ -88,6 +88,7 @@ from credo.sampling.region import Region, region_of
 from credo.sampling.relabelling import renamed
 from credo.sampling.vectorised import CHAINS, SUPERCHAINS
 from credo.sampling.vectorised.doubtful_updates import doubtful_updates
+from credo.sampling.vectorised.general_updates import general_sweeps
 from credo.sampling.vectorised.posterior import sample_posterior
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors
@@ -166,14 +167,13 @@ def posterior(
     implementation runs depends on the numbers of parameters and draws, unless `compiled` says it. What does not fit
     into `memory_limit` bytes (half of the machine's memory if not given) is refused before anything is sampled. With
     `missing` values, `counts` are those of complete families, and the values are drawn too. With `general` statements,
-    about probabilities that several CPTs make up, the compiled chains run, from the point that is given with them.
-    Statements that are among `doubts` may be wrong, and contradict each other; there are no general ones then.
+    about probabilities that several CPTs make up, chains start from the point that is given with them. Statements that
+    are among `doubts` may be wrong, and contradict each other; there are no general ones then.
     Compiled chains `announce` how many seconds they will run in all: first by the plan, then by how quick they were.
     """
     began = perf_counter()
     options = options or PosteriorOptions()
     if general is not None:
-        compiled = True
         blocks = with_general_blocks(blocks, general, Layout.of(network, without=set(network.names) - set(names)))
     sampled = sampled_distributions(network, names, counts, blocks, prior, missing)
     hyperparameters = (hyperparameters or Hyperparameters()).resolved(sampled)
@@ -183,10 +183,15 @@ def posterior(
     if compiled is None:
         compiled = doubted is not None and not _is_small_doubt(doubted)
         compiled = compiled or not is_small(sampled, options) or (missing is not None and not draws_at_once(missing))
+    region, updates_of_general = _region(blocks, soft_weight, general, sampled, memory_limit)
+    sweeps = None
+    if general is not None and updates_of_general is not None and not compiled:
+        # Missing values take many sweeps, which are slow here.
+        sweeps = None if missing is not None else general_sweeps(general, updates_of_general, region, memory_limit)
+        compiled = sweeps is None
     completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
     updates = None if completing is None else completing.updates
     plan = sampling_plan(sampled, options, hyperparameters, memory_limit, updates)
-    region, updates_of_general = _region(blocks, soft_weight, general, sampled, memory_limit)
     doubtful = None
     if doubted is not None:
         doubtful = doubtful_moves(region, doubted)
@@ -201,7 +206,7 @@ def posterior(
         )
     else:
         doubting = None if doubtful is None else doubtful_updates(doubtful)
-        found, sizes, mixed = sample_posterior(*prior_and_region, seed, report, completing, doubting)
+        found, sizes, mixed = sample_posterior(*prior_and_region, seed, report, completing, doubting, sweeps)
     averages = averages_of(sampled, hyperparameters, found)
     _require_finite(sampled, averages)
     kept, layout = sampled.parameters()[: len(sizes)], sampled.layout

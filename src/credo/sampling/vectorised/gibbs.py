@@ -26,6 +26,7 @@ from credo.sampling.vectorised.batches import (
     move_batches,
 )
 from credo.sampling.vectorised.doubtful_updates import DoubtfulUpdates
+from credo.sampling.vectorised.general_updates import GeneralSweeps
 from credo.sampling.vectorised.joint_updates import MixtureDensity, UpdateBatch, update_batches, update_jointly
 from credo.sampling.vectorised.moves import (
     EVERY,
@@ -64,6 +65,7 @@ class Model:
     sum_of_cell: csr_array  # (cells, parameters) over informative distributions
     sum_of_family: csr_array  # (families, distributions) over informative ones
     doubtful: DoubtfulUpdates | None = None  # of blocks with statements that may be wrong
+    general: GeneralSweeps | None = None  # of CPTs that statements about any probability reach
 
     @property
     def edge(self) -> int:
@@ -265,6 +267,8 @@ def sweep(
                 update_jointly(batch, mixture, plan.extras, state.theta, rng)
         if model.doubtful is not None:
             model.doubtful.update(state.theta, state.shape, rng)
+        if model.general is not None:
+            model.general.update(state.theta, state.shape, rng)
         plan.normalise(state.theta)
     starts = model.sampled.starts[model.sampled.constrained :] - edge
     state.free_logs = _normalised(log_gamma(state.shape[edge:], rng), starts)

@@ -19,6 +19,7 @@ import numpy as np
 from credo.options import PosteriorOptions
 from credo.sampling.averages import SMALLEST_SIZE, averages_of
 from credo.sampling.convergence import LARGEST_R_HAT, effective_sizes_of_short_chains, nested_r_hat, starts_matter
+from credo.sampling.directions import without_moves
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.joint_updates import supports_of
 from credo.sampling.missing_values import Augmentation
@@ -29,12 +30,15 @@ from credo.sampling.vectorised import (
     CHAINS,
     LEAST_DRAWS,
     MOST_SWEEPS,
+    MOST_SWEEPS_WITH_GENERAL,
     MOST_SWEEPS_WITH_MISSING,
     SCATTERED,
     SUPERCHAINS,
+    TIED_WARMUP,
     WARMUP_SHARE,
 )
 from credo.sampling.vectorised.doubtful_updates import DoubtfulUpdates
+from credo.sampling.vectorised.general_updates import GeneralSweeps
 from credo.sampling.vectorised.gibbs import ChainStates, Model, SweepPlan, free_moments, model_of, plan_of, start, sweep
 from credo.types import Numbers
 
@@ -53,14 +57,33 @@ def sample_posterior(
     progress: StepDone,
     missing: Augmentation | None = None,
     doubtful: DoubtfulUpdates | None = None,
+    general: GeneralSweeps | None = None,
 ) -> tuple[Draws, Numbers, Numbers]:
     """Draws of all chains, and the effective sizes and nested R-hat of the parameters whose draws are kept."""
     rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
-    model = replace(model_of(region, sampled, hyperparameters), doubtful=doubtful)
+    model = replace(model_of(region, sampled, hyperparameters), doubtful=doubtful, general=general)
     supports = supports_of(region.blocks, region.parts, region.start)
     scattered = scattered_points(region, SCATTERED, rng)
-    plan = plan_of(with_learned(region, scattered[None]), supports)
+    if general is not None:  # what general statements reach starts where these hold
+        supports = [
+            replace(each, singles=()) if own else each
+            for each, own in zip(supports, general.updates.groups.tolist(), strict=True)
+        ]
+        reached = np.repeat(general.updates.groups, [block.size for block in region.blocks])
+        scattered[:, reached] = region.start[reached]
+
+    def planned(snapshots: Numbers, draws: Numbers | None = None) -> SweepPlan:
+        """The updates of a sweep, with what draws show; what general statements reach is updated by itself."""
+        own = with_learned(region, snapshots[None])
+        if general is not None:
+            general.learn(own)
+            parts = zip(own.parts, general.updates.groups.tolist(), strict=True)
+            own = replace(own, parts=tuple(without_moves(part) if has else part for part, has in parts))
+        return plan_of(own, supports, draws)
+
+    plan = planned(scattered)
     warmup = max(4, round(WARMUP_SHARE * options.warmup))
+    warmup *= TIED_WARMUP if missing is not None and missing.tied is not None else 1
     count = max(LEAST_DRAWS, -(-options.chains * options.draws // CHAINS))
     run = _Progress(progress, SPREADING + warmup + count * options.thinning)
 
@@ -70,6 +93,8 @@ def sample_posterior(
         run.step()
     state = points.take(np.repeat(np.arange(SUPERCHAINS), CHAINS // SUPERCHAINS))
     snapshots, most_sweeps = [], MOST_SWEEPS if missing is None else MOST_SWEEPS_WITH_MISSING
+    if general is not None:
+        most_sweeps = MOST_SWEEPS_WITH_GENERAL
     for number in range(warmup):
         counts = None
         if missing is not None:
@@ -80,7 +105,7 @@ def sample_posterior(
             snapshots.append(state.theta[:-1].T)
         if number == warmup // 2 - 1:
             flat = np.concatenate(snapshots)
-            plan = plan_of(with_learned(region, flat[None]), supports, flat)
+            plan = planned(flat, flat)
 
     thinning, swept = options.thinning, SPREADING + warmup
     while True:
@@ -96,7 +121,7 @@ def sample_posterior(
         if not (differ or few or poorly) or swept + count * thinning > most_sweeps:
             return found, sizes, mixed
         flat = np.concatenate(found.theta)[-SNAPSHOTS:]
-        plan = plan_of(with_learned(region, flat[None]), supports, flat)
+        plan = planned(flat, flat)
         run.total += count * thinning
 
 

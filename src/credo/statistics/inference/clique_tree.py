@@ -81,9 +81,9 @@ def clique_tree(
     for number, clique in enumerate(cliques):
         if clique.parent < 0:
             continue
-        strides = _strides(sizes, separators[number])
-        below = add(_cells_of(sizes, clique.scope, strides))
-        above = add(_cells_of(sizes, cliques[clique.parent].scope, strides))
+        between = _strides(sizes, separators[number])
+        below = add(_cells_of(sizes, clique.scope, between))
+        above = add(_cells_of(sizes, cliques[clique.parent].scope, between))
         message_inputs[clique.parent].append((2 * number, above))
         message_inputs[number].append((2 * number + 1, below))
         outs[2 * number], outs[2 * number + 1] = below, above
