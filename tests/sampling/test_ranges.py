@@ -44,7 +44,7 @@ def equal_blocks(count: int, low: float) -> tuple[Block, ...]:
     )
 
 
-HYPER = Hyperparameters(uniform_strengths=(1.0,), pooled_strengths=(8.0,), mean_concentration=2.0)
+HYPER = Hyperparameters(uniform_strengths=(1.0,), pooled_strengths=(8.0,), predicts=False, mean_concentration=2.0)
 
 
 def exact_means(rows: np.ndarray, low: float, kappa: float) -> tuple[float, np.ndarray]:

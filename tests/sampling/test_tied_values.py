@@ -8,6 +8,7 @@ import pytest
 from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import RowTie
 from credo.constraints.lower import lower
+from credo.estimation.tied import countable
 from credo.io.dataset import Dataset
 from credo.knowledge import knowledge_for
 from credo.model.network import Network
@@ -46,7 +47,8 @@ def learn(
     dataset = Dataset(network.names, np.asarray(rows, dtype=np.int16), weights)
     tied = tie_rows(layout_for_counts(network), stated, dataset, reading=TieReading(reading))
     uniform = tied.prepared.layout.pack({name: np.full(network.shape(name), 0.5) for name in network.names})
-    expected = tied.expected(uniform, tied.start()).seen
+    found = tied.expected(uniform, tied.start())
+    start = countable(found.seen, found.chance, uniform, tied.prepared.layout.distribution_starts())
     return posterior(
         network,
         network.names,
@@ -55,7 +57,7 @@ def learn(
         hyperparameters=FIXED,
         options=PosteriorOptions(draws=1000, max_draws=4000),
         compiled=compiled,
-        missing=MissingValues.of(network, network.names, tied.prepared, expected, tied=tied),
+        missing=MissingValues.of(network, network.names, tied.prepared, found.seen, tied=tied, start=start),
     )
 
 

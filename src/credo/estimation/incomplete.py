@@ -88,9 +88,10 @@ def estimate_incomplete(problem: Problem) -> Solution:
     not_drawn = why_not_drawn(prepared if tied is None else tied, exchanges) if draw is not None else ""
     drawn = draw is not None and not not_drawn
     if draw is not None and drawn:
+        start = None
         if tied is not None:  # the counts of an M-step for ties are not those that are expected
-            cells = tied.expected(prepared.layout.pack(result.cpts), tied.start()).seen
-        last = draw(completed, Incomplete(e_step.prepared, cells, result.cpts, exchanges, tied))
+            start, cells = cells, tied.expected(prepared.layout.pack(result.cpts), tied.start()).seen
+        last = draw(completed, Incomplete(e_step.prepared, cells, result.cpts, exchanges, tied, start))
     else:
         last = method.estimate(completed)
     cpts = {name: result.cpts[name] for name in problem.names} if is_em else last.cpts

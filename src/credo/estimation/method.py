@@ -24,7 +24,8 @@ class Incomplete:
     expected: Numbers  # counts of all cells
     cpts: Mapping[str, Numbers]
     exchanges: Exchanges  # what nothing tells apart
-    tied: TiedData | None = None  # the same rows with their ties
+    tied: TiedData | None = None  # the same rows with their ties,
+    start: Numbers | None = None  # and the counts that the last M-step was given
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,14 @@ def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
     """The same with missing values, which are drawn too."""
     exchangeable = {name: rows.exchanges.groups[name] for name in rows.exchanges.variables}
     missing = MissingValues.of(
-        problem.network, problem.names, rows.prepared, rows.expected, exchangeable, rows.cpts, rows.tied
+        problem.network,
+        problem.names,
+        rows.prepared,
+        rows.expected,
+        exchangeable,
+        rows.cpts,
+        rows.tied,
+        rows.start,
     )
     return _average(problem, rows.prepared.observed, missing)
 

@@ -36,6 +36,8 @@ def shape_at(arrays: DistributionArrays, means: Any, d: int, g: int, i: int) -> 
     strength = arrays.strengths[arrays.seen[d], g]
     if g < arrays.uniform_components[0]:
         return strength / (arrays.starts[d + 1] - arrays.starts[d])
+    if g >= arrays.first_predicted[0]:
+        return strength * arrays.predicted[i]
     return max(strength * means[arrays.cells[arrays.families[d]] + i - arrays.starts[d]], SMALLEST)
 
 
@@ -75,11 +77,14 @@ def set_fixed_logs(arrays: DistributionArrays, ranges: Ranges, means: Any, logs:
     """The same for the components that depend on no mean, once for all CPTs."""
     for family in range(len(arrays.cells) - 1):
         set_class_logs(arrays, ranges, means, family, 0, arrays.uniform_components[0], logs)
+        set_class_logs(arrays, ranges, means, family, arrays.first_predicted[0], logs.shape[1], logs)
 
 
 @compiled(**BORROWING)
 def log_norm(arrays: DistributionArrays, means: Any, family: int, seen: int, g: int) -> float:
-    """log of 1/B(s_g·b_g) of a CPT."""
+    """log of 1/B(s_g·b_g) of a CPT; 0 where the base is predicted, which distributions do not share."""
+    if g >= arrays.first_predicted[0]:
+        return 0.0
     first, last, strength = arrays.cells[family], arrays.cells[family + 1], arrays.strengths[seen, g]
     value = lgamma(strength)
     if g < arrays.uniform_components[0]:
@@ -95,6 +100,8 @@ def set_values(
 ) -> None:
     """Dir(θ | s_g·b_g) of a CPT's distributions whose θ is given, and L_g of its shared classes, up to a factor."""
     components, first_pooled = arrays.strengths.shape[1], arrays.uniform_components[0]
+    first_predicted = arrays.first_predicted[0]
+    predicts = first_predicted == first_pooled  # otherwise the base of all pooled components is the mean
     for seen in range(2):
         for g in range(components):
             room.norms[seen, g] = log_norm(arrays, state.means, family, seen, g)
@@ -106,17 +113,19 @@ def set_values(
         for i in range(start, stop):
             room.logs[i] = np.log(max(state.theta[i], SMALLEST))
             plain += room.logs[i]
-            mean += state.means[cell + i - start] * room.logs[i]
+            base = arrays.predicted[i] if predicts else state.means[cell + i - start]
+            mean += base * room.logs[i]
         highest = -np.inf
         for g in range(components):
             inner = plain / (stop - start) if g < first_pooled else mean
-            room.values[k, g] = room.norms[seen, g] + arrays.strengths[seen, g] * inner
+            norm = room.norms[seen, g] if g < first_predicted else arrays.predicted_logs[d, g - first_predicted]
+            room.values[k, g] = norm + arrays.strengths[seen, g] * inner
             highest = max(highest, room.values[k, g])
         for g in range(components):
             room.values[k, g] = np.exp(room.values[k, g] - highest)
         room.inners[k], room.highest[k] = mean, highest
     if ranges.shares[family]:
-        set_class_logs(arrays, ranges, state.means, family, first_pooled, components, class_logs)
+        set_class_logs(arrays, ranges, state.means, family, first_pooled, first_predicted, class_logs)
 
 
 @compiled(**BORROWING)
@@ -194,8 +203,8 @@ def update_mean(
     """m of a CPT, state against state, by slices in the log-odds of their split, with z summed over."""
     means, weights, start, stop = state.means, state.weights[family], arrays.cells[family], arrays.cells[family + 1]
     states = stop - start
-    if arrays.uniform_components[0] == arrays.strengths.shape[1]:
-        return
+    if arrays.uniform_components[0] == arrays.first_predicted[0]:
+        return  # no component has it
     for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
         room.fixed[k] = 0.0
         for g in range(arrays.uniform_components[0]):

@@ -40,13 +40,16 @@ def set_shapes(arrays: DistributionArrays, state: ChainState, active: Any, shape
         component, cell = state.component[d], arrays.cells[arrays.families[d]]
         strength = arrays.strengths[arrays.seen[d], component]
         for i in range(start, stop):
-            base = 1.0 / (stop - start) if component < arrays.uniform_components[0] else state.means[cell + i - start]
+            if component < arrays.uniform_components[0]:
+                base = 1.0 / (stop - start)
+            else:
+                base = state.means[cell + i - start] if component < arrays.first_predicted[0] else arrays.predicted[i]
             shape[i] = (1.0 if arrays.flat[d] else strength * base) + arrays.counts[i]
 
 
 @compiled(**BORROWING)
 def set_density(arrays: DistributionArrays, state: ChainState, active: Any, density: Any) -> None:
-    """log π_g/B(s_g·b_g) of every CPT."""
+    """log π_g/B(s_g·b_g) of every CPT; log π_g where the base is predicted, which distributions do not share."""
     for family in range(len(arrays.cells) - 1):
         if active[family]:
             for g in range(arrays.strengths.shape[1]):
@@ -132,6 +135,9 @@ def run_posterior(
         arrays.seen,
         arrays.strengths,
         arrays.uniform_components[0],
+        arrays.first_predicted[0],
+        arrays.predicted,
+        arrays.predicted_logs,
         density,
     )
     edge = arrays.starts[arrays.constrained[0]]

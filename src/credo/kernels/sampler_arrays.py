@@ -77,6 +77,9 @@ class DistributionArrays(NamedTuple):
     seen: Any  # (distributions,) 1: it has data
     strengths: Any  # (2, components) s_g, by `seen`
     uniform_components: Any  # how many of the components have the uniform base, as an array of one number
+    first_predicted: Any  # the first component whose base is predicted: the first that is not uniform, or none
+    predicted: Any  # (parameters,) that base
+    predicted_logs: Any  # (distributions, predicted components) log of 1/B(s_g·b_g)
     group_families: Any  # (groups,) the family of a group's first distribution
 
 
@@ -136,7 +139,10 @@ class Mixture(NamedTuple):
     seen: Any  # (distributions,)
     strengths: Any  # (2, components)
     uniform_components: int
-    density: Any  # (families, 2, components) log of π_g/B(s_g·b_g)
+    first_predicted: int
+    predicted: Any  # (parameters,)
+    predicted_logs: Any  # (distributions, predicted components)
+    density: Any  # (families, 2, components) log of π_g/B(s_g·b_g), of π_g alone where the base is predicted
 
 
 class CliqueTree(NamedTuple):

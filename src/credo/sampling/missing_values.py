@@ -36,6 +36,7 @@ from credo.statistics.ties.draw_tied import (
     factors_to_enumerate,
     tied_draws,
 )
+from credo.statistics.ties.failed_attempts import LEAST
 from credo.statistics.ties.likelihood import TiedData
 from credo.types import Flags, Indices, Numbers
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 SEEN = 0.5  # rows that are expected of a configuration, from which it counts as one that has data
 VECTORISED_FACTORS = 2**14  # of all joint states, up to which hundreds of chains draw them at once: 0.1 s a sweep
 VECTORISED_CELLS = 2**14  # of all CPTs, which hundreds of chains hold at once: 32 MB
+FIRST_SUCCESS = 0.02  # the least probability of a tie that first completions assume
 CELLS_AN_UPDATE = 10  # of cliques, which are visited in the time that a parameter is updated in
 
 
@@ -58,7 +60,8 @@ class MissingValues:
     reached: Flags  # (cells,) which a completed row can have
     exchangeable: StateGroups  # states of hidden variables that nothing tells apart,
     reference: Mapping[str, Numbers]  # and the CPTs that say how draws name them
-    tied: TiedData | None = None  # the same rows with their ties
+    tied: TiedData | None = None  # the same rows with their ties,
+    start: Numbers | None = None  # and the counts that the last M-step was given, in which P(ties) is divided out
 
     @classmethod
     def of(
@@ -70,6 +73,7 @@ class MissingValues:
         exchangeable: StateGroups | None = None,
         reference: Mapping[str, Numbers] | None = None,
         tied: TiedData | None = None,
+        start: Numbers | None = None,
     ) -> MissingValues:
         """`names` are the variables whose CPTs are learned; the others keep those of the network."""
         learned = {name: np.full(network.shape(name), 1.0 / len(network.states(name))) for name in names}
@@ -78,7 +82,7 @@ class MissingValues:
         if tied is not None:
             found = tied.expected(base, tied.start())
             reached |= (found.seen > 0.0) | (found.chance > 0.0)
-        return cls(prepared, expected, base, reached, exchangeable or {}, reference or {}, tied)
+        return cls(prepared, expected, base, reached, exchangeable or {}, reference or {}, tied, start)
 
     @property
     def untied(self) -> Prepared:
@@ -118,7 +122,7 @@ class Augmentation:
     base: Numbers  # (cells,)
     places: Indices  # (parameters,) the cell of each
     fixed: Numbers  # (parameters,) counts of complete families, and a prior's pseudo-counts
-    expected: Numbers  # (parameters,) the same with the counts of incomplete families that EM ended with
+    expected: Numbers  # (parameters,) the same with the counts of incomplete families where EM ended
     enumeration: Enumeration | None
     programs: Programs | None
     renamings: Sequence[Renaming] = ()  # of hidden variables with exchangeable states
@@ -142,14 +146,15 @@ class Augmentation:
     def completed(self, theta: Numbers, rng: np.random.Generator, *, first: bool = False) -> Numbers:
         """Counts of completed rows, (parameters, chains), given what chains have drawn, (parameters, chains).
 
-        The `first` time attempts at ties that failed are left out: under random CPTs there would be very many.
+        The `first` time only some of the attempts at ties that failed are drawn: under random CPTs there would be very
+        many, which hold chains fast.
         """
         assert self.enumeration is not None
         cells = np.repeat(self.base[:, None], theta.shape[1], axis=1)
         cells[self.places] = theta
         drawn = draw_by_enumeration(self.enumeration, cells, rng)
         if self.tied is not None:
-            drawn += draw_tied_by_enumeration(self.tied, cells, rng, attempts=not first)
+            drawn += draw_tied_by_enumeration(self.tied, cells, rng, least=FIRST_SUCCESS if first else LEAST)
         return np.asarray(self.fixed[:, None] + drawn[self.places])
 
     def completed_by_program(
@@ -161,7 +166,7 @@ class Augmentation:
         cells[self.places] = theta
         drawn = draw_by_programs(self.programs, cells, generator)
         if self.tied is not None:
-            drawn += draw_tied_by_programs(self.tied, cells, generator, rng, attempts=not first)
+            drawn += draw_tied_by_programs(self.tied, cells, generator, rng, least=FIRST_SUCCESS if first else LEAST)
         return np.asarray(self.fixed + drawn[self.places])
 
     def flattened(self, theta: Numbers) -> Numbers:
@@ -191,11 +196,12 @@ def augmentation_of(
     observed[missing.prepared.observed_cells] = missing.prepared.observed_counts
     tied = None if missing.tied is None else tied_draws(missing.tied, compiled, memory_limit)
     fixed = sampled.counts if tied is None else sampled.counts - tied.copies[places]
+    last = missing.expected if missing.start is None else missing.start
     return Augmentation(
         missing.base,
         places,
         fixed,
-        fixed + np.maximum(missing.expected - observed, 0.0)[places],
+        np.maximum(sampled.counts + (last - observed)[places], 0.0),
         None if compiled else enumeration_of(missing.untied),
         programs_of(missing.untied, memory_limit, missing.component_layout) if compiled else None,
         renamings_of(sampled, missing.exchangeable, missing.reference),

@@ -6,7 +6,12 @@ The prior is hierarchical: the conditional distribution θ_j of CPT i comes from
     θ_j | z_j = g  ~  Dirichlet(s_g · b_g)        z_j ~ π_i        m_i ~ Dirichlet(c)
     π_i ~ Dirichlet(κ·w)        w ~ Dirichlet(1)
 
-The base b_g is uniform, (1/K, …), for some components, and m_i, the common mean of the CPT, for pooled components.
+The base b_g is uniform, (1/K, …), for some components. For the others, which pool, it is b_j: what the counts of other
+configurations predict for this one (`predictions.py`), a mean over the configurations of its CPT in which those count
+that differ in few parents that matter. Which do is learned from the counts of the CPT; where nothing shows that its
+configurations resemble each other, or none of them is near, b_j is uniform too. b_j is a constant here, computed
+from counts that are not those of j, so that these judge it: an empirical Bayes prior. Where counts predict nothing
+at all, as without data, it is m_i, the common mean of the CPT, which statements can teach.
 Small s: nearly deterministic distributions; large s: distributions near their base. s differs between distributions
 with and without data (`Hyperparameters`), as which configurations were observed is given. So each distribution
 shows how similar it is to the others of its CPT, each CPT how many such distributions it has, and the network what its
@@ -165,10 +170,11 @@ def posterior(
     are among `doubts` may be wrong, and contradict each other; there are no general ones then.
     """
     began = perf_counter()
-    hyperparameters, options = hyperparameters or Hyperparameters(), options or PosteriorOptions()
+    options = options or PosteriorOptions()
     if general is not None:
         blocks = with_general_blocks(blocks, general, Layout.of(network, without=set(network.names) - set(names)))
     sampled = sampled_distributions(network, names, counts, blocks, prior, missing)
+    hyperparameters = (hyperparameters or Hyperparameters()).resolved(sampled)
     doubted = None
     if doubts is not None:
         blocks, doubted = apart(blocks, doubts)

@@ -25,7 +25,9 @@ MOST_JUDGED = 32  # members of a shared class whose draws are looked at, to see 
 _ZERO = 1e-12
 
 Range = tuple[Flags, float, float]  # which states are summed, and between which values their sum is
-Key = tuple[int, bytes, float, float, bytes, int]  # family, states, range, counts, whether it has data
+Key = tuple[
+    int, bytes, float, float, bytes, int
+]  # family, states, range, counts with what is predicted, if it has data
 
 
 def ranges_of(
@@ -56,7 +58,7 @@ def ranges_of(
                 int(arrays.families[number]),
                 found[0].tobytes(),
                 *found[1:],
-                arrays.counts[start:stop].tobytes(),
+                arrays.counts[start:stop].tobytes() + arrays.predicted[start:stop].tobytes(),
                 own,
             )
             classes.setdefault(key, []).append(number)
@@ -65,7 +67,7 @@ def ranges_of(
         for number in range(int(arrays.constrained[0]), len(arrays.families)):
             start, stop = int(arrays.starts[number]), int(arrays.starts[number + 1])
             named[start] = True
-            counts = arrays.counts[start:stop].tobytes()
+            counts = arrays.counts[start:stop].tobytes() + arrays.predicted[start:stop].tobytes()
             key = (int(arrays.families[number]), b"", 0.0, 1.0, counts, int(arrays.seen[number]))
             classes.setdefault(key, []).append(number)
     return _in_arrays(classes, arrays, named, closed)

@@ -47,14 +47,14 @@ def tied_rows(network: Network, ties: list[RowTie], reading: str, weights: np.nd
     return tie_rows(layout_for_counts(network), ties, dataset, reading=TieReading(reading))
 
 
-def counts_of(tied: TiedData, theta: np.ndarray, compiled: bool, attempts: bool) -> np.ndarray:
+def counts_of(tied: TiedData, theta: np.ndarray, compiled: bool, least: float = 0.0) -> np.ndarray:
     """(draws, cells) of tied rows alone."""
     rng = np.random.default_rng(4)
     draws = tied_draws(tied, compiled)
     if not compiled:
-        return draw_tied_by_enumeration(draws, np.repeat(theta[:, None], DRAWS, 1), rng, attempts).T
+        return draw_tied_by_enumeration(draws, np.repeat(theta[:, None], DRAWS, 1), rng, least).T
     generator = seeded(3)
-    return np.array([draw_tied_by_programs(draws, theta, generator, rng, attempts) for _ in range(DRAWS // 10)])
+    return np.array([draw_tied_by_programs(draws, theta, generator, rng, least) for _ in range(DRAWS // 10)])
 
 
 def agree_but_for_chance(drawn: np.ndarray, expected: np.ndarray) -> bool:
@@ -86,7 +86,7 @@ def test_completed_counts_have_the_means_that_messages_expect(
     theta = tied.prepared.layout.pack(chain.cpts)
     rest = enumeration_of(tied.seen.rest)
     assert rest is not None
-    drawn = counts_of(tied, theta, compiled, attempts=True)
+    drawn = counts_of(tied, theta, compiled)
     drawn[:, tied.prepared.observed_cells] += tied.prepared.observed_counts
     drawn += draw_by_enumeration(rest, np.repeat(theta[:, None], len(drawn), 1), np.random.default_rng(1)).T
     assert agree_but_for_chance(drawn, tied.expected(theta, tied.start()).seen)
@@ -114,7 +114,7 @@ def test_values_along_a_tree_are_drawn_together(chain: Network, compiled: bool) 
     shares, counts = np.array(chances) / np.sum(chances), np.array(cells)
     mean = shares @ counts
     covariance = (counts - mean).T @ (shares[:, None] * (counts - mean))
-    drawn = counts_of(tied, theta, compiled, attempts=True)
+    drawn = counts_of(tied, theta, compiled)
     assert agree_but_for_chance(drawn, mean)
     away = drawn - mean
     products = (away[:, :, None] * away[:, None, :]).reshape(len(away), -1)
@@ -130,8 +130,8 @@ def test_failed_attempts_are_what_the_probability_of_ties_demands(
     tied = tied_rows(chain, ties, "cll")
     layout = tied.prepared.layout
     theta = layout.pack(chain.cpts)
-    drawn = counts_of(tied, theta, compiled, attempts=True)
-    same = counts_of(tied_rows(chain, ties, "joint"), theta, compiled, attempts=True)
+    drawn = counts_of(tied, theta, compiled)
+    same = counts_of(tied_rows(chain, ties, "joint"), theta, compiled)
     failed = drawn - same.mean(axis=0)
     starts = layout.distribution_starts()
     sizes = np.diff(starts, append=layout.size)
@@ -143,7 +143,7 @@ def test_failed_attempts_are_what_the_probability_of_ties_demands(
     scores = score(failed)
     error = np.hypot(scores.std(axis=0), score(same).std(axis=0)) / np.sqrt(len(scores))
     assert (np.abs(scores.mean(axis=0) + score(chance)) < 4.5 * error + 10.0 / len(scores)).all()
-    assert (counts_of(tied, theta, compiled, attempts=False).sum(axis=1) < drawn.sum(axis=1).max()).all()
+    assert (counts_of(tied, theta, compiled, least=1.0).sum(axis=1) < drawn.sum(axis=1).max()).all()
 
 
 def test_failed_attempts_by_hand() -> None:
@@ -167,7 +167,7 @@ def test_the_value_of_a_merged_tie_counts_once(chain: Network, compiled: bool) -
     ties = [share(1, 2, 3, names=("a",)), share(4, 5, names=("a",))]
     tied = tie_rows(layout_for_counts(chain), ties, dataset, reading=TieReading.MERGED)
     theta = tied.prepared.layout.pack(chain.cpts)
-    drawn = counts_of(tied, theta, compiled, attempts=True)
+    drawn = counts_of(tied, theta, compiled)
     own = drawn[:, tied.prepared.layout.slice_of("a")]
     assert set(map(tuple, own.tolist())) == {(1.0, 0.0), (0.0, 1.0)}
     draws = tied_draws(tied, compiled)

@@ -6,6 +6,7 @@ CHAINS = 256  # that are advanced at once; array operations on fewer cost nearly
 SUPERCHAINS = 16  # groups of chains that start at the same point, see `convergence.nested_r_hat`
 AGREEING = 1.02  # nested R-hat: starting points move the mean by less than a twentieth of a standard deviation
 WARMUP_SHARE = 0.1  # of the warm-up that a single long chain gets
+TIED_WARMUP = 4  # times as long where rows are tied: failed attempts at ties hold CPTs fast
 LEAST_DRAWS = 16  # of each chain
 MOST_SWEEPS = 400
 MOST_SWEEPS_WITH_GENERAL = 160  # under statements about any probability, whose sweeps take longer

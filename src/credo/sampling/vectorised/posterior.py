@@ -34,6 +34,7 @@ from credo.sampling.vectorised import (
     MOST_SWEEPS_WITH_MISSING,
     SCATTERED,
     SUPERCHAINS,
+    TIED_WARMUP,
     WARMUP_SHARE,
 )
 from credo.sampling.vectorised.doubtful_updates import DoubtfulUpdates
@@ -82,6 +83,7 @@ def sample_posterior(
 
     plan = planned(scattered)
     warmup = max(4, round(WARMUP_SHARE * options.warmup))
+    warmup *= TIED_WARMUP if missing is not None and missing.tied is not None else 1
     count = max(LEAST_DRAWS, -(-options.chains * options.draws // CHAINS))
     run = _Progress(progress, SPREADING + warmup + count * options.thinning)
 

@@ -27,6 +27,7 @@ from credo.statistics.inference.draw_missing import (
     split_rows,
     term_products,
 )
+from credo.statistics.ties.failed_attempts import LEAST as LEAST_SUCCESS
 from credo.statistics.ties.failed_attempts import Agreement, agreements_of, failed_rows, shares_of, why_not_conditioned
 from credo.statistics.ties.likelihood import TiedData
 from credo.statistics.ties.relaxation import Relaxation
@@ -149,11 +150,11 @@ def _messages_of_terms(relaxation: Relaxation, enumeration: Enumeration) -> Indi
 
 
 def draw_tied_by_enumeration(
-    draws: TiedDraws, theta: Numbers, rng: np.random.Generator, attempts: bool = True
+    draws: TiedDraws, theta: Numbers, rng: np.random.Generator, least: float = LEAST_SUCCESS
 ) -> Numbers:
     """Counts of all cells in tied rows with missing values, (cells, chains), given CPTs `theta`, (cells, chains).
 
-    Without `attempts`, those that failed are left out.
+    Attempts that failed are drawn as if ties were no less probable than `least`.
     """
     counts = np.zeros_like(theta)
     seen = draws.seen
@@ -166,8 +167,8 @@ def draw_tied_by_enumeration(
             products *= allowed
         counts += split_rows(seen.enumeration, products, rng)[: len(theta)]
         _subtract_copies(draws, chosen, counts)
-    if draws.chance is not None and attempts:
-        counts += _failed_by_enumeration(draws, draws.chance, theta, rng)
+    if draws.chance is not None:
+        counts += _failed_by_enumeration(draws, draws.chance, theta, rng, least)
     return counts
 
 
@@ -197,10 +198,12 @@ def _allowed(evaluated: Evaluated, chosen: Indices) -> Iterator[Flags]:
         yield allowed
 
 
-def _failed_by_enumeration(draws: TiedDraws, chance: Evaluated, theta: Numbers, rng: np.random.Generator) -> Numbers:
+def _failed_by_enumeration(
+    draws: TiedDraws, chance: Evaluated, theta: Numbers, rng: np.random.Generator, least: float
+) -> Numbers:
     assert chance.enumeration is not None
     products = term_products(chance.enumeration, _with_sensors(chance.relaxation, theta))
-    rows = _failed(draws, chance.relaxation, chance.sums[0] @ products, rng)
+    rows = _failed(draws, chance.relaxation, chance.sums[0] @ products, rng, least)
     drawn = np.zeros_like(products)
     for message in np.flatnonzero(rows.any(axis=1)).tolist():
         own = np.flatnonzero(chance.message[0] == message)
@@ -212,7 +215,11 @@ def _failed_by_enumeration(draws: TiedDraws, chance: Evaluated, theta: Numbers, 
 
 
 def draw_tied_by_programs(
-    draws: TiedDraws, theta: Numbers, generator: NDArray[np.uint64], rng: np.random.Generator, attempts: bool = True
+    draws: TiedDraws,
+    theta: Numbers,
+    generator: NDArray[np.uint64],
+    rng: np.random.Generator,
+    least: float = LEAST_SUCCESS,
 ) -> Numbers:
     """The same for one set of CPTs, (cells,), in compiled code."""
     counts = np.zeros_like(theta)
@@ -225,12 +232,12 @@ def draw_tied_by_programs(
         counts += draw_by_programs(seen.programs, full, generator)[: len(theta)]
         _subtract_copies(draws, chosen, counts[:, None])
     chance = draws.chance
-    if chance is None or chance.programs is None or not attempts:
+    if chance is None or chance.programs is None:
         return counts
     relaxation = chance.relaxation
     full = _with_sensors(relaxation, theta[:, None])[:, 0]
     logs = _said_by_programs(relaxation, full, np.zeros((int(relaxation.offsets[-1]), 1)))
-    rows = _failed(draws, relaxation, np.exp(logs), rng)[:, 0]
+    rows = _failed(draws, relaxation, np.exp(logs), rng, least)[:, 0]
     states = np.diff(relaxation.offsets)
     for state in range(int(states.max(initial=0))):
         has = np.flatnonzero(states > state)
@@ -270,12 +277,14 @@ def _with_sensors(relaxation: Relaxation, theta: Numbers) -> Numbers:
     return np.concatenate((theta, np.ones((more, theta.shape[1]))))
 
 
-def _failed(draws: TiedDraws, relaxation: Relaxation, chances: Numbers, rng: np.random.Generator) -> Indices:
+def _failed(
+    draws: TiedDraws, relaxation: Relaxation, chances: Numbers, rng: np.random.Generator, least: float
+) -> Indices:
     """How many rows of failed attempts have each column and state, (messages, chains)."""
     rows = np.zeros(chances.shape, dtype=np.int64)
     for agreement in draws.agreements:
         own = slice(relaxation.offsets[agreement.column], relaxation.offsets[agreement.column + 1])
-        rows[own] += failed_rows(agreement, chances[own], rng)
+        rows[own] += failed_rows(agreement, chances[own], rng, least)
     return rows
 
 

@@ -26,7 +26,7 @@ from credo.statistics.ties.relaxation import Relaxation
 from credo.types import Flags, Indices, Numbers
 
 LEAST = 1e-12  # of the probability of a tie, which bounds how many attempts are drawn
-MOST_COMBINATIONS = 4096  # of values of the rows of a tie but one: where more may fail, chains hardly move
+MOST_COMBINATIONS = 256  # of values of the rows of a tie but one: where more may fail, chains hardly move
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,19 +82,22 @@ def pairs_of(scope: Scope, sizes: Indices) -> Flags:
     return np.asarray((same != np.array(scope.differs)).all(axis=2))
 
 
-def failed_rows(agreement: Agreement, chances: Numbers, rng: np.random.Generator) -> Indices:
-    """How many rows of failed attempts have each value, (states, chains), given its `chances`, (states, chains)."""
+def failed_rows(agreement: Agreement, chances: Numbers, rng: np.random.Generator, least: float = LEAST) -> Indices:
+    """How many rows of failed attempts have each value, (states, chains), given its `chances`, (states, chains).
+
+    Where ties are less probable than `least`, only as many attempts fail as if they were.
+    """
     if agreement.allowed is None:
-        return _failed_sets(agreement, chances, rng)
-    return _failed_pairs(agreement, agreement.allowed, chances, rng)
+        return _failed_sets(agreement, chances, rng, least)
+    return _failed_pairs(agreement, agreement.allowed, chances, rng, least)
 
 
-def _failed_sets(agreement: Agreement, chances: Numbers, rng: np.random.Generator) -> Indices:
+def _failed_sets(agreement: Agreement, chances: Numbers, rng: np.random.Generator, least: float) -> Indices:
     states, chains = chances.shape
     longest = agreement.rows - 1
     if states == 1 or longest < 1:
         return np.zeros((states, chains), dtype=np.int64)
-    attempts = _attempts(agreement.ties, (chances**agreement.rows).sum(axis=0), rng)
+    attempts = _attempts(agreement.ties, (chances**agreement.rows).sum(axis=0), rng, least)
     own = chances.T[:, :, None]  # (chains, states, 1)
     lengths = np.arange(1, longest + 1)
     others = np.repeat(chances.T[:, None, :], states, axis=1)  # (chains, first value, the one that differs)
@@ -106,18 +109,20 @@ def _failed_sets(agreement: Agreement, chances: Numbers, rng: np.random.Generato
     return np.asarray((drawn @ lengths + last.sum(axis=1)).T)
 
 
-def _failed_pairs(agreement: Agreement, allowed: Flags, chances: Numbers, rng: np.random.Generator) -> Indices:
+def _failed_pairs(
+    agreement: Agreement, allowed: Flags, chances: Numbers, rng: np.random.Generator, least: float
+) -> Indices:
     states, chains = chances.shape
     pairs = chances.T[:, :, None] * chances.T[:, None, :]
     success = (pairs * allowed).sum(axis=(1, 2))
-    attempts = _attempts(agreement.ties, success, rng)
+    attempts = _attempts(agreement.ties, success, rng, least)
     failed = np.where(allowed, 0.0, pairs).reshape(chains, -1)
     drawn = rng.multinomial(attempts, shares_of(failed)).reshape(chains, states, states)
     return np.asarray((drawn.sum(axis=1) + drawn.sum(axis=2)).T)
 
 
-def _attempts(ties: int, success: Numbers, rng: np.random.Generator) -> Indices:
-    return np.asarray(rng.negative_binomial(ties, np.clip(success, LEAST, 1.0)))
+def _attempts(ties: int, success: Numbers, rng: np.random.Generator, least: float) -> Indices:
+    return np.asarray(rng.negative_binomial(ties, np.clip(success, least, 1.0)))
 
 
 def shares_of(values: Numbers) -> Numbers:
