@@ -43,7 +43,7 @@ def run_draw(job: tuple[str, int, tuple[str, ...]]) -> list[dict[str, object]]:
     """Learn all cells of one draw by each of the methods."""
     name, draw, methods = job
     truth = credo.read_network(NETWORKS / f"{name}.bif")
-    all_constraints = lower(credo.Knowledge(true_statements(truth, STATEMENTS, seed=STATEMENT_SEED + draw), truth))
+    all_constraints = lower(credo.Knowledge(truth, true_statements(truth, STATEMENTS, seed=STATEMENT_SEED + draw)))
     records = []
     for share in sorted({share for _, _, share in CELLS}):
         for cell, problem, interpolations in _problems(truth, all_constraints, share, draw):

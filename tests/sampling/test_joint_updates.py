@@ -14,6 +14,7 @@ from credo.sampling.compiled_chains import CompiledChains
 from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains
 from credo.sampling.distributions import Hyperparameters, SampledDistributions, arrays_of, sampled_distributions
 from credo.sampling.joint_updates import supports_of
+from credo.sampling.predictions import predicted_cpt
 from credo.sampling.region import geometry_of, region_of, seeded
 from credo.sampling.vectorised.gibbs import component_density, model_of, plan_of, start
 from credo.sampling.vectorised.joint_updates import MixtureDensity, update_jointly
@@ -70,16 +71,20 @@ CASES: dict[str, tuple[Block, list[list[float]]]] = {
 }
 
 
-def prior_draws(rng: np.random.Generator, hyper: Hyperparameters, seen: np.ndarray, states: int) -> np.ndarray:
+def prior_draws(
+    rng: np.random.Generator, hyper: Hyperparameters, seen: np.ndarray, predicted: np.ndarray
+) -> np.ndarray:
     """θ of one table from the model as `posterior.py` writes it, (draws, rows, states)."""
     strengths = hyper.strengths()
-    rows, components = len(seen), strengths.shape[1]
+    rows, components, states = len(seen), strengths.shape[1], predicted.shape[1]
     pool = rng.dirichlet(np.ones(components), PRIOR_DRAWS)
     weights = dirichlets(rng, np.maximum(hyper.pooling_concentration * pool, 1e-9))
     means = rng.dirichlet(np.full(states, hyper.mean_concentration), PRIOR_DRAWS)
     chosen = (rng.random((PRIOR_DRAWS, rows, 1)) > weights.cumsum(axis=1)[:, None]).sum(axis=2)
     chosen = np.minimum(chosen, components - 1)
     bases = np.where((chosen < len(hyper.uniform_strengths))[:, :, None], 1.0 / states, means[:, None])
+    is_predicted = (chosen >= hyper.first_predicted)[:, :, None]
+    bases = np.where(is_predicted, predicted, bases)
     return dirichlets(rng, strengths[seen.astype(int), chosen][:, :, None] * bases)
 
 
@@ -93,7 +98,9 @@ def dirichlets(rng: np.random.Generator, shapes: np.ndarray) -> np.ndarray:
 def oracle(block: Block, counts: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Draws of the prior that hold every statement, (draws, parameters), and how likely each makes the counts."""
     rng = np.random.default_rng(seed)
-    theta = prior_draws(rng, Hyperparameters(), counts.sum(axis=1) > 0, counts.shape[1]).reshape(PRIOR_DRAWS, -1)
+    predicted = predicted_cpt(counts, (len(counts),))
+    hyper = Hyperparameters(predicts=bool((predicted != 1.0 / counts.shape[1]).any()))
+    theta = prior_draws(rng, hyper, counts.sum(axis=1) > 0, predicted).reshape(PRIOR_DRAWS, -1)
     theta = theta[(block.linear.values(theta) <= block.linear.bounds).all(axis=1)]
     return theta, np.prod(theta ** counts.ravel(), axis=1)
 
@@ -134,10 +141,13 @@ def exact_draws(name: str) -> tuple[Block, SampledDistributions, np.ndarray]:
     sampled = sampled_distributions(family(*counts.shape), ("x",), Given({"x": counts}), (block,))  # type: ignore[arg-type]
     # Given π and m, distributions are independent but for the statements.
     rng = np.random.default_rng(3)
-    all_strengths = Hyperparameters().strengths()
+    hyper = Hyperparameters().resolved(sampled)
+    all_strengths = hyper.strengths()
     chosen = rng.integers(all_strengths.shape[1], size=(400_000, len(counts)))
     strengths = all_strengths[sampled.seen.astype(int), chosen]
-    theta = dirichlets(rng, np.repeat(strengths[:, :, None] / states, states, axis=2)).reshape(len(chosen), -1)
+    is_predicted = (chosen >= hyper.first_predicted)[:, :, None]
+    bases = np.where(is_predicted, sampled.predicted.reshape(counts.shape), 1.0 / states)
+    theta = dirichlets(rng, strengths[:, :, None] * bases).reshape(len(chosen), -1)
     theta = theta[(block.linear.values(theta) <= block.linear.bounds).all(axis=1)]
     likely = np.prod(theta ** counts.ravel(), axis=1)
     return block, sampled, np.maximum(theta[rng.random(len(theta)) * likely.max() < likely][:6_000], 1e-280)
@@ -154,18 +164,22 @@ def assert_same_law(block: Block, theta: np.ndarray, after: np.ndarray) -> None:
 
 @pytest.mark.parametrize("name", [name for name in CASES if "states" not in name])
 def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
+    from credo.kernels.collapsed import set_norms
     from credo.kernels.joint_updates import update_jointly
     from credo.kernels.posterior_gibbs import set_density
 
     block, sampled, theta = exact_draws(name)
-    region, hyper = region_of((block,)), Hyperparameters()
+    region, hyper = region_of((block,)), Hyperparameters().resolved(sampled)
     arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyper)
     chains = CompiledChains(region, sampled, arrays, hyper, 1, 0)
     state = chains.states[0]
     density = np.empty((1, 2, arrays.strengths.shape[1]))
     active = np.ones(1, dtype=np.bool_)
-    set_density(arrays, state, active, density)
-    prior = arrays.cells, state.means, arrays.seen, arrays.strengths, arrays.uniform_components[0], density
+    norms = np.empty_like(density)
+    set_norms(arrays, state.means, norms)
+    set_density(state, active, norms, density)
+    prior = arrays.cells, state.means, arrays.seen, arrays.strengths, arrays.uniform_components[0]
+    prior = *prior, arrays.first_predicted[0], arrays.predicted, arrays.predicted_logs, density
     totals = np.add.reduceat(arrays.counts, arrays.starts[:-1])
     mixture = Mixture(arrays.starts, arrays.families, arrays.counts, totals, *prior)
     geometry, extras = geometry_of(region.blocks, region.parts)
@@ -181,7 +195,7 @@ def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
 def test_vectorised_joint_updates_alone_keep_the_distribution(name: str) -> None:
     block, sampled, theta = exact_draws(name)
     region = region_of((block,))
-    model = model_of(region, sampled, Hyperparameters())
+    model = model_of(region, sampled, Hyperparameters().resolved(sampled))
     plan = plan_of(region, supports_of(region.blocks, region.parts, region.start))
     state = start(model, theta, np.random.default_rng(0))
     state.means[:], state.weights[:] = 1.0 / len(state.means), 1.0 / state.weights.shape[1]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from credo.kernels.collapsed import shape_at
 from credo.kernels.compiler import compiled
 from credo.kernels.gamma_draws import draw_dirichlet, log_gamma_draw
 from credo.kernels.polytope_moves import SMALLEST, log_split, uniform
@@ -330,8 +331,7 @@ def draw_freely(
     """A component and a distribution, as if there were no statements: p(z, θ | data, m, π)."""
     start, stop = arrays.starts[d], arrays.starts[d + 1]
     family, seen = arrays.families[d], arrays.seen[d]
-    cell, states = arrays.cells[family], stop - start
-    components = arrays.strengths.shape[1]
+    states, components = stop - start, arrays.strengths.shape[1]
     highest, total = -np.inf, 0.0
     for i in range(start, stop):
         total += arrays.counts[i]
@@ -342,8 +342,8 @@ def draw_freely(
             value += lgamma(strength) - lgamma(strength + total)
             for i in range(start, stop):
                 if arrays.counts[i] > 0.0:
-                    base = 1.0 / states if g < arrays.uniform_components[0] else state.means[cell + i - start]
-                    value += lgamma(strength * base + arrays.counts[i]) - lgamma(strength * base)
+                    own = shape_at(arrays, state.means, d, g, i)
+                    value += lgamma(own + arrays.counts[i]) - lgamma(own)
         chances[g] = value
         highest = max(highest, value)
     weight = 0.0
@@ -354,10 +354,8 @@ def draw_freely(
     while chosen < components - 1 and rest > chances[chosen]:
         rest -= chances[chosen]
         chosen += 1
-    strength = arrays.strengths[seen, chosen]
     for i in range(states):
-        base = 1.0 / states if chosen < arrays.uniform_components[0] else state.means[cell + i]
-        shape[i] = strength * base + arrays.counts[start + i]
+        shape[i] = shape_at(arrays, state.means, d, chosen, start + i) + arrays.counts[start + i]
     draw_dirichlet(shape[:states], out[:states], generator)
     return chosen
 

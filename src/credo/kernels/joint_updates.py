@@ -24,14 +24,15 @@ SAME = 0.8  # how often a parameter is proposed like most of its update: uniform
 
 @compiled(**BORROWING)
 def log_sums(mixture: Mixture, d: int, theta: Any) -> Any:
-    """Σ log θ, Σ m·log θ and Σ N·log θ of a distribution."""
+    """Σ log θ, Σ b·log θ with the base b of pooled components, and Σ N·log θ of a distribution."""
+    predicts = mixture.first_predicted == mixture.uniform_components
     start, stop = mixture.starts[d], mixture.starts[d + 1]
     shift = mixture.cells[mixture.families[d]] - start
     plain = mean = data = 0.0
     for i in range(start, stop):
         log = np.log(theta[i])
         plain += log
-        mean += mixture.means[shift + i] * log
+        mean += (mixture.predicted[i] if predicts else mixture.means[shift + i]) * log
         data += mixture.counts[i] * log
     return plain, mean, data
 
@@ -40,7 +41,10 @@ def log_sums(mixture: Mixture, d: int, theta: Any) -> Any:
 def moved_sums(mixture: Mixture, d: int, number: int, sums: Any, gain: float, others: float) -> Any:
     """The same after log θ_number has grown by `gain`, and that of all other states by `others`."""
     start, stop = mixture.starts[d], mixture.starts[d + 1]
-    mean = mixture.means[mixture.cells[mixture.families[d]] + number - start]
+    if mixture.first_predicted == mixture.uniform_components:
+        mean = mixture.predicted[number]
+    else:
+        mean = mixture.means[mixture.cells[mixture.families[d]] + number - start]
     return (
         sums[0] + gain + (stop - start - 1.0) * others,
         sums[1] + mean * gain + (1.0 - mean) * others,
@@ -54,15 +58,17 @@ def log_density(mixture: Mixture, d: int, sums: Any) -> float:
     family, seen, states = mixture.families[d], mixture.seen[d], mixture.starts[d + 1] - mixture.starts[d]
     plain, mean, data = sums
     density, strengths, components = mixture.density, mixture.strengths, mixture.strengths.shape[1]
-    even = plain / states
+    even, first_predicted = plain / states, mixture.first_predicted
     highest = -np.inf
     for g in range(components):
         inner = even if g < mixture.uniform_components else mean
-        highest = max(highest, density[family, seen, g] + strengths[seen, g] * inner)
+        norm = mixture.predicted_logs[d, g - first_predicted] if g >= first_predicted else 0.0
+        highest = max(highest, density[family, seen, g] + norm + strengths[seen, g] * inner)
     total = 0.0
     for g in range(components):
         inner = even if g < mixture.uniform_components else mean
-        total += np.exp(density[family, seen, g] + strengths[seen, g] * inner - highest)
+        norm = mixture.predicted_logs[d, g - first_predicted] if g >= first_predicted else 0.0
+        total += np.exp(density[family, seen, g] + norm + strengths[seen, g] * inner - highest)
     return data - plain + highest + np.log(total)
 
 

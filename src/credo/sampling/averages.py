@@ -19,6 +19,7 @@ from credo.types import Flags, Numbers
 
 SMALLEST_SIZE = 100.0  # effective draws, below which a standard error is more than a tenth of the deviation
 NO_VARIANCE = 1e-14  # what rounding leaves of a constant
+CHUNK = 2**22  # numbers in memory at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,10 +44,11 @@ def averages_of(sampled: SampledDistributions, hyperparameters: Hyperparameters,
     for family, name in enumerate(sampled.names):
         cells = slice(sampled.cells[family], sampled.cells[family + 1])
         means, weights = found.means[:, :, cells], found.weights[:, :, family]
-        each, squares = unseen_moments(hyperparameters, weights, means)
-        layout.view(first, name)[:] = each.mean(axis=(0, 1))
+        predicted = layout.view(sampled.predicted, name)
+        shared, share, squares = unseen_moments(hyperparameters, weights, means, predicted)
+        layout.view(first, name)[:] = shared.mean(axis=(0, 1)) + share.mean() * predicted
         layout.view(second, name)[:] = squares
-        layout.view(errors, name)[:] = _errors(_part_means(each))
+        layout.view(errors, name)[:] = _unseen_errors(_part_means(shared), _part_means(share), predicted)
     parameters, edge = sampled.parameters(), found.theta.shape[2]
     first[parameters] = np.concatenate((found.theta.mean(axis=(0, 1)), found.mean))
     count = max(1, found.theta.shape[0] * found.theta.shape[1])
@@ -57,21 +59,42 @@ def averages_of(sampled: SampledDistributions, hyperparameters: Hyperparameters,
     return Averages(first, np.maximum(second - first**2, 0.0), errors)
 
 
-def unseen_moments(hyperparameters: Hyperparameters, weights: Numbers, means: Numbers) -> tuple[Numbers, Numbers]:
-    """E θ and E θ² of a distribution without data or statements: Σ_g π_g·b_g, and Σ_g π_g·b_g·(s_g·b_g + 1)/(s_g + 1).
+def unseen_moments(
+    hyperparameters: Hyperparameters, weights: Numbers, means: Numbers, predicted: Numbers
+) -> tuple[Numbers, Numbers, Numbers]:
+    """E θ and E θ² of distributions without data or statements: Σ_g π_g·b_g, and Σ_g π_g·b_g·(s_g·b_g + 1)/(s_g + 1).
 
-    `weights` is (…, components), `means` (…, states); the results are the first for each draw, (…, states), and the
-    second averaged over draws, (states,).
+    `weights` is (…, components), `means` (…, states), and `predicted`, which the configurations do not share,
+    (configurations, states). Of each draw are returned the part of E θ that all configurations share, (…, states), and
+    how much of what is predicted is added to it, (…, 1); and E θ² averaged over draws, (configurations, states).
     """
-    states, uniform = means.shape[-1], len(hyperparameters.uniform_strengths)
-    first, second = np.zeros(means.shape), np.zeros(states)
+    states, last = means.shape[-1], hyperparameters.first_predicted
+    shared, second = np.zeros(means.shape), np.zeros(predicted.shape)
     for g, strength in enumerate(hyperparameters.strengths()[0].tolist()):
-        base = np.full(states, 1.0 / states) if g < uniform else means
-        part = weights[..., g, None] * base
-        first += part
+        weight = weights[..., g, None]
+        if g >= last:
+            second += weight.mean() * predicted * (strength * predicted + 1.0) / (strength + 1.0)
+            continue
+        base = np.full(states, 1.0 / states) if g < len(hyperparameters.uniform_strengths) else means
+        part = weight * base
+        shared += part
         squares = part * (strength * base + 1.0) / (strength + 1.0)
         second += squares.reshape(-1, states).mean(axis=0)
-    return first, second
+    return shared, weights[..., last:].sum(axis=-1, keepdims=True), second
+
+
+def _unseen_errors(shared: Numbers, share: Numbers, predicted: Numbers) -> Numbers:
+    """The errors of shared + share·predicted, of means of parts, (parts, …); (configurations, states)."""
+    found = np.empty(predicted.shape)
+    if (predicted == predicted[0]).all():
+        found[:] = _errors(shared + share * predicted[0])
+        return found
+    step = max(1, CHUNK // (len(shared) * predicted.shape[1]))
+    for start in range(0, len(predicted), step):
+        some = predicted[start : start + step]
+        each = shared[:, None] + share[:, None] * some
+        found[start : start + step] = _errors(each.reshape(len(shared), -1)).reshape(some.shape)
+    return found
 
 
 def _part_means(draws: Numbers) -> Numbers:

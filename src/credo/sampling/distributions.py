@@ -15,6 +15,7 @@ from credo.errors import CredoError
 from credo.kernels.sampler_arrays import DistributionArrays
 from credo.model.layout import Layout
 from credo.model.network import Network
+from credo.sampling.predictions import predicted_cpts
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors, pseudo_counts
 from credo.types import Flags, Indices, Numbers
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 class Hyperparameters:
     """The constants of the prior, as they were chosen on Asia, Alarm, Win95pts and Andes with few data.
 
+    Those of what configurations predict for each other are in `predictions.py`; they were chosen on these and on random
+    networks of many kinds, and judged on others (`experiments/prior`).
+
     Strengths are pseudo-counts of a distribution as a whole. One, spread uniformly, is the reference prior where
     little is known [Perks, 1947]; 0.2 is for distributions that are nearly deterministic; 30 keeps a distribution near
     its base, 4 leaves it free to differ. Whether data reach a configuration has to do with what its distribution is:
@@ -35,15 +39,30 @@ class Hyperparameters:
     """
 
     uniform_strengths: tuple[float, ...] = (0.2, 1.0, 30.0)  # s_g of components with the uniform base
-    pooled_strengths: tuple[float, ...] = (4.0, 30.0)  # s_g of components whose base is the CPT's common mean
+    pooled_strengths: tuple[float, ...] = (4.0, 30.0)  # s_g of those whose base is predicted, or a CPT's common mean
     mean_concentration: float = 3.0  # c: a CPT's common mean is rarely an extreme one
     pooling_concentration: float = 10.0  # κ: how many distributions a CPT needs to differ from the other CPTs
     least_unseen_strength: float = 1.0  # with the uniform base, for a distribution that has no data
+    predicts: bool | None = None  # whether the base of pooled components is predicted; None: where counts allow it
 
     def strengths(self) -> Numbers:
         """s_g of distributions without data, and of distributions with data: (2, components)."""
         unseen = [max(strength, self.least_unseen_strength) for strength in self.uniform_strengths]
         return np.array([[*unseen, *self.pooled_strengths], [*self.uniform_strengths, *self.pooled_strengths]])
+
+    @property
+    def predicted_strengths(self) -> tuple[float, ...]:
+        """s_g of components whose base other configurations predict."""
+        return self.pooled_strengths if self.predicts else ()
+
+    def resolved(self, sampled: SampledDistributions) -> Hyperparameters:
+        """The same, with the base of pooled components known: predicted where any CPT has predictions."""
+        return self if self.predicts is not None else replace(self, predicts=sampled.has_predictions)
+
+    @property
+    def first_predicted(self) -> int:
+        """The first component whose base other configurations predict; those follow to the last."""
+        return len(self.uniform_strengths) + (0 if self.predicts else len(self.pooled_strengths))
 
 
 @dataclass(frozen=True)
@@ -59,6 +78,7 @@ class SampledDistributions:
     constrained: int  # how many of these belong to blocks
     counts: Numbers  # (parameters,) of complete families, and a prior's pseudo-counts
     seen: Flags  # (distributions,) which have data
+    predicted: Numbers  # (cells of the layout,) what other configurations predict for each, see `predictions.py`
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -89,6 +109,11 @@ class SampledDistributions:
     def starts(self) -> Indices:
         """Where the parameters of each distribution are, (distributions + 1,)."""
         return np.concatenate(([0], np.cumsum(self.states[self.families]))).astype(np.int64)
+
+    @property
+    def has_predictions(self) -> bool:
+        """Whether anything other than the uniform distribution is predicted."""
+        return any(np.ptp(self.layout.view(self.predicted, name)) > 0.0 for name in self.names)
 
     @property
     def size(self) -> int:
@@ -136,7 +161,8 @@ def sampled_distributions(
     seen = np.add.reduceat(data, starts)[numbers] > 0.0 if len(numbers) else np.zeros(0, dtype=np.bool_)
     if missing is not None:
         seen |= missing.seen_in(layout)[numbers]
-    return SampledDistributions(layout, numbers, len(constrained), total[parameters], seen)
+    predicted = predicted_cpts(layout, data)
+    return SampledDistributions(layout, numbers, len(constrained), total[parameters], seen, predicted)
 
 
 def _parameters(layout: Layout, numbers: Indices) -> Indices:
@@ -174,8 +200,23 @@ def arrays_of(
         sampled.seen.astype(np.int64),
         hyperparameters.strengths(),
         np.array([len(hyperparameters.uniform_strengths)]),
+        np.array([hyperparameters.first_predicted]),
+        sampled.predicted[sampled.parameters()],
+        predicted_logs(sampled, hyperparameters),
         np.array([family[block.configurations[0][0]] for block in blocks], dtype=np.int64),
     )
+
+
+def predicted_logs(sampled: SampledDistributions, hyperparameters: Hyperparameters) -> Numbers:
+    """log of 1/B(s_g·b_g) of distributions under components whose base is predicted, (distributions, components)."""
+    from scipy.special import gammaln
+
+    bases = sampled.predicted[sampled.parameters()]
+    found = np.empty((len(sampled.numbers), len(hyperparameters.predicted_strengths)))
+    for g, strength in enumerate(hyperparameters.predicted_strengths):
+        if sampled.size:
+            found[:, g] = gammaln(strength) - np.add.reduceat(gammaln(strength * bases), sampled.starts[:-1])
+    return found
 
 
 # Draws ----------------------------------------------------------------------------------------------------------------

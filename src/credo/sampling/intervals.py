@@ -25,14 +25,15 @@ from credo.types import Indices, Numbers
 if TYPE_CHECKING:
     from credo.sampling.posterior import PosteriorResult
 
-MOST_OWN = 4096  # configurations without data, in all CPTs, that have intervals of their own
+MOST_OWN = 4096  # configurations without data, in all CPTs, that have intervals of their own; of more, some share one
+DIGITS = 2  # to which predictions are compared
 
 
 def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers, Numbers]:
     """The quantiles (1 − level)/2 and (1 + level)/2 of each number, axes (parents…, child).
 
-    Where more than `MOST_OWN` configurations have no data, those of a CPT have the interval of the first of them: their
-    distributions are the same.
+    Where more than `MOST_OWN` configurations have no data, those of a CPT for which the same is predicted, to two
+    digits, have the interval of the first of them.
     """
     if not 0.0 < level < 1.0:
         raise OptionError(f"The level of an interval is a number between 0 and 1, not {level}.")
@@ -40,19 +41,25 @@ def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers,
     unseen, known = _configurations(result, _family(result, name))
     shape = result.means[name].shape
     without_data = len(result.sampled.layout.distribution_starts()) - len(result.sampled.numbers)
-    shared = unseen if without_data > MOST_OWN else unseen[:0]
     low, high = np.empty((2, int(np.prod(shape[:-1])), shape[-1]))
     total = draw_count(result)
-    if len(shared):
-        low[shared], high[shared] = np.quantile(_unseen_draws(result, name, int(shared[0]), total), ends, axis=0)
-    else:
-        for configuration in unseen.tolist():
-            drawn = _unseen_draws(result, name, configuration, total)
-            low[configuration], high[configuration] = np.quantile(drawn, ends, axis=0)
+    each = [unseen[i : i + 1] for i in range(len(unseen))]
+    for configurations in _alike(result, name, unseen) if without_data > MOST_OWN else each:
+        drawn = _unseen_draws(result, name, int(configurations[0]), total)
+        low[configurations], high[configurations] = np.quantile(drawn, ends, axis=0)
     for number, configuration in known:
         drawn = _distribution_draws(result, name, number, total)
         low[configuration], high[configuration] = np.quantile(drawn, ends, axis=0)
     return low.reshape(shape), high.reshape(shape)
+
+
+def _alike(result: PosteriorResult, name: str, unseen: Indices) -> list[Indices]:
+    """Configurations that share an interval."""
+    predicted = result.sampled.layout.view(result.sampled.predicted, name)[unseen].round(DIGITS)
+    _, owners = np.unique(predicted, axis=0, return_inverse=True)
+    owners = owners.ravel()
+    order = np.argsort(owners, kind="stable")
+    return np.split(unseen[order], np.flatnonzero(np.diff(owners[order])) + 1)
 
 
 def cpt_draws(result: PosteriorResult, name: str, count: int | None = None) -> Numbers:
@@ -123,8 +130,8 @@ def _distribution_draws(result: PosteriorResult, name: str, number: int, count: 
     if piece.stop <= result.draws.shape[2]:
         return result.draws[:, :, piece].reshape(-1, piece.stop - piece.start)[order]
     components = result.components[:, :, number].ravel()[order]
-    counts, seen = sampled.counts[piece], bool(sampled.seen[number])
-    return _dirichlet(result, name, components, counts, seen, order, _streams(result, name, number))
+    known = sampled.counts[piece], bool(sampled.seen[number]), int(sampled.configurations[number])
+    return _dirichlet(result, name, components, known, order, _streams(result, name, number))
 
 
 def _unseen_draws(result: PosteriorResult, name: str, configuration: int, count: int) -> Numbers:
@@ -134,8 +141,8 @@ def _unseen_draws(result: PosteriorResult, name: str, configuration: int, count:
     weights = result.cpt_weights[:, :, family].reshape(-1, result.cpt_weights.shape[-1])[order]
     drawn = next(streams).random((count, 1)) * weights.sum(axis=1, keepdims=True)
     components = (drawn > weights.cumsum(axis=1)).sum(axis=1)
-    counts = np.zeros(int(result.sampled.states[family]))
-    return _dirichlet(result, name, components, counts, False, order, streams)
+    known = np.zeros(int(result.sampled.states[family])), False, configuration
+    return _dirichlet(result, name, components, known, order, streams)
 
 
 def _streams(result: PosteriorResult, name: str, number: int) -> Iterator[np.random.Generator]:
@@ -148,20 +155,21 @@ def _dirichlet(
     result: PosteriorResult,
     name: str,
     components: NDArray[Any],
-    counts: Numbers,
-    seen: bool,
+    known: tuple[Numbers, bool, int],  # the counts, whether there are data, and the configuration
     order: Indices,
     streams: Iterator[np.random.Generator],
 ) -> Numbers:
     """One draw of a distribution for each draw of what it depends on, (draws, states)."""
-    sampled = result.sampled
+    sampled, (counts, seen, configuration) = result.sampled, known
     family = sampled.names.index(name)
     cells = slice(sampled.cells[family], sampled.cells[family + 1])
     means = result.cpt_means[:, :, cells].reshape(-1, len(counts))[order]
     strengths = result.hyperparameters.strengths()[int(seen)]
     components = np.minimum(components, len(strengths) - 1)
     uniform = (components < len(result.hyperparameters.uniform_strengths))[:, None]
-    bases = np.where(uniform, 1.0 / len(counts), means)
+    predicted = (components >= result.hyperparameters.first_predicted)[:, None]
+    bases = np.where(predicted, sampled.layout.view(sampled.predicted, name)[configuration], means)
+    bases = np.where(uniform, 1.0 / len(counts), bases)
     shapes = np.maximum(strengths[components][:, None] * bases + counts, 1e-12)
     gammas, ones = next(streams).standard_gamma(shapes + 1.0), next(streams).random(shapes.shape)
     logs = np.log(gammas.T) + np.log1p(-ones.T) / shapes.T  # (states, draws): quicker to sum over states

@@ -2,7 +2,9 @@
 
 Simulations draw truths from here, so that a change of the prior is a change of the truths. Distributions without data
 have another prior than those with data, and which these are is known only when there are data: then the former are
-drawn once more. Statements are conditioned on by drawing again until they hold (`experiments/calibration`).
+drawn once more. What configurations predict for each other (`predictions.py`) depends on the counts, so that there is
+no truth to be drawn from it: truths come from the other components. Statements are conditioned on by drawing again
+until they hold (`experiments/calibration`).
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from credo.model.network import Network
 from credo.sampling.distributions import Hyperparameters
 from credo.types import Flags, Numbers
 
+WITHOUT_PREDICTIONS = Hyperparameters(predicts=False)
 LEAST = 1e-12  # of the shape of a distribution, so that it is one
 
 
@@ -35,7 +38,7 @@ def draw_from_prior(
 
     w ~ Dirichlet(1), π_i ~ Dirichlet(κ·w), m_i ~ Dirichlet(c), z_j ~ π_i, θ_j ~ Dirichlet(s_z · b_z).
     """
-    chosen = hyperparameters or Hyperparameters()
+    chosen = hyperparameters or WITHOUT_PREDICTIONS
     pool = rng.dirichlet(np.ones(chosen.strengths().shape[1]))
     means, weights, cpts = {}, {}, {}
     for name in names:
@@ -53,7 +56,7 @@ def with_unseen(
     hyperparameters: Hyperparameters | None = None,
 ) -> PriorDraw:
     """The same with other distributions where there are no data, (configurations,), drawn as such."""
-    chosen, cpts = hyperparameters or Hyperparameters(), {}
+    chosen, cpts = hyperparameters or WITHOUT_PREDICTIONS, {}
     for name, cpt in draw.cpts.items():
         other = _draw_cpt(network, name, draw.means[name], draw.weights[name], False, chosen, rng)
         cpts[name] = np.where(unseen[name].reshape(*cpt.shape[:-1], 1), other, cpt)

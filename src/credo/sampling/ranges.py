@@ -116,11 +116,13 @@ def _in_arrays(classes: dict[Key, list[int]], arrays: DistributionArrays, named:
         closed,
         *_given(arrays, summed_over),
         np.zeros((len(kept), arrays.strengths.shape[1])),
+        np.full(len(kept), -np.inf),
+        np.zeros((len(numbers), arrays.strengths.shape[1] - int(arrays.first_predicted[0]))),
     )
     if flags.any():
         from credo.kernels.collapsed import set_fixed_logs
 
-        set_fixed_logs(arrays, found, np.ones(int(arrays.cells[-1])), found.fixed_logs)
+        set_fixed_logs(arrays, found, np.ones(int(arrays.cells[-1])))
     return found
 
 
@@ -152,8 +154,8 @@ def judged(
 ) -> Numbers:
     """A measure of draws, (chains, draws, parameters), for each parameter.
 
-    The members of a shared class are exchangeable: what is true of some of them is true of all. The median over some is
-    a better estimate than any one of thousands, the least of which is small by chance.
+    The members of a shared class mix alike, as their draws given m and π are independent. The median over some is a
+    better estimate than any one of thousands, the least of which is small by chance.
     """
     wanted = np.ones(draws.shape[2], dtype=np.bool_)
     pooled: list[tuple[Indices, int]] = []

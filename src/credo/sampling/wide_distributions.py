@@ -73,16 +73,18 @@ def update_wide(
         counts = arrays.counts[each.start : each.stop]
         family, states = int(arrays.families[each.number]), each.stop - each.start
         cell = int(arrays.cells[family])
-        bases = np.stack((np.full(states, 1.0 / states), state.means[cell : cell + states]))
+        predicted = arrays.predicted[each.start : each.stop]
+        bases = np.stack((np.full(states, 1.0 / states), state.means[cell : cell + states], predicted))
         strengths = arrays.strengths[arrays.seen[each.number]]
-        pooled = np.arange(len(strengths)) >= arrays.uniform_components[0]
+        edges = [arrays.uniform_components[0], arrays.first_predicted[0]]
+        kinds = np.searchsorted(edges, np.arange(len(strengths)), side="right")
         chances = np.log(np.maximum(state.weights[family], SMALLEST)) + component_logs(
-            theta, counts, strengths[:, None] * bases[pooled.astype(np.int64)], each.unnamed, each.named
+            theta, counts, strengths[:, None] * bases[kinds], each.unnamed, each.named
         )
         chances = np.exp(chances - chances.max())
         g = int(rng.choice(len(chances), p=chances / chances.sum()))
         state.component[each.number] = g
-        shape = strengths[g] * bases[int(pooled[g])] + counts
+        shape = strengths[g] * bases[int(kinds[g])] + counts
         total = float(theta[each.unnamed].sum())
         logs = log_gammas(shape[each.unnamed], rng)
         shares = np.exp(logs - logs.max())

@@ -253,6 +253,8 @@ def _check_posterior(archive: Archive, posterior: PosteriorResult) -> None:
     _require(archive, sampled.counts.shape == (int(sampled.starts[-1]),), "its counts are of other distributions")
     _require(archive, sampled.seen.shape == numbers.shape, "its counts are of other distributions")
     _require(archive, np.isfinite(sampled.counts).all() and (sampled.counts >= 0).all(), "a count is no number")
+    _require(archive, sampled.predicted.shape == (layout.size,), "its counts are of other distributions")
+    _require(archive, _are_distributions(sampled.predicted, layout.distribution_starts()), "a base is no distribution")
     strengths = posterior.hyperparameters.strengths()
     _require(archive, np.isfinite(strengths).all() and (strengths > 0).all(), "a strength of the prior is no number")
     _require(archive, posterior.seed >= 0, "its seed is negative")

@@ -9,11 +9,16 @@ Two kinds of discrepancy, both sums of squares over cells that are scaled by wha
   and Haenszel, 1959]. It needs no CPTs, and is zero on average whatever they are.
 
 Each replicate r has its own draw θʳ of all CPTs. Under it, missing values are drawn (Dʳ are the discrepancies of the
-completed rows) and as many complete rows are simulated (D̃ʳ): p = P(D̃ʳ ≥ Dʳ) [Gelman, Meng and Stern, 1996; with missing
+completed rows) and rows are simulated (D̃ʳ). For families p = P(D̃ʳ ≥ Dʳ) [Gelman, Meng and Stern, 1996; with missing
 values, Gelman and others, 2005]. Such a p-value is at most α with a probability of at most 2α, and mostly much less
-[Meng, 1994]. Several checks are judged together by the largest discrepancy of each replicate, in units that make
-them comparable: an alarm says that no check of a replicate looks as bad as this one, but for a share α of replicates
-[Westfall and Young, 1993].
+[Meng, 1994]. For links it would be much too cautious where values are missing, since completions under a network
+without the arrow dilute what the others show. The residual of a link is the score of that arrow, so that its mean over
+completions is the score of what was observed, whose variance is that of complete rows less that of the completions
+[Fisher, 1925; Louis, 1982]: the mean is compared in units of this deviation.
+
+Several checks are judged together by the largest discrepancy of each replicate, in units that make them comparable: an
+alarm says that no check of a replicate looks as bad as this one, but for a share α of replicates [Westfall and Young,
+1993].
 """
 
 from __future__ import annotations
@@ -37,6 +42,7 @@ from credo.statistics.completed_rows import (
 from credo.types import Indices, Numbers
 
 HALF_A_ROW = 0.25  # squared; added to variances, so that a single row in a rare cell is no surprise
+LEAST_KNOWN = 0.1  # of the variance of a residual, that rows with missing values tell; less is not estimated well
 SIMILAR = 0.8  # of the largest; states such as “yes”, which say more to a reader, mostly come last
 BATCH_VALUES = 1_000_000  # of rows that are simulated at a time
 AllCodes = NDArray[np.int64]  # (draws, rows, variables)
@@ -103,22 +109,24 @@ def link_discrepancies(
     rows, width = len(completion.codes), links.columns
     replicated = np.empty((replicates, width, width), dtype=np.float32)
     complete = not completion.components and not completion.last
-    observed = np.empty((1 if complete else replicates, width, width), dtype=np.float32)
-    together = np.zeros((width, width))
+    together, total, squares, count = *np.zeros((3, width, width)), 0
     for numbers in batches(replicates, rows, len(network)):
         simulated = simulated_codes(network, cpts, numbers, rows, rng)
         replicated[numbers] = _residual_tables(network, simulated, links)[0]
-        if complete and numbers[0] > 0:
+        if complete and count:
             continue
         seen = completed_codes(completion, cpts, numbers[:1] if complete else numbers, rng)
         tables, counts = _residual_tables(network, seen, links)
-        observed[: 1 if complete else None][numbers[: len(tables)]] = tables
         together += counts.sum(axis=0)
-    together /= len(observed)
-    scale = np.sqrt(np.einsum("rij,rij->ij", replicated, replicated) / replicates + HALF_A_ROW)
+        total += tables.sum(axis=0)
+        squares += np.einsum("rij,rij->ij", tables, tables)
+        count += len(tables)
+    mean, together = total / count, together / count
+    variance = np.einsum("rij,rij->ij", replicated, replicated) / replicates
+    known = np.maximum(variance - (squares / count - mean**2), LEAST_KNOWN * variance)
     place = {variable: at for at, variable in enumerate(links.variables)}
     first, second = (np.array([place[pair[side]] for pair in links.pairs], dtype=np.int64) for side in (0, 1))
-    mean, single = observed.mean(axis=0, dtype=np.float64), np.diagonal(together)
+    single = np.diagonal(together)
     cells, counted = [], np.empty((len(links.pairs), 2))
     for number, (a, c) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
         own, other = _block(links, a), _block(links, c)
@@ -128,8 +136,8 @@ def link_discrepancies(
         cells.append(cell)
         counted[number] = counts[cell], counts[cell] - residuals[cell]
     return Discrepancies(
-        _sums(observed, scale, links)[:, first, second],
-        _sums(replicated, scale, links)[:, first, second],
+        _sums(mean[None], np.sqrt(known + HALF_A_ROW), links)[:, first, second],
+        _sums(replicated, np.sqrt(variance + HALF_A_ROW), links)[:, first, second],
         tuple(cells),
         counted,
     )

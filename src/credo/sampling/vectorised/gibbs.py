@@ -77,6 +77,11 @@ class Model:
         """How many components have the uniform base; these come first."""
         return len(self.hyperparameters.uniform_strengths)
 
+    @property
+    def first_predicted(self) -> int:
+        """The first component whose base is predicted; those of the common mean are between."""
+        return self.hyperparameters.first_predicted
+
 
 def model_of(region: Region, sampled: SampledDistributions, hyperparameters: Hyperparameters) -> Model:
     """The arrays that every sweep needs."""
@@ -180,6 +185,8 @@ def start(model: Model, points: Numbers, rng: np.random.Generator) -> ChainState
     weights = np.repeat(np.exp(pool)[None], len(sampled.names), axis=0)
     concentrations = np.full((int(sampled.cells[-1]), chains), hyper.mean_concentration)
     means = _normalised(log_gamma(concentrations, rng), sampled.cells)
+    if model.first_predicted == model.uniform_components:  # no component has it
+        means[:] = -np.log(np.repeat(sampled.states, sampled.states))[:, None]
     state = ChainStates(
         np.concatenate((points.T, np.ones((1, chains)))),
         np.repeat(np.log(model.inverse_states[model.edge :]), chains, axis=1),
@@ -278,13 +285,15 @@ def _set_shapes(model: Model, state: ChainStates, counts: Numbers) -> None:
     strengths = model.arrays.strengths[model.arrays.seen[:, None], state.component]  # (distributions, chains)
     uniform = (state.component < model.uniform_components)[model.owners]
     base = np.where(uniform, model.inverse_states, state.means[model.cell_of[:-1]])
+    predicted = (state.component >= model.first_predicted)[model.owners]
+    base = np.where(predicted, model.arrays.predicted[:, None], base)
     prior = strengths[model.owners] * base
     prior[model.arrays.flat[model.owners]] = 1.0
     state.shape = prior + counts
 
 
 def component_density(model: Model, state: ChainStates) -> Numbers:
-    """log π_g/B(s_g·b_g) of every CPT, (families, 2, components, chains)."""
+    """log π_g/B(s_g·b_g) of every CPT, (families, 2, components, chains); log π_g where the base is predicted."""
     from scipy.special import gammaln
 
     strengths, uniform = model.arrays.strengths, model.uniform_components
@@ -292,7 +301,7 @@ def component_density(model: Model, state: ChainStates) -> Numbers:
     density = np.repeat(np.log(state.weights)[:, None], 2, axis=1)
     own = gammaln(strengths[None, :, :uniform]) - states * gammaln(strengths[None, :, :uniform] / states)
     density[:, :, :uniform] += own[..., None]
-    for g in range(uniform, strengths.shape[1]):
+    for g in range(uniform, model.first_predicted):
         sums = np.add.reduceat(gammaln(strengths[0, g] * state.means), model.sampled.cells[:-1], axis=0)
         density[:, :, g] += (gammaln(strengths[0, g]) - sums)[:, None]
     return density
@@ -306,16 +315,18 @@ def _update_components(
     Returns how many distributions of a CPT have component g, (families, components, chains), and Σ log θ over those of
     the pooled components, (pooled components, cells, chains).
     """
-    arrays, uniform = model.arrays, model.uniform_components
+    arrays, uniform, last = model.arrays, model.uniform_components, model.first_predicted
     families, seen = model.sampled.families, arrays.seen
     components = arrays.strengths.shape[1]
     plain = model.sum_of_distribution @ logs  # Σ log θ, (distributions, chains)
     mean = model.sum_of_distribution @ (state.means[model.cell_of[:-1]] * logs)
+    guess = model.sum_of_distribution @ (arrays.predicted[:, None] * logs)
     chances = density[families, seen]  # (distributions, components, chains)
     strengths = arrays.strengths[seen][:, :, None]
     inverse = 1.0 / np.diff(model.sampled.starts)[:, None, None]
     chances[:, :uniform] += strengths[:, :uniform] * (plain[:, None] * inverse)
-    chances[:, uniform:] += strengths[:, uniform:] * mean[:, None]
+    chances[:, uniform:last] += strengths[:, uniform:last] * mean[:, None]
+    chances[:, last:] += strengths[:, last:] * guess[:, None] + arrays.predicted_logs[:, :, None]
     flat = ~arrays.informative
     if flat.any():
         chances[flat] = np.log(state.weights)[families[flat]]
@@ -327,7 +338,7 @@ def _update_components(
         [model.sum_of_family @ (state.component == g).astype(np.float64) for g in range(components)], axis=1
     )
     of_parameter = state.component[model.owners]
-    pooled = range(uniform, components)
+    pooled = range(uniform, last)
     log_sums = [model.sum_of_cell @ np.where(of_parameter == g, logs, 0.0) for g in pooled]
     return members, np.stack(log_sums) if log_sums else np.zeros((0, *state.means.shape))
 
@@ -340,8 +351,11 @@ def _update_means(
     The log density of m_k is c·log m_k + Σ s·m_k·log θ_k − log Γ(s·m_k) over the distributions of pooled components.
     """
     uniform, chains = model.uniform_components, state.chains
-    strengths = model.arrays.strengths[0, uniform:][:, None]  # (pooled, 1)
+    last = model.first_predicted
+    strengths = model.arrays.strengths[0, uniform:last][:, None]  # (pooled, 1)
     concentration, states = model.hyperparameters.mean_concentration, model.sampled.states
+    if not len(strengths):
+        return  # no component has it
     every = np.arange(chains)
     for place in range(int(states.max(initial=0))):
         families = np.flatnonzero((states > place) & ((states > 2) | ((states == 2) & (place == 0))))
@@ -352,7 +366,7 @@ def _update_means(
         partner = (place + 1 + np.floor(rng.random((len(families), chains)) * (sizes - 1)).astype(np.int64)) % sizes
         i, j, chain = (np.broadcast_to(a, partner.shape).ravel() for a in (first + place, first + partner, every))
         one, two = state.means[i, chain], state.means[j, chain]
-        counts = members[np.repeat(families, chains), uniform:, chain].T  # (pooled, points)
+        counts = members[np.repeat(families, chains), uniform:last, chain].T  # (pooled, points)
         sums = log_sums[:, i, chain], log_sums[:, j, chain]
         total, now = one + two, np.log(one / two)
 

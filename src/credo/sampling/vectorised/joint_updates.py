@@ -151,7 +151,7 @@ class MixtureDensity:
     counts: Numbers  # (parameters + 1, chains), or (parameters + 1, 1) where all chains share them
     cell_of: Indices  # (parameters + 1,) the cell of m that belongs to each parameter; the last is padding
     means: Numbers  # (cells + 1, chains), the last of which is 0
-    density: Numbers  # (families, 2, components, chains) log of π_g/B(s_g·b_g)
+    density: Numbers  # (families, 2, components, chains) log of π_g/B(s_g·b_g), of π_g where the base is predicted
 
     def __call__(self, step: Step, value: Numbers, others: Numbers) -> Numbers:
         """(updates, chains), for the parameter of a step and the others of its distribution."""
@@ -162,10 +162,12 @@ class MixtureDensity:
         data = (self.counts[indices] * logs).sum(axis=0)
         families, seen = self.arrays.families[step.distributions], self.arrays.seen[step.distributions]
         strengths = self.arrays.strengths[seen].T[:, :, None]  # (components, updates, 1)
-        uniform = int(self.arrays.uniform_components[0])
+        guess = (np.append(self.arrays.predicted, 0.0)[indices][:, :, None] * logs).sum(axis=0)
+        uniform, last = int(self.arrays.uniform_components[0]), int(self.arrays.first_predicted[0])
         terms = self.density[families, seen].transpose(1, 0, 2).copy()
         terms[:uniform] += strengths[:uniform] * (plain / step.states)
-        terms[uniform:] += strengths[uniform:] * mean
+        terms[uniform:last] += strengths[uniform:last] * mean
+        terms[last:] += strengths[last:] * guess + self.arrays.predicted_logs[step.distributions].T[:, :, None]
         highest = terms.max(axis=0)
         total = np.exp(terms - highest).sum(axis=0)
         return np.asarray(data - plain + highest + np.log(total))
