@@ -63,6 +63,7 @@ KINDS = {
     "fits": "fuzz.fits:FITS",
     "checks": "fuzz.checks:CHECKS",
     "faults": "fuzz.faults:FAULT",
+    "studio": "fuzz.studio:STUDIO",
 }
 
 

@@ -9,7 +9,7 @@ from fuzz.failures import run_input
 from fuzz.kind import KINDS, kind_named, make_input
 from fuzz.workers import strict_warnings
 
-COUNTS = {"xlsx": 15, "fits": 8, "checks": 10, "saved": 20}
+COUNTS = {"xlsx": 15, "fits": 8, "checks": 10, "saved": 20, "studio": 8}
 SLICES = [name for name in KINDS if name != "faults"]  # tests/fuzz/test_faults.py has those
 
 

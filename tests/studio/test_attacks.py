@@ -10,7 +10,7 @@ import pytest
 from credo.errors import OptionError
 from credo.studio.folder import Folder
 from credo.studio.guard import new_token
-from credo.studio.serving import ANYWHERE_WORD, require_loopback
+from credo.studio.serving import ANYWHERE_WORD, own_names, require_loopback
 from tests.studio.conftest import HOST, ORIGIN, TOKEN, Studio
 
 READABLE = (
@@ -215,6 +215,15 @@ def test_other_machines_need_the_word(host: str) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.0.0.2"])
 def test_this_machine_needs_none(host: str) -> None:
     require_loopback(host, "")
+
+
+def test_a_studio_knows_its_own_names() -> None:
+    assert own_names("127.0.0.1", 8642)[0] == "127.0.0.1:8642"
+    assert own_names("::1", 8642)[0] == "[::1]:8642"
+    assert "evil.example:8642" not in own_names("0.0.0.0", 8642)
+    assert "localhost:8642" in own_names("0.0.0.0", 8642)
+    assert own_names("192.0.2.7", 8642) == ("192.0.2.7:8642",)
+    assert own_names("example.org", 1) == ("example.org:1",)
 
 
 def test_names_are_text_in_every_answer(studio: Studio) -> None:

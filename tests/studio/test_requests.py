@@ -160,6 +160,18 @@ def test_a_file_that_changed_elsewhere_is_not_hidden_by_a_draft(heart: Path) -> 
         assert "itself changed in the meantime" in studio.get("/api/state").json()["opened"]["notice"]
 
 
+def test_two_studios_do_not_overwrite_each_other(heart: Path) -> None:
+    with started(heart) as first, started(heart) as second:
+        assert first.change("variable a: 0, 1\n").status_code == 200
+        refused = second.change("variable b: 0, 1\n")
+        assert refused.status_code == 422
+        assert "Another studio" in refused.json()["error"]
+        assert first.change("variable a: 0, 1, 2\n").status_code == 200
+        second.post("/api/open", {"model": "heart.credo"})
+        assert text_of(second) == "variable a: 0, 1, 2\n"
+        assert second.change("variable b: 0, 1\n").status_code == 200
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"text": 3}', b"\xff\xff"])
 def test_a_damaged_draft_is_as_none(heart: Path, content: bytes) -> None:
     draft_of(heart / "heart.credo").write_bytes(content)
@@ -172,9 +184,11 @@ def test_a_full_disk_is_a_message_and_the_text_stays(studio: Studio, monkeypatch
         raise credo.FileError("No space left on device", "heart.credo")
 
     monkeypatch.setattr("credo.studio.session.write_draft", full)
+    before = text_of(studio)
     answer = studio.change("variable a: 0, 1\n")
     assert answer.status_code == 422
     assert "No space left" in answer.json()["error"]
+    assert text_of(studio) == before  # what is not kept is not taken: the tab has it, and sends it again
 
 
 # Beginning ------------------------------------------------------------------------------------------------------------

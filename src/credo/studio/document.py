@@ -53,20 +53,23 @@ class Document:
             raise StaleChangeError("This tab is too far behind: load the page again.")
         return self.updates[version - self.first :]
 
-    def change(self, version: int, updates: Sequence[Any]) -> None:
-        """Make changes that were made to this version of the text: all of them or none."""
+    def changed(self, version: int, updates: Sequence[Any]) -> str:
+        """The text with changes that were made to this version of it; an error where they were not, or fit nothing."""
         if version != self.version:
             raise StaleChangeError("Another tab changed the text.")
-        text, accepted = self.text, []
+        text = self.text
         for update in updates:
             if not isinstance(update, dict) or not isinstance(update.get("clientID"), str):
                 raise ChangeError("A change has no author.")
             text = changed(text, update.get("changes"))
-            accepted.append({"clientID": update["clientID"], "changes": update["changes"]})
         if len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
             raise ChangeError(f"The text would be longer than {MOST_BYTES:,} bytes.")
-        self.text = text
-        self.updates += accepted
+        return text
+
+    def change(self, version: int, updates: Sequence[Any]) -> None:
+        """Make changes that were made to this version of the text: all of them or none."""
+        self.text = self.changed(version, updates)
+        self.updates += [{"clientID": update["clientID"], "changes": update["changes"]} for update in updates]
         if len(self.updates) > MOST_KEPT:
             dropped = len(self.updates) - MOST_KEPT
             self.first += dropped

@@ -117,19 +117,37 @@ def draft_of(path: Path) -> Path:
     return path.with_name(f".{path.name}{DRAFT_ENDING}")
 
 
-def write_draft(path: Path, text: str, saved: str) -> None:
-    """Keep changes of a file, with a mark of what they were made to; atomically."""
-    content = {"text": text, "made_to": _mark(saved)}
+def write_draft(path: Path, text: str, saved: str, known: bytes | None = None) -> bytes:
+    """Keep changes of a file, with a mark of what they were made to; atomically. Returns what was written.
+
+    Raises
+    ------
+    OptionError
+        If the draft is another than the one that is `known`: another studio has the file open.
+    """
+    if (found := draft_content(path)) is not None and found != known:
+        raise OptionError(
+            f"Another studio has {path.name} open and changed it. Close one of the two; then open the file here again."
+        )
+    content = json.dumps({"text": text, "made_to": _mark(saved)}).encode()
     with replacing(draft_of(path)) as draft:
-        draft.write_bytes(json.dumps(content).encode())
+        draft.write_bytes(content)
+    return content
+
+
+def draft_content(path: Path) -> bytes | None:
+    """What the draft of a file holds; None where there is none."""
+    try:
+        return draft_of(path).read_bytes()
+    except OSError:
+        return None
 
 
 def read_draft(path: Path, saved: str) -> tuple[str, bool] | None:
     """Changes of a file that were not saved, and whether they were made to what the file holds now."""
-    draft = draft_of(path)
     try:
-        content: Any = json.loads(draft.read_bytes())
-    except (OSError, ValueError):
+        content: Any = json.loads(draft_content(path) or b"")
+    except ValueError:
         return None
     if not isinstance(content, dict) or not isinstance(content.get("text"), str):
         return None

@@ -14,7 +14,7 @@ from credo.io.network_from_table import network_from_table
 from credo.knowledge.editing import declarations_of
 from credo.model.network import Network
 from credo.studio.document import Document
-from credo.studio.folder import KNOWLEDGE, Folder, draft_of, read_draft, read_plain_text
+from credo.studio.folder import KNOWLEDGE, Folder, draft_content, draft_of, read_draft, read_plain_text
 from credo.studio.reading import Reading, read
 from credo.user_results import Fit, load
 
@@ -34,6 +34,7 @@ class Opened:
     given: Network | None = None
     table: Path | None = None
     notice: str = ""
+    draft: bytes | None = None  # what its draft holds, as far as this studio knows
     reading: Reading = field(default_factory=Reading)
     found: dict[str, Any] | None = None  # by the check
     fit: Fit | None = None
@@ -76,6 +77,7 @@ def open_files(model: Path | None, table: Path | None, folder: Folder) -> Opened
         given=given,
         table=table,
         notice=notice,
+        draft=draft_content(knowledge),
     )
     opened.reading = read(text, given, table)
     try:

@@ -8,6 +8,7 @@ import socket
 import sys
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
@@ -17,6 +18,7 @@ from credo.terminal import say
 
 DEFAULT_PORT = 8642
 LOOPBACK = "127.0.0.1"
+EVERYWHERE = ("0.0.0.0", "::")
 ANYWHERE_WORD = "I-understand"
 
 
@@ -66,10 +68,8 @@ def serve(
     listening = _listen(host, port)
     number = listening.getsockname()[1]
     token = new_token()
-    names = {f"{host}:{number}", f"localhost:{number}"}
-    if host == LOOPBACK:
-        names.add(f"[::1]:{number}")
-    address = f"http://{host}:{number}/?token={token}"
+    names = own_names(host, number)
+    address = f"http://{names[0]}/?token={token}"
     session = Session(Folder(root))
 
     async def run() -> None:
@@ -100,15 +100,33 @@ def serve(
 
 def require_loopback(host: str, expose: str) -> None:
     """Refuse an address that other machines can reach, unless the user said the word for it."""
-    try:
-        is_loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        is_loopback = False
-    if not is_loopback and expose != ANYWHERE_WORD:
+    if not _is_loopback(host) and expose != ANYWHERE_WORD:
         raise OptionError(
             f"On {host}, other machines could reach your data, and nothing that is sent is encrypted. If that is what "
             f"you want, add --expose {ANYWHERE_WORD}."
         )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name
+        return False
+
+
+def own_names(host: str, port: int) -> tuple[str, ...]:
+    """What the Host header of a request for this studio can hold; the first is for its address.
+
+    A studio that listens everywhere answers to the names and addresses of this machine.
+    """
+    hosts = [host]
+    if host in EVERYWHERE:
+        name = socket.gethostname()
+        with suppress(OSError):
+            hosts = [name, socket.getfqdn(), *(str(found[4][0]) for found in socket.getaddrinfo(name, None))]
+    if host in EVERYWHERE or _is_loopback(host):
+        hosts += [LOOPBACK, "localhost", "::1"]
+    return tuple(dict.fromkeys(f"[{each}]:{port}" if ":" in each else f"{each}:{port}" for each in hosts))
 
 
 def common_folder(paths: list[Path]) -> Path:

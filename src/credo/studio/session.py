@@ -86,6 +86,7 @@ class Session:
         opened.saved, opened.notice = text, ""
         if opened.document.text == text:
             await asyncio.to_thread(drop_draft, opened.knowledge)
+            opened.draft = None
         await self.tell({"event": "saved"})
 
     def require_opened(self) -> Opened:
@@ -100,9 +101,9 @@ class Session:
         """Make changes to the text, keep them as a draft, and say what the text means now."""
         opened = self.require_opened()
         async with self._lock:
+            text = opened.document.changed(version, updates)
+            opened.draft = await asyncio.to_thread(write_draft, opened.knowledge, text, opened.saved, opened.draft)
             opened.document.change(version, updates)
-            text = opened.document.text
-            await asyncio.to_thread(write_draft, opened.knowledge, text, opened.saved)
             await self.tell({"event": "text", "version": opened.document.version, "generation": self.generation})
         return await self.read()
 
@@ -252,7 +253,7 @@ class Session:
         text = declarations_of(opened.given) + "\n\n" + opened.document.text
         fresh = replace(opened, document=Document(text), network_file=None, given=None, found=None, notice="", fit=None)
         fresh.reading = await asyncio.to_thread(read, text, None, opened.table)
-        await asyncio.to_thread(write_draft, opened.knowledge, text, opened.saved)
+        fresh.draft = await asyncio.to_thread(write_draft, opened.knowledge, text, opened.saved, opened.draft)
         async with self._lock:
             await self.cancel()
             self.opened = fresh
