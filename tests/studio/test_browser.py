@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from credo.shipped import example
 from tests.helpers.chromium import DESKTOP
-from tests.studio.conftest import Tab, new_page, opened_tab, wait_for
+from tests.studio.harness import Tab, new_page, opened_tab, wait_for
 
 LONG = 120_000  # milliseconds, on a machine that is busy with other tests
 TABLET = {"viewport": {"width": 820, "height": 1180}}
