@@ -214,7 +214,7 @@ def test_a_file_is_brought_from_elsewhere(tab: Tab, tmp_path: Path) -> None:
     shutil.copyfile(example("lake") / "lakes.csv", tmp_path / "lakes.csv")
     page = tab.page
     page.get_by_role("button", name="Open …").click()
-    page.get_by_label("Bring one here").nth(1).set_input_files(tmp_path / "lakes.csv")
+    page.get_by_label("or bring a file here").nth(1).set_input_files(tmp_path / "lakes.csv")
     expect(page.get_by_role("combobox", name="Table")).to_have_value("lakes.csv")
     page.get_by_role("button", name="Open these").click()
     expect(page.locator(".cm-content")).to_contain_text("The columns of lakes.csv")
