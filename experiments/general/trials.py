@@ -37,8 +37,13 @@ def run_trial(job: Job) -> list[Record]:
     rng = np.random.default_rng([STATEMENT_SEED + draw, len(truth)])
     about_cpts = list(true_statements(truth, PER_VARIABLE, seed=STATEMENT_SEED + draw))
     half = about_cpts[::2]
-    stated = [general_statement(truth, rng) for _ in range(len(about_cpts) - len(half))]
-    asked = [general_query(truth, rng) for _ in range(QUESTIONS)]
+    known = [general_query(truth, rng) for _ in range(len(about_cpts) - len(half))]
+    stated = [general_statement(truth, query, rng) for query in known]
+    asked: list[Query] = []
+    while len(asked) < QUESTIONS:
+        query = general_query(truth, rng)
+        if not any(_is_about_the_same(query, other) for other in known):
+            asked.append(query)
     given = {"none": [], "half": half, "half and general": [*half, *stated], "all": about_cpts}[kind]
     frame = truth.sample(rows, seed=DATA_SEED + draw)
     began = perf_counter()
@@ -79,9 +84,8 @@ def general_query(network: Network, rng: np.random.Generator) -> Query:
             return query
 
 
-def general_statement(network: Network, rng: np.random.Generator) -> str:
+def general_statement(network: Network, query: Query, rng: np.random.Generator) -> str:
     """The probability that a query asks for, between two numbers."""
-    query = general_query(network, rng)
     value = probability(network, query)
     width = float(rng.choice([0.05, 0.1, 0.2]))
     low, high = max(0.0, value - width * rng.random()), min(1.0, value + width * max(rng.random(), 0.01))
@@ -91,6 +95,11 @@ def general_statement(network: Network, rng: np.random.Generator) -> str:
 def probability(network: Network, query: Query) -> float:
     """The answer of a network."""
     return float(answer(network, as_batch(network), query)[0].ravel()[0])
+
+
+def _is_about_the_same(query: Query, other: Query) -> bool:
+    """Whether two ask for states of the same variable under the same condition."""
+    return set(query.targets) == set(other.targets) and dict(query.evidence) == dict(other.evidence)
 
 
 def _related(network: Network, name: str, other: str) -> bool:

@@ -19,6 +19,9 @@ PUMPS = Network({name: ["ok", "failed"] for name in ("pump", "valve", "system")}
         ("P(system=failed | pump=ok) <= 10%", "P(system=failed | pump=ok) > 20%"),
         ("P(system=failed, pump=failed) <= 10%", "P(pump=failed, system=failed) >= 20%"),
         ("1 - P(system=failed) >= 0.9", "P(system=failed) >= P(system=ok)"),
+        ("P(system=failed) <= 10%", "P(system=failed, pump=failed) >= 30%"),
+        ("P(system=ok) <= 10%", "P(system=ok, pump=failed, valve=ok) >= 15%"),
+        ("P(system=failed | valve=ok) <= 10%", "P(system=failed, pump=failed | valve=ok) >= 11%"),
     ],
 )
 def test_disjoint_ranges_of_one_probability_are_a_conflict(pair: tuple[str, str]) -> None:

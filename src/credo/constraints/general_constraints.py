@@ -13,7 +13,7 @@ from math import prod
 from credo.constraints.constraint_builder import ConstraintBuilder
 from credo.constraints.constraint_set import TRUE_TOLERANCE, GeneralConstraint, NetworkProbability
 from credo.constraints.noisy_families import alone_term
-from credo.knowledge.comparison import UPWARD
+from credo.knowledge.comparison_mistakes import UPWARD
 from credo.knowledge.expressions import Linear, Probability
 from credo.knowledge.network_names import each_of, is_cpt_entry
 from credo.knowledge.statements import Approximation, Comparison

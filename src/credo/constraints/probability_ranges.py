@@ -1,7 +1,7 @@
 """Statements that bound one probability, whatever CPTs make it up: the range that each statement leaves it.
 
 Such a statement need not constrain a single CPT. Two of them about the same probability contradict each other where
-their ranges have nothing in common.
+their ranges have nothing in common, and so do two that let an event be more probable than one that it is part of.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ def disjoint_ranges(
     found: dict[tuple[int, ...], None] = {}
     for ranges in by_probability.values():
         found |= dict.fromkeys(_disjoint(ranges))
+    found |= dict.fromkeys(_impossible_parts(by_probability, network))
     return tuple(MinimalConflict(pair, (), inf) for pair in found)
 
 
@@ -93,6 +94,34 @@ def _disjoint(ranges: Mapping[int, Range]) -> list[tuple[int, ...]]:
     for first, second in product(from_above[:few], from_below[:few]):
         if ranges[first][0] > ranges[second][1] + TOLERANCE:
             found.append((min(first, second), max(first, second)))
+    return found
+
+
+def _impossible_parts(
+    by_probability: Mapping[Probability, Mapping[int, Range]], network: Network
+) -> list[tuple[int, int]]:
+    """Pairs that let an event be more probable than another that it is part of, such as P(a, b) > P(a)."""
+    bounded: list[tuple[dict[str, frozenset[str]], object, int, Range]] = []
+    for term, ranges in by_probability.items():
+        if term.alone:
+            continue
+        events = {str(term.variable): frozenset(map(str, term.states))}
+        events |= {str(name): frozenset(map(str, states)) for name, states in term.further}
+        given = term.given, term.each
+        for number, (low, high) in ranges.items():
+            bounded.append((events, given, number, (low, high)))
+            if len(events) == 1:
+                ((name, states),) = events.items()
+                rest = frozenset(network.states(name)) - states
+                bounded.append(({name: rest}, given, number, (1.0 - high, 1.0 - low)))
+    found = []
+    for part, given, first, (low, _) in bounded:
+        if len(part) < 2 or low <= 0.0 or len(found) > MAX_CONFLICTS:
+            continue
+        for whole, condition, second, (_, high) in bounded:
+            inside = all(name in part and part[name] <= states for name, states in whole.items())
+            if first != second and inside and given == condition and low > high + TOLERANCE:
+                found.append((min(first, second), max(first, second)))
     return found
 
 

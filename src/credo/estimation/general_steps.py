@@ -368,7 +368,7 @@ def _unknowns(steps: GeneralSteps) -> int:
     """How many parameters and constraints a step has."""
     layout, learned = steps.problem.layout, set(steps.problem.names)
     slices = [layout.slice_of(name) for name in steps.statements.families if name in learned]
-    return sum(each.stop - each.start for each in slices) + len(steps.base.linear)
+    return int(sum(each.stop - each.start for each in slices)) + len(steps.base.linear)
 
 
 def _starts(steps: GeneralSteps, relaxed: Numbers) -> Iterator[Numbers]:

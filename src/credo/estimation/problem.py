@@ -71,8 +71,10 @@ class Problem:
     @property
     def has_soft_statements(self) -> bool:
         """Whether a statement carries a confidence."""
-        others = (*self.constraints.products, *self.constraints.general)
-        return any(each.confidence is not None for each in others) or not bool(self.constraints.linear.hard.all())
+        constraints = self.constraints
+        products = any(each.confidence is not None for each in constraints.products)
+        general = any(each.confidence is not None for each in constraints.general)
+        return products or general or not bool(constraints.linear.hard.all())
 
     @property
     def binds_any_probability(self) -> bool:

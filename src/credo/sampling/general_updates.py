@@ -182,7 +182,10 @@ def _arrays(
     number_of = {name: place for place, name in enumerate(sampled.names)}
     address = {int(index): place for place, index in enumerate(sampled.parameters().tolist())}
     terms: list[list[tuple[float, int, int]]] = []
-    bounds, weights, equality, entries = [], [], [], list[tuple[int, int, float]]()
+    bounds: list[float] = []
+    weights: list[float] = []
+    equality: list[bool] = []
+    entries: list[tuple[int, int, float]] = []
     for owner, each in enumerate(statements.constraints):
         if each.confidence is not None and not soft_weight:
             continue
