@@ -11,6 +11,7 @@ BENCHMARKS = (
     "knowledge",
     "solve",
     "sampling",
+    "posterior",
     "em",
     "noisy",
     "ties",

@@ -9,7 +9,7 @@ from pathlib import Path
 import benchmarks
 import numpy as np
 import pytest
-from benchmarks import em, em_contenders, explain, knowledge, noisy, queries, read_bif, sampling, solve
+from benchmarks import em, em_contenders, explain, knowledge, noisy, posterior, queries, read_bif, sampling, solve
 
 from credo.model.network import Network
 from credo.testing import made_up_network
@@ -54,6 +54,14 @@ def test_blocks_are_sampled_solved_and_files_read(tmp_path: Path) -> None:
     made_up = made_up_network(4, (2, 2), (0, 0, 1))
     read_bif.write_bif(made_up, tmp_path / "net.bif")
     assert read_bif.read_bif(tmp_path / "net.bif") == made_up
+
+
+def test_a_posterior_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(posterior.CASES, "small", lambda: posterior.under_one_bound(3, 20))
+    name, seconds, *_, findings = posterior.run("small").split()
+    assert (name, findings) == ("small", "-")
+    assert float(seconds) > 0.0
+    assert len(posterior.with_statements(made_up_network(4), 10)[2]) == 4 * posterior.STATEMENTS
 
 
 def test_an_iteration_of_pyagrum_gives_the_same_result() -> None:

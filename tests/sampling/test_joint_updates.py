@@ -164,6 +164,7 @@ def assert_same_law(block: Block, theta: np.ndarray, after: np.ndarray) -> None:
 
 @pytest.mark.parametrize("name", [name for name in CASES if "states" not in name])
 def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
+    from credo.kernels.collapsed import set_norms
     from credo.kernels.joint_updates import update_jointly
     from credo.kernels.posterior_gibbs import set_density
 
@@ -174,7 +175,9 @@ def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
     state = chains.states[0]
     density = np.empty((1, 2, arrays.strengths.shape[1]))
     active = np.ones(1, dtype=np.bool_)
-    set_density(arrays, state, active, density)
+    norms = np.empty_like(density)
+    set_norms(arrays, state.means, norms)
+    set_density(state, active, norms, density)
     prior = arrays.cells, state.means, arrays.seen, arrays.strengths, arrays.uniform_components[0]
     prior = *prior, arrays.first_predicted[0], arrays.predicted, arrays.predicted_logs, density
     totals = np.add.reduceat(arrays.counts, arrays.starts[:-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -9,17 +10,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import stats
 
+import credo
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import ProductConstraint
 from credo.errors import CredoError, OptionError, TooLargeError
 from credo.model.network import Network
 from credo.options import PosteriorOptions
+from credo.progress import ProgressEvent
 from credo.sampling import averages
 from credo.sampling.distributions import Hyperparameters, arrays_of, sampled_distributions
-from credo.sampling.plan import draw_bytes, fixed_bytes, sampling_plan
+from credo.sampling.plan import draw_bytes, fixed_bytes, sampling_plan, sampling_seconds
 from credo.sampling.posterior import VECTORISED_PARAMETERS, is_small, posterior
 from credo.sampling.vectorised import CHAINS
 from credo.sampling.vectorised import posterior as vectorised_posterior
@@ -475,3 +479,27 @@ def test_less_memory_means_fewer_draws() -> None:
     assert fewer.draws == fewer.max_draws == 100
     assert "100 draws instead of 250" in fewer.findings[0].message
     assert "memory" in fewer.findings[0].message
+
+
+# Time -----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_time_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the plan, then by how quick the chains were, and to whoever watches the progress of a fit."""
+    told: list[float] = []
+    learn(np.ones((3, 2)), compiled=True, announce=told.append)
+    assert len(told) == 4
+    assert min(told) > 0.0
+    monkeypatch.setattr("credo.estimation.posterior_mean.LONG", 0.0)
+    monkeypatch.setattr("credo.sampling.posterior.is_small", lambda sampled, options: False)
+    events: list[ProgressEvent] = []
+    table = pl.DataFrame({"a": ["n", "y"], "b": ["n", "n"]})
+    network = Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]})
+    credo.fit(network, table, "P(b=y | a=y) >= 0.5", method="posterior", progress=events.append)
+    assert any(event.detail.startswith("about ") and event.detail.endswith(" of sampling") for event in events)
+
+
+def test_seconds_are_in_proportion_to_the_work() -> None:
+    assert sampling_seconds(400, 2, 100, 0) == pytest.approx(2 * sampling_seconds(200, 2, 100, 0))
+    assert sampling_seconds(200, 64, 100, 0) > 10 * sampling_seconds(200, 2, 100, 0) / max(1, os.cpu_count() or 1)
+    assert sampling_seconds(200, 2, 100, 50) > sampling_seconds(200, 2, 100, 0)

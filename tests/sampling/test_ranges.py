@@ -72,6 +72,33 @@ def exact_means(rows: np.ndarray, low: float, kappa: float) -> tuple[float, np.n
     return float((weight * m).sum()), np.array([float((weight * part).sum()) for part in parts])
 
 
+def test_means_are_those_of_a_grid_where_bases_are_predicted() -> None:
+    """Two distributions with data predict something else for each: members of one class have bases of their own."""
+    counts = np.zeros((8, 2))
+    counts[:2] = [1.0, 6.0], [2.0, 3.0]
+    hyper = replace(HYPER, predicts=True)
+    found = learn(counts, equal_blocks(8, 0.3), hyperparameters=hyper, draws=3000, compiled=True)
+    bases = found.sampled.predicted.reshape(-1, 2)
+    assert np.ptp(bases[:, 0]) > 0.01
+    points = (np.arange(400) + 0.5) / 400
+    pi, w = points[:, None], points[None]
+    log = beta.logpdf(pi, 10.0 * w, 10.0 * (1.0 - w))
+    parts = []
+    for row, base in zip(counts, bases, strict=True):
+        values = []
+        for a, b in ((0.5, 0.5), tuple(8.0 * base)):
+            inside, more = (1.0 - betainc(a + row[0] + k, b + row[1], 0.3) for k in (0.0, 1.0))
+            likelihood = np.exp(betaln(a + row[0], b + row[1]) - betaln(a, b)) * inside
+            values.append((likelihood, (a + row[0]) / (a + b + row.sum()) * more / inside))
+        total = pi * values[0][0] + (1.0 - pi) * values[1][0]
+        parts.append((pi * values[0][0] * values[0][1] + (1.0 - pi) * values[1][0] * values[1][1]) / total)
+        log = log + np.log(total)
+    weight = np.exp(log - log.max())
+    weight /= weight.sum()
+    exact = [float((weight * part).sum()) for part in parts]
+    assert found.means["x"][:, 0] == pytest.approx(exact, abs=0.01)
+
+
 @pytest.mark.parametrize("shared", [True, False])
 def test_means_are_those_of_a_grid(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twelve equal distributions without data, one with data, and all at least 0.3."""

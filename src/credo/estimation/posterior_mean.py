@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from credo.constraints.blocks import Block
+from credo.constraints.stage_costs import LONG, readable_seconds
 from credo.errors import Status
 from credo.estimation.general_start import general_region, nearest_cpts
 from credo.estimation.general_steps import LIMIT
@@ -53,6 +54,12 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
     if problem.doubts is None:
         soft_weight, findings = choose_soft_weight(problem, problem.vector())
     general = general_region(problem) if problem.constraints.general else None
+    detail = ""
+
+    def announce(seconds: float) -> None:
+        nonlocal detail
+        detail = f"about {readable_seconds(seconds)} of sampling" if seconds >= LONG else ""
+
     result = posterior(
         problem.network,
         problem.names,
@@ -62,7 +69,8 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
         seed=problem.seed,
         soft_weight=soft_weight or None,
         options=problem.options.posterior,
-        progress=problem.report,
+        progress=lambda done, total: problem.report(done, total, detail),
+        announce=announce,
         memory_limit=problem.memory_limit,
         missing=missing,
         general=general,

@@ -42,9 +42,8 @@ def shape_at(arrays: DistributionArrays, means: Any, d: int, g: int, i: int) -> 
 
 
 @compiled(**BORROWING)
-def class_log(arrays: DistributionArrays, ranges: Ranges, means: Any, which: int, g: int) -> float:
-    """log L_g of each member of a class."""
-    d = ranges.numbers[ranges.class_starts[which]]
+def class_log(arrays: DistributionArrays, ranges: Ranges, means: Any, which: int, d: int, g: int) -> float:
+    """log L_g of a member of a class."""
     total = data = inside = outside = value = 0.0
     for i in range(arrays.starts[d], arrays.starts[d + 1]):
         shape, count = shape_at(arrays, means, d, g, i), arrays.counts[i]
@@ -69,15 +68,26 @@ def set_class_logs(
     for which in range(ranges.family_starts[family], ranges.family_starts[family + 1]):
         if ranges.shared[which]:
             for g in range(first, last):
-                logs[which, g] = class_log(arrays, ranges, means, which, g)
+                d = ranges.numbers[ranges.class_starts[which]]
+                logs[which, g] = class_log(arrays, ranges, means, which, d, g)
 
 
 @compiled(**BORROWING)
-def set_fixed_logs(arrays: DistributionArrays, ranges: Ranges, means: Any, logs: Any) -> None:
-    """The same for the components that depend on no mean, once for all CPTs."""
+def set_fixed_logs(arrays: DistributionArrays, ranges: Ranges, means: Any) -> None:
+    """The same once for all, for components that depend on no mean; for each member where its base is predicted."""
     for family in range(len(arrays.cells) - 1):
-        set_class_logs(arrays, ranges, means, family, 0, arrays.uniform_components[0], logs)
-        set_class_logs(arrays, ranges, means, family, arrays.first_predicted[0], logs.shape[1], logs)
+        set_class_logs(arrays, ranges, means, family, 0, arrays.uniform_components[0], ranges.fixed_logs)
+    first, values, highest = arrays.first_predicted[0], ranges.member_values, ranges.member_logs
+    for which in range(len(ranges.lows)):
+        if not ranges.shared[which]:
+            continue
+        for k in range(ranges.class_starts[which], ranges.class_starts[which + 1]):
+            for g in range(values.shape[1]):
+                values[k, g] = class_log(arrays, ranges, means, which, ranges.numbers[k], first + g)
+                highest[which] = max(highest[which], values[k, g])
+        for k in range(ranges.class_starts[which], ranges.class_starts[which + 1]):
+            for g in range(values.shape[1]):
+                values[k, g] = np.exp(values[k, g] - highest[which])
 
 
 @compiled(**BORROWING)
@@ -95,6 +105,15 @@ def log_norm(arrays: DistributionArrays, means: Any, family: int, seen: int, g: 
 
 
 @compiled(**BORROWING)
+def set_norms(arrays: DistributionArrays, means: Any, norms: Any) -> None:
+    """log of 1/B(s_g·b_g) of every CPT; `update_mean` keeps them as they are."""
+    for family in range(len(arrays.cells) - 1):
+        for seen in range(2):
+            for g in range(arrays.strengths.shape[1]):
+                norms[family, seen, g] = log_norm(arrays, means, family, seen, g)
+
+
+@compiled(**BORROWING)
 def set_values(
     arrays: DistributionArrays, ranges: Ranges, state: ChainState, family: int, class_logs: Any, room: Given
 ) -> None:
@@ -102,10 +121,7 @@ def set_values(
     components, first_pooled = arrays.strengths.shape[1], arrays.uniform_components[0]
     first_predicted = arrays.first_predicted[0]
     predicts = first_predicted == first_pooled  # otherwise the base of all pooled components is the mean
-    for seen in range(2):
-        for g in range(components):
-            room.norms[seen, g] = log_norm(arrays, state.means, family, seen, g)
-    cell = arrays.cells[family]
+    cell, norms = arrays.cells[family], room.norms[family]
     for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
         d = ranges.given[k]
         start, stop, seen = arrays.starts[d], arrays.starts[d + 1], arrays.seen[d]
@@ -118,7 +134,7 @@ def set_values(
         highest = -np.inf
         for g in range(components):
             inner = plain / (stop - start) if g < first_pooled else mean
-            norm = room.norms[seen, g] if g < first_predicted else arrays.predicted_logs[d, g - first_predicted]
+            norm = norms[seen, g] if g < first_predicted else arrays.predicted_logs[d, g - first_predicted]
             room.values[k, g] = norm + arrays.strengths[seen, g] * inner
             highest = max(highest, room.values[k, g])
         for g in range(components):
@@ -129,19 +145,41 @@ def set_values(
 
 
 @compiled(**BORROWING)
+def class_part(ranges: Ranges, weights: Any, which: int, logs: Any, alike: int) -> Any:
+    """Σ π_g·L_g over the components that are alike for all members, the scale of the others' L_g, and a log unit."""
+    unit = ranges.member_logs[which]
+    for g in range(alike):
+        unit = max(unit, logs[which, g])
+    total = 0.0
+    for g in range(alike):
+        total += weights[g] * np.exp(logs[which, g] - unit)
+    return total, np.exp(ranges.member_logs[which] - unit), unit
+
+
+@compiled(**BORROWING)
 def shared_term(ranges: Ranges, weights: Any, family: int, logs: Any) -> float:
     """Σ n·log Σ_g π_g·L_g over the shared classes of a CPT, which have n members each."""
-    value = 0.0
+    value, others, values = 0.0, ranges.member_values.shape[1], ranges.member_values
+    alike = len(weights) - others
     for which in range(ranges.family_starts[family], ranges.family_starts[family + 1]):
         if not ranges.shared[which]:
             continue
-        highest = -np.inf
-        for g in range(len(weights)):
-            highest = max(highest, logs[which, g])
-        total = 0.0
-        for g in range(len(weights)):
-            total += weights[g] * np.exp(logs[which, g] - highest)
-        value += (ranges.class_starts[which + 1] - ranges.class_starts[which]) * (highest + np.log(total))
+        first, last = ranges.class_starts[which], ranges.class_starts[which + 1]
+        total, factor, unit = class_part(ranges, weights, which, logs, alike)
+        value += (last - first) * unit
+        if factor == 0.0 or others == 0:
+            value += (last - first) * np.log(total)
+            continue
+        product = 1.0
+        for k in range(first, last):
+            own = 0.0
+            for g in range(others):
+                own += weights[alike + g] * values[k, g]
+            product *= total + factor * own
+            if not 1e-200 < product < 1e200:
+                value += np.log(product)
+                product = 1.0
+        value += np.log(product)
     return value
 
 
@@ -157,7 +195,10 @@ def mean_density(
     j: int,
     old: float,
 ) -> float:
-    """What the mean of a CPT as it is in `state` adds to the log density, after m_i was changed from `old`, and m_j."""
+    """What the mean of a CPT as it is in `state` adds to the log density, after m_i was changed from `old`, and m_j.
+
+    `room.rests` holds log 1/B(s_g·b_g) without these two; it is completed in `room.trial`.
+    """
     means, weights, first_pooled, components = (
         state.means,
         state.weights[family],
@@ -165,18 +206,22 @@ def mean_density(
         arrays.strengths.shape[1],
     )
     cell, change = arrays.cells[family], means[i] - old
+    trial = room.trial
     for g in range(first_pooled, components):  # what is shared is shared by those with data and those without
-        room.norms[0, g] = log_norm(arrays, means, family, 0, g)
+        strength = arrays.strengths[0, g]
+        trial[g] = (
+            room.rests[g] - lgamma(max(strength * means[i], SMALLEST)) - lgamma(max(strength * means[j], SMALLEST))
+        )
     value, product = 0.0, 1.0
     for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
         first = arrays.starts[ranges.given[k]] - cell
         inner = room.inners[k] + change * (room.logs[first + i] - room.logs[first + j])
         shift = 0.0
         for g in range(first_pooled, components):
-            shift = max(shift, room.norms[0, g] + arrays.strengths[0, g] * inner - room.highest[k])
+            shift = max(shift, trial[g] + arrays.strengths[0, g] * inner - room.highest[k])
         total = room.fixed[k] * np.exp(-shift) if shift > 0.0 else room.fixed[k]
         for g in range(first_pooled, components):
-            total += weights[g] * np.exp(room.norms[0, g] + arrays.strengths[0, g] * inner - room.highest[k] - shift)
+            total += weights[g] * np.exp(trial[g] + arrays.strengths[0, g] * inner - room.highest[k] - shift)
         value += shift
         product *= total
         if not 1e-200 < product < 1e200:
@@ -202,12 +247,12 @@ def update_mean(
 ) -> None:
     """m of a CPT, state against state, by slices in the log-odds of their split, with z summed over."""
     means, weights, start, stop = state.means, state.weights[family], arrays.cells[family], arrays.cells[family + 1]
-    states = stop - start
-    if arrays.uniform_components[0] == arrays.first_predicted[0]:
+    states, first_pooled, components = stop - start, arrays.uniform_components[0], arrays.strengths.shape[1]
+    if first_pooled == arrays.first_predicted[0]:
         return  # no component has it
     for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
         room.fixed[k] = 0.0
-        for g in range(arrays.uniform_components[0]):
+        for g in range(first_pooled):
             room.fixed[k] += weights[g] * room.values[k, g]
     for i in range(start, start + 1 if states == 2 else stop):
         j = start + (i - start + 1 + int(uniform(generator) * (states - 1))) % states
@@ -215,6 +260,10 @@ def update_mean(
             continue
         old_i, old_j = means[i], means[j]
         total, now = old_i + old_j, np.log(old_i / old_j)
+        for g in range(first_pooled, components):
+            strength = arrays.strengths[0, g]
+            room.rests[g] = room.norms[family, 0, g] + lgamma(max(strength * old_i, SMALLEST))
+            room.rests[g] += lgamma(max(strength * old_j, SMALLEST))
         level = np.log(uniform(generator)) + concentration * (np.log(old_i) + np.log(old_j))
         level += mean_density(arrays, ranges, state, family, class_logs, room, i, j, old_i)
         ends, found = first_ends(now, WIDTH, generator), False
@@ -230,6 +279,9 @@ def update_mean(
             ends = next_ends(ends, now, WIDTH, odds, inside)
         if not found:
             means[i], means[j] = old_i, old_j
+        else:
+            for g in range(first_pooled, components):
+                room.norms[family, 0, g] = room.norms[family, 1, g] = room.trial[g]
         for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
             first = arrays.starts[ranges.given[k]] - start
             room.inners[k] += (means[i] - old_i) * (room.logs[first + i] - room.logs[first + j])
@@ -325,12 +377,14 @@ def choose_components(
     for which in range(ranges.family_starts[family], ranges.family_starts[family + 1]):
         if not ranges.shared[which]:
             continue
-        highest = -np.inf
-        for g in range(len(weights)):
-            highest = max(highest, class_logs[which, g])
-        for g in range(len(weights)):
-            chances[g] = weights[g] * np.exp(class_logs[which, g] - highest)
+        alike = len(weights) - ranges.member_values.shape[1]
+        _, factor, unit = class_part(ranges, weights, which, class_logs, alike)
         for k in range(ranges.class_starts[which], ranges.class_starts[which + 1]):
+            for g in range(len(weights)):
+                if g < alike:
+                    chances[g] = weights[g] * np.exp(class_logs[which, g] - unit)
+                else:
+                    chances[g] = weights[g] * factor * ranges.member_values[k, g - alike]
             chosen = drawn_component(chances, generator)
             state.component[ranges.numbers[k]] = chosen
             members[family, chosen] += 1.0

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from credo.kernels.compiler import compiled
-from credo.kernels.elimination import forward
-from credo.kernels.elimination_plan import HEAD, INPUT, fill_map
+from credo.kernels.elimination import forward, opened
+from credo.kernels.elimination_plan import HEAD, INPUT
 from credo.kernels.polytope_moves import uniform
 
 jit = compiled(error_model="numpy")
@@ -102,20 +102,7 @@ def draw_missing(  # pragma: no cover
             plan = component[e]
             start = program_starts[plan]
             buckets = np.int64(program[start])
-            if buckets > len(heads):
-                heads = np.empty(2 * buckets, dtype=np.int64)
-            at = start + 1
-            for b in range(buckets):
-                heads[b] = at
-                inputs = program[at + 4] + program[at + 5]
-                at += HEAD
-                for _ in range(inputs):
-                    if program[at + 1] < 0:
-                        shape = program[at + 2]
-                        fill_map(
-                            maps, kept - 1 - program[at + 1], shapes[shape_starts[shape] : shape_starts[shape + 1]]
-                        )
-                    at += INPUT
+            heads = opened(program, start, maps, kept, shapes, shape_starts, heads)
         z = 0.0
         for attempt in range(2):  # the second time carefully
             _, z = forward(program, start, cells, cell_starts[e], theta, maps, kept, tables, messages, attempt == 1)

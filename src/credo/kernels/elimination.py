@@ -151,6 +151,27 @@ def _backward(  # pragma: no cover
 
 
 @jit
+def opened(  # pragma: no cover
+    program: Any, start: int, maps: Any, kept: int, shapes: Any, shape_starts: Any, heads: Any
+) -> Any:
+    """Where each bucket of a component's program begins, in `heads` or a longer array; fills the maps not kept."""
+    buckets = np.int64(program[start])
+    if buckets > len(heads):
+        heads = np.empty(2 * buckets, dtype=np.int64)
+    at = start + 1
+    for b in range(buckets):
+        heads[b] = at
+        inputs = program[at + 4] + program[at + 5]
+        at += HEAD
+        for _ in range(inputs):
+            if program[at + 1] < 0:
+                shape = program[at + 2]
+                fill_map(maps, kept - 1 - program[at + 1], shapes[shape_starts[shape] : shape_starts[shape + 1]])
+            at += INPUT
+    return heads
+
+
+@jit
 def run(  # pragma: no cover
     first: int,  # evaluations first … last − 1
     last: int,
@@ -185,20 +206,7 @@ def run(  # pragma: no cover
             plan = component[e]
             start = program_starts[plan]
             buckets = np.int64(program[start])
-            if buckets > len(heads):
-                heads = np.empty(2 * buckets, dtype=np.int64)
-            at = start + 1
-            for b in range(buckets):
-                heads[b] = at
-                inputs = program[at + 4] + program[at + 5]
-                at += HEAD
-                for _ in range(inputs):
-                    if program[at + 1] < 0:
-                        shape = program[at + 2]
-                        fill_map(
-                            maps, kept - 1 - program[at + 1], shapes[shape_starts[shape] : shape_starts[shape + 1]]
-                        )
-                    at += INPUT
+            heads = opened(program, start, maps, kept, shapes, shape_starts, heads)
             size, families = np.uint64(program[start + 2]), np.uint64(program[start + 5])
             shape = program[start + 1 + HEAD + 2]
             is_single = buckets == 1 and shape_starts[shape + 1] - shape_starts[shape] == 2  # a size and a step

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from credo.kernels.collapsed import draw_range, log_norm, update_components
+from credo.kernels.collapsed import draw_range, set_norms, update_components
 from credo.kernels.compiler import compiled
 from credo.kernels.gamma_draws import draw_dirichlet
 from credo.kernels.joint_updates import update_jointly
@@ -48,14 +48,13 @@ def set_shapes(arrays: DistributionArrays, state: ChainState, active: Any, shape
 
 
 @compiled(**BORROWING)
-def set_density(arrays: DistributionArrays, state: ChainState, active: Any, density: Any) -> None:
+def set_density(state: ChainState, active: Any, norms: Any, density: Any) -> None:
     """log π_g/B(s_g·b_g) of every CPT; log π_g where the base is predicted, which distributions do not share."""
-    for family in range(len(arrays.cells) - 1):
+    for family in range(len(active)):
         if active[family]:
-            for g in range(arrays.strengths.shape[1]):
-                for seen in range(2):
-                    norm = log_norm(arrays, state.means, family, seen, g)
-                    density[family, seen, g] = np.log(state.weights[family, g]) + norm
+            for g in range(density.shape[2]):
+                log = np.log(state.weights[family, g])
+                density[family, 0, g], density[family, 1, g] = log + norms[family, 0, g], log + norms[family, 1, g]
 
 
 @compiled(**BORROWING)
@@ -118,9 +117,12 @@ def run_posterior(
         np.empty(given),
         np.empty(given),
         np.empty(given),
-        np.empty((2, components)),
+        np.empty((families, 2, components)),
+        np.empty(components),
+        np.empty(components),
         chances,
     )
+    set_norms(arrays, state.means, room.norms)
     totals = np.zeros(count)
     for d in range(count):
         for i in range(arrays.starts[d], arrays.starts[d + 1]):
@@ -155,7 +157,7 @@ def run_posterior(
                 active_groups[group] = active[arrays.group_families[group]] and not ranges.closed[group]
             set_shapes(arrays, state, active, shape)
             sweep(geometry, extras, active_groups, shape, theta, slack, work, indices, generator)
-            set_density(arrays, state, active, density)
+            set_density(state, active, room.norms, density)
             update_jointly(geometry, extras, mixture, updates, active, theta, logs, order, generator)
             for group in range(len(active_groups)):
                 if active_groups[group]:

@@ -84,7 +84,7 @@ class DistributionArrays(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """Distributions that only a range of one sum of states bounds, in classes that are equal in all but z and θ.
+    """Distributions that only a range of one sum of states bounds, in classes with equal ranges and counts.
 
     The members of a shared class are summed over where m and π are drawn, see `collapsed.py`.
     """
@@ -102,7 +102,9 @@ class Ranges(NamedTuple):
     given: Any  # distributions of no shared class, CPT after CPT
     given_starts: Any  # (families + 1,)
     uninformative: Any  # distributions from which nothing is learned about m and π
-    fixed_logs: Any  # (classes, components) log L_g where it depends on no mean
+    fixed_logs: Any  # (classes, components) log L_g where it depends on no mean, and is the same for all members
+    member_logs: Any  # (classes,) the largest log L_g of any member under a component whose base is predicted,
+    member_values: Any  # (members, predicted components) and these L_g, as parts of the largest
 
 
 class Given(NamedTuple):
@@ -113,7 +115,9 @@ class Given(NamedTuple):
     inners: Any  # (given,) Σ m·log θ
     highest: Any  # (given,) the logarithm of the largest
     fixed: Any  # (given,) what components add that do not change
-    norms: Any  # (2, components) log of 1/B(s_g·b_g), by `seen`
+    norms: Any  # (families, 2, components) log of 1/B(s_g·b_g), by `seen`
+    rests: Any  # (components,) the same of one CPT without two states whose means change,
+    trial: Any  # (components,) and with them
     chances: Any  # (components,)
 
 

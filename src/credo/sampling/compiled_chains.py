@@ -49,6 +49,7 @@ class CompiledChains:
     joint_updates: JointUpdates = field(init=False)
     joined: Indices = field(init=False)  # (families,) the same number for CPTs that blocks join
     effort: Indices = field(init=False)  # (families,) how often a round updates each
+    geometry: tuple[Region, tuple[Geometry, Extras]] | None = None  # of the region as it is
     updates: int = 0  # of single parameters, so far
     missing_updates: int = 0  # as many could have been made while missing values were drawn
     states: list[ChainState] = field(init=False)
@@ -124,6 +125,22 @@ class CompiledChains:
         most = min(limit, max(1, EFFORT_UPDATES // max(1, self.chains * draws * self.sampled.size)))
         self.effort = np.clip(np.ceil(needed), 1, most).astype(np.int64)
 
+    @property
+    def mean_effort(self) -> float:
+        """How many times as long as a plain sweep one takes in which some CPTs are updated more often."""
+        sizes = np.diff(self.sampled.starts)
+        return float(sizes @ self.effort[self.sampled.families]) / max(1, int(sizes.sum()))
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many parameters are moved, and how many are drawn at once."""
+        moved = sum(
+            block.size
+            for block, closed in zip(self.region.blocks, self.ranges.closed.tolist(), strict=True)
+            if not closed
+        )
+        return moved, self.sampled.size - moved
+
     def judged(self, measure: Callable[[Numbers], Numbers], found: Draws) -> Numbers:
         """A measure of draws for each parameter that is kept, pooled where parameters are exchangeable."""
         return judged(measure, found.theta, self.ranges, self.arrays)
@@ -138,7 +155,9 @@ class CompiledChains:
         drawing = 0 if self.missing is None else self.missing.updates
         drawing *= 1 if self.hidden is None else 1 + self.hidden.proposals
         step = 1 if self.wide else max(1, STEP_UPDATES // max(1, self.chains * thinning * (sweep + drawing)))
-        geometry = geometry_of(self.region.blocks, self.region.parts)
+        if self.geometry is None or self.geometry[0] is not self.region:
+            self.geometry = self.region, geometry_of(self.region.blocks, self.region.parts)
+        geometry = self.geometry[1]
         state, free = self.states[0], len(self.states[0].theta) - len(self.region.start)
         kept = len(self.region.start) if self.missing is None else len(state.theta)
         theta = np.empty((self.chains, count, kept))

@@ -60,8 +60,13 @@ class Directions:
     compared: Flags  # (distributions,) which an equality compares with others, or states of which with each other
 
 
-def directions(block: Block, interior: Interior, soft_weight: float | None = None) -> Directions:
-    """The moves of a block, its inequalities without repetitions, and its products and soft statements."""
+def directions(
+    block: Block, interior: Interior, soft_weight: float | None = None, with_rays: bool = True
+) -> Directions:
+    """The moves of a block, its inequalities without repetitions, and its products and soft statements.
+
+    Rays are for corners; without them, other updates have to reach these.
+    """
     linear = block.linear
     equal = linear.hard & linear.equality
     equal[interior.tight_constraints] = True
@@ -69,7 +74,7 @@ def directions(block: Block, interior: Interior, soft_weight: float | None = Non
     fixed = np.zeros(block.size, dtype=np.bool_)
     fixed[interior.zero_parameters] = True
     inequalities = _distinct_inequalities(block, linear.take(linear.hard & ~equal))
-    moves, chances, rays = _moves(block, inequalities, equalities, fixed)
+    moves, chances, rays = _moves(block, inequalities, equalities, fixed, with_rays)
     extras = _extras(block, soft_weight)
     compared = _compared(block, linear.take(equal))
     return Directions(inequalities, equalities, targets, moves, chances, rays, *extras, compared)
@@ -246,7 +251,7 @@ def starts_of(sizes: Sequence[int]) -> Indices:
 
 
 def _moves(
-    block: Block, inequalities: LinearConstraints, equalities: csr_array, fixed: Flags
+    block: Block, inequalities: LinearConstraints, equalities: csr_array, fixed: Flags, with_rays: bool
 ) -> tuple[csr_array, Numbers, Flags]:
     """Pairs and what is linked; with equalities, pairs that break none and a basis of their null space."""
     from scipy.sparse import csr_array, vstack
@@ -254,8 +259,8 @@ def _moves(
     first, second = _pairs(block, fixed)
     pairs = _matrix([((i, 1.0), (j, -1.0)) for i, j in zip(first, second, strict=True)], block.size)
     if not equalities.shape[0]:
-        narrow_rays, narrow_lines = _narrow(block, inequalities)
-        rays = list(dict.fromkeys([*_linked(block, inequalities), *narrow_rays]))
+        narrow_rays, narrow_lines = _narrow(block, inequalities, with_rays)
+        rays = list(dict.fromkeys([*_linked(block, inequalities), *narrow_rays])) if with_rays else []
         counts = [pairs.shape[0], len(rays), len(narrow_lines)]
         entries = sum(map(len, narrow_lines))
         chances = [1.0, *(min(1.0, LONGER * counts[0] / max(1, cost)) for cost in (2 * len(rays), entries))]
@@ -347,7 +352,7 @@ def _linked(block: Block, linear: LinearConstraints) -> list[Move]:
     ]
 
 
-def _narrow(block: Block, linear: LinearConstraints) -> tuple[list[Move], list[Move]]:
+def _narrow(block: Block, linear: LinearConstraints, with_rays: bool) -> tuple[list[Move], list[Move]]:
     """Moves that keep the value of every constraint that holds from both sides, and closely: rays, and lines.
 
     Such constraints are nearly equalities, and directions of their null space the only long ones. Rays raise states at
@@ -359,7 +364,7 @@ def _narrow(block: Block, linear: LinearConstraints) -> tuple[list[Move], list[M
     members = np.flatnonzero(np.isin(block.distribution_of, touched)).tolist()
     if not 1 < len(members) <= MOST_CLOSE:
         return [], []
-    rays = _null_moves(close, columns)
+    rays = _null_moves(close, columns) if with_rays else []
     # Two states of one distribution cannot both be raised at the cost of all others.
     rays = [move for move in rays if 1 < len(move) == len({block.distribution_of[i] for i, _ in move})]
     if len(members) == 2 * len(touched):

@@ -6,6 +6,7 @@ error says what they need.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from credo.errors import TooLargeError, readable_bytes
@@ -22,6 +23,9 @@ BYTES_A_PARAMETER = 4_000  # moves, joint updates and constraints of a parameter
 BYTES_A_SECOND_PARAMETER = 400  # state of the chains, and averages, of a parameter elsewhere
 MOST_UPDATES = 100_000_000  # of single parameters that are planned; two to five minutes on one core
 FEWER_DRAWS = "fewer draws"
+# Of processor time in a sweep, for each parameter: in blocks, with all that is learned from it; drawn at once; and for
+# what drawing missing values costs as much as.
+SECONDS_A_MOVE, SECONDS_A_DRAW, SECONDS_A_COMPLETION = 2e-6, 4e-7, 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,12 @@ def sampling_plan(
         f"parameters{' and missing values' if missing_updates else ''} {cause}."
     )
     return SamplingPlan(warmup, draws, draws, (Finding(FEWER_DRAWS, message),))
+
+
+def sampling_seconds(sweeps: int, chains: int, moved: int, drawn: int, missing_updates: int = 0) -> float:
+    """How long chains of so many sweeps take, on a quiet machine, where no CPT is updated more often than others."""
+    sweep = SECONDS_A_MOVE * moved + SECONDS_A_DRAW * drawn + SECONDS_A_COMPLETION * missing_updates
+    return sweeps * sweep * -(-chains // (os.cpu_count() or 1))
 
 
 def draw_bytes(sampled: SampledDistributions, hyperparameters: Hyperparameters, keeps_all: bool = False) -> int:

@@ -24,10 +24,10 @@ distribution's. Statements thereby inform the prior too: distributions that must
 for those about which nothing is known. A soft statement multiplies the density by exp(−W·C/2·violation²) [liao, eq. 5].
 
 Gibbs sampling: θ along feasible directions (`uniform.py`) and by joint updates (`joint_updates.py`) in blocks, and
-exactly elsewhere; z, π, w exactly; m by slices. There are two implementations of the same updates, chosen by the size
-of the problem alone: `vectorised` advances 256 chains with NumPy and starts at once; `compiled_chains` runs few
-long chains in compiled code, whose compilation takes longer than a small problem needs as a whole. Where values are
-missing, each sweep first draws them given the CPTs (`missing_values.py`).
+exactly elsewhere (`ranges.py`); z and w exactly; m and π by slices with z summed over, or given z. There are two
+implementations, chosen by the size of the problem alone: `vectorised` advances 256 chains with NumPy and starts at
+once; `compiled_chains` runs few long chains in compiled code, whose compilation takes longer than a small problem needs
+as a whole. Where values are missing, each sweep first draws them given the CPTs (`missing_values.py`).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ from credo.sampling.general_updates import (
 )
 from credo.sampling.missing_values import Augmentation, MissingValues, augmentation_of
 from credo.sampling.missing_values import is_small as draws_at_once
-from credo.sampling.plan import SamplingPlan, sampling_plan
+from credo.sampling.plan import SamplingPlan, sampling_plan, sampling_seconds
 from credo.sampling.polytope import SNAPSHOTS
 from credo.sampling.region import Region, region_of
 from credo.sampling.relabelling import renamed
@@ -100,6 +100,7 @@ MORE_WITH_MISSING = 4  # times as many where values are missing, which make chai
 MOST_MISSING_UPDATES = 200_000_000  # the same for drawing missing values, whose updates are visits of cells
 PRODUCT_MISSED = "product"
 MOST_LISTED = 100  # configurations that a finding names
+LARGEST_R_HAT_OF_TRUTH = 1.1  # of whether a statement is true, above which that is uncertain
 VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised sampler is used …
 VECTORISED_PARAMETERS = 1200  # … and parameters in all,
 VECTORISED_DOUBTED = 60  # constraints of statements that may be wrong,
@@ -158,6 +159,7 @@ def posterior(
     missing: MissingValues | None = None,
     general: GeneralRegion | None = None,
     doubts: DoubtedStatements | None = None,
+    announce: Callable[[float], None] | None = None,
 ) -> PosteriorResult:
     """The posterior of the CPTs of `names`, which the blocks constrain; the same seed gives the same result.
 
@@ -168,6 +170,7 @@ def posterior(
     `missing` values, `counts` are those of complete families, and the values are drawn too. With `general` statements,
     about probabilities that several CPTs make up, chains start from the point that is given with them. Statements that
     are among `doubts` may be wrong, and contradict each other; there are no general ones then.
+    Compiled chains `announce` how many seconds they will run in all: first by the plan, then by how quick they were.
     """
     began = perf_counter()
     options = options or PosteriorOptions()
@@ -198,7 +201,10 @@ def posterior(
     report = progress or (lambda done, total: None)
     prior_and_region = region, sampled, hyperparameters, options
     if compiled:
-        found, sizes, mixed = _compiled(*prior_and_region, plan, seed, report, completing, doubtful, updates_of_general)
+        others = completing, doubtful, updates_of_general
+        found, sizes, mixed = _compiled(
+            *prior_and_region, plan, seed, report, announce or (lambda seconds: None), *others
+        )
     else:
         doubting = None if doubtful is None else doubtful_updates(doubtful)
         found, sizes, mixed = sample_posterior(*prior_and_region, seed, report, completing, doubting, sweeps)
@@ -206,6 +212,7 @@ def posterior(
     _require_finite(sampled, averages)
     kept, layout = sampled.parameters()[: len(sizes)], sampled.layout
     averages.errors[kept] = np.sqrt(averages.variances[kept] / sizes)
+    doubt = None if doubted is None else _doubt_result(doubted, found, compiled, seed)
     return PosteriorResult(
         layout.unpack(averages.means),
         layout.unpack(np.sqrt(averages.variances)),
@@ -216,6 +223,7 @@ def posterior(
             *(plan.findings if compiled else ()),
             *_unmixed(network, sampled, _doubtful(sizes, mixed), averages),
             *_products_missed(blocks, found.theta),
+            *(() if doubt is None else _unmixed_statements(doubt)),
         ),
         perf_counter() - began,
         sampled,
@@ -225,7 +233,7 @@ def posterior(
         found.means,
         found.weights,
         seed,
-        None if doubted is None else _doubt_result(doubted, found, compiled, seed),
+        doubt,
     )
 
 
@@ -238,7 +246,7 @@ def _region(
 ) -> tuple[Region, GeneralUpdates | None]:
     """The region of the blocks; those that general statements reach start where these hold, and keep their rays."""
     if general is None:
-        return _without_rays(region_of(blocks, soft_weight=soft_weight)), None  # joint updates reach corners
+        return region_of(blocks, soft_weight=soft_weight, with_rays=False), None  # joint updates reach corners
     groups = reached_groups(blocks, general)
     points = [general.start[block.parameters] if own else None for block, own in zip(blocks, groups, strict=True)]
     region = region_of(blocks, points, soft_weight)
@@ -279,6 +287,7 @@ def _compiled(
     plan: SamplingPlan,
     seed: int,
     progress: Progress,
+    announce: Callable[[float], None],
     missing: Augmentation | None,
     doubtful: DoubtfulMoves | None,
     general: GeneralUpdates | None,
@@ -297,31 +306,47 @@ def _compiled(
         done += count
         progress(done, total)
 
+    began = perf_counter()
+    sweeps = plan.warmup + draws * options.thinning
+    announce(sampling_seconds(sweeps, options.chains, *chains.sizes, 0 if missing is None else missing.updates))
     for share in (0.4, 0.6):
         snapshots = chains.stage(kept, max(1, round(share * plan.warmup / kept)), step_done)
         chains.learn(region, snapshots.theta)
+        announce((perf_counter() - began) * sweeps / max(1.0, (share if share < 0.5 else 1.0) * plan.warmup))
     # The effective sizes so far show how often each CPT needs to be updated, and whether more draws are needed.
     half = draws // 2
     chains.share_effort(chains.judged(effective_sizes, snapshots) * (draws / kept), SMALLEST_SIZE, draws)
+    warmed = perf_counter() - began
+    announce(warmed + warmed * draws * options.thinning / max(1, plan.warmup) * chains.mean_effort)
     renamings = () if missing is None else missing.renamings
     found = renamed(chains.stage(half, options.thinning, step_done), renamings)
     chains.share_effort(chains.judged(effective_sizes, found) * 2.0, SAFETY * SMALLEST_SIZE, draws)
     found = appended((found, renamed(chains.stage(draws - half, options.thinning, step_done), renamings)))
     sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
 
-    def doubtful() -> bool:
+    def unmixed() -> bool:
         return bool(_doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any())
 
     def affordable() -> bool:
         most = MOST_UPDATES if missing is None else MORE_WITH_MISSING * MOST_UPDATES
         return chains.updates < most and chains.missing_updates < MOST_MISSING_UPDATES
 
-    while found.count + half <= plan.max_draws and affordable() and doubtful():
+    while found.count + half <= plan.max_draws and affordable() and unmixed():
         total += half
         chains.share_effort(sizes, SAFETY * SMALLEST_SIZE, draws)
         found = appended((found, renamed(chains.stage(half, options.thinning, step_done), renamings)))
         sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
     return found, sizes, mixed
+
+
+def _unmixed_statements(doubt: DoubtResult) -> Iterator[Finding]:
+    """The finding that chains do not agree on whether statements are true."""
+    uncertain = np.flatnonzero(~(doubt.r_hat <= LARGEST_R_HAT_OF_TRUTH)).tolist()
+    if uncertain:
+        numbers = [str(doubt.statements[place].number + 1) for place in uncertain[:MOST_LISTED]]
+        which = f"statement {numbers[0]} is" if len(numbers) == 1 else f"statements {', '.join(numbers)} are"
+        message = f"The draws are too few to say whether {which} true; raise draws in PosteriorOptions."
+        yield Finding("not mixed", message)
 
 
 def _doubt_result(doubted: DoubtedConstraints, found: Draws, compiled: bool, seed: int) -> DoubtResult:

@@ -25,9 +25,7 @@ MOST_JUDGED = 32  # members of a shared class whose draws are looked at, to see 
 _ZERO = 1e-12
 
 Range = tuple[Flags, float, float]  # which states are summed, and between which values their sum is
-Key = tuple[
-    int, bytes, float, float, bytes, int
-]  # family, states, range, counts with what is predicted, if it has data
+Key = tuple[int, bytes, float, float, bytes, int]  # family, states, range, counts, whether it has data
 
 
 def ranges_of(
@@ -58,7 +56,7 @@ def ranges_of(
                 int(arrays.families[number]),
                 found[0].tobytes(),
                 *found[1:],
-                arrays.counts[start:stop].tobytes() + arrays.predicted[start:stop].tobytes(),
+                arrays.counts[start:stop].tobytes(),
                 own,
             )
             classes.setdefault(key, []).append(number)
@@ -67,7 +65,7 @@ def ranges_of(
         for number in range(int(arrays.constrained[0]), len(arrays.families)):
             start, stop = int(arrays.starts[number]), int(arrays.starts[number + 1])
             named[start] = True
-            counts = arrays.counts[start:stop].tobytes() + arrays.predicted[start:stop].tobytes()
+            counts = arrays.counts[start:stop].tobytes()
             key = (int(arrays.families[number]), b"", 0.0, 1.0, counts, int(arrays.seen[number]))
             classes.setdefault(key, []).append(number)
     return _in_arrays(classes, arrays, named, closed)
@@ -118,11 +116,13 @@ def _in_arrays(classes: dict[Key, list[int]], arrays: DistributionArrays, named:
         closed,
         *_given(arrays, summed_over),
         np.zeros((len(kept), arrays.strengths.shape[1])),
+        np.full(len(kept), -np.inf),
+        np.zeros((len(numbers), arrays.strengths.shape[1] - int(arrays.first_predicted[0]))),
     )
     if flags.any():
         from credo.kernels.collapsed import set_fixed_logs
 
-        set_fixed_logs(arrays, found, np.ones(int(arrays.cells[-1])), found.fixed_logs)
+        set_fixed_logs(arrays, found, np.ones(int(arrays.cells[-1])))
     return found
 
 
@@ -154,8 +154,8 @@ def judged(
 ) -> Numbers:
     """A measure of draws, (chains, draws, parameters), for each parameter.
 
-    The members of a shared class are exchangeable: what is true of some of them is true of all. The median over some is
-    a better estimate than any one of thousands, the least of which is small by chance.
+    The members of a shared class mix alike, as their draws given m and π are independent. The median over some is a
+    better estimate than any one of thousands, the least of which is small by chance.
     """
     wanted = np.ones(draws.shape[2], dtype=np.bool_)
     pooled: list[tuple[Indices, int]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,10 @@ class Region:
 
 
 def region_of(
-    blocks: Sequence[Block], starts: Sequence[Numbers | None] | None = None, soft_weight: float | None = None
+    blocks: Sequence[Block],
+    starts: Sequence[Numbers | None] | None = None,
+    soft_weight: float | None = None,
+    with_rays: bool = True,
 ) -> Region:
     """The geometry of blocks, one group each, and a point inside of all; an error where a block allows nothing."""
     known: dict[tuple[bytes, ...], tuple[Directions, Numbers]] = {}
@@ -52,18 +55,20 @@ def region_of(
         """Thousands of configurations under one statement make blocks that are the same."""
         shape = shape_of(block)
         if shape not in known:
-            known[shape] = _prepared(block, None, soft_weight)
+            known[shape] = _prepared(block, None, soft_weight, with_rays)
         return known[shape]
 
     prepared = [
-        prepared_once(block) if start is None else _prepared(block, start, soft_weight)
+        prepared_once(block) if start is None else _prepared(block, start, soft_weight, with_rays)
         for block, start in zip(blocks, starts or [None] * len(blocks), strict=True)
     ]
     points = np.concatenate([np.zeros(0), *(point for _, point in prepared)])
     return Region(tuple(blocks), tuple(part for part, _ in prepared), points)
 
 
-def _prepared(block: Block, start: Numbers | None, soft_weight: float | None) -> tuple[Directions, Numbers]:
+def _prepared(
+    block: Block, start: Numbers | None, soft_weight: float | None, with_rays: bool
+) -> tuple[Directions, Numbers]:
     interior = interior_of(block)
     if interior is None:
         raise InfeasibleError
@@ -75,7 +80,7 @@ def _prepared(block: Block, start: Numbers | None, soft_weight: float | None) ->
         # Inside of everything: the descent may end on a face, but products that hold there hold near it.
         point = found + 1e-3 * (interior.point - found)
         point = point if _products_hold(block, point) else found
-    part = directions(block, interior, soft_weight)
+    part = directions(block, interior, soft_weight, with_rays)
     point = polished(part, point)
     point[interior.zero_parameters] = 0.0
     return part, point
@@ -126,7 +131,8 @@ def geometry_of(blocks: Sequence[Block], parts: Sequence[Directions]) -> tuple[G
 
     sizes = [block.size for block in blocks]
     first = starts_of(sizes)
-    constraints = _diagonal([part.inequalities.matrix(size) for part, size in zip(parts, sizes, strict=True)])
+    matrices = {id(part): part.inequalities.matrix(size) for part, size in _distinct(parts, sizes)}
+    constraints = _diagonal([matrices[id(part)] for part in parts])
     moves = _diagonal([part.moves for part in parts])
     extras = _diagonal([part.extras for part in parts])
     pieces = [block.distributions[:-1] + start for block, start in zip(blocks, first, strict=False)]
@@ -161,6 +167,11 @@ def geometry_of(blocks: Sequence[Block], parts: Sequence[Directions]) -> tuple[G
         _joined([part.extra_weights for part in parts]),
         np.concatenate([np.zeros(0, dtype=np.bool_), *(part.extra_equality for part in parts)]),
     )
+
+
+def _distinct(parts: Sequence[Directions], sizes: Sequence[int]) -> Iterable[tuple[Directions, int]]:
+    """Each part once, with the size of its block: blocks of one shape share theirs."""
+    return {id(part): (part, size) for part, size in zip(parts, sizes, strict=True)}.values()
 
 
 def _diagonal(matrices: list[csr_array]) -> csr_array:
