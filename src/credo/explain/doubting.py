@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isfinite, log
+from math import isfinite
 from numbers import Real
 from typing import Literal
 
@@ -26,7 +26,8 @@ from credo.sampling.posterior import PosteriorResult
 from credo.types import Flags, Indices, Numbers
 
 Trust = float | Literal["learn"] | None
-LEAST_SHARE = 1e-9  # of all CPTs, below which a statement is not widened further
+PRIORS = (0.1, 0.5, 1.0)  # pseudo-counts of a state, before anything is known: nearly deterministic to uniform
+LEAST_SHARE = 1e-9  # the probability below which a statement is not widened further
 NINE_IN_TEN = 1.645  # standard deviations from the mean
 UNDOUBTED = "not doubted"
 
@@ -97,14 +98,19 @@ def _expert(named: NamedExpert) -> Expert:
 
 
 def _log_widening(stated: Constraints, numbers: Indices) -> Numbers:
-    """log max(1, (1 − p)/p), p being the share of all CPTs that a statement allows."""
-    found = np.zeros(len(numbers))
-    shares = plausibilities(stated, statements=numbers.tolist())
-    for place, number in enumerate(numbers.tolist()):
-        before = shares[number].before_data
-        share = max(before.value if before.upper_bound is None else before.upper_bound, LEAST_SHARE)
-        found[place] = max(0.0, log(1.0 - share) - log(share)) if share < 1.0 else 0.0
-    return found
+    """log max(1, (1 − p)/p), p being the probability of a statement before anything is known.
+
+    CPTs are often nearly deterministic, so that a statement about a corner is no narrow one, and often not: the
+    probability is averaged over Dirichlet distributions between both.
+    """
+    shares = np.zeros(len(numbers))
+    for prior in PRIORS:
+        plausible = plausibilities(stated, statements=numbers.tolist(), prior=prior)
+        for place, number in enumerate(numbers.tolist()):
+            before = plausible[number].before_data
+            shares[place] += (before.value if before.upper_bound is None else before.upper_bound) / len(PRIORS)
+    shares = np.clip(shares, LEAST_SHARE, 1.0 - LEAST_SHARE)
+    return np.maximum(0.0, np.log1p(-shares) - np.log(shares))
 
 
 def _false(stated: Constraints, numbers: Indices, network: Network, kept: Sequence[str]) -> Flags:

@@ -6,10 +6,10 @@ An expert asserts a true statement s with probability r and a false one with 1 �
 
 C_s is where all constraints of s hold: a statement is true or false as a whole. r_s is the confidence that the
 statement was given, or the reliability of its expert, which is given, or learned: r ~ Beta(a, b), and given which n
-of N statements are true r ~ Beta(a + n, b + N − n). w_s = max(1, (1 − p_s)/p_s), p_s being the share of all CPTs that
-the statement allows, so that before any data a narrow statement is as probable as its expert is reliable. Without w_s
-it would be nearly certainly false for being narrow, and would count against its expert although nothing speaks
-against it.
+of N statements are true r ~ Beta(a + n, b + N − n). w_s = max(1, (1 − p_s)/p_s), p_s being the probability of the
+statement before anything is known (`explain/doubting.py`), so that before any data a narrow statement is as probable
+as its expert is reliable. Without w_s it would be nearly certainly false for being narrow, and would count against
+its expert although nothing speaks against it.
 """
 
 from __future__ import annotations

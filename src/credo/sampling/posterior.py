@@ -100,6 +100,7 @@ MOST_UPDATES, MOST_UPDATES_WITH_MISSING = 15_000_000, 20_000_000
 MOST_MISSING_UPDATES = 200_000_000  # the same for drawing missing values, whose updates are visits of cells
 PRODUCT_MISSED = "product"
 MOST_LISTED = 100  # configurations that a finding names
+LARGEST_R_HAT_OF_TRUTH = 1.1  # of whether a statement is true, above which that is uncertain
 VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised sampler is used …
 VECTORISED_PARAMETERS = 1200  # … and parameters in all,
 VECTORISED_DOUBTED = 60  # constraints of statements that may be wrong,
@@ -211,6 +212,7 @@ def posterior(
     _require_finite(sampled, averages)
     kept, layout = sampled.parameters()[: len(sizes)], sampled.layout
     averages.errors[kept] = np.sqrt(averages.variances[kept] / sizes)
+    doubt = None if doubted is None else _doubt_result(doubted, found, compiled, seed)
     return PosteriorResult(
         layout.unpack(averages.means),
         layout.unpack(np.sqrt(averages.variances)),
@@ -221,6 +223,7 @@ def posterior(
             *(plan.findings if compiled else ()),
             *_unmixed(network, sampled, _doubtful(sizes, mixed), averages),
             *_products_missed(blocks, found.theta),
+            *(() if doubt is None else _unmixed_statements(doubt)),
         ),
         perf_counter() - began,
         sampled,
@@ -230,7 +233,7 @@ def posterior(
         found.means,
         found.weights,
         seed,
-        None if doubted is None else _doubt_result(doubted, found, compiled, seed),
+        doubt,
     )
 
 
@@ -334,6 +337,16 @@ def _compiled(
         found = appended((found, renamed(chains.stage(half, options.thinning, step_done), renamings)))
         sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
     return found, sizes, mixed
+
+
+def _unmixed_statements(doubt: DoubtResult) -> Iterator[Finding]:
+    """The finding that chains do not agree on whether statements are true."""
+    uncertain = np.flatnonzero(~(doubt.r_hat <= LARGEST_R_HAT_OF_TRUTH)).tolist()
+    if uncertain:
+        numbers = [str(doubt.statements[place].number + 1) for place in uncertain[:MOST_LISTED]]
+        which = f"statement {numbers[0]} is" if len(numbers) == 1 else f"statements {', '.join(numbers)} are"
+        message = f"The draws are too few to say whether {which} true; raise draws in PosteriorOptions."
+        yield Finding("not mixed", message)
 
 
 def _doubt_result(doubted: DoubtedConstraints, found: Draws, compiled: bool, seed: int) -> DoubtResult:

@@ -21,6 +21,7 @@ Counts of a single configuration support no pooling, and predict nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -44,6 +45,8 @@ TEMPER = 0.5  # each pair of configurations is compared twice
 EM_ROUNDS = 50
 FARTHEST = 300.0
 CHUNK = 2**22  # numbers in memory at once
+WORK = 10**9  # comparisons of states, of a CPT, for which fewer models and configurations are used: about ten seconds
+LEAST_KNOWN = 16
 
 
 def predicted_cpts(layout: Layout, counts: Numbers) -> Numbers:
@@ -158,8 +161,10 @@ class _Search:
     def predict(self, pooled: float, found: Numbers) -> None:
         """Write b of all configurations, where configurations resemble each other with this probability."""
         found *= 1.0 - pooled
-        compared, known = len(self.counts), self.seen[:MOST_KNOWN]
-        models, limited = self._models(), _limited(self.all_counts[known])
+        room = WORK // (len(found) * len(self.cards))  # pairs of a configuration and a model, for each configuration
+        known = self.seen[: max(LEAST_KNOWN, min(MOST_KNOWN, room))]
+        models = self._models(max(1, min(MOST_MODELS, room // len(known))))
+        compared, limited = min(len(self.counts), len(known)), _limited(self.all_counts[known])
         values = _values(known, self.cards)
         step = max(1, CHUNK // values.size)
         for first in range(0, len(found), step):
@@ -169,16 +174,16 @@ class _Search:
             for weight, logs, shares in models:
                 used = slice(None) if (shares == 1.0).all() else slice(compared)  # r is known of these
                 kept = limited[used].copy()
-                kept[:compared] *= shares[:, None]
+                kept[:compared] *= shares[:compared, None]
                 alike = np.exp(differ[:, used] @ logs) * other[:, used]
                 found[some] += pooled * weight * _normalised(alike @ kept)
 
-    def _models(self) -> list[tuple[float, Numbers, Numbers]]:
-        """The weight, log λ and r of the models that are averaged."""
+    def _models(self, most: int) -> list[tuple[float, Numbers, Numbers]]:
+        """The weight, log λ and r of the models that are averaged, at most so many."""
         points = list(self.visited)
         values = np.array([self.visited[point][0] for point in points])
         weights = np.exp(values - values.max()).ravel()
-        best = np.argsort(-weights, kind="stable")[:MOST_MODELS]
+        best = np.argsort(-weights, kind="stable")[:most]
         best = best[weights[best] > SMALLEST_WEIGHT * weights[best].sum()]
         total = weights[best].sum()
         found = []
@@ -220,11 +225,11 @@ def _unpooled_density(counts: Numbers) -> Numbers:
 
 def _mean_density(counts: Numbers, bases: Numbers, strengths: Sequence[float]) -> Numbers:
     """log of the mean over s of DM(N_j | s·b_j), (…, configurations)."""
-    from scipy.special import gammaln, logsumexp
+    from scipy.special import gammaln
 
     rows = counts.sum(axis=-1)
     logs = [
         gammaln(s) - gammaln(s + rows) + (gammaln(s * bases + counts) - gammaln(s * bases)).sum(axis=-1)
         for s in strengths
     ]
-    return np.asarray(logsumexp(np.stack(logs), axis=0) - np.log(len(strengths)))
+    return np.asarray(reduce(np.logaddexp, logs) - np.log(len(strengths)))

@@ -1,0 +1,62 @@
+"""How far statements are believed before the data, and what those that may be wrong changed."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import credo
+from credo.constraints.lower import lower
+from credo.explain.doubting import doubted_numbers, doubted_statements, effects_of_doubted, without_doubted
+from credo.sampling.doubted_statements import DoubtedStatements
+
+NETWORK = credo.Network({"a": ["no", "yes"], "x": ["no", "yes"]}, {"x": ["a"]})
+ROWS = pl.DataFrame({"a": ["yes"] * 6 + ["no"] * 6, "x": ["yes"] * 3 + ["no"] * 3 + ["yes"] + ["no"] * 5})
+
+
+def doubts(text: str, **given: object) -> DoubtedStatements:
+    knowledge = credo.Knowledge(NETWORK, text)
+    stated = lower(knowledge)
+    trust = given.get("trust")
+    numbers = doubted_numbers(knowledge, stated, bool(given.get("doubt")), trust)  # type: ignore[arg-type]
+    return doubted_statements(knowledge, stated, numbers, trust, NETWORK, ())  # type: ignore[arg-type]
+
+
+def test_narrow_statements_are_widened_and_wide_ones_are_not() -> None:
+    found = doubts("0.50 <= P(a=yes) <= 0.51\nP(a=yes) <= 0.9\na raises x", doubt=True)
+    assert found.log_widening[0] == pytest.approx(np.log(99), abs=1.0)
+    assert found.log_widening[1] == 0.0
+    assert found.log_widening[2] == pytest.approx(0.0, abs=0.2)
+
+
+def test_a_corner_is_less_narrow_than_its_width() -> None:
+    assert doubts("P(a=yes) <= 0.001", doubt=True).log_widening[0] < np.log(20)
+
+
+def test_a_range_of_a_reliability_holds_it_in_nine_cases_of_ten() -> None:
+    found = doubts("expert e with reliability between 0.7 and 0.9: a raises x")
+    a, b = found.experts[1].prior
+    drawn = np.random.default_rng(1).beta(a, b, 20_000)
+    assert ((drawn > 0.7) & (drawn < 0.9)).mean() == pytest.approx(0.9, abs=0.02)
+    assert found.expert_of.tolist() == [1]
+
+
+def test_a_confidence_is_doubted_only_beside_experts() -> None:
+    text = "P(a=yes) <= 0.5 with confidence 0.8\nP(x=yes | a=no) <= 0.5\n"
+    assert len(doubts(text)) == 0
+    assert doubts(f"{text}expert e: a raises x").numbers.tolist() == [0, 2]
+    assert doubts(text, trust=0.9).numbers.tolist() == [0, 1]
+
+
+def test_what_a_doubted_statement_changed_is_what_learning_without_it_changes() -> None:
+    text = "P(x=yes | a=yes) >= 0.7"
+    fit = credo.fit(NETWORK, ROWS, text, trust=0.9)
+    alone = credo.fit(NETWORK, ROWS)
+    assert fit.problem is not None
+    effect = effects_of_doubted(fit.problem, fit.posterior)[0]  # type: ignore[arg-type]
+    moved = abs(fit.cpt("x")["x=yes"][1] - alone.cpt("x")["x=yes"][1])
+    assert moved > 0.05
+    assert effect.largest == pytest.approx(moved, abs=0.03)
+    assert (effect.changes[0].variable, effect.changes[0].index) == ("x", 1)
+    assert without_doubted(fit.problem).blocks == ()
