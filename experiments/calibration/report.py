@@ -18,6 +18,8 @@ HEAD = """# Do credible intervals hold the truth as often as they say?
 
 Truths are drawn from the prior of `posterior`, given the statements of a case, and data from the truths; values are
 missing completely at random. An interval of level L then holds the truth with probability L if the sampler is right.
+The default prior takes the base of what it pools from the counts, and no truth can be drawn from that: cases with the
+default prior show what users get if truths are as without this, the others have the same prior as their truths.
 `python -m experiments.calibration` makes this page, and continues where it was interrupted.
 
 ## Probabilities of CPTs

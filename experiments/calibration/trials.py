@@ -5,6 +5,9 @@ level L with probability L, and at a place among its draws that is uniform (simu
 others, 2018), whatever the data are. Statements are part of the prior: truths that violate one are drawn again. So
 every departure, beyond chance, is a fault of the sampler or of what it is given.
 
+The default prior takes the base of what it pools from the counts, and no truth can be drawn from that. Most cases are
+about the sampler: it is given the prior that truths are drawn from. Some are about what users get.
+
 Configurations that the data do not reach have another prior than those that they reach. Which these are is known only
 after the data were drawn; then their distributions are drawn once more, which changes no data.
 """
@@ -13,7 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
@@ -23,6 +28,8 @@ from credo.answers import query_network
 from credo.constraints.violations import excess_by_statement
 from credo.estimation.prepare import PreparedModel, prepare_model
 from credo.knowledge import knowledge_for
+from credo.sampling import posterior as posterior_module
+from credo.sampling.distributions import Hyperparameters
 from credo.sampling.intervals import cpt_draws
 from credo.sampling.posterior import PosteriorResult
 from credo.sampling.prior_draws import PriorDraw, draw_from_prior, with_unseen
@@ -44,7 +51,8 @@ def run_trial(job: Job) -> list[Record]:
     model = prepare_model(knowledge_for(case.network, case.knowledge))
     drawn, rows = truth_and_rows(case, model, rng)
     began = perf_counter()
-    fit = credo.fit(case.network, rows, case.knowledge, method="posterior", seed=trial, tie_reading=case.reading)
+    with patch.object(posterior_module, "Hyperparameters", partial(Hyperparameters, predicts=case.predicts)):
+        fit = credo.fit(case.network, rows, case.knowledge, method="posterior", seed=trial, tie_reading=case.reading)
     record: Record = {"case": name, "trial": trial, "status": fit.status.name, "seconds": perf_counter() - began}
     found = fit.posterior
     assert isinstance(found, PosteriorResult)
