@@ -28,7 +28,7 @@ NETWORK = credo.Network(
 KNOWLEDGE = """
 y is noisy-or of {a}, {h} with leak
 0.2 <= P(h=yes) <= 0.4
-P(y=yes | h=yes) >= 0.7
+h raises y
 """
 ROWS = pl.DataFrame(
     {
