@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import credo
-from credo.shipped import example
+from credo.shipped import example, example_names
 from credo.studio.check_process import check_text
 from credo.studio.folder import draft_of, read_draft, write_draft
 from credo.studio.opening import fit_file
@@ -489,3 +489,14 @@ def test_large_knowledge_is_checked_in_a_process_that_may_break(
     assert "anew" in checked(studio).get("message", "anew")  # it may have been seen to be gone, and started again
     studio.change(text_of(studio) + "# and again more\n")
     assert checked(studio)["statements"] == expected["statements"]
+
+
+@pytest.mark.parametrize("name", example_names())
+def test_every_example_opens_and_is_checked(studio: Studio, name: str) -> None:
+    reading = studio.post("/api/open", {"example": name}).json()["opened"]["reading"]
+    assert reading["mistakes"] == []
+    assert reading["message"] == ""
+    assert reading["statements"] > 0
+    found = checked(studio)
+    assert "message" not in found
+    assert len(found["statements"]) == reading["statements"]
