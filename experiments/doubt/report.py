@@ -9,16 +9,21 @@ import polars as pl
 
 from experiments.doubt.trials import BINS, EXPERTS, ROWS, TREATMENTS
 
+MEANINGS = {
+    "doubt": "every statement may be wrong, with a reliability that is learned.",
+    "left out": "the wrong statements are known and left out, which nobody can do in practice; the others must hold.",
+    "checked": "those that the check finds contradicted by the data are left out, and what still conflicts.",
+    "as given": "only what conflicts is left out; the others must hold.",
+}
+
 
 def write_report(trials: pl.DataFrame, experts: pl.DataFrame, folder: Path) -> str:
     """Write README.md, and return its text."""
     parts = [
         "# Wrong statements, doubted\n",
         f"Thirty statements for each variable, drawn from the true CPTs, of which a share is reversed; {ROWS} rows of "
-        "data. Mean divergence of the conditional distributions from the truth, in nats, averaged over draws. `doubt`: "
-        "every statement may be wrong, with a reliability that is learned. `left out`: the wrong statements are known "
-        "and left out, which nobody can do in practice. `checked`: those that the check finds contradicted by the data "
-        "are left out, and what still conflicts. `as given`: only what conflicts is left out. All others must hold.\n",
+        "data. Mean divergence of the conditional distributions from the truth, in nats, averaged over draws.\n",
+        *(f"- `{name}`: {meaning}" for name, meaning in MEANINGS.items() if name in set(trials["treatment"])),
         *(_divergences(own, name) for (name,), own in trials.group_by("network", maintain_order=True)),
         _ranking(trials),
         _calibration(trials),

@@ -2,12 +2,13 @@
 import { useEffect, useRef, useState } from "react";
 import { useStudio } from "./store.js";
 
+const FIRST = "heart"; // for somebody who has never been here
 const ABOUT = {
-  heart: "Coronary heart disease: a cardiologist's sentences and 220 patients",
+  heart: "Start here: a cardiologist's sentences and 220 patients",
   "brain-tumour": "Metastatic cancer and coma: an oncologist's notes and a table",
   asia: "The chest clinic, a textbook network, with statements but no table",
-  cooling: "A machine's cooling: why it fails",
-  lake: "A lake: nutrients, algae and fish",
+  cooling: "A cooling loop and why it fails: an engineer's fault tree",
+  lake: "Lakes, with a state that nobody sees",
 };
 
 export function OpenDialog() {
@@ -41,7 +42,7 @@ export function OpenDialog() {
       <section>
         <h3>With an example</h3>
         <ul className="examples">
-          {state.examples.map((name) => (
+          {[...state.examples].sort((a, b) => (b === FIRST) - (a === FIRST)).map((name) => (
             <li key={name}>
               <button type="button" onClick={() => open({ example: name })}>
                 <b>{name}</b>
@@ -65,7 +66,7 @@ export function OpenDialog() {
             </select>
           </label>
           <label className="file">
-            Bring one here
+            or bring a file here
             <input type="file" accept=".credo,.bif,.xdsl,.xmlbif,.net,.uai,.dsl,.gz" onChange={(e) => take(e, "model")} />
           </label>
         </div>
@@ -80,7 +81,7 @@ export function OpenDialog() {
             </select>
           </label>
           <label className="file">
-            Bring one here
+            or bring a file here
             <input type="file" accept=".csv,.tsv,.txt,.xlsx,.parquet,.gz" onChange={(e) => take(e, "table")} />
           </label>
         </div>

@@ -65,13 +65,15 @@ def random_general(network: Network, rng: np.random.Generator, count: int, room:
             given = {name: states[name] for name in chosen[before : before + after]}
             terms.append((float(rng.choice([1.0, 2.0, -1.0])), events, given))
         value = value_of(network, joint, tuple(terms))
-        kind = rng.random()
+        kind, more = rng.random(), room * rng.random()
+        least = sum(min(coefficient, 0.0) for coefficient, _, _ in terms)
+        most = sum(max(coefficient, 0.0) for coefficient, _, _ in terms)
         if kind < 0.15:
             found.append((tuple(terms), "=", value))
         elif kind < 0.6:
-            found.append((tuple(terms), "<=", value + room * rng.random()))
+            found.append((tuple(terms), "<=", min(value + more, most)))
         else:
-            found.append((tuple(terms), ">=", value - room * rng.random()))
+            found.append((tuple(terms), ">=", max(value - more, least)))
     return found
 
 

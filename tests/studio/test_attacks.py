@@ -11,7 +11,7 @@ from credo.errors import OptionError
 from credo.studio.folder import Folder
 from credo.studio.guard import new_token
 from credo.studio.serving import ANYWHERE_WORD, own_names, require_loopback
-from tests.studio.conftest import HOST, ORIGIN, TOKEN, Studio
+from tests.studio.harness import HOST, ORIGIN, TOKEN, Studio
 
 READABLE = (
     "/",

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from credo.shipped import example
 from tests.helpers.chromium import DESKTOP
-from tests.studio.conftest import Tab, new_page, opened_tab, wait_for
+from tests.studio.harness import Tab, new_page, opened_tab, wait_for
 
 LONG = 120_000  # milliseconds, on a machine that is busy with other tests
 TABLET = {"viewport": {"width": 820, "height": 1180}}
@@ -214,7 +214,7 @@ def test_a_file_is_brought_from_elsewhere(tab: Tab, tmp_path: Path) -> None:
     shutil.copyfile(example("lake") / "lakes.csv", tmp_path / "lakes.csv")
     page = tab.page
     page.get_by_role("button", name="Open …").click()
-    page.get_by_label("Bring one here").nth(1).set_input_files(tmp_path / "lakes.csv")
+    page.get_by_label("or bring a file here").nth(1).set_input_files(tmp_path / "lakes.csv")
     expect(page.get_by_role("combobox", name="Table")).to_have_value("lakes.csv")
     page.get_by_role("button", name="Open these").click()
     expect(page.locator(".cm-content")).to_contain_text("The columns of lakes.csv")

@@ -7,6 +7,8 @@ import os
 import random
 import shutil
 import signal
+import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +16,13 @@ from typing import Any
 import pytest
 
 import credo
-from credo.shipped import example
+from credo.shipped import example, example_names
 from credo.studio.check_process import check_text
 from credo.studio.folder import draft_of, read_draft, write_draft
 from credo.studio.opening import fit_file
+from credo.studio.serving import common_folder, serve
 from tests.helpers.amounts import seeds
-from tests.studio.conftest import Studio, copy_of_heart, started, wait_for
+from tests.studio.harness import Studio, copy_of_heart, started, wait_for
 
 CONFLICT = "P(disease=1 | age=young, smoker=no, pressure=normal) is at least 30%\n"
 
@@ -429,6 +432,37 @@ def test_odd_requests_are_refused_and_never_break_the_studio(learned: Studio, se
     assert learned.get("/api/state").status_code == 200
 
 
+# Starting -------------------------------------------------------------------------------------------------------------
+
+
+def test_without_the_extra_the_command_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(credo.MissingExtraError, match=r"uvicorn.*pip install 'credo\[studio\]'"):
+        serve(None, None)
+
+
+def test_files_that_are_not_there_are_named(heart: Path) -> None:
+    with pytest.raises(credo.MissingFileError, match='Did you mean "heart.credo"'):
+        serve(heart / "hart.credo", None)
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(credo.CredoError, match=f"cannot listen on 127.0.0.1, port {port}"):
+            serve(None, None, port=port)
+
+
+def test_the_folder_is_that_of_the_files(tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    assert common_folder([root / "a" / "x.credo", root / "b" / "y.csv"]) == root
+    assert common_folder([root / "a" / "x.credo", root / "a" / "b" / "y.csv"]) == root / "a"
+    with pytest.raises(credo.OptionError, match="without anything in common"):
+        common_folder([Path("/one/x.credo"), Path("/two/y.csv")])
+
+
 # Large knowledge ------------------------------------------------------------------------------------------------------
 
 
@@ -455,3 +489,14 @@ def test_large_knowledge_is_checked_in_a_process_that_may_break(
     assert "anew" in checked(studio).get("message", "anew")  # it may have been seen to be gone, and started again
     studio.change(text_of(studio) + "# and again more\n")
     assert checked(studio)["statements"] == expected["statements"]
+
+
+@pytest.mark.parametrize("name", example_names())
+def test_every_example_opens_and_is_checked(studio: Studio, name: str) -> None:
+    reading = studio.post("/api/open", {"example": name}).json()["opened"]["reading"]
+    assert reading["mistakes"] == []
+    assert reading["message"] == ""
+    assert reading["statements"] > 0
+    found = checked(studio)
+    assert "message" not in found
+    assert len(found["statements"]) == reading["statements"]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.studio.conftest import opened_tab
+from tests.studio.harness import opened_tab
 from tests.studio.test_browser import CONFLICT, LONG, TABLET, state, write
 
 ROOT = Path(__file__).resolve().parents[2]

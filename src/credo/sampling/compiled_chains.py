@@ -25,7 +25,7 @@ from credo.sampling.wide_distributions import WideDistribution, update_wide, wid
 from credo.types import Indices, Numbers
 
 PARTS = 8  # of a stage, whose averages are kept apart
-MOST_EFFORT = 8  # updates of a CPT in a round at most
+MOST_EFFORT = 24  # updates of a CPT in a round at most: cheaper than more draws of all others
 MOST_EFFORT_WITH_MISSING = 2  # given the same completed rows, more updates bring little news
 EFFORT_UPDATES = 30_000_000  # of single parameters in all draws, above which no CPT is updated more often
 STEP_UPDATES = 25_000  # of single parameters, after which compiled code returns: about a twentieth of a second

@@ -111,7 +111,7 @@ class DoubtedConstraints:
         """Which statements hold at points, (…, parameters of blocks): (statements, …)."""
         flat = theta.reshape(-1, theta.shape[-1])
         broken = self.linear.matrix(flat.shape[1]) @ flat.T > self.linear.bounds[:, None] + ROUNDING
-        wrong = (self.members @ broken.astype(np.float64) > 0.0)[self.meanings]
+        wrong = np.asarray(self.members @ broken.astype(np.float64) > 0.0, dtype=np.bool_)[self.meanings]
         wrong[self.statements.false] = True
         return ~wrong.reshape(len(self.statements), *theta.shape[:-1])
 

@@ -95,8 +95,8 @@ from credo.statistics.prior import Priors
 from credo.types import Flags, Numbers
 
 SAFETY = 1.5  # by so much sizes that are estimated from few draws may be too large
-MOST_UPDATES = 5_000_000  # of single parameters, in all sweeps of all chains, after which none are added; ten seconds
-MORE_WITH_MISSING = 4  # times as many where values are missing, which make chains slow
+# Updates of single parameters, in all sweeps of all chains, after which no draws are added: half a minute of one core.
+MOST_UPDATES, MOST_UPDATES_WITH_MISSING = 15_000_000, 20_000_000
 MOST_MISSING_UPDATES = 200_000_000  # the same for drawing missing values, whose updates are visits of cells
 PRODUCT_MISSED = "product"
 MOST_LISTED = 100  # configurations that a finding names
@@ -328,7 +328,7 @@ def _compiled(
         return bool(_doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any())
 
     def affordable() -> bool:
-        most = MOST_UPDATES if missing is None else MORE_WITH_MISSING * MOST_UPDATES
+        most = MOST_UPDATES if missing is None else MOST_UPDATES_WITH_MISSING
         return chains.updates < most and chains.missing_updates < MOST_MISSING_UPDATES
 
     while found.count + half <= plan.max_draws and affordable() and unmixed():

@@ -55,7 +55,7 @@ def serve(
 
         from credo.studio.app import make_app
     except ImportError as error:
-        raise MissingExtraError(str(error.name), "studio", "The studio") from None
+        raise MissingExtraError(str(error.name).partition(".")[0], "studio", "The studio") from None
     from credo.studio.folder import Folder
     from credo.studio.guard import new_token
     from credo.studio.session import Session

@@ -1,0 +1,230 @@
+"""A studio in this process, on a copy of the heart example."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from time import sleep
+from typing import Any
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, BrowserContext, Page
+from starlette.testclient import TestClient
+
+import credo
+from credo.shipped import example
+from credo.studio.app import make_app
+from credo.studio.folder import Folder
+from credo.studio.opening import fit_file
+from credo.studio.session import Session
+from tests.helpers.chromium import DESKTOP, TIMEOUT, find_chromium, launch_chromium
+
+HOST = "127.0.0.1:8642"
+ORIGIN = f"http://{HOST}"
+TOKEN = "a-token-for-tests"
+
+
+@dataclass
+class Studio:
+    """A studio and a browser's side of it, which has the token and sends the right headers."""
+
+    client: Any
+    session: Session
+    folder: Path
+
+    def get(self, path: str, **headers: str) -> Any:
+        return self.client.get(path, headers=headers)
+
+    def post(self, path: str, content: object = None, **headers: str) -> Any:
+        body = json.dumps({} if content is None else content)  # with escapes, which a browser may send as well
+        return self.client.post(
+            path, content=body, headers={"Origin": ORIGIN, "Content-Type": "application/json", **headers}
+        )
+
+    def run(self, function: Any, *arguments: Any) -> Any:
+        """Run a coroutine where the studio runs."""
+        return self.client.portal.call(function, *arguments)
+
+    def change(self, text: str) -> Any:
+        """Replace the whole text, as a tab would."""
+        document = self.session.require_opened().document
+        length = len(document.text.encode("utf-16-le")) // 2
+        changes = [[length, *text.split("\n")]]
+        return self.post(
+            "/api/updates",
+            {
+                "generation": self.session.generation,
+                "version": document.version,
+                "updates": [{"clientID": "a tab", "changes": changes}],
+            },
+        )
+
+
+def wait_for(condition: Any) -> Any:
+    """Wait until something is true; how long that takes is no part of a test."""
+    for _ in range(3000):
+        if found := condition():
+            return found
+        sleep(0.02)
+    raise AssertionError("it never happened")
+
+
+def copy_of_heart(folder: Path) -> Path:
+    folder.mkdir()
+    for name in ("heart.credo", "patients.csv"):
+        shutil.copyfile(example("heart") / name, folder / name)
+    return folder.resolve()
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[Studio]:
+    """A studio with the heart example open, and the token as a cookie."""
+    session = Session(Folder(folder))
+    app = make_app(session, TOKEN, [HOST, "localhost:8642"])
+    with TestClient(app, base_url=ORIGIN, follow_redirects=False) as client:
+        client.portal.call(session.open, folder / "heart.credo", folder / "patients.csv")
+        assert client.get(f"/?token={TOKEN}").status_code == 303
+        yield Studio(client, session, folder)
+
+
+@pytest.fixture
+def heart(tmp_path: Path) -> Path:
+    """A folder with the files of the heart example."""
+    return copy_of_heart(tmp_path / "clinic")
+
+
+@pytest.fixture(scope="session")
+def heart_fit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What is learned from the heart example, once."""
+    path = tmp_path_factory.mktemp("fit") / "heart.fit"
+    return credo.fit(example("heart") / "heart.credo", example("heart") / "patients.csv").save(path)
+
+
+@pytest.fixture
+def learned_heart(heart: Path, heart_fit: Path) -> Path:
+    """The same folder after somebody learned in it."""
+    shutil.copyfile(heart_fit, fit_file(heart / "heart.credo"))
+    return heart
+
+
+@pytest.fixture
+def studio(heart: Path) -> Iterator[Studio]:
+    """A studio of its own for one test."""
+    with started(heart) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    with started(copy_of_heart(tmp_path_factory.mktemp("studio") / "clinic")) as found:
+        yield found
+
+
+@pytest.fixture
+def target(shared: Studio) -> Studio:
+    """The studio that the attacks of one file share: none of them may change anything."""
+    shared.client.cookies.clear()
+    assert shared.client.get(f"/?token={TOKEN}").status_code == 303
+    return shared
+
+
+# In a browser ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    executable = find_chromium()
+    if executable is None:
+        pytest.skip("no Chromium is installed: `make browser` installs it where it can")
+    with launch_chromium(executable) as browser:
+        yield browser
+
+
+@dataclass
+class Tab:
+    """A tab of the browser with the studio in it, and what the browser complained about."""
+
+    page: Page
+    complaints: list[str]
+    folder: Path
+    address: str
+    session: Session
+
+
+@contextmanager
+def served(folder: Path, model: str | None = "heart.credo", table: str | None = "patients.csv") -> Iterator[Any]:
+    """A studio that listens on a port of this machine, in a thread."""
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    listening.listen(128)
+    host = f"127.0.0.1:{listening.getsockname()[1]}"
+    session = Session(Folder(folder))
+    server = uvicorn.Server(
+        uvicorn.Config(make_app(session, TOKEN, [host]), log_level="error", timeout_graceful_shutdown=1, lifespan="on")
+    )
+
+    async def run() -> None:
+        if model or table:
+            await session.open(folder / model if model else None, folder / table if table else None)
+        await server.serve([listening])
+
+    thread = Thread(target=lambda: asyncio.run(run()), daemon=True)
+    thread.start()
+    try:
+        yield f"http://{host}/?token={TOKEN}", session
+    finally:
+        server.should_exit = True
+        thread.join(timeout=60)
+        listening.close()
+
+
+@pytest.fixture
+def tab(chromium: Browser, heart: Path, request: pytest.FixtureRequest) -> Iterator[Tab]:
+    """A tab with the heart example open; parametrize it indirectly with other options of the window."""
+    options = {"viewport": {"width": DESKTOP, "height": 800}, **getattr(request, "param", {})}
+    with opened_tab(chromium, heart, options) as found:
+        yield found
+
+
+@pytest.fixture
+def learned_tab(chromium: Browser, learned_heart: Path, request: pytest.FixtureRequest) -> Iterator[Tab]:
+    """The same with something learned before."""
+    options = {"viewport": {"width": DESKTOP, "height": 800}, **getattr(request, "param", {})}
+    with opened_tab(chromium, learned_heart, options) as found:
+        yield found
+
+
+@contextmanager
+def opened_tab(
+    chromium: Browser,
+    folder: Path,
+    options: dict[str, Any],
+    model: str | None = "heart.credo",
+    table: str | None = "patients.csv",
+) -> Iterator[Tab]:
+    with served(folder, model, table) as (address, session), chromium.new_context(**options) as context:
+        context.set_default_timeout(TIMEOUT)
+        page, complaints = new_page(context)
+        page.goto(address)
+        page.get_by_role("heading", name="credo studio").wait_for()
+        if model:
+            page.get_by_role("group", name=re.compile("Variable")).first.wait_for()
+        yield Tab(page, complaints, folder, address, session)
+
+
+def new_page(context: BrowserContext) -> tuple[Page, list[str]]:
+    """A page, and everything that it complains about."""
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))
+    return page, complaints
