@@ -114,13 +114,13 @@ def _impossible_parts(
                 ((name, states),) = events.items()
                 rest = frozenset(network.states(name)) - states
                 bounded.append(({name: rest}, given, number, (1.0 - high, 1.0 - low)))
-    found = []
-    for part, given, first, (low, _) in bounded:
+    found: list[tuple[int, int]] = []
+    for part, condition, first, (low, _) in bounded:
         if len(part) < 2 or low <= 0.0 or len(found) > MAX_CONFLICTS:
             continue
-        for whole, condition, second, (_, high) in bounded:
+        for whole, other, second, (_, high) in bounded:
             inside = all(name in part and part[name] <= states for name, states in whole.items())
-            if first != second and inside and given == condition and low > high + TOLERANCE:
+            if first != second and inside and condition == other and low > high + TOLERANCE:
                 found.append((min(first, second), max(first, second)))
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isfinite
 from numbers import Real
 from typing import Literal
 
@@ -38,7 +37,7 @@ def check_trust(doubt: bool, trust: object) -> bool:
         raise OptionError(f"doubt is True or False, not {doubt!r}.")
     if trust is None or trust == "learn":
         return doubt or trust == "learn"
-    if isinstance(trust, bool) or not isinstance(trust, Real) or not isfinite(trust) or not 0.0 < trust < 1.0:
+    if isinstance(trust, bool) or not isinstance(trust, Real) or not 0.0 < float(trust) < 1.0:
         raise OptionError(f'trust is a number above 0 and below 1, or "learn"; it is {trust!r}.')
     return True
 
@@ -73,7 +72,7 @@ def doubted_statements(
     own = [expert_of(knowledge.statements[number]) for number in numbers.tolist()]
     named = {each.name: each for each in own if each is not None}
     named |= {each.name: each for each in own if each is not None and each.reliability is not None}
-    anyone = Expert("", None if trust in (None, "learn") else float(trust))  # type: ignore[arg-type]
+    anyone = Expert("", None if trust in (None, "learn") else float(trust))
     experts = (anyone, *(_expert(each) for each in named.values()))
     position = {each.name: place for place, each in enumerate(experts)}
     confidences = [getattr(knowledge.statements[number], "confidence", None) for number in numbers.tolist()]
@@ -110,7 +109,7 @@ def _log_widening(stated: Constraints, numbers: Indices) -> Numbers:
             before = plausible[number].before_data
             shares[place] += (before.value if before.upper_bound is None else before.upper_bound) / len(PRIORS)
     shares = np.clip(shares, LEAST_SHARE, 1.0 - LEAST_SHARE)
-    return np.maximum(0.0, np.log1p(-shares) - np.log(shares))
+    return np.asarray(np.maximum(0.0, np.log1p(-shares) - np.log(shares)))
 
 
 def _false(stated: Constraints, numbers: Indices, network: Network, kept: Sequence[str]) -> Flags:
@@ -168,5 +167,6 @@ def effects_of_doubted(problem: Problem, posterior: PosteriorResult) -> dict[int
         largest = np.maximum.reduceat(change, starts[:-1])
         order = np.argsort(-largest, kind="stable")
         order = order[largest[order] >= LEAST_CHANGE_OF_MEAN]
-        found[number] = StatementEffect(tuple(Change(*places[d], float(largest[d])) for d in order.tolist()), 0.0)
+        changes = ((places[d], float(largest[d])) for d in order.tolist())
+        found[number] = StatementEffect(tuple(Change(name, index, size) for (name, index), size in changes), 0.0)
     return found

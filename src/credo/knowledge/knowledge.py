@@ -254,7 +254,7 @@ def expert(
     refused = [each for each in (*parsed.declarations, *parsed.statements) if not hasattr(each, "expert")]
     if refused:
         raise python_error("expert-declaration", to_text(refused[0]), name=name)
-    return tuple(replace(each, expert=found.expert) for each in parsed.statements)  # type: ignore[type-var]
+    return tuple(replace(each, expert=found.expert) for each in parsed.statements)  # type: ignore[arg-type]
 
 
 def knowledge_for(network: Network, knowledge: KnowledgeSource | None) -> Knowledge:

@@ -115,7 +115,7 @@ def said_by(
     if not hasattr(statement, "expert"):
         column, end = indentation(line) + 1, len(without_comment(line).rstrip()) + 1
         return None, (LineMistake("expert-declaration", column, end, {"name": expert.name}),)
-    return replace(statement, expert=expert), ()
+    return replace(statement, expert=expert), ()  # type: ignore[arg-type]
 
 
 def parsed_line(statement: Statement | Declaration | None, mistakes: Sequence[Mistake]) -> Parsed:

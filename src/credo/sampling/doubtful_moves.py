@@ -196,7 +196,7 @@ def _renewed_together(doubted: DoubtedConstraints, starts: Indices, free: set[in
     """Each distribution on its own, and those of each statement and of each constraint, where they are few."""
     linear = doubted.linear
     owners = np.searchsorted(starts, linear.indices, side="right") - 1
-    found = {(d,): None for d in sorted(free)}
+    found: dict[tuple[int, ...], None] = {(d,): None for d in sorted(free)}
     groups: dict[tuple[int, int], set[int]] = {}
     for row, d in zip(linear.entry_constraints.tolist(), owners.tolist(), strict=True):
         groups.setdefault((0, row), set()).add(d)

@@ -158,7 +158,7 @@ def move_pairs(
     piece = np.minimum(piece, len(masses) - 1)
 
     def taken(array: Numbers, which: Indices) -> Numbers:
-        return np.take_along_axis(array, which[None], axis=0)[0]
+        return np.asarray(np.take_along_axis(array, which[None], axis=0)[0])
 
     def above(x: Numbers, which: Indices) -> Numbers:
         """By how much the tangent lies above the density, at points of pieces."""
@@ -190,7 +190,7 @@ def _place(step: Numbers, first: Numbers, second: Numbers) -> Numbers:
     """The log-odds of two states after a step."""
     step = np.clip(step, -first, second)
     with np.errstate(divide="ignore"):
-        return np.clip(np.log(first + step) - np.log(second - step), -FARTHEST, FARTHEST)
+        return np.asarray(np.clip(np.log(first + step) - np.log(second - step), -FARTHEST, FARTHEST))
 
 
 def log_mean_exponential(slope: Numbers) -> Numbers:
