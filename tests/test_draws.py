@@ -12,7 +12,7 @@ import pytest
 from arviz_stats.base import array_stats
 
 import credo
-from credo.draws import labelled_draws
+from credo.draws import import_arviz, labelled_draws
 from credo.errors import CredoError, MissingExtraError, OptionError, TooLargeError
 from credo.options import PosteriorOptions
 from credo.sampling.intervals import chain_draws
@@ -101,10 +101,9 @@ def test_a_variable_with_the_name_of_a_dimension_has_an_underscore_behind_it() -
 
 
 def test_from_version_1_on_arviz_takes_a_tree(coin: credo.Fit, monkeypatch: pytest.MonkeyPatch) -> None:
-    import arviz
     import xarray
 
-    monkeypatch.delattr(arviz, "InferenceData", raising=False)
+    monkeypatch.delattr(import_arviz("This test"), "InferenceData", raising=False)
     tree = coin.to_arviz()
     assert isinstance(tree, xarray.DataTree)
     assert tree["posterior"]["coin"].dims == ("chain", "draw", "coin_state")

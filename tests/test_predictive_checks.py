@@ -331,3 +331,10 @@ def test_a_sample_of_rows_has_each_row_with_the_same_chance(monkeypatch: pytest.
     assert np.abs(times - 120).max() < 5 * np.sqrt(300 * 0.4 * 0.6)
     small: Any = with_rows(None, credo.Dataset(("x",), parts[0]), np.random.default_rng(0))
     assert small.is_whole
+
+
+def test_a_variable_with_one_state_is_linked_to_nothing() -> None:
+    network = credo.Network({"one": ["only"], "two": ["no", "yes"], "three": ["low", "mid", "high"]}, {})
+    rows = pl.DataFrame({"one": ["only"] * 6, "two": ["no", "yes"] * 3, "three": ["low", "mid", "high"] * 2})
+    found = credo.fit(network, rows, method="map").predictive_checks()
+    assert found.filter(kind="link").select("variable", "other").rows() == [("three", "two")]

@@ -9,6 +9,7 @@ right effective size where chains mix well (they are much longer than their memo
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,16 +36,24 @@ COPIES = 3  # of a CPT's draws, while they are brought into the order of the cha
 
 def to_arviz(fit: FitResult, names: Sequence[str] | str | None = None) -> Any:
     """The draws of CPTs as ArviZ takes them; see `Fit.to_arviz`."""
-    try:
-        import arviz
-    except ImportError:
-        raise MissingExtraError("arviz", "arviz", "Handing draws to ArviZ") from None
+    arviz = import_arviz("Handing draws to ArviZ")
     draws = labelled_draws(fit, names)
     if hasattr(arviz, "InferenceData"):  # before version 1
         return arviz.InferenceData(posterior=draws)
     import xarray
 
     return xarray.DataTree.from_dict({"posterior": draws})
+
+
+def import_arviz(purpose: str) -> Any:
+    """ArviZ, without what it says of its own future once a day; an error if it is not installed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            import arviz
+    except ImportError:
+        raise MissingExtraError("arviz", "arviz", purpose) from None
+    return arviz
 
 
 def labelled_draws(fit: FitResult, names: Sequence[str] | str | None = None) -> xarray.Dataset:

@@ -154,7 +154,7 @@ def test_any_probability_is_accepted_kept_and_checked_but_not_misread() -> None:
     yes = names["lung"][1]
     prevalence = float(np.einsum("s,a,sal->l", *(network.cpts[name] for name in ("smoke", "age", "lung")))[1])
     smoke, age = names["smoke"][1], names["age"][0]
-    text = f"P(lung={yes}) <= 0.001\nP(smoke={smoke}, lung={yes}) <= 0.9\nP(age={age} | lung={yes}) >= 0"
+    text = f"P(lung={yes}) <= 0.001\nP(smoke={smoke}, lung={yes}) <= 0.9\nP(age={age} | lung={yes}) >= 0.001"
     knowledge = Knowledge(network, text)
     assert lower(knowledge).general_statements == (0, 1, 2)
     (worst,) = violations_of(network, knowledge)

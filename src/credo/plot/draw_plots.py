@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.draws import cpt_names, diagnostics, labelled_draws
-from credo.errors import MissingExtraError, OptionError
+from credo.draws import cpt_names, diagnostics, import_arviz, labelled_draws
+from credo.errors import OptionError
 from credo.model.expansion import expand
 from credo.plot.fit_plots import require_fit
 from credo.results import FitResult
@@ -51,7 +51,7 @@ def trace(fit: FitResult, name: str, **options: Any) -> Any:
     MissingExtraError
         If ArviZ is not installed.
     """
-    arviz = _arviz()
+    arviz = import_arviz("A picture of draws")
     draws = _worst(fit, name, MAX_TRACES)
     if not hasattr(arviz, "InferenceData"):  # version 1 or later
         return arviz.plot_trace_dist(_tree(draws), **options)
@@ -84,7 +84,7 @@ def rank(fit: FitResult, name: str, **options: Any) -> Any:
     MissingExtraError
         If ArviZ is not installed.
     """
-    arviz = _arviz()
+    arviz = import_arviz("A picture of draws")
     draws = _worst(fit, name, MAX_RANKS)
     if not hasattr(arviz, "InferenceData"):
         return arviz.plot_rank(_tree(draws), **options)
@@ -97,14 +97,6 @@ def rank(fit: FitResult, name: str, **options: Any) -> Any:
     }
     with _quiet():
         return arviz.plot_rank(wrapped, **{"grid": (rows, columns), **size, **options})
-
-
-def _arviz() -> Any:
-    try:
-        import arviz
-    except ImportError:
-        raise MissingExtraError("arviz", "arviz", "A picture of draws") from None
-    return arviz
 
 
 @contextmanager

@@ -75,8 +75,9 @@ class Links:
 
 
 def links_of(network: Network, checked: Sequence[str]) -> Links:
-    """All pairs of checked variables that no arrow joins."""
-    order = [name for name in network.order if name in set(checked)]
+    """All pairs of checked variables that no arrow joins; a variable with one state is linked to nothing."""
+    among = {name for name in checked if len(network.states(name)) > 1}
+    order = [name for name in network.order if name in among]
     number = {name: place for place, name in enumerate(network.names)}
     pairs = tuple(
         (number[a], number[c])
