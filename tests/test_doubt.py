@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -168,3 +169,12 @@ def test_products_beside_doubted_statements_are_refused() -> None:
 def test_options_that_mean_nothing(options: dict[str, object], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         credo.fit(NETWORK, ROWS, CONTRADICTORY, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("asked", [{"doubt": True}, {"trust": 0.6}, {}])
+def test_a_statement_that_cannot_be_weighed_does_not_become_a_hard_one(asked: dict[str, Any]) -> None:
+    network = credo.Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, {"lung": ["smoke"]})
+    rows = pl.DataFrame({"smoke": ["no", "yes"], "lung": ["no", "yes"]})
+    text = "P(lung=yes) <= 10%" if asked else "expert a: P(lung=yes) <= 10%"
+    with pytest.raises(OptionError, match="several CPTs make up"):
+        credo.fit(network, rows, text, **asked)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
 
 import credo
 from credo.errors import CredoError, Status
+from credo.sampling.vectorised.general_updates import general_sweeps
 from credo.statistics.inference.clique_tree import SEND, clique_tree
 from credo.testing import random_network, with_missing_values
 from tests.helpers.amounts import seeds
@@ -62,6 +65,21 @@ def test_an_equality_holds_within_its_width_and_exactly_in_the_cpts() -> None:
     found = probability(BARE, joint_of(BARE, fit.network.cpts), {"c": 1}, {})
     assert found == pytest.approx(0.5, abs=1e-8)
     assert any("hold within 0.2%" in str(each) for each in fit.findings)
+
+
+def test_statements_about_several_probabilities_are_for_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Along a line they are not linear, and the plain updates left what such statements allow."""
+    asked: list[object] = []
+
+    def watched(*given: Any) -> object:
+        asked.append(general_sweeps(*given))
+        raise InterruptedError
+
+    monkeypatch.setattr("credo.sampling.posterior.general_sweeps", watched)
+    for text in ("P(a=s1 | c=s1) >= 1.1 * P(a=s1)", "P(c=s1) <= 0.5"):
+        with pytest.raises(InterruptedError):
+            credo.fit(BARE, NETWORK.sample(25, seed=1), text, method="posterior", posterior=FEW)
+    assert [each is None for each in asked] == [True, False]
 
 
 def test_missing_values_are_drawn_with_them_in_compiled_code() -> None:

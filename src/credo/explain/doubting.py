@@ -58,6 +58,13 @@ def doubted_numbers(knowledge: Knowledge, stated: Constraints, doubt: bool, trus
         for number, each in enumerate(statements)
         if all_of_them or expert_of(each) is not None or getattr(each, "confidence", None) is not None
     }
+    beyond = sorted(unsure & ({*stated.general_statements} | _about_products(stated)))
+    if beyond and not about & unsure:
+        raise OptionError(
+            f"“{statements[beyond[0]]}” may be wrong, but is about a product, or about a probability that several CPTs "
+            "make up: how probable that is cannot be weighed. Have it hold, without doubt and outside of an expert's "
+            "block, or leave it out."
+        )
     return np.array(sorted(about & unsure), dtype=np.int64)
 
 

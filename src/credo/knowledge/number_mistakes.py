@@ -18,10 +18,12 @@ _PAIR = re.compile(rf"{_AMOUNT}\s*(?:and|,|&)\s*{_AMOUNT}")
 def as_written(mistakes: Iterable[LineMistake], line: str) -> tuple[LineMistake, ...]:
     """The mistakes of a line, where those about bounds fit the text that they mark."""
     found: list[LineMistake] = []
+    lacks_percent = False
     for mistake in mistakes:
-        if any(other.kind == "percent-missing" for other in found) and mistake.kind == "bound-outside":
+        if lacks_percent and mistake.kind == "bound-outside":
             continue  # said of both bounds
         found.append(_as_written(mistake, line[mistake.column - 1 : mistake.end_column - 1]))
+        lacks_percent = lacks_percent or found[-1].kind == "percent-missing"
     return tuple(found)
 
 

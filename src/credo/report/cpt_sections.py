@@ -227,7 +227,7 @@ def _numbers(each: ConfigurationExplanation, k: int) -> str:
     """What was learned, its interval, and in small print what the data show and the knowledge allows."""
     text = f"<b>{probability_digits(each.learned[k], 3)}</b>"
     if each.interval is not None:
-        low, high = interval_digits(*(end[k] for end in each.interval))
+        low, high = map(escape, interval_digits(*(end[k] for end in each.interval)))
         text += f"\N{NO-BREAK SPACE}[{low},\N{NO-BREAK SPACE}{high}]"
     parts = [] if each.frequencies is None else [f"data {each.frequencies[k]:.2f}"]
     if _is_limited(each, k):

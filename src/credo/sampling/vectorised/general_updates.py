@@ -132,6 +132,8 @@ def general_sweeps(
     groups = np.flatnonzero(updates.groups).tolist()
     if any(region.parts[group].extras.shape[0] for group in groups):
         return None  # products and soft statements
+    if not updates.arrays.single.all():
+        return None  # several probabilities in one statement, which is not linear in a CPT: lines end inside it
     if CHAINS * sum(group.plan.cells * len(group.numbers) for group in statements.groups) > MOST_CELLS:
         return None
     if sum(region.parts[group].moves.shape[0] for group in groups) > MOST_MOVES:
