@@ -123,7 +123,7 @@ def what_is_doubted(fit: FitResult) -> list[str]:
         return []
     count = len(fit.doubt.statements)
     wrong = sum(each.probability < PROBABLY for each in fit.doubt.statements)
-    which = "No" if not wrong else "One" if wrong == 1 else f"{wrong:,}"
+    which = "None" if not wrong else "One" if wrong == 1 else f"{wrong:,}"
     of_all = f"of {count:,} statement{'' if count == 1 else 's'} that may be wrong"
     sentences = [f"{which} {of_all} {'is' if wrong < 2 else 'are'} probably wrong."]
     for expert in fit.doubt.experts:

@@ -397,11 +397,14 @@ def _unmixed(
     families, configurations = layout.locate_distributions(np.flatnonzero(np.logical_or.reduceat(doubtful, starts)))
     for family in np.unique(families).tolist():
         name, places = layout.names[family], configurations[families == family].tolist()
+        among, end = f" in {len(places)} of {network.configurations(name)} configurations", "."
+        if network.parents[name]:
+            end = f", for{':' if len(places) <= MOST_LISTED else ', among others:'}"
         yield Finding(
             "not mixed",
-            f"{name}: the draws are too few to be relied on in {len(places)} of {network.configurations(name)} "
-            f"configurations; raise draws in PosteriorOptions. The effective sample size is below {SMALLEST_SIZE:.0f}, "
-            f"or R-hat is above {LARGEST_R_HAT}, for{':' if len(places) <= MOST_LISTED else ', among others:'}",
+            f"{name}: the draws are too few to be relied on{among if network.parents[name] else ''}; raise draws in "
+            f"PosteriorOptions. The effective sample size is below {SMALLEST_SIZE:.0f}, or R-hat is above "
+            f"{LARGEST_R_HAT}{end}",
             name,
             tuple(network.configuration(name, place) for place in places[:MOST_LISTED]),
         )
