@@ -26,7 +26,7 @@ class Case:
     pairs: int = 0  # of rows that share `shared`, beside the others
     shared: str = ""
     reading: str = "cll"
-    named: bool = True  # whether the states of hidden variables are told apart; if not, only answers are compared
+    named: bool = True  # whether the states of hidden variables can be distinguished; if not, only answers are compared
     truth: Mapping[str, object] = field(default_factory=dict)  # CPTs, where they are not drawn from the prior
     predicts: bool | None = False  # as in `Hyperparameters`; None is what users get
 

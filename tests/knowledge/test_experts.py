@@ -26,8 +26,8 @@ expert radiology, reliability between 0.8 and 0.95: P(tub=yes | asia=no) <= 0.2
 def test_blocks_end_where_the_indentation_does() -> None:
     know = credo.Knowledge(ASIA, TEXT)
     radiology, house = Expert("radiology"), Expert("Dr. House", 0.9)
-    told = [expert_of(each) for each in know.statements]
-    assert told == [None, radiology, radiology, house, None, Expert("radiology", (0.8, 0.95))]
+    found = [expert_of(each) for each in know.statements]
+    assert found == [None, radiology, radiology, house, None, Expert("radiology", (0.8, 0.95))]
     assert [each.span.line for each in know.statements if each.span] == [1, 3, 6, 8, 9, 10]
 
 

@@ -486,10 +486,10 @@ def test_less_memory_means_fewer_draws() -> None:
 
 def test_the_time_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the plan, then by how quick the chains were, and to whoever watches the progress of a fit."""
-    told: list[float] = []
-    learn(np.ones((3, 2)), compiled=True, announce=told.append)
-    assert len(told) == 4
-    assert min(told) > 0.0
+    announced: list[float] = []
+    learn(np.ones((3, 2)), compiled=True, announce=announced.append)
+    assert len(announced) == 4
+    assert min(announced) > 0.0
     monkeypatch.setattr("credo.estimation.posterior_mean.LONG", 0.0)
     monkeypatch.setattr("credo.sampling.posterior.is_small", lambda sampled, options: False)
     events: list[ProgressEvent] = []

@@ -1,4 +1,4 @@
-"""Learning for the studio: started in a process of its own, followed by its events, ended when it is told to."""
+"""Learning for the studio: started in a process of its own, followed by its events, ended on request."""
 
 from __future__ import annotations
 

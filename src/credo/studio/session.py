@@ -33,7 +33,7 @@ MOST_MISTAKES = 100  # that a page shows
 
 
 class Session:
-    """One studio: what is open, and who is told about changes."""
+    """One studio: what is open, and who is notified of changes."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder

@@ -120,12 +120,12 @@ def _tell(
         joint = _said_by(relaxation, columns[other], states, logs)[:, None] + _together(relaxation, of)[:, :, None]
         highest = np.maximum(joint.max(axis=2, keepdims=True), -1e300)
         with np.errstate(divide="ignore"):
-            told = np.log(np.exp(joint - highest).sum(axis=2)) + highest[:, :, 0]
+            message = np.log(np.exp(joint - highest).sum(axis=2)) + highest[:, :, 0]
     else:
         together = _sum_over_members(relaxation, of, states, logs, tilt)[0]
         possible = logs[at] > -np.inf  # what the row itself excludes stays so
-        told = np.where(possible, together - np.where(possible, logs[at], 0.0), -np.inf)
-    evidence[at] = told - np.maximum(told.max(axis=1, keepdims=True), -1e300)
+        message = np.where(possible, together - np.where(possible, logs[at], 0.0), -np.inf)
+    evidence[at] = message - np.maximum(message.max(axis=1, keepdims=True), -1e300)
 
 
 def _drawn_columns(
