@@ -103,6 +103,7 @@ _HOMES = {
         "ImpossibleRowError",
         "LossyFormatWarning",
         "MissingColumnError",
+        "ClusterError",
         "MissingExtraError",
         "MissingFileError",
         "NetworkError",
@@ -142,6 +143,7 @@ if TYPE_CHECKING:
     from credo.constraints.conflicts import ConflictError
     from credo.errors import (
         CheckpointWarning,
+        ClusterError,
         CredoError,
         DataError,
         FileError,

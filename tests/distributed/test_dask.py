@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import polars as pl
 import pytest
 
 import credo
+from credo.distributed.dask_executor import cluster
 from tests.distributed.test_partitioned_fit import COMPLETE, KNOWLEDGE, MISSING, NETWORK, files
+from tests.helpers.command_line import run
 
 distributed = pytest.importorskip("distributed")
 SHORT = credo.EMOptions(starts=1, max_iterations=10)
@@ -22,8 +25,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::Depr
 def client() -> Iterator[Any]:
     """Two workers for all tests of this file."""
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        distributed.Client(cluster) as client,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as started,
+        distributed.Client(started) as client,
     ):
         yield client
 
@@ -59,6 +62,39 @@ def test_a_table_in_memory_is_sent_to_the_workers(client: Any) -> None:
     table = credo.partitioned(MISSING, rows=150)
     here = credo.fit(NETWORK, table, method="map", em=SHORT)
     assert_same_bits(here, credo.fit(NETWORK, table, method="map", em=SHORT, executor=client))
+
+
+def test_the_command_line_uses_a_cluster_that_is_there(tmp_path: Path, client: Any) -> None:
+    credo.write_network(NETWORK, tmp_path / "net.bif")
+    pattern = files(tmp_path, MISSING)
+    address = client.scheduler.address
+    arguments = ("learn", tmp_path / "net.bif", pattern, "--method", "map", "--starts", 1, "--max-iterations", 10)
+    done = run(*arguments, "--partition-rows", 150, "--scheduler", address, "--out", tmp_path / "out.bif")
+    assert done.returncode == 0, done.stderr
+    here = credo.fit(NETWORK, credo.partitioned(pattern, rows=150), method="map", em=SHORT)
+    learned = credo.read_network(tmp_path / "out.bif")
+    assert all(np.array_equal(learned.cpts[name], here.network.cpts[name]) for name in NETWORK.names)
+    both = run(*arguments, "--workers", 2, "--scheduler", address)
+    assert (both.returncode, "exclude each other" in both.stderr) == (2, True)
+    none = run(*arguments, "--workers", 0)
+    assert (none.returncode, "at least one has to work" in none.stderr) == (2, True)
+
+
+def test_a_scheduler_that_does_not_answer(tmp_path: Path) -> None:
+    import dask
+
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}),
+        pytest.raises(credo.ClusterError, match="no answer from the scheduler"),
+        cluster("tcp://127.0.0.1:1"),
+    ):
+        pass
+
+
+def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dask.distributed", None)
+    with pytest.raises(credo.MissingExtraError, match=r"pip install 'credo\[distributed\]'"), cluster(workers=1):
+        pass
 
 
 def test_a_wrong_state_is_named_as_on_this_machine(tmp_path: Path, client: Any) -> None:
