@@ -347,11 +347,16 @@ def studio(
         str, typer.Option(help="The word that allows other machines to reach the studio; a mistake tells it.")
     ] = "",
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
 ) -> None:
     """Open MODEL and DATA in the browser: network, knowledge, learning and answers on one page."""
     from credo.studio.serving import serve
 
-    serve(model, data, host=host, port=port, expose=expose, browser=browser)
+    written = table_format(separator, decimal, encoding, sheet)
+    serve(model, data, table_format=written, host=host, port=port, expose=expose, browser=browser)
 
 
 add_commands(app)

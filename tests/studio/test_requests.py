@@ -17,10 +17,11 @@ import pytest
 
 import credo
 from credo.shipped import example, example_names
-from credo.studio.check_process import check_text
+from credo.studio.check_process import UNCHANGED, Checker
 from credo.studio.folder import draft_of, read_draft, write_draft
 from credo.studio.opening import fit_file
 from credo.studio.serving import common_folder, serve
+from credo.studio.table import OpenTable
 from tests.helpers.amounts import seeds
 from tests.studio.harness import Studio, copy_of_heart, started, wait_for
 
@@ -467,10 +468,12 @@ def test_the_folder_is_that_of_the_files(tmp_path: Path) -> None:
 
 
 def test_a_check_in_another_process_finds_the_same(studio: Studio) -> None:
-    table = str(studio.folder / "patients.csv")
-    found = check_text(text_of(studio) + "a mistake\n", None, table)
+    table = OpenTable(studio.folder / "patients.csv").job()
+    checker = Checker()
+    found = checker.check_text(text_of(studio) + "a mistake\n", None, table)
     assert found["statements"] == checked(studio)["statements"]
-    assert check_text("", None, None) == {}
+    assert checker.check_text(text_of(studio) + "another mistake\n", None, table) == UNCHANGED
+    assert checker.check_text("", None, None) == {}
 
 
 @pytest.mark.slow
