@@ -299,6 +299,9 @@ def test_answers_are_those_of_the_fit(learned: Studio) -> None:
     assert [number for each in bars.values() for number, _, _ in each] == pytest.approx(frame["probability"].to_list())
     states = learned.post("/api/most-probable", {"evidence": {"ecg": "abnormal"}}).json()["states"]
     assert states == fit.most_probable("ecg=abnormal").to_dicts()
+    states = learned.post("/api/most-probable", given).json()["states"]
+    expected = fit.most_probable("ecg=abnormal", interventions={"smoker": "no"}, soft=given["soft"])
+    assert states == expected.to_dicts()
     found = learned.post(
         "/api/sensitivity", {"variable": "disease", "state": "1", "evidence": {"ecg": "abnormal"}}
     ).json()
@@ -400,10 +403,11 @@ ODD = (
 )
 KEYS = {
     "/api/updates": ("generation", "version", "updates"),
-    "/api/open": ("model", "table", "example"),
-    "/api/marginals": ("evidence", "do", "soft"),
-    "/api/most-probable": ("evidence", "do"),
-    "/api/sensitivity": ("variable", "state", "evidence", "do"),
+    "/api/open": ("model", "table", "example", "format"),
+    "/api/preview": ("table", "format"),
+    "/api/marginals": ("evidence", "do", "soft", "before"),
+    "/api/most-probable": ("evidence", "do", "soft"),
+    "/api/sensitivity": ("variable", "state", "evidence", "do", "soft"),
     "/api/predict": ("targets",),
     "/api/edit": ("op", "name", "new", "states", "points", "parent", "child", "verb", "given", "low", "high", "about"),
     "/api/learn": ("method", "prior", "seed", "starts", "complete_rows"),
