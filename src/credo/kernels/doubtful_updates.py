@@ -688,6 +688,4 @@ def update_doubtful(
         )
     old = np.empty((2, max(edge, len(slack))))
     for number in range(len(doubt.tempered)):
-        temper(
-            doubt, number, general, underway, shape, theta, slack, hard, broken, odds, old, room, indices, generator
-        )
+        temper(doubt, number, general, underway, shape, theta, slack, hard, broken, odds, old, room, indices, generator)

@@ -20,7 +20,6 @@ from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.report.check_text import plain_text
 from credo.report.cpt_choice import FEW_CONFIGURATIONS, chosen_cpts
-from credo.sampling.doubted_statements import ExpertReliability
 from credo.results import (
     FitResult,
     binding_statements,
@@ -28,6 +27,7 @@ from credo.results import (
     has_multipliers,
     violated_statements,
 )
+from credo.sampling.doubted_statements import ExpertReliability
 
 FEW_FINDINGS = 8
 FEW_STATEMENTS = 15

@@ -202,9 +202,7 @@ class DoubtfulMoves:
         general_doubtful_sweep(*own, no_general(), nothing_underway(), arrays, *of_chain)
 
 
-def doubtful_moves(
-    region: Region, doubted: DoubtedConstraints, general: GeneralUpdates | None = None
-) -> DoubtfulMoves:
+def doubtful_moves(region: Region, doubted: DoubtedConstraints, general: GeneralUpdates | None = None) -> DoubtfulMoves:
     """The moves of the blocks that doubted statements constrain; `region` has the directions of what must hold."""
     from scipy.sparse import csc_array, csr_array, vstack
 

@@ -230,7 +230,9 @@ def _arrays(
         len(own) == 1 and np.isnan(weight) and number not in with_entries
         for number, (own, weight) in enumerate(zip(terms, weights, strict=True))
     ]
-    straight = [is_single or all(below < 0 for _, _, below in own) for is_single, own in zip(single, terms, strict=True)]
+    straight = [
+        is_single or all(below < 0 for _, _, below in own) for is_single, own in zip(single, terms, strict=True)
+    ]
     flat = [term for own in terms for term in own]
     counts = np.bincount(np.array([place for place, _, _ in entries], dtype=np.int64), minlength=sampled.size)
     return GeneralArrays(
