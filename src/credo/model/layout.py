@@ -69,6 +69,8 @@ class Layout:
     left_out: tuple[str, ...]  # the other ones
     sensors: tuple[Sensor, ...]
     offsets: Mapping[str, int]  # of the first parameter of each CPT
+    shapes: Mapping[str, tuple[int, ...]]  # of each CPT: (parents…, child)
+    slices: Mapping[str, slice]  # where each CPT is
     sizes: Indices  # (variables + sensors,) numbers of states
     members: Indices  # positions of parents and child among the network's variables, family after family
     strides: Indices  # what a member's state adds to the index
@@ -91,12 +93,15 @@ class Layout:
             if count > MOST_CELLS:
                 raise too_many_cells(network, name)
         cell_starts = np.cumsum([0, *cells], dtype=np.int64)
+        starts = cell_starts.tolist()
         return cls(
             network,
             names,
             tuple(name for name in network.names if name in without),
             tuple(sensors),
-            dict(zip(names, cell_starts.tolist(), strict=False)),
+            dict(zip(names, starts, strict=False)),
+            {name: tuple(shape) for name, shape in zip(names, shapes, strict=False)},
+            {name: slice(first, last) for name, first, last in zip(names, starts, starts[1:], strict=False)},
             _integers(sizes),
             _integers(member for members in families for member in members),
             _integers(prod(shape[i + 1 :]) for shape in shapes for i in range(len(shape))),
@@ -133,8 +138,7 @@ class Layout:
 
     def slice_of(self, name: str) -> slice:
         """Where the CPT of a variable is."""
-        start = self.offsets[name]
-        return slice(start, start + prod(self.network.shape(name)))
+        return self.slices[name]
 
     def sensor_slice(self, sensor: int) -> slice:
         """Where the CPT of a sensor is."""
@@ -147,7 +151,7 @@ class Layout:
 
     def family(self, name: str) -> Family:
         """The strides of one CPT, by labels."""
-        parents, shape = self.network.parents[name], self.network.shape(name)
+        parents, shape = self.network.parents[name], self.shapes[name]
         return Family(
             name,
             self.offsets[name],
@@ -173,7 +177,7 @@ class Layout:
     def unpack(self, vector: Numbers, names: Iterable[str] | None = None) -> dict[str, Numbers]:
         """The CPTs of all variables, or of some, with axes (parents…, child); views into the vector."""
         wanted = self.names if names is None else names
-        return {name: vector[self.slice_of(name)].reshape(self.network.shape(name)) for name in wanted}
+        return {name: vector[self.slices[name]].reshape(self.shapes[name]) for name in wanted}
 
     # All conditional distributions, numbered one after the other -----------------------------------------------------
 
