@@ -76,6 +76,8 @@ class Layout:
     strides: Indices  # what a member's state adds to the index
     member_starts: Indices  # (families + 1,)
     cell_starts: Indices  # (families + 1,)
+    family_sizes: Indices  # (families,) how many states the child has
+    first_distributions: Indices  # (families + 1,) the number of the first distribution of each family
     backward: Indices  # (variables + sensors,) children before parents
 
     @classmethod
@@ -93,7 +95,7 @@ class Layout:
             if count > MOST_CELLS:
                 raise too_many_cells(network, name)
         cell_starts = np.cumsum([0, *cells], dtype=np.int64)
-        starts = cell_starts.tolist()
+        starts, family_sizes = cell_starts.tolist(), _integers(shape[-1] for shape in shapes)
         return cls(
             network,
             names,
@@ -107,6 +109,8 @@ class Layout:
             _integers(prod(shape[i + 1 :]) for shape in shapes for i in range(len(shape))),
             np.cumsum([0, *(len(members) for members in families)], dtype=np.int64),
             cell_starts,
+            family_sizes,
+            np.concatenate(([0], np.cumsum(np.diff(cell_starts) // family_sizes))).astype(np.int64),
             _integers([*range(len(network), len(sizes)), *(position[name] for name in reversed(network.order))]),
         )
 
@@ -185,30 +189,21 @@ class Layout:
         """Where each conditional distribution begins: the states of one child in one configuration."""
         starts = [
             np.arange(first, last, size)
-            for first, last, size in zip(self.cell_starts[:-1], self.cell_starts[1:], self._family_sizes(), strict=True)
+            for first, last, size in zip(self.cell_starts[:-1], self.cell_starts[1:], self.family_sizes, strict=True)
         ]
         return np.concatenate([np.zeros(0, dtype=np.int64), *starts])
-
-    def first_distributions(self) -> Indices:
-        """The number of the first distribution of each family, (families + 1,)."""
-        counts = np.diff(self.cell_starts) // self._family_sizes()
-        return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
 
     def distribution_of(self, indices: Indices) -> Indices:
         """The number of the distribution that each parameter belongs to."""
         family = np.searchsorted(self.cell_starts, indices, side="right") - 1
-        within = (indices - self.cell_starts[family]) // self._family_sizes()[family]
-        return np.asarray(self.first_distributions()[family] + within, dtype=np.int64)
+        within = (indices - self.cell_starts[family]) // self.family_sizes[family]
+        return np.asarray(self.first_distributions[family] + within, dtype=np.int64)
 
     def locate_distributions(self, numbers: Indices) -> tuple[Indices, Indices]:
         """The family and the configuration of each distribution, by its number."""
-        firsts = self.first_distributions()
+        firsts = self.first_distributions
         family = np.searchsorted(firsts, numbers, side="right") - 1
         return family, numbers - firsts[family]
-
-    def _family_sizes(self) -> Indices:
-        """The number of the child's states, family by family."""
-        return self.sizes[self.members[self.member_starts[1:] - 1]]
 
 
 def family_strides(network: Network, name: str) -> tuple[list[int], list[int]]:
