@@ -30,7 +30,7 @@ from credo.constraints.consequences import ForcedEqual, Pinned, equation
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import with_noisy_families
-from credo.constraints.probability_ranges import disjoint_ranges
+from credo.constraints.probability_ranges import provable_conflicts
 from credo.constraints.stage_costs import announce, checking, require_room
 from credo.errors import OptionError
 from credo.estimation.general_feasibility import GeneralSearch, search_general
@@ -165,7 +165,7 @@ def _check(
 
     summary = _summarise_blocks(constraints, blocks, memory.blocks, notify)
     general = sorted({*(each.statement for each in constraints.unlowered), *constraints.general_statements})
-    for conflict in disjoint_ranges(knowledge.statements, general, knowledge.network):
+    for conflict in provable_conflicts(knowledge.statements, general, with_noisy_families(knowledge)):
         summary.add_conflict(conflict)
     search = None
     if any(each.confidence is None for each in constraints.general) and not summary.conflicts:
