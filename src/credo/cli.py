@@ -18,7 +18,8 @@ from credo.progress import reporting
 from credo.terminal import console, drop_output, never_fail_to_print, say
 
 if TYPE_CHECKING:
-    from credo.options import TableFormat
+    from credo.explain.doubting import Trust
+    from credo.options import PosteriorOptions, TableFormat
     from credo.results import FitResult
     from credo.statistics.prior import PriorLike
     from credo.types import TableLike
@@ -131,7 +132,13 @@ def learn(
         bool, typer.Option("--doubt", help="Let every statement be wrong, and say how probable each is.")
     ] = False,
     trust: Annotated[
-        float | None, typer.Option(help="With --doubt: how often statements are right; learned if not given.")
+        str | None,
+        typer.Option(
+            help="Doubt every statement, as --doubt does, and say how often statements are right: 0.9, 90%, or learn."
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="With posterior: how many draws each of four chains makes at first; 250.")
     ] = None,
     hidden_draws: Annotated[
         float | None, typer.Option(help="With me and cme: the s of the imprecise Dirichlet model; 1 if not given.")
@@ -220,7 +227,8 @@ def learn(
                 seed=seed,
                 soft_weight=soft_weight,
                 doubt=doubt,
-                trust=trust,
+                trust=_trust(trust),
+                posterior=_posterior(draws),
                 tie_reading=tie_reading,
                 em=EMOptions(starts=starts, max_iterations=max_iterations, trainer=trainer, checkpoint=checkpoint),
                 entropy=EntropyOptions() if hidden_draws is None else EntropyOptions(hidden_draws),
@@ -378,11 +386,16 @@ def studio(
         str, typer.Option(help="The word that allows other machines to reach the studio; a mistake tells it.")
     ] = "",
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
 ) -> None:
     """Open MODEL and DATA in the browser: network, knowledge, learning and answers on one page."""
     from credo.studio.serving import serve
 
-    serve(model, data, host=host, port=port, expose=expose, browser=browser)
+    written = table_format(separator, decimal, encoding, sheet)
+    serve(model, data, table_format=written, host=host, port=port, expose=expose, browser=browser)
 
 
 add_commands(app)
@@ -401,6 +414,26 @@ def _prior(text: str | None, network: Path | None, weight: float | None) -> Prio
     if text is not None:
         raise OptionError("--prior and --prior-network exclude each other: there can be one prior.")
     return NetworkPrior(read_network(network), 1.0 if weight is None else weight)
+
+
+def _trust(text: str | None) -> Trust:
+    """A share such as 0.9 or 90%; or the word learn."""
+    from credo.errors import OptionError
+
+    if text is None or text == "learn":
+        return text  # type: ignore[return-value]
+    number = text.strip().removesuffix("%")
+    try:
+        return float(number) / (100.0 if text.strip().endswith("%") else 1.0)
+    except ValueError:
+        raise OptionError(f"--trust is a share such as 0.9 or 90%, or the word learn; it is {text!r}.") from None
+
+
+def _posterior(draws: int | None) -> PosteriorOptions | None:
+    """Four times as many draws where numbers have not mixed, as if nothing is given."""
+    from credo.options import PosteriorOptions
+
+    return None if draws is None else PosteriorOptions(draws=draws, max_draws=4 * max(draws, 1))
 
 
 def _require_questions(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from credo.checking import check, require_consistent
 from credo.constraints.feasibility import InfeasibleError
-from credo.constraints.noisy_families import collapsed
+from credo.constraints.noisy_families import collapsed, with_noisy_families
+from credo.constraints.probability_ranges import provable_conflicts
 from credo.constraints.stage_costs import STATE_LESS, announce, estimating, require_room
 from credo.distributed.dask_executor import executor_for
 from credo.errors import CredoError, ImpossibleRowError, OptionError, listing
@@ -50,7 +51,7 @@ from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressList
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.statistics.partitioned_rows import PartitionedRows
 from credo.statistics.prior import PriorLike
-from credo.types import Seed, TableLike, Weights
+from credo.types import Indices, Seed, TableLike, Weights
 from credo.user_results import Fit
 
 if TYPE_CHECKING:
@@ -181,6 +182,7 @@ def fit(
         )  # fmt: skip
         report(ProgressEvent(ESTIMATING))
         _require_room(problem, report)
+        _require_no_proof(problem, known, model.doubted)
         solution = _estimate(replace(problem, progress=report), known)
 
     whole = problem.network.with_cpts(solution.cpts)
@@ -262,6 +264,17 @@ def _require_room(problem: Problem, report: ProgressListener) -> None:
         count = sum(len(block.linear) + len(block.products) for block in problem.blocks)
         require_room(cost, problem.memory_limit, f"Learning under {count:,} constraints", STATE_LESS)
         announce(cost, ESTIMATING, report)
+
+
+def _require_no_proof(problem: Problem, knowledge: Knowledge, doubted: Indices) -> None:
+    """Refuse statements about any probability of which it is known without a search that they contradict others."""
+    if not problem.constraints.general:
+        return
+    numbers, network = problem.constraints.general_statements, with_noisy_families(knowledge)
+    certain = set(range(len(knowledge.statements))) - set(doubted.tolist())
+    if provable_conflicts(knowledge.statements, numbers, network, certain):
+        kept = [knowledge.statements[number] for number in sorted(certain)]
+        require_consistent(check(knowledge.network, Knowledge(knowledge.network, (*knowledge.declarations, *kept))))
 
 
 def _method_findings(problem: Problem) -> list[Finding]:

@@ -184,7 +184,7 @@ def _with_soft_weight(
     """The problem with a weight for its soft statements: given, or chosen on folds completed by a first EM."""
     if problem.soft_weight is not None or method.weighs_all_statements or not method.uses_knowledge:
         return problem, []
-    if not problem.has_soft_statements:
+    if not problem.has_soft_statements or problem.doubts is not None:  # draws weigh what is doubted
         return replace(problem, soft_weight=DEFAULT_WEIGHT), []
     first = replace(problem, soft_weight=DEFAULT_WEIGHT)
     options = replace(problem.options.em, starts=1, checkpoint=None)

@@ -148,7 +148,7 @@ def prepare(
         chosen, reason = automatic(problem)
         own_prior = _prior_for(chosen, prior, model.expansion)
         problem = replace(problem, method=chosen, prior=own_prior, not_posterior=reason)
-    if not chosen.binds_any_probability or doubts is not None:
+    if not chosen.binds_any_probability:
         problem = replace(problem, constraints=replace(problem.constraints, general=()))
     return problem, table
 

@@ -143,6 +143,8 @@ def _remedy(knowledge: Knowledge, number: int, is_general: bool) -> str:
     statement, network = knowledge.statements[number], knowledge.network
     if not isinstance(statement, Comparison | Approximation):
         return ""
+    if isinstance(statement, Comparison) and any(isinstance(side, Product) for side in statement.sides):
+        return "A product is used where each factor is a number of a CPT. State something about each factor instead."
     sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
     every = [term for side in sides for term in probabilities_in(side)]
     noisy = [term.variable for term in every if term.variable in with_noisy_families(knowledge).forms]

@@ -102,7 +102,7 @@ def fingerprint(*values: Any) -> str:
 
 def _add(digest: Any, value: Any) -> None:
     digest.update(type(value).__name__.encode())
-    if value is None or isinstance(value, bool | int | float | complex | str | bytes | Path | np.generic):
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | Path | np.generic | slice):
         digest.update(repr(value).encode("utf-8", "surrogatepass"))
     elif isinstance(value, np.ndarray):
         digest.update(repr((value.shape, value.dtype.str)).encode())
