@@ -184,7 +184,7 @@ def _cluster_errors() -> Iterator[None]:
             "Most often it needs more memory than a worker has: give workers more, or cut the data into smaller parts "
             "(partitioned(data, rows=…), --partition-rows)."
         ) from None
-    except (CancelledError, CommClosedError, TimeoutError, ConnectionError) as error:
+    except (CancelledError, CommClosedError, TimeoutError, ConnectionError, closed) as error:
         raise ClusterError(
             f"The connection to the cluster is lost ({_reason(error)}). Nothing was learned; with a checkpoint, the "
             "next run continues from the last iteration."
