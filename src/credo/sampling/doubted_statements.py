@@ -302,7 +302,7 @@ class ExpertReliability:
     low, high
         The central 95% credible interval; both are the reliability where that was given.
     statements
-        How many statements of the expert are doubted.
+        How many statements of the expert are doubted and have no confidence of their own.
     is_given
         Whether the reliability was given, so that nothing was learned about it.
     """
@@ -367,8 +367,8 @@ def reliabilities(statements: DoubtedStatements, true: Flags, seed: int) -> Iter
     learned = statements.learned
     rng = np.random.default_rng([seed, len(statements)])
     for number, expert in enumerate(statements.experts):
-        own = statements.expert_of == number
-        if not own.any():
+        own = (statements.expert_of == number) & np.isnan(statements.confidences)
+        if not own.any():  # nothing depends on how reliable this one is
             continue
         if expert.reliability is not None:
             given = expert.reliability
