@@ -5,6 +5,7 @@ Run from the repository's folder: python docs/combinations.py
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
@@ -67,10 +68,11 @@ class Feature:
     name: str
     example: str
     add: Callable[[Call], Call]
+    is_statement: bool = False  # about probabilities or rows
 
 
-def _line(name: str, line: str) -> Feature:
-    return Feature(name, f"`{line}`", lambda call: call.with_line(line))
+def _line(name: str, line: str, is_statement: bool = True) -> Feature:
+    return Feature(name, f"`{line}`", lambda call: call.with_line(line), is_statement)
 
 
 def _options(name: str, example: str, **options: Any) -> Feature:
@@ -97,7 +99,7 @@ def _with_weights(numbers: Sequence[float]) -> Callable[[Call], Call]:
 FEATURES = (
     Feature("missing values", "empty cells", _with_missing),
     Feature("a hidden variable", "no column of `flu`", _with_hidden),
-    _line("a noisy family", "fever is noisy-or of {flu}, {cold}"),
+    _line("a noisy family", "fever is noisy-or of {flu}, {cold}", is_statement=False),
     _line("tied rows", "rows 2, 3 share reading"),
     _line("a statement", "P(test=positive | flu=yes) >= 0.6"),
     _line("an equality", "P(cold=yes | season=winter) = 0.4"),
@@ -108,7 +110,7 @@ FEATURES = (
     _line("an expert on any probability", "expert doctor: P(flu=yes | test=positive) >= 0.5"),
     _options("a prior", "prior=1.0", prior=1.0),
     Feature("weights", "`weights=` whole numbers", _with_weights((1, 2, 3))),
-    Feature("fractions as weights", "`weights=` 0.5, 1.5, …", _with_weights((0.5, 1.5, 1.0))),
+    Feature("fractions as weights", "`weights=` 0.7, 1.2, …", _with_weights((0.7, 1.2, 1.1))),
     _options("a fixed CPT", 'fixed=["season"]', fixed=["season"]),
     _options("complete rows", "complete_rows=True", complete_rows=True),
     _options(
@@ -169,9 +171,10 @@ def outcomes(method: str) -> dict[tuple[str, str], Outcome]:
 
 INTRODUCTION = """# What combines with what
 
-One fit may have missing values, hidden variables, noisy families, tied rows, statements of all kinds, experts, a prior, weights and fixed CPTs. The tables
-below are generated: each cell is a fit that `python docs/combinations.py` tried, and a test tries it again. ✓: they work together. A letter: they do not, or
-something is left out, and the sentence below the table is what credo says.
+One fit may have missing values, hidden variables, noisy families, tied rows, statements of all kinds, experts, a prior,
+weights and fixed CPTs. The tables below are generated: each cell is a fit that `python docs/combinations.py` tried, and
+a test tries it again. ✓: they work together. A letter: they do not, or something is left out, and the sentence below
+the table is what credo says. –: the method does not use statements.
 
 | | feature | here |
 |---|---|---|
@@ -182,7 +185,8 @@ def page(found: Mapping[str, Mapping[tuple[str, str], Outcome]], alone: Mapping[
     """The page, from what became of pairs with each method, and of single features with all methods."""
     numbered = {feature.name: number for number, feature in enumerate(FEATURES, start=1)}
     parts = [INTRODUCTION]
-    parts += [f"| {numbered[feature.name]} | {feature.name} | {feature.example} |\n" for feature in FEATURES]
+    shown = {feature.name: feature.example.replace("|", r"\|") for feature in FEATURES}
+    parts += [f"| {numbered[name]} | {name} | {example} |\n" for name, example in shown.items()]
     for method, pairs_of in found.items():
         parts.append(f"\n## With `{method}`\n\n")
         parts.append(f"| | | {' | '.join(map(str, numbered.values()))} |\n|---|---|{'---|' * len(numbered)}\n")
@@ -199,13 +203,18 @@ def page(found: Mapping[str, Mapping[tuple[str, str], Outcome]], alone: Mapping[
     parts.append(f"| method | {' | '.join(map(str, numbered.values()))} |\n|---|{'---|' * len(numbered)}\n")
     sentences = {}
     for method in METHODS:
-        cells = [_cell(alone[method, feature.name], (), sentences) for feature in FEATURES]
+        cells = [
+            "–"
+            if feature.is_statement and not METHODS[method].uses_knowledge
+            else _cell(_of_any_method(alone[method, feature.name], method), (), sentences)
+            for feature in FEATURES
+        ]
         parts.append(f"| `{method}` | {' | '.join(cells)} |\n")
     parts.append(_listed(sentences))
     names = [feature.name for feature in TOGETHER]
     parts.append(
         f"\n## All together\n\nOne fit of `posterior` with {', '.join(names[:-1])} and {names[-1]} is among the tests, "
-        "and [an experiment](../experiments/together/results/README.md) learns from such data what each of them is worth.\n"
+        "and [an experiment](../experiments/together/results/README.md) shows what each part is worth.\n"
     )
     return "".join(parts)
 
@@ -215,6 +224,11 @@ def _limits_alone(found: Mapping[tuple[str, str], Outcome], *names: str) -> tupl
     if names[0] == names[1]:
         return ()
     return tuple(sentence for name in names for sentence in found[name, name].limits)
+
+
+def _of_any_method(found: Outcome, method: str) -> Outcome:
+    """The same sentences without the name of the method, so that they are listed once."""
+    return replace(found, refusal=re.sub(rf"\b{method}\b", "…", found.refusal))
 
 
 def _cell(outcome: Outcome, known: Sequence[str], sentences: dict[str, str]) -> str:

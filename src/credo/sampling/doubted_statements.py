@@ -237,8 +237,9 @@ def _require_inequalities(block: Block, hard: Flags) -> None:
         *((int(number), "is an equality") for number in equal),
     ):
         raise OptionError(
-            f"Statement {number + 1} {what} and must hold, but other statements about the same CPT may be wrong, which "
-            "cannot be weighed together. Leave it out, or do not doubt the others."
+            f"Statement {number + 1} {what} and must hold, but other statements about the same CPT may be wrong: the "
+            "draws that weigh these move two numbers at a time, which it does not allow. Write a range instead, leave "
+            "it out, or do not doubt the others."
         )
 
 
