@@ -54,6 +54,7 @@ def test_draws_are_those_that_weights_leave() -> None:
     assert joints_of(fit)[..., 1].sum(axis=(1, 2)).max() <= 0.6 + 1e-9
 
 
+@pytest.mark.slow  # `tests/test_combinations.py` always runs the same updates
 def test_they_are_weighed_and_the_others_hold() -> None:
     few = credo.PosteriorOptions(chains=4, draws=150, warmup=60, max_draws=150)
     text = f"{HARD}\nexpert x: P(c=s1) >= 0.95\nexpert y: P(a=s1 | c=s1) >= 0.1\nexpert y: P(b=s1 | a=s1) <= 0.9"
