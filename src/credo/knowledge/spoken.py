@@ -56,7 +56,7 @@ class Range(NamedTuple):
 def about(value: float) -> tuple[float, float]:
     """The range that "about p" stands for."""
     width = max(LEAST_ABOUT, ABOUT * min(value, 1.0 - value))
-    return max(0.0, value - width), min(1.0, value + width)
+    return max(0.0, round(value - width, 12)), min(1.0, round(value + width, 12))  # 0.68, not 0.6799999999999999
 
 
 _WORDS = re.compile(r"\b(?:is|lies|equals|in|risk|odds|sensitivity|specificity)\b|±|\+\s*/?\s*[\-−]")

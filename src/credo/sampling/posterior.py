@@ -89,7 +89,7 @@ from credo.sampling.region import Region, region_of
 from credo.sampling.relabelling import renamed
 from credo.sampling.vectorised import CHAINS, SUPERCHAINS
 from credo.sampling.vectorised.doubtful_updates import doubtful_updates
-from credo.sampling.vectorised.general_updates import general_sweeps
+from credo.sampling.vectorised.general_updates import MOST_CELLS, general_sweeps
 from credo.sampling.vectorised.posterior import sample_posterior
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors
@@ -192,8 +192,8 @@ def posterior(
     region, updates_of_general = _region(blocks, soft_weight, general, sampled, memory_limit, meanings)
     sweeps = None
     if general is not None and updates_of_general is not None and not compiled:
-        # Missing values take many sweeps, which are slow here.
-        sweeps = None if missing is not None else general_sweeps(general, updates_of_general, region, memory_limit)
+        largest = MOST_CELLS if missing is None else MOST_CELLS // 8  # missing values take many sweeps
+        sweeps = general_sweeps(general, updates_of_general, region, memory_limit, largest)
         compiled = sweeps is None
     completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
     updates = None if completing is None else completing.updates

@@ -109,6 +109,8 @@ def _add(digest: Any, value: Any) -> None:
         digest.update(np.ascontiguousarray(value).tobytes())
     elif isinstance(value, Enum):
         digest.update(value.name.encode())
+    elif hasattr(value, "fingerprint"):  # rows in partitions, which are elsewhere
+        _add(digest, value.fingerprint)
     elif is_dataclass(value) and not isinstance(value, type):
         for each in fields(value):
             digest.update(each.name.encode())

@@ -125,14 +125,18 @@ class GeneralSweeps:
 
 
 def general_sweeps(
-    general: GeneralRegion, updates: GeneralUpdates, region: Region, memory_limit: int | None = None
+    general: GeneralRegion,
+    updates: GeneralUpdates,
+    region: Region,
+    memory_limit: int | None = None,
+    most_cells: int = MOST_CELLS,
 ) -> GeneralSweeps | None:
     """The updates of small problems; None for others, which compiled code updates."""
     statements, network = general.statements, general.statements.network
     groups = np.flatnonzero(updates.groups).tolist()
     if any(region.parts[group].extras.shape[0] for group in groups):
         return None  # products and soft statements
-    if CHAINS * sum(group.plan.cells * len(group.numbers) for group in statements.groups) > MOST_CELLS:
+    if CHAINS * sum(group.plan.cells * len(group.numbers) for group in statements.groups) > most_cells:
         return None
     if sum(region.parts[group].moves.shape[0] for group in groups) > MOST_MOVES:
         return None
