@@ -35,8 +35,8 @@ def write_report(results: pl.DataFrame, file: Path) -> str:
             "# The prior on networks that it was not made for\n",
             "How far the estimates of `posterior` are from the truth, beside those of methods that know less: the mean "
             "over all configurations of the divergence of the estimate from the true distribution, in nats, ± its "
-            "standard error over draws. Less is better. [Methods](methods.md) has the formula of the prior. All methods "
-            "learn from the same draws, so that their differences are more certain than the figures.\n",
+            "standard error over draws. Less is better. [Methods](methods.md) has the formula of the prior. All "
+            "methods learn from the same draws, so that their differences are more certain than the figures.\n",
             f"The constants were chosen on {', '.join(DEVELOPMENT)}, marked with a star, by other draws, and on random "
             "networks. `uniform` knows nothing, `map` adds one to every count, `qmapc` is [guo]'s method; "
             "`hierarchical` [Azzimonti, Corani and Zaffalon, 2019] and `backing_off` [Petitjean, Buntine, Webb and "
