@@ -102,13 +102,15 @@ def fingerprint(*values: Any) -> str:
 
 def _add(digest: Any, value: Any) -> None:
     digest.update(type(value).__name__.encode())
-    if value is None or isinstance(value, bool | int | float | complex | str | bytes | Path | np.generic):
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | Path | np.generic | slice):
         digest.update(repr(value).encode("utf-8", "surrogatepass"))
     elif isinstance(value, np.ndarray):
         digest.update(repr((value.shape, value.dtype.str)).encode())
         digest.update(np.ascontiguousarray(value).tobytes())
     elif isinstance(value, Enum):
         digest.update(value.name.encode())
+    elif hasattr(value, "fingerprint"):  # rows in partitions, which are elsewhere
+        _add(digest, value.fingerprint)
     elif is_dataclass(value) and not isinstance(value, type):
         for each in fields(value):
             digest.update(each.name.encode())
