@@ -331,7 +331,12 @@ def _compiled(
     sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
 
     def unmixed() -> bool:
-        return bool(_doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any())
+        if _doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any():
+            return True
+        if doubtful is None:
+            return False
+        truth = _truth(doubtful.doubted, found)
+        return bool((r_hat(truth) > LARGEST_R_HAT_OF_TRUTH).any())
 
     def affordable() -> bool:
         most = MOST_UPDATES if missing is None else MOST_UPDATES_WITH_MISSING
@@ -357,8 +362,8 @@ def _unmixed_statements(doubt: DoubtResult) -> Iterator[Finding]:
 
 def _doubt_result(doubted: DoubtedConstraints, found: Draws, compiled: bool, seed: int) -> DoubtResult:
     """How probable statements are, and how reliable experts, from which statements hold in which draws."""
-    true = doubted.true(found.theta[:, :, : doubted.parameters])  # (statements, chains, draws)
-    draws = np.moveaxis(true, 0, -1).astype(np.float64)
+    draws = _truth(doubted, found)
+    true = np.moveaxis(draws, -1, 0) > 0.5  # (statements, chains, draws)
     sizes = effective_sizes(draws) if compiled else effective_sizes_of_short_chains(draws)
     mixed = r_hat(draws) if compiled else nested_r_hat(draws, SUPERCHAINS)
     flat = true.reshape(len(true), -1)
@@ -370,6 +375,12 @@ def _doubt_result(doubted: DoubtedConstraints, found: Draws, compiled: bool, see
         sizes,
         mixed,
     )
+
+
+def _truth(doubted: DoubtedConstraints, found: Draws) -> Numbers:
+    """Whether each statement holds in each draw, as numbers, (chains, draws, statements)."""
+    true = doubted.true(found.theta[:, :, : doubted.parameters])
+    return np.moveaxis(true, 0, -1).astype(np.float64)
 
 
 # Results --------------------------------------------------------------------------------------------------------------
