@@ -183,8 +183,6 @@ def posterior(
     doubted = None
     if doubts is not None:
         blocks, doubted = apart(blocks, doubts, None if general is None else DrawnGeneral.of(general, blocks))
-    if doubts is not None and general is not None:
-        compiled = True
     if compiled is None:
         compiled = doubted is not None and not _is_small_doubt(doubted)
         compiled = compiled or not is_small(sampled, options) or (missing is not None and not draws_at_once(missing))
@@ -193,7 +191,7 @@ def posterior(
     sweeps = None
     if general is not None and updates_of_general is not None and not compiled:
         largest = MOST_CELLS if missing is None else MOST_CELLS // 8  # missing values take many sweeps
-        sweeps = general_sweeps(general, updates_of_general, region, memory_limit, largest)
+        sweeps = general_sweeps(general, updates_of_general, region, memory_limit, largest, doubted)
         compiled = sweeps is None
     completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
     updates = None if completing is None else completing.updates
@@ -201,7 +199,8 @@ def posterior(
     doubtful = None
     if doubted is not None:
         doubtful = doubtful_moves(region, doubted, updates_of_general)
-        owned = zip(region.parts, doubted.blocks.tolist(), strict=True)
+        by_pairs = doubted.blocks if compiled or general is None else doubted.blocks & ~reached_groups(blocks, general)
+        owned = zip(region.parts, by_pairs.tolist(), strict=True)
         region = replace(region, parts=tuple(without_moves(part) if has else part for part, has in owned))
     report = progress or (lambda done, total: None)
     prior_and_region = region, sampled, hyperparameters, options
