@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from credo.kernels.collapsed import shape_at
 from credo.kernels.compiler import compiled
 from credo.kernels.gamma_draws import draw_dirichlet, log_gamma_draw
 from credo.kernels.polytope_moves import SMALLEST, log_split, uniform
 from credo.kernels.posterior_gibbs import set_shapes
+from credo.kernels.range_classes import shape_at
 from credo.kernels.sampler_arrays import ChainState, DistributionArrays
 
 FARTHEST = 600.0  # in log-odds
@@ -471,8 +471,8 @@ def update_doubtful(
     for number in range(len(doubt.set_chances)):
         if uniform(generator) < doubt.set_chances[number]:
             renew(doubt, number, arrays, state, slack, hard, broken, odds, kept, chances, work, drawn, generator)
-    shape, active = np.empty(len(theta)), np.ones(len(arrays.cells) - 1, dtype=np.bool_)
-    set_shapes(arrays, state, active, shape)
+    shape = np.empty(len(theta))
+    set_shapes(arrays, state, arrays.seen, 0, shape)
     most = 0
     for pair in range(len(doubt.firsts)):
         most = max(most, doubt.touched_starts[pair + 1] - doubt.touched_starts[pair])

@@ -18,12 +18,19 @@ from credo.kernels.polytope_moves import (
     STEP_OUT,
     extra_terms,
     place_on_line,
-    set_ray,
     uniform,
 )
 from credo.kernels.posterior_gibbs import set_shapes
-from credo.kernels.sampler_arrays import ChainState, CliqueTree, DistributionArrays, Extras, GeneralArrays, Geometry
-from credo.kernels.sweeps import NOTHING, refresh, work_space
+from credo.kernels.sampler_arrays import (
+    BORROWING,
+    ChainState,
+    CliqueTree,
+    DistributionArrays,
+    Extras,
+    GeneralArrays,
+    Geometry,
+)
+from credo.kernels.sweeps import NOTHING, laid_out, refresh, work_space
 
 SEND = 0
 ROUNDING = 1e-12  # by which a statement may be missed
@@ -102,7 +109,7 @@ def general_terms(general: GeneralArrays, named: Any, sums: Any, changes: Any, l
     return density
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def update_line(
     general: GeneralArrays,
     indices: Any,
@@ -212,7 +219,7 @@ def update_line(
         theta[indices[k]] = old[k]
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def update_family(
     geometry: Geometry,
     extras: Extras,
@@ -237,31 +244,12 @@ def update_family(
     for cell in range(first, general.family_starts[family + 1]):
         for s in range(len(sums)):
             sums[s] += general.cpts[cell] * derivatives[cell - first, s]
-    starts, members, coefficients = geometry.constraint_starts, geometry.constraint_indices, geometry.constraint_values
-    direction, exponents, ray_changes = work[2], work[4], work[5]
     for place in range(general.move_starts[family], general.move_starts[family + 1]):
         move = general.moves[place]
         if geometry.chances[move] < 1.0 and uniform(generator) > geometry.chances[move]:
             continue
-        start, stop = geometry.move_starts[move], geometry.move_starts[move + 1]
-        begin, end = geometry.delta_starts[move], geometry.delta_starts[move + 1]
         named = geometry.extra_list[geometry.extra_starts[move] : geometry.extra_starts[move + 1]]
-        indices, values = geometry.move_indices[start:stop], geometry.move_values[start:stop]
-        constraints, changes = geometry.delta_constraints[begin:end], geometry.delta_values[begin:end]
-        if geometry.rays[move]:
-            count = set_ray(indices, values, geometry.owners, geometry.distributions, shape, theta, work, work_indices)
-            indices, values, changes = work_indices[:count], work[3, :count], ray_changes[: end - begin]
-            for k in range(end - begin):
-                changes[k] = 0.0
-                for e in range(starts[constraints[k]], starts[constraints[k] + 1]):
-                    changes[k] += coefficients[e] * direction[members[e]]
-                if abs(changes[k]) < NOTHING:
-                    changes[k] = 0.0
-            for k in range(count):
-                direction[indices[k]] = 0.0
-        else:
-            for k in range(stop - start):
-                exponents[k] = shape[indices[k]] - 1.0
+        indices, values, constraints, changes = laid_out(geometry, move, shape, theta, work, work_indices)
         for s in range(len(sums)):
             slopes[s] = 0.0
         for statement in range(len(general.bounds)):
@@ -273,7 +261,7 @@ def update_family(
             for e in range(general.entry_starts[indices[k]], general.entry_starts[indices[k] + 1]):
                 linear[1, general.entry_statements[e]] += values[k] * general.entry_values[e]
         update_line(
-            general, indices, values, constraints, changes, named, extras, exponents, theta, slack, sums, slopes,
+            general, indices, values, constraints, changes, named, extras, work[4], theta, slack, sums, slopes,
             linear, touched, work, generator,
         )  # fmt: skip
 
@@ -297,9 +285,8 @@ def general_sweep(
     for i in range(len(general.places)):
         if general.places[i] >= 0:
             cells[general.places[i]] = theta[i]
-    active = np.ones(len(arrays.cells) - 1, dtype=np.bool_)
     shape = np.empty(len(theta))
-    set_shapes(arrays, state, active, shape)
+    set_shapes(arrays, state, arrays.seen, 0, shape)
     count, statements = general.indicators.shape[1], len(general.bounds)
     messages, row = np.empty((tree.messages[-1], count)), np.empty(count)
     largest = 0

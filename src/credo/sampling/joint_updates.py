@@ -23,7 +23,7 @@ from credo.types import Flags, Indices, Numbers
 
 WIDTHS = (CLOSE, 0.15)  # parameters are tied where bounds hold them this close: loosely, and closely
 CORRELATIONS = (0.5, 0.9)  # and where draws are correlated so much
-ALONE = 0.5  # how likely a sweep updates a parameter on its own
+ALONE = 0.2  # how likely a sweep updates a parameter on its own
 TOGETHER = 0.25  # how many parameters it proposes with others, for each of those: chosen by effective draws a second
 PASSES = 4  # over all constraints, to find what they leave to each parameter
 ROUNDING = 1e-12
