@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -74,11 +75,12 @@ class Run:
 
     def start(self) -> subprocess.Popen[str]:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", **self.environment}
-        out = subprocess.PIPE if self.out is None else open(self.out, "w")  # noqa: SIM115
-        return subprocess.Popen(
-            [sys.executable, "-m", "credo", *self.arguments], cwd=self.folder, env=environment, text=True,
-            stdout=out, stderr=subprocess.PIPE, preexec_fn=self.limits,
-        )  # fmt: skip
+        with ExitStack() as files:  # the process has its own copy
+            out = subprocess.PIPE if self.out is None else files.enter_context(open(self.out, "w"))
+            return subprocess.Popen(
+                [sys.executable, "-m", "credo", *self.arguments], cwd=self.folder, env=environment, text=True,
+                stdout=out, stderr=subprocess.PIPE, preexec_fn=self.limits,
+            )  # fmt: skip
 
     def wait(self, process: subprocess.Popen[str]) -> Ended:
         if self.signal_after is not None:

@@ -160,6 +160,53 @@ def test_the_most_probable_states(exact: credo.Fit) -> None:
     assert frame["state"].to_list() == ["no", "no", "shadow"]
 
 
+# Soft evidence is the same as the result of one more test, with these probabilities.
+WITH_TEST = credo.Network(
+    {**{name: NETWORK.states(name) for name in NETWORK.names}, "test": ["other", "seen"]},
+    {**NETWORK.parents, "test": ["lung"]},
+    {**NETWORK.cpts, "test": [[0.99, 0.01], [0.2, 0.8]]},
+)
+SOFT = {"lung": {"no": 0.01, "yes": 0.8}}
+
+
+@pytest.fixture(scope="module")
+def with_test() -> credo.Fit:
+    return credo.fit(WITH_TEST, ROWS, method="ml", fixed=WITH_TEST.names)
+
+
+@pytest.fixture(scope="module")
+def without_test() -> credo.Fit:
+    return credo.fit(NETWORK, ROWS, method="ml", fixed=NETWORK.names)
+
+
+def test_soft_evidence_is_that_of_one_more_test(with_test: credo.Fit, without_test: credo.Fit) -> None:
+    expected = with_test.most_probable("xray=clear, test=seen")["state"].to_list()
+    assert without_test.most_probable("xray=clear", soft=SOFT)["state"].to_list() == expected[:-1]
+    assert expected[:-1] != without_test.most_probable("xray=clear")["state"].to_list()
+    one = without_test.sensitivity("P(smoke=yes | xray=shadow)", soft=SOFT)
+    other = with_test.sensitivity("P(smoke=yes | xray=shadow, test=seen)")
+    assert one.probability == pytest.approx(other.probability, abs=1e-12)
+    changes = dict(other.parameters.select("parameter", "change_per_point").iter_rows())
+    for parameter, change in one.parameters.select("parameter", "change_per_point").iter_rows():
+        assert changes[parameter] == pytest.approx(change, abs=1e-12)
+    without = dict(one.evidence.select("evidence", "without").iter_rows())
+    expected_without = dict(other.evidence.select("evidence", "without").iter_rows())
+    assert without["lung, uncertain"] == pytest.approx(expected_without["test=seen"], abs=1e-12)
+    with pytest.raises(QueryError, match="xray is given twice"):
+        without_test.sensitivity("P(smoke=yes | xray=shadow)", soft={"xray": {"clear": 1}})
+    with pytest.raises(QueryError, match="xray is given twice"):
+        without_test.most_probable("xray=shadow", soft={"xray": {"clear": 1}})
+
+
+def test_bars_of_a_case_that_is_known_completely_and_impossible_are_refused() -> None:
+    certain = NETWORK.with_cpts({"lung": [[1.0, 0.0], [0.8, 0.2]]})
+    fit = credo.fit(certain, ROWS, method="ml", fixed=NETWORK.names)
+    with pytest.raises(QueryError, match="probability zero"):
+        fit.marginals("smoke=no, lung=yes, xray=clear")
+    with pytest.raises(QueryError, match="probability zero"):
+        fit.marginals("smoke=no, lung=yes")
+
+
 def test_sensitivity_equals_the_change_of_the_answer(sampled: credo.Fit) -> None:
     question = "P(lung=yes | xray=shadow)"
     found = sampled.sensitivity(question)

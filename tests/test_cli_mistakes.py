@@ -128,3 +128,16 @@ def test_small_probabilities_are_not_printed_as_zero(folder: Path) -> None:
     done = run("learn", "rare.bif", "rare.csv", folder=folder)
     assert re.search(r"0\.001\d \[0\.000\d\d, 0\.00\d\d\]", done.stdout)
     assert "[0.00," not in done.stdout
+
+
+def test_trust_is_a_share_or_a_percentage_and_means_doubt(folder: Path) -> None:
+    done = run("learn", "net.bif", "patients.csv", "-k", "first.credo", "--trust", "often", folder=folder)
+    assert done.returncode == 2
+    assert done.stderr == "credo: --trust is a share such as 0.9 or 90%, or the word learn; it is 'often'.\n"
+    trusted = run(
+        "learn", "net.bif", "patients.csv", "-k", "first.credo", "--trust", "90%", "--draws", "100", "--json",
+        folder=folder,
+    )  # fmt: skip
+    content = json.loads(trusted.stdout)
+    assert content["statements"][0]["believed"] == 0.9
+    assert content["experts"][0]["is_given"]

@@ -163,7 +163,10 @@ def test_products_beside_doubted_statements_are_refused() -> None:
         ({"doubt": 1}, "doubt is True or False"),
         ({"trust": 1.0}, "trust is a number above 0 and below 1"),
         ({"trust": "always"}, "trust is a number"),
-        ({"doubt": True, "method": "cmap"}, "The method cmap cannot weigh statements that may be wrong. Use posterior"),
+        (
+            {"doubt": True, "method": "cmap"},
+            "The method cmap cannot weigh statements that may be wrong, because it makes no draws",
+        ),
     ],
 )
 def test_options_that_mean_nothing(options: dict[str, object], message: str) -> None:
@@ -173,8 +176,21 @@ def test_options_that_mean_nothing(options: dict[str, object], message: str) -> 
 
 @pytest.mark.parametrize("asked", [{"doubt": True}, {"trust": 0.6}, {}])
 def test_a_statement_that_cannot_be_weighed_does_not_become_a_hard_one(asked: dict[str, Any]) -> None:
-    network = credo.Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, {"lung": ["smoke"]})
-    rows = pl.DataFrame({"smoke": ["no", "yes"], "lung": ["no", "yes"]})
-    text = "P(lung=yes) <= 10%" if asked else "expert a: P(lung=yes) <= 10%"
-    with pytest.raises(OptionError, match="several CPTs make up"):
-        credo.fit(network, rows, text, **asked)
+    product = "P(lung=yes | smoke=no) * P(smoke=yes) <= 0.1"
+    with pytest.raises(OptionError, match="compares products of probabilities"):
+        credo.fit(NETWORK, ROWS, product if asked else f"expert a: {product}", **asked)
+
+
+def test_what_is_believed_before_the_data_is_not_what_was_learned() -> None:
+    text = "expert a: P(lung=yes | smoke=yes) >= 0.9\nexpert b with reliability between 0.5 and 0.7: smoke raises lung"
+    fit = credo.fit(NETWORK, ROWS, text)
+    assert sorted(fit.statements()["believed"].to_list()) == [pytest.approx(0.6), pytest.approx(0.9)]
+    assert fit.experts()["expert"].to_list() == ["a", "b"]  # nobody else said anything
+    assert "Expert a is right in" in str(fit)
+    assert "learned from 1 statement)" in str(fit)
+
+
+def test_no_weight_of_soft_statements_is_spoken_of() -> None:
+    rows = ROWS.with_columns(pl.when(pl.int_range(60) % 20 == 0).then(None).otherwise("lung").alias("lung"))
+    fit = credo.fit(NETWORK, rows, "expert a: smoke raises lung", em=credo.EMOptions(starts=1))
+    assert not [each for each in fit.findings if each.kind in ("soft weight", "folds")]

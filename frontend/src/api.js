@@ -33,11 +33,24 @@ export const upload = (file) =>
     body: file,
   });
 
-// Events of the studio; where the connection breaks, the browser makes it again by itself.
-export function listen(onEvent, onConnection) {
-  const source = new EventSource("/api/events");
-  source.onmessage = (message) => onEvent(JSON.parse(message.data));
-  source.onopen = () => onConnection(true);
-  source.onerror = () => onConnection(false);
-  return () => source.close();
+const AGAIN = 1_000; // milliseconds until a connection that was refused is tried again
+
+// Events of the studio. A browser makes a broken connection again by itself, but gives one up that was refused: as by a
+// studio that started anew, until its address was opened in some tab.
+export function listen(onEvent, onBroken) {
+  let source = null;
+  let timer = null;
+  const connect = () => {
+    source = new EventSource("/api/events");
+    source.onmessage = (message) => onEvent(JSON.parse(message.data));
+    source.onerror = () => {
+      onBroken();
+      if (source.readyState === EventSource.CLOSED) timer = setTimeout(connect, AGAIN);
+    };
+  };
+  connect();
+  return () => {
+    clearTimeout(timer);
+    source.close();
+  };
 }

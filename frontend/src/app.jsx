@@ -64,7 +64,8 @@ function TopBar() {
         )}
         {!connected && (
           <span className="problem" role="alert">
-            Not connected. What you type is kept in this tab.
+            Not connected. What you type is kept in this tab. If the studio has ended, start it again: this page goes on as soon as its new
+            address is open.
           </span>
         )}
       </p>
@@ -87,6 +88,20 @@ function TopBar() {
         </button>
       </nav>
     </header>
+  );
+}
+
+function Toast() {
+  const toast = useStudio((s) => s.toast);
+  useEffect(() => {
+    if (!toast) return undefined;
+    const timer = setTimeout(() => useStudio.setState({ toast: "" }), 8_000);
+    return () => clearTimeout(timer);
+  }, [toast]);
+  return (
+    <div className={toast ? "toast" : "hidden"} role="status">
+      {toast}
+    </div>
   );
 }
 
@@ -176,6 +191,7 @@ export function App() {
       </main>
       {dialog === "open" && <OpenDialog />}
       <Tour />
+      <Toast />
     </>
   );
 }

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "react";
 import { post } from "./api.js";
 import { Bar, describe } from "./graph.jsx";
+import { LearnNow } from "./learn.jsx";
 import { percent } from "./states.js";
 import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";
@@ -10,19 +11,23 @@ const MANY = 12; // variables from which on a field finds them
 
 function Target({ variable, state, setState }) {
   const numbers = useStudio((s) => s.bars?.bars?.[variable.name]);
+  const before = useStudio((s) => s.bars?.before?.[variable.name]);
   return (
     <ul className="target" aria-label={`How probable the states of ${variable.name} are`}>
       {variable.states.map((each, index) => {
         const [value, low, high] = numbers?.[index] ?? [];
         return (
-          <li key={each} title={describe(each, numbers?.[index])}>
+          <li key={each} title={describe(each, numbers?.[index], before?.[index])}>
             <label className="pick">
               <input type="radio" name="target-state" checked={each === state} onChange={() => setState(each)} />
               <span>{each}</span>
             </label>
-            <Bar numbers={numbers?.[index]} />
+            <Bar numbers={numbers?.[index]} before={before?.[index]} />
             <b>{percent(value)}</b>
-            <small>{low !== null && low !== undefined ? `${percent(low)} to ${percent(high)}` : ""}</small>
+            <small>
+              {low !== null && low !== undefined ? `${percent(low)} to ${percent(high)}` : ""}
+              {before ? `${low === null ? "" : "; "}${percent(before[index])} in the fit before` : ""}
+            </small>
           </li>
         );
       })}
@@ -141,7 +146,7 @@ function Explanation() {
   useEffect(() => setStates(null), [given]);
   const run = async () => {
     try {
-      setStates((await post("/api/most-probable", { evidence: given.evidence, do: given.do })).states);
+      setStates((await post("/api/most-probable", given)).states);
       setProblem("");
     } catch (error) {
       setProblem(error.message);
@@ -152,7 +157,6 @@ function Explanation() {
       <button type="button" onClick={run}>
         Most probable explanation
       </button>
-      {Object.keys(given.soft).length > 0 && <p className="hint">It leaves uncertain evidence aside.</p>}
       {problem && <p className="problem">{problem}</p>}
       {states && (
         <table className="numbers">
@@ -181,8 +185,7 @@ function Sensitivity({ variable, state }) {
   useEffect(() => setFound(null), [given, variable.name, state]);
   const run = async () => {
     try {
-      const { evidence, do: set } = given;
-      setFound(await post("/api/sensitivity", { variable: variable.name, state, evidence, do: set }));
+      setFound(await post("/api/sensitivity", { variable: variable.name, state, ...given }));
       setProblem("");
     } catch (error) {
       setProblem(error.message);
@@ -197,7 +200,8 @@ function Sensitivity({ variable, state }) {
       {found && (
         <>
           <p>
-            {found.query} is {percent(found.probability)} at the learned numbers.
+            {found.query}
+            {Object.keys(given.soft).length > 0 ? ", with the uncertain evidence," : ""} is {percent(found.probability)} at the learned numbers.
           </p>
           {found.evidence.length > 0 && (
             <table className="numbers">
@@ -319,12 +323,10 @@ export function AskPanel() {
   return (
     <>
       {!bars?.source && (
-        <p className="hint">
-          {bars?.note ?? "Learn first."}{" "}
-          <button type="button" onClick={() => show({ panel: "learn" })}>
-            Go to Learn
-          </button>
-        </p>
+        <section>
+          <p>There are no probabilities yet. Learn them from the table and the statements, then ask.</p>
+          <LearnNow options={{}} />
+        </section>
       )}
       <label>
         How probable is
@@ -335,6 +337,7 @@ export function AskPanel() {
         </select>
       </label>
       {bars?.source && <Target variable={variable} state={state} setState={setChosen} />}
+      {bars?.source && bars.note && <p className="hint">{bars.note}</p>}
       <h3>This case</h3>
       <Case />
       <fieldset className="means">

@@ -6,7 +6,7 @@ import { defaultKeymap, history, historyKeymap, redo, redoDepth, undo, undoDepth
 import { bracketMatching, syntaxHighlighting } from "@codemirror/language";
 import { lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { search, searchKeymap } from "@codemirror/search";
-import { ChangeSet, EditorState, RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
+import { ChangeSet, EditorState, RangeSetBuilder, StateEffect, StateField, Text } from "@codemirror/state";
 import {
   EditorView,
   GutterMarker,
@@ -21,10 +21,10 @@ import { classHighlighter } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 import { ApiError, get, post } from "./api.js";
 import { completer, credoLanguage } from "./language.js";
-import { STATES } from "./states.js";
+import { STATES, describeStatement } from "./states.js";
 import { useStudio } from "./store.js";
 
-const WAIT = 60; // milliseconds after a keystroke until the change is sent
+const WAIT = 30; // milliseconds after a keystroke until the change is sent
 const RETRY = 2_000; // milliseconds until a change that could not be sent is sent again
 
 class StateMarker extends GutterMarker {
@@ -66,12 +66,13 @@ export function Editor() {
   useEffect(() => {
     const { opened, show } = useStudio.getState();
     if (!opened) return undefined;
-    const sync = makeSync(view, generation);
+    const sync = makeSync(view, generation, opened);
     view.current = new EditorView({
       parent: place.current,
       state: newState(opened.text, opened.version, sync),
     });
     show({ editor: editorActions(view, sync) });
+    sync.takeBack();
     // What was found needs room, and takes it from the editor: the line that is being written stays in sight.
     const resized = new ResizeObserver(() => {
       const now = view.current;
@@ -98,7 +99,7 @@ export function Editor() {
     for (const each of [...check.statements].sort((a, b) => a.line - b.line)) {
       if (each.line < 1 || each.line > doc.lines) continue;
       const start = doc.line(each.line).from;
-      builder.add(start, start, new StateMarker(each.state, `${STATES[each.state].label}. ${each.detail}`.trim()));
+      builder.add(start, start, new StateMarker(each.state, describeStatement(each)));
     }
     view.current.dispatch({ effects: setMarks.of(builder.finish()) });
   }, [check]);
@@ -147,11 +148,12 @@ function newState(text, version, sync) {
 }
 
 // One thing at a time: what comes while a change is on its way waits for it, and nothing is missed.
-function makeSync(view, generation) {
+function makeSync(view, generation, opened) {
   let timer = null;
   let last = Promise.resolve();
   let pullWaits = false;
   let stopped = false;
+  let agreed = Text.of(opened.text.split("\n")); // the text that the studio has, as far as this tab knows
 
   const inTurn = (task) => {
     last = last.then(() => (stopped || !view.current ? undefined : task()));
@@ -160,14 +162,21 @@ function makeSync(view, generation) {
 
   const apply = (updates) => {
     const received = updates.map((each) => ({ clientID: each.clientID, changes: ChangeSet.fromJSON(each.changes) }));
+    for (const each of received) agreed = each.changes.apply(agreed);
     if (received.length) view.current.dispatch(receiveUpdates(view.current.state, received));
   };
 
-  // What other tabs wrote; false where this tab has to begin again.
+  // What was typed and is not yet the studio's, as one change; null where there is nothing.
+  const unsent = () => {
+    const waiting = view.current ? sendableUpdates(view.current.state) : [];
+    return waiting.length ? waiting.map((each) => each.changes).reduce((one, next) => one.compose(next)) : null;
+  };
+
+  // What other tabs wrote; where this tab is too far behind, it begins again.
   async function take() {
     const version = getSyncedVersion(view.current.state);
     try {
-      const found = await get(`/api/updates?since=${version}&generation=${generation}`);
+      const found = await get(`/api/updates?since=${version}&generation=${encodeURIComponent(generation)}`);
       if (!stopped) apply(found.updates);
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 409) return;
@@ -199,7 +208,8 @@ function makeSync(view, generation) {
       } catch (error) {
         if (stopped) return;
         if (error.status !== 409) {
-          useStudio.setState({ error: error.message });
+          // Without a connection the bar on top says so; when it is back, this is sent.
+          useStudio.setState(error.status ? { error: error.message } : { connected: false });
           timer = setTimeout(flush, RETRY);
           return;
         }
@@ -219,30 +229,82 @@ function makeSync(view, generation) {
     if (view.current && sendableUpdates(view.current.state).length) timer = setTimeout(flush, WAIT);
   };
 
-  // The studio started anew, or this tab was too far behind: what was typed and not yet taken is put into its text.
+  // The studio started anew, or this tab was too far behind: what was typed and not yet taken is carried over.
   async function reconnect() {
-    const unsent = sendableUpdates(view.current.state).length ? view.current.state.doc.toString() : null;
+    const changes = unsent();
+    const before = carried;
+    if (changes) carried = { file: fileOf(opened), base: agreed.toString(), changes: changes.toJSON() };
     stopped = true;
-    const { load, show } = useStudio.getState();
-    await load();
-    if (unsent !== null)
-      setTimeout(() => {
-        const { editor, opened } = useStudio.getState();
-        if (opened && opened.text !== unsent) editor?.setText(unsent);
-        show({ toast: "What you typed in the meantime is kept." });
-      }, 50);
+    try {
+      await useStudio.getState().load();
+    } catch {
+      stopped = false; // it is gone again: the next sign of life leads back here
+      carried = before;
+    }
   }
+
+  // What this tab wrote, or one that was closed, when no studio was there to take it: made to the text as it is now.
+  function takeBack() {
+    if (carried && carried.file !== fileOf(opened)) keep(carried); // until its file is open again
+    const found = [...(carried?.file === fileOf(opened) ? [carried] : []), ...keptBefore(fileOf(opened))];
+    carried = null;
+    for (const { base, changes } of found) {
+      const now = view.current.state.doc.toString();
+      const theirs = ChangeSet.of(difference(base, now), base.length);
+      const mine = ChangeSet.fromJSON(changes).map(theirs);
+      if (mine.apply(view.current.state.doc).eq(view.current.state.doc)) continue;
+      view.current.dispatch({ changes: mine });
+      useStudio.setState({ toast: "What you typed while the studio was away is back. Undo takes it out again." });
+    }
+  }
+
+  // A tab that closes leaves what no studio has taken to the next one.
+  const leave = () => {
+    const changes = unsent();
+    if (changes && !stopped) keep({ file: fileOf(opened), base: agreed.toString(), changes: changes.toJSON() });
+  };
+  window.addEventListener("pagehide", leave);
 
   return {
     soon,
     flush,
     pull,
     reconnect,
+    takeBack,
     stop: () => {
       stopped = true;
       clearTimeout(timer);
+      window.removeEventListener("pagehide", leave);
     },
   };
+}
+
+// What was typed and not yet taken when this page connected anew.
+let carried = null;
+const KEPT = "credo-unsent-";
+const fileOf = (opened) => `${useStudio.getState().state?.folder}/${opened.knowledge}`;
+
+function keep(unsent) {
+  try {
+    localStorage.setItem(KEPT + crypto.getRandomValues(new Uint32Array(2)).join("-"), JSON.stringify(unsent));
+  } catch {
+    // There is no room, or it is not allowed.
+  }
+}
+
+function keptBefore(file) {
+  const names = Object.keys(localStorage).filter((name) => name.startsWith(KEPT));
+  return names.flatMap((name) => {
+    try {
+      const found = JSON.parse(localStorage.getItem(name));
+      if (found.file !== file) return [];
+      localStorage.removeItem(name);
+      return [found];
+    } catch {
+      localStorage.removeItem(name);
+      return [];
+    }
+  });
 }
 
 // The smallest change from one text to another: what is equal at both ends stays.

@@ -1,5 +1,4 @@
 // The network: variables as boxes with their states as bars, laid out in layers; a click on a state is evidence.
-import dagre from "@dagrejs/dagre";
 import {
   Background,
   BaseEdge,
@@ -11,78 +10,147 @@ import {
   Position,
   ReactFlow,
   ReactFlowProvider,
+  ViewportPortal,
   getBezierPath,
   useNodesState,
   useReactFlow,
   useStore,
 } from "@xyflow/react";
-import { memo, useEffect, useMemo, useRef, useState } from "react";
+import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
-const WIDTH = 224;
-const ROW = 24;
-const HEAD = 34;
 const MOST_STATES = 12; // that a box shows
-const FAR = 0.5; // zoom below which a box shows its name alone
+const MOST_DRAWN = 400; // variables that are all drawn, so that moving the network draws nothing anew
+const FAR = 0.55; // zoom below which a box shows its name alone, in letters that stay as large as they are
 const LARGEST = 1.1; // zoom to begin with
-const READABLE = 0.34; // zoom below which names are too small to begin with
+const NEAR = 0.85; // zoom at which a variable that was looked for is shown
 const LARGE = 40; // variables from which on boxes stand closer, and a map shows where one is
-
-const heightOf = (variable) => HEAD + ROW * Math.min(variable.states.length, MOST_STATES + 1) + 8;
-
-function layout(variables) {
-  const graph = new dagre.graphlib.Graph();
-  const close = variables.length > LARGE;
-  graph.setGraph({ rankdir: "TB", nodesep: close ? 14 : 36, edgesep: close ? 6 : 20, ranksep: close ? 44 : 56, marginx: 16, marginy: 16 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const each of variables) graph.setNode(each.name, { width: WIDTH, height: heightOf(each) });
-  for (const each of variables)
-    for (const parent of each.parents) if (graph.hasNode(parent)) graph.setEdge(parent, each.name);
-  dagre.layout(graph);
-  const places = new Map(
-    variables.map((each) => {
-      const place = graph.node(each.name);
-      return [each.name, { x: place.x - WIDTH / 2, y: place.y - heightOf(each) / 2 }];
-    }),
-  );
-  const routes = new Map(graph.edges().map((edge) => [arcId(edge.v, edge.w), graph.edge(edge).points]));
-  return { places, routes };
-}
+const MANY = 12; // variables from which on a field finds them
+const STEP = 1.15; // between two zooms at which it is decided anew which names there is room for
 
 // Everything that is drawn: arrows may go round the boxes.
-function bounds(variables, places, routes) {
-  const all = [...routes.values()].flat();
-  for (const each of variables) {
-    const place = places.get(each.name);
-    all.push(place, { x: place.x + WIDTH, y: place.y + heightOf(each) });
-  }
-  const [xs, ys] = [all.map((each) => each.x), all.map((each) => each.y)];
+function bounds({ boxes, routes }) {
+  const xs = [...Object.values(boxes).flatMap(([x, , width]) => [x, x + width]), ...routes.flatMap(([, , points]) => points.map(([x]) => x))];
+  const ys = Object.values(boxes).flatMap(([, y, , height]) => [y, y + height]);
   const [x, y] = [Math.min(...xs), Math.min(...ys)];
   return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
 }
 
 export const arcId = (parent, child) => JSON.stringify([parent, child]);
 
-// An arrow goes where the layout left room for it; between boxes that were moved, it goes straight there.
-function Arrow({ id, sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, data, markerEnd }) {
-  const points = data?.points;
-  let path;
-  if (points && points.length > 2) {
-    const inner = points.slice(1, -1);
-    const all = [{ x: sourceX, y: sourceY }, ...inner, { x: targetX, y: targetY }];
-    path = `M ${all[0].x} ${all[0].y}`;
-    for (let i = 1; i < all.length; i += 1) {
-      const [from, to] = [all[i - 1], all[i]];
-      const half = (to.y - from.y) / 2;
-      path += ` C ${from.x} ${from.y + half}, ${to.x} ${to.y - half}, ${to.x} ${to.y}`;
-    }
-  } else [path] = getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition });
-  return <BaseEdge id={id} path={path} markerEnd={markerEnd} interactionWidth={18} />;
+// Lines and curves in turns, as the layout left room for them.
+function curve(points) {
+  let path = `M${points[0][0]} ${points[0][1]}`;
+  for (let place = 1; place < points.length; place += 1) {
+    const [[fromX, fromY], [x, y]] = [points[place - 1], points[place]];
+    const middle = (fromY + y) / 2;
+    path += place % 2 ? `V${y}` : `C${fromX} ${middle} ${x} ${middle} ${x} ${y}`;
+  }
+  return path;
 }
 
+// Between boxes that were moved, an arrow goes straight there.
+function Arrow({ id, sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, data, markerEnd }) {
+  const [straight] = data?.points ? [] : getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition });
+  const path = straight ?? curve(data.points);
+  return <BaseEdge id={id} path={path} markerEnd={markerEnd} className={data?.kind} interactionWidth={18} />;
+}
 
-export function Bar({ numbers }) {
+const TIPS = Object.fromEntries(
+  ["raises", "lowers", "neutral"].map((kind) => [kind, { type: MarkerType.ArrowClosed, width: 13, height: 13, color: `var(--${kind})` }]),
+);
+const MEANING = { raises: "raises", lowers: "lowers", neutral: "neither raises nor lowers throughout" };
+
+// How wide a name is on the screen, in pixels.
+const brush = document.createElement("canvas").getContext("2d");
+const widths = new Map();
+function widthOf(name) {
+  if (!widths.has(name)) {
+    brush.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
+    widths.set(name, brush.measureText(name).width);
+  }
+  return widths.get(name);
+}
+
+// Names that keep their size when the network is far away. Where there is no room for all, those come first that were
+// chosen, observed, or have the most arrows; a name is left out where it would cover another one.
+function FarNames({ variables, boxOf }) {
+  const step = useStore((s) => Math.round(Math.log(s.transform[2]) / Math.log(STEP)));
+  const selected = useStudio((s) => s.selected);
+  const given = useStudio((s) => s.given);
+  const zoom = STEP ** step;
+  const names = useMemo(() => {
+    const arrows = new Map(variables.map((each) => [each.name, each.parents.length]));
+    for (const each of variables) for (const parent of each.parents) arrows.set(parent, (arrows.get(parent) ?? 0) + 1);
+    const rank = (name) =>
+      (name === selected ? 2000 : 0) + (given.evidence[name] !== undefined || given.do[name] !== undefined || given.soft[name] ? 1000 : 0) + arrows.get(name);
+    const taken = [];
+    for (const each of [...variables].sort((a, b) => rank(b.name) - rank(a.name))) {
+      const own = boxOf(each.name);
+      if (!own) continue;
+      const shown = each.name.length > 26 ? `${each.name.slice(0, 25)}…` : each.name;
+      const [width, height] = [(widthOf(shown) + 8) / zoom, 17 / zoom];
+      const box = { name: each.name, shown, x: own.x + own.width / 2, y: own.y + own.height / 2, width, height };
+      const covers = (other) => Math.abs(box.x - other.x) < (box.width + other.width) / 2 && Math.abs(box.y - other.y) < (box.height + other.height) / 2;
+      if (!taken.some(covers)) taken.push(box);
+    }
+    return taken;
+  }, [variables, boxOf, step, selected, given]);
+  return (
+    <ViewportPortal>
+      <div className="far-names" aria-hidden="true" style={{ fontSize: `${12 / zoom}px` }}>
+        {names.map((each) => (
+          <span key={each.name} className={each.name === selected ? "selected" : ""} style={{ transform: `translate(${each.x}px, ${each.y}px) translate(-50%, -50%)` }}>
+            {each.shown}
+          </span>
+        ))}
+      </div>
+    </ViewportPortal>
+  );
+}
+
+// A field that goes to a variable.
+function Find({ variables, goTo }) {
+  const [text, setText] = useState("");
+  const match = (wanted) => {
+    const small = wanted.trim().toLowerCase();
+    if (!small) return undefined;
+    const found = (test) => variables.find((each) => test(each.name.toLowerCase()));
+    return found((name) => name === small) ?? found((name) => name.startsWith(small)) ?? found((name) => name.includes(small));
+  };
+  const go = (event) => {
+    event.preventDefault();
+    const found = match(text);
+    if (found) goTo(found.name);
+  };
+  return (
+    <form className="find" role="search" onSubmit={go}>
+      <input
+        type="search"
+        list="variables"
+        aria-label="Find a variable in the network"
+        placeholder="Find a variable"
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          const exact = variables.find((each) => each.name === event.target.value);
+          if (exact) goTo(exact.name);
+        }}
+      />
+      <datalist id="variables">
+        {variables.map((each) => (
+          <option key={each.name} value={each.name} />
+        ))}
+      </datalist>
+    </form>
+  );
+}
+
+// Whether the fit before is worth a mark of its own.
+export const hasMoved = (value, before) => before !== null && before !== undefined && Math.abs(value - before) >= 0.005;
+
+export function Bar({ numbers, before }) {
   const [value, low, high] = numbers ?? [null, null, null];
   return (
     <span className="bar" aria-hidden="true">
@@ -90,19 +158,21 @@ export function Bar({ numbers }) {
       {low !== null && low !== undefined && (
         <span className="whisker" style={{ left: `${100 * low}%`, width: `${Math.max(0.5, 100 * (high - low))}%` }} />
       )}
+      {hasMoved(value, before) && <span className="before" style={{ left: `${100 * before}%` }} />}
     </span>
   );
 }
 
-export function describe(state, numbers) {
+export function describe(state, numbers, before) {
   if (!numbers) return state;
   const [value, low, high] = numbers;
   const interval = low === null ? "" : `, 95% interval ${percent(low)} to ${percent(high)}`;
-  return `${state} ${percent(value)}${interval}`;
+  return `${state} ${percent(value)}${interval}${before === undefined ? "" : `; ${percent(before)} in the fit before`}`;
 }
 
 const VariableNode = memo(({ data: variable }) => {
   const numbers = useStudio((s) => s.bars?.bars?.[variable.name]);
+  const before = useStudio((s) => s.bars?.before?.[variable.name]);
   const observed = useStudio((s) => s.given.evidence[variable.name]);
   const set = useStudio((s) => s.given.do[variable.name]);
   const soft = useStudio((s) => s.given.soft[variable.name]);
@@ -130,12 +200,12 @@ const VariableNode = memo(({ data: variable }) => {
             key={state}
             className="state nodrag"
             aria-pressed={observed === state || set === state}
-            aria-label={`${describe(state, numbers?.[index])}; ${variable.name}`}
-            title={describe(state, numbers?.[index])}
+            aria-label={`${describe(state, numbers?.[index], before?.[index])}; ${variable.name}`}
+            title={describe(state, numbers?.[index], before?.[index])}
             onClick={(event) => observe(variable.name, state, event.altKey ? "do" : clickMeans)}
           >
             <span className="label">{state}</span>{" "}
-            <Bar numbers={numbers?.[index]} />
+            <Bar numbers={numbers?.[index]} before={before?.[index]} />
             <span className="number">{numbers ? percent(numbers[index]?.[0]) : ""}</span>
           </button>
         ))}
@@ -152,65 +222,77 @@ const nodeTypes = { variable: VariableNode };
 const edgeTypes = { arrow: Arrow };
 
 function Flow() {
-  const network = useStudio((s) => s.network);
+  const { network, picture } = useStudio((s) => s.drawing);
   const given = useStudio((s) => s.given);
   const impossible = useStudio((s) => s.impossible);
-  const note = useStudio((s) => s.bars?.note);
-  const clear = useStudio((s) => s.clear);
+  const hasBefore = useStudio((s) => Boolean(s.bars?.before));
+  const arrows = useStudio((s) => s.fit?.arrows ?? s.opened?.arrows);
+  const { clear, show } = useStudio.getState();
   const selected = useStudio((s) => s.selectedArc);
   const far = useStore((s) => s.transform[2] < FAR);
   const flow = useReactFlow();
   const moved = useRef(new Map());
-  const shape = JSON.stringify(network?.variables.map((each) => [each.name, each.states.length, each.parents]) ?? []);
 
   const [nodes, setNodes, onNodesChange] = useNodesState([]);
-  const { places, routes } = useMemo(() => layout(network.variables), [shape]);
+  const routes = useMemo(() => new Map(picture.routes.map(([parent, child, points]) => [arcId(parent, child), points])), [picture]);
   const [movedCount, setMovedCount] = useState(0);
+  const boxOf = useCallback(
+    (name) => {
+      const box = picture.boxes[name];
+      return box && { x: box[0], y: box[1], width: box[2], height: box[3], ...moved.current.get(name) };
+    },
+    [picture, movedCount],
+  );
   useEffect(() => {
-    setNodes(network.variables.map((each) => ({
-      id: each.name,
-      type: "variable",
-      data: each,
-      position: moved.current.get(each.name) ?? places.get(each.name),
-      width: WIDTH,
-      height: heightOf(each),
-      ariaLabel: each.name,
-    })));
-  }, [network, places, setNodes]);
+    setNodes(
+      network.variables.map((each) => {
+        const { x, y, width, height } = boxOf(each.name);
+        return { id: each.name, type: "variable", data: each, position: { x, y }, width, height, ariaLabel: each.name };
+      }),
+    );
+  }, [network, picture, setNodes]);
   const edges = useMemo(
     () =>
       network.variables.flatMap((each) =>
-        each.parents.map((parent) => ({
-          id: arcId(parent, each.name),
-          type: "arrow",
-          source: parent,
-          target: each.name,
-          selected: selected === arcId(parent, each.name),
-          data: { points: moved.current.has(parent) || moved.current.has(each.name) ? null : routes.get(arcId(parent, each.name)) },
-          ariaLabel: `Arrow from ${parent} to ${each.name}`,
-          markerEnd: { type: MarkerType.ArrowClosed, width: 18, height: 18 },
-        })),
+        each.parents.map((parent) => {
+          const id = arcId(parent, each.name);
+          const learned = arrows?.[each.name]?.[parent];
+          const stated = each.stated?.[parent];
+          const kind = learned ?? stated ?? "neutral";
+          const says = learned ? `: ${MEANING[learned]}` : stated ? `: ${MEANING[stated]}, as a statement says` : "";
+          return {
+            id,
+            type: "arrow",
+            source: parent,
+            target: each.name,
+            selected: selected === id,
+            data: { kind, points: moved.current.has(parent) || moved.current.has(each.name) ? null : routes.get(id) },
+            ariaLabel: `Arrow from ${parent} to ${each.name}${says}`,
+            markerEnd: TIPS[kind],
+          };
+        }),
       ),
-    [network, selected, routes, movedCount],
+    [network, selected, routes, arrows, movedCount],
   );
+  const kinds = new Set(edges.map((each) => each.data.kind));
   const isLarge = network.variables.length > LARGE;
   const chosen = useStudio((s) => s.selected);
   const centre = (name, zoom) => {
-    const place = moved.current.get(name) ?? places.get(name);
-    if (place) flow.setCenter(place.x + WIDTH / 2, place.y + HEAD, { zoom, duration: 200 });
+    const box = boxOf(name);
+    if (box) flow.setCenter(box.x + box.width / 2, box.y + box.height / 2, { zoom, duration: 200 });
   };
   useEffect(() => {
     const timer = setTimeout(async () => {
-      await flow.fitBounds(bounds(network.variables, places, routes), { padding: 0.06 });
+      await flow.fitBounds(bounds(picture), { padding: 0.06 });
       if (flow.getZoom() > LARGEST) await flow.fitView({ padding: 0.1, maxZoom: LARGEST });
-      // Of a large network as a whole nothing could be read: it begins at the variable that is asked for.
-      if (flow.getZoom() < READABLE) centre(useStudio.getState().selected, READABLE);
     }, 30);
     return () => clearTimeout(timer);
-  }, [shape, flow]);
+  }, [picture, flow]);
   useEffect(() => {
-    const { clickedInNetwork } = useStudio.getState();
-    if (isLarge && chosen && chosen !== clickedInNetwork) centre(chosen, Math.max(flow.getZoom(), READABLE));
+    const { clickedInNetwork, wasChosen } = useStudio.getState();
+    // The variable that is asked about at first moves nothing; one that was chosen later is brought into sight.
+    if (isLarge && wasChosen && chosen && chosen !== clickedInNetwork) centre(chosen, Math.max(flow.getZoom(), NEAR));
+    show({ wasChosen: true });
   }, [chosen]);
 
   const count = Object.keys(given.evidence).length + Object.keys(given.do).length + Object.keys(given.soft).length;
@@ -226,34 +308,47 @@ function Flow() {
       maxZoom={2}
       nodesFocusable={false}
       edgesFocusable
-      onlyRenderVisibleElements={network.variables.length > 60}
+      onlyRenderVisibleElements={network.variables.length > MOST_DRAWN}
       deleteKeyCode={null}
       onNodeDragStop={(_, node) => {
         moved.current.set(node.id, node.position);
         setMovedCount((count) => count + 1);
       }}
-      onEdgeClick={(_, edge) => useStudio.setState({ selectedArc: edge.id, selected: edge.target, panel: "draw" })}
+      onEdgeClick={(_, edge) => useStudio.setState({ selectedArc: edge.id, selected: edge.target, clickedInNetwork: edge.target, panel: "draw" })}
       onConnect={({ source, target }) => useStudio.getState().edit?.({ op: "add_arc", parent: source, child: target })}
     >
       <Background gap={24} size={1} />
-      {isLarge && <MiniMap pannable zoomable position="bottom-left" ariaLabel="Map of the network" nodeColor="var(--bar)" />}
+      {far && <FarNames variables={network.variables} boxOf={boxOf} />}
+      {isLarge && <MiniMap pannable zoomable position="bottom-left" style={{ width: 150, height: 112 }} ariaLabel="Map of the network" nodeColor="var(--bar)" />}
       <Controls showInteractive={false} position="top-right" orientation="horizontal" />
       <Panel position="top-left" className="given">
+        {network.variables.length > MANY && (
+          <Find
+            variables={network.variables}
+            goTo={(name) => {
+              show({ selected: name, clickedInNetwork: name });
+              centre(name, Math.max(flow.getZoom(), NEAR));
+            }}
+          />
+        )}
         {count > 0 && (
           <button type="button" onClick={clear}>
             Clear evidence ({count})
           </button>
         )}
         {impossible && <span className="problem" role="alert">{impossible}</span>}
-        {!impossible && note && <span className="note">{note}</span>}
+      </Panel>
+      <Panel position="bottom-right" className="signs">
+        {["raises", "lowers"].map((kind) => kinds.has(kind) && <span key={kind} className={kind}>{kind}</span>)}
+        {hasBefore && <span className="was">the fit before</span>}
       </Panel>
     </ReactFlow>
   );
 }
 
 export function Graph() {
-  const network = useStudio((s) => s.network);
-  if (!network)
+  const drawing = useStudio((s) => s.drawing);
+  if (!drawing)
     return (
       <div className="empty">
         <p>There are no variables yet.</p>

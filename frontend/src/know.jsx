@@ -1,35 +1,64 @@
 // What was found about the statements: mistakes, conflicts with their ways out, and the state of each line.
-import { STATES } from "./states.js";
+import { useState } from "react";
+import { STATES, describeStatement } from "./states.js";
 import { useStudio } from "./store.js";
 
-const ROW = 34;
+const ORDER = ["conflict", "excluded", "contradicted", "unchecked", "redundant", "consistent"]; // the worst first
+const LEFT_OUT = new Set(["excluded", "contradicted", "redundant"]); // that one may want to do without
+const FEW = 30; // statements that a group shows at first
+const SHOWN_CONFLICTS = 20;
+
+const LINE = 15; // pixels, of a text in the graph
+const WIDE = 40; // letters of such a line
+const MOST_PLACES = 12;
+
+// A distribution in lines: its variable, then what is given.
+function linesOf(place) {
+  const [event, given] = place.split(" | ");
+  if (!given) return [event];
+  const lines = [`${event})`];
+  let line = "given";
+  for (const part of given.slice(0, -1).split(", ")) {
+    if (line.length + part.length > WIDE) {
+      lines.push(line);
+      line = " ";
+    }
+    line += ` ${part}`;
+  }
+  return [...lines, line];
+}
 
 // Statements on the left, what they are about on the right: who pulls at the same numbers is seen at once.
 function ConflictGraph({ conflict }) {
   const about = [...new Set(conflict.about.flat())];
-  const height = ROW * Math.max(conflict.statements.length, about.length);
-  if (!about.length || about.length > 12) return null;
-  const y = (index, count) => (height * (index + 0.5)) / count;
+  if (!about.length || about.length > MOST_PLACES) return null;
+  const texts = about.map(linesOf);
+  const starts = texts.map((_, index) => texts.slice(0, index).reduce((sum, lines) => sum + LINE * lines.length + 12, 6));
+  const total = starts.at(-1) + LINE * texts.at(-1).length + 6;
+  const height = Math.max(total, 30 * conflict.statements.length);
+  const shift = (height - total) / 2;
+  const left = (index) => (height * (index + 0.5)) / conflict.statements.length;
+  const right = (index) => shift + starts[index] + (LINE * texts[index].length) / 2;
   return (
-    <svg className="conflict-graph" viewBox={`0 0 400 ${height}`} role="img" aria-label={`Lines ${conflict.statements.map((each) => each.line).join(", ")} are about ${about.join(", ")}`}>
+    <svg className="conflict-graph" viewBox={`0 0 350 ${height}`} role="img" aria-label={`Lines ${conflict.statements.map((each) => each.line).join(", ")} are about ${about.join(", ")}`}>
       {conflict.about.map((places, index) =>
         places.map((place) => (
-          <line key={`${index}-${place}`} x1={64} y1={y(index, conflict.statements.length)} x2={104} y2={y(about.indexOf(place), about.length)} />
+          <path key={`${index}-${place}`} d={`M62 ${left(index)}C84 ${left(index)} 72 ${right(about.indexOf(place))} 94 ${right(about.indexOf(place))}`} />
         )),
       )}
       {conflict.statements.map((each, index) => (
         <g key={each.number}>
-          <rect x={1} y={y(index, conflict.statements.length) - 11} width={63} height={22} rx={5} />
-          <text x={32} y={y(index, conflict.statements.length) + 4} textAnchor="middle">
+          <rect x={1} y={left(index) - 11} width={61} height={22} rx={5} />
+          <text x={31} y={left(index) + 4} textAnchor="middle">
             line {each.line}
           </text>
         </g>
       ))}
-      {about.map((place, index) => (
-        <text key={place} y={y(index, about.length) - (place.includes(" | ") ? 3 : -4)}>
-          {place.split(" | ").map((part, line) => (
-            <tspan key={line} x={110} dy={line ? 14 : 0}>
-              {line ? `given ${part.slice(0, -1)}` : place.includes(" | ") ? `${part})` : part}
+      {texts.map((lines, index) => (
+        <text key={about[index]} y={shift + starts[index] + LINE - 4}>
+          {lines.map((line, number) => (
+            <tspan key={number} x={100} dy={number ? LINE : 0}>
+              {line}
             </tspan>
           ))}
         </text>
@@ -75,14 +104,61 @@ function Mistakes() {
             Line {each.line}: {each.message}
           </button>{" "}
           <span>{each.suggestion}</span>
-          {each.fixes.map((fix) => (
-            <button type="button" className="fix" key={fix} onClick={() => editor?.replaceLine(each.line, fix)}>
-              Write: <code>{fix}</code>
-            </button>
-          ))}
+          <span className="row">
+            {each.fixes.map((fix) => (
+              <button type="button" className="fix" key={fix} onClick={() => editor?.replaceLine(each.line, fix)}>
+                Write: <code>{fix}</code>
+              </button>
+            ))}
+            {!each.fixes.length && (
+              <button type="button" aria-label={`leave this line out: line ${each.line}`} onClick={() => editor?.leaveOut(each.line)}>
+                leave this line out
+              </button>
+            )}
+          </span>
         </li>
       ))}
+      {mistakes.length > 20 && <li>… and {mistakes.length - 20} more</li>}
     </ul>
+  );
+}
+
+// The statements that were found to be in one state; those that need somebody stand open.
+function Group({ state, statements, open }) {
+  const editor = useStudio((s) => s.editor);
+  const [most, setMost] = useState(FEW);
+  const [isOpen, setOpen] = useState(open);
+  const { sign, label } = STATES[state];
+  return (
+    <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <b aria-hidden="true">{sign}</b> {label} ({statements.length.toLocaleString("en")})
+      </summary>
+      {isOpen && (
+        <ul className="statements">
+          {statements.slice(0, most).map((each) => (
+            <li key={each.number} className={each.state}>
+              <button type="button" className="link" onClick={() => editor?.goTo(each.line)}>
+                {each.line}: {each.text}
+              </button>
+              <small>{describeStatement(each)}</small>
+              {LEFT_OUT.has(state) && (
+                <button type="button" aria-label={`leave this one out: line ${each.line}, ${each.text}`} onClick={() => editor?.leaveOut(each.line)}>
+                  leave this one out
+                </button>
+              )}
+            </li>
+          ))}
+          {statements.length > most && (
+            <li>
+              <button type="button" onClick={() => setMost(most + 100)}>
+                Show more
+              </button>
+            </li>
+          )}
+        </ul>
+      )}
+    </details>
   );
 }
 
@@ -91,12 +167,8 @@ export function KnowList() {
   const mistakes = useStudio((s) => s.mistakes);
   const message = useStudio((s) => s.message);
   const findings = useStudio((s) => s.findings);
-  const editor = useStudio((s) => s.editor);
   const statements = check?.statements ?? [];
-  const counts = Object.entries(STATES)
-    .map(([state, { short, sign }]) => [state, short, sign, statements.filter((each) => each.state === state).length])
-    .filter(([, , , count]) => count)
-    .reverse();
+  const groups = ORDER.map((state) => [state, statements.filter((each) => each.state === state)]).filter(([, own]) => own.length);
   return (
     <div className="found" tabIndex={0} role="region" aria-label="What was found about the statements">
       <h2 className="hidden">What was found</h2>
@@ -106,9 +178,9 @@ export function KnowList() {
             {mistakes.length} mistake{mistakes.length > 1 ? "s" : ""}
           </span>
         )}
-        {counts.map(([state, short, sign, count]) => (
+        {groups.map(([state, own]) => (
           <span key={state} className={`chip ${state}`}>
-            <b aria-hidden="true">{sign}</b> {count} {short}
+            <b aria-hidden="true">{STATES[state].sign}</b> {own.length.toLocaleString("en")} {STATES[state].short}
           </span>
         ))}
         {check?.message && <span className="problem">{check.message}</span>}
@@ -117,32 +189,26 @@ export function KnowList() {
       <Mistakes />
       {check?.conflicts?.length > 0 && (
         <ul className="conflicts" aria-label="Conflicts">
-          {check.conflicts.map((conflict, index) => (
+          {check.conflicts.slice(0, SHOWN_CONFLICTS).map((conflict, index) => (
             <Conflict key={index} conflict={conflict} number={index + 1} />
           ))}
+          {check.conflicts.length > SHOWN_CONFLICTS && <li>… and {check.conflicts.length - SHOWN_CONFLICTS} more conflicts</li>}
         </ul>
       )}
-      <details>
-        <summary>Each statement</summary>
-        <ul className="statements">
-          {statements.map((each) => (
-            <li key={each.number} className={each.state}>
-              <button type="button" className="link" onClick={() => editor?.goTo(each.line)}>
-                <b aria-hidden="true">{STATES[each.state].sign}</b> {each.line}: {each.text}
-              </button>
-              <small>
-                {STATES[each.state].label}
-                {each.verdict ? `; the data ${each.verdict}` : ""}; it binds {each.numbers} number{each.numbers === 1 ? "" : "s"}. {each.detail}
-              </small>
-            </li>
+      {statements.length > 0 && <h3>Each statement</h3>}
+      {groups.map(([state, own]) => (
+        <Group key={state} state={state} statements={own} open={state === "contradicted" || state === "excluded"} />
+      ))}
+      {findings.length > 0 && (
+        <details>
+          <summary>Taken from the table ({findings.length})</summary>
+          {findings.map((each) => (
+            <p key={each} className="hint">
+              {each}
+            </p>
           ))}
-        </ul>
-        {findings.map((each) => (
-          <p key={each} className="hint">
-            {each}
-          </p>
-        ))}
-      </details>
+        </details>
+      )}
     </div>
   );
 }

@@ -1,60 +1,130 @@
 // Learning: options with defaults that suit most, progress, and what changed.
 import { useState } from "react";
+import { Bar } from "./graph.jsx";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
 const RUNNING = new Set(["started", "progress", "fitted", "explained"]);
 
-export function LearnPanel() {
-  const methods = useStudio((s) => s.state.methods);
+// Kinds of findings that may change what somebody does; the others say how the table was read and the numbers were found.
+const ATTENTION = new Set([
+  "contradicted by the data",
+  "conflict",
+  "violated",
+  "missed",
+  "no data",
+  "impossible data",
+  "doubtful state",
+  "outside range",
+  "knowledge not used",
+  "soft statements ignored",
+  "not certified",
+  "not converged",
+  "not drawn",
+  "not mixed",
+  "local optimum",
+  "rows left out",
+  "column left out",
+]);
+
+function Findings({ findings }) {
+  const groups = Object.entries(Object.groupBy(findings, (each) => each.kind));
+  const list = (own) => (
+    <ul className="plain">
+      {own.map((each) => (
+        <li key={each.message}>{each.message}</li>
+      ))}
+    </ul>
+  );
+  const urgent = groups.filter(([kind]) => ATTENTION.has(kind));
+  const notes = groups.filter(([kind]) => !ATTENTION.has(kind));
+  const count = notes.reduce((sum, [, own]) => sum + own.length, 0);
+  return (
+    <section>
+      {urgent.map(([kind, own]) => (
+        <details key={kind} open className="urgent">
+          <summary>
+            {kind[0].toUpperCase() + kind.slice(1)} ({own.length})
+          </summary>
+          {list(own)}
+        </details>
+      ))}
+      {count > 0 && (
+        <details>
+          <summary>How the table was read, and the numbers were found ({count})</summary>
+          {notes.map(([kind, own]) => (
+            <div key={kind}>{list(own)}</div>
+          ))}
+        </details>
+      )}
+    </section>
+  );
+}
+
+// Progress with the time that is left, and a way out; the same in every panel.
+export function Progress() {
   const progress = useStudio((s) => s.progress);
-  const fit = useStudio((s) => s.fit);
+  const { cancel } = useStudio.getState();
+  const running = RUNNING.has(progress.event);
+  const left = progress.left ? (progress.left < 90 ? `${Math.ceil(progress.left)} s` : `${Math.ceil(progress.left / 60)} minutes`) : "";
+  return (
+    <div role="status" className="progress">
+      {running && (
+        <>
+          <progress max={1} value={progress.share ?? undefined} aria-label="Progress of learning" />
+          <p>
+            {progress.event === "fitted" || progress.event === "explained" ? "Learned. Explaining the result …" : (progress.phase ?? "Starting")}
+            {progress.detail ? ` (${progress.detail})` : ""}
+            {left ? `, about ${left} left` : ""}
+          </p>
+          <button type="button" onClick={cancel}>
+            Cancel
+          </button>
+        </>
+      )}
+      {progress.event === "cancelled" && <p>Cancelled. What was learned before is still here.</p>}
+      {progress.event === "error" && <p className="problem">{progress.message}</p>}
+    </div>
+  );
+}
+
+// Learning with the usual options, from wherever it is missing.
+export function LearnNow({ options }) {
+  const running = useStudio((s) => RUNNING.has(s.progress.event));
   const table = useStudio((s) => s.opened?.table);
   const mistakes = useStudio((s) => s.mistakes.length);
+  const conflicts = useStudio((s) => s.check?.conflicts?.length ?? 0);
+  const { learn } = useStudio.getState();
+  return (
+    <>
+      {!running && (
+        <div className="row">
+          <button type="button" className="primary" disabled={!table || mistakes > 0} onClick={() => learn(options)}>
+            Learn
+          </button>
+        </div>
+      )}
+      {!table && <p className="hint">Open a table to learn from.</p>}
+      {mistakes > 0 && <p className="hint">Correct the mistakes in the knowledge first.</p>}
+      {!mistakes && conflicts > 0 && <p className="hint">Statements are in conflict: leave some out first, or learning will say so.</p>}
+      <Progress />
+    </>
+  );
+}
+
+export function LearnPanel() {
+  const methods = useStudio((s) => s.state.methods);
+  const fit = useStudio((s) => s.fit);
   const comparison = useStudio((s) => s.comparison);
-  const { learn, cancel } = useStudio.getState();
+  const showBefore = useStudio((s) => s.showBefore);
+  const { show, ask } = useStudio.getState();
   const [method, setMethod] = useState("auto");
   const [prior, setPrior] = useState("");
   const [seed, setSeed] = useState(0);
   const [completeRows, setCompleteRows] = useState(false);
-  const running = RUNNING.has(progress.event);
   return (
     <>
-      <div className="row">
-        {!running && (
-          <button
-            type="button"
-            className="primary"
-            disabled={!table || mistakes > 0}
-            onClick={() => learn({ method, prior, seed, complete_rows: completeRows })}
-          >
-            Learn
-          </button>
-        )}
-        {running && (
-          <button type="button" onClick={cancel}>
-            Cancel
-          </button>
-        )}
-      </div>
-      {!table && <p className="hint">Open a table to learn from.</p>}
-      {mistakes > 0 && <p className="hint">Correct the mistakes in the knowledge first.</p>}
-      <div role="status" className="progress">
-        {running && (
-          <>
-            <progress max={1} value={progress.share ?? undefined} aria-label="Progress of learning" />
-            <p>
-              {progress.event === "fitted" || progress.event === "explained"
-                ? "Learned. Explaining the result …"
-                : (progress.phase ?? "Starting")}
-              {progress.detail ? ` (${progress.detail})` : ""}
-              {progress.left ? `, about ${Math.ceil(progress.left)} s left` : ""}
-            </p>
-          </>
-        )}
-        {progress.event === "cancelled" && <p>Cancelled. What was learned before is still here.</p>}
-        {progress.event === "error" && <p className="problem">{progress.message}</p>}
-      </div>
+      <LearnNow options={{ method, prior, seed, complete_rows: completeRows }} />
       {fit && (
         <section>
           <h3>Learned</h3>
@@ -62,16 +132,22 @@ export function LearnPanel() {
             From {fit.rows.toLocaleString("en")} rows by {fit.method}, in {fit.seconds.toFixed(1)} s. {fit.status}
           </p>
           {!fit.current && <p className="hint">The text has changed since: learn again to use it.</p>}
-          <ul className="plain">
-            {fit.findings.map((each) => (
-              <li key={each}>{each}</li>
-            ))}
-          </ul>
         </section>
       )}
       {comparison && (
         <section>
           <h3>What changed since the fit before</h3>
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={showBefore}
+              onChange={(event) => {
+                show({ showBefore: event.target.checked });
+                ask();
+              }}
+            />{" "}
+            Show the fit before beside this one, in the network and in Look
+          </label>
           {comparison.parameters.length === 0 && <p>Nothing: the numbers are the same.</p>}
           {comparison.parameters.length > 0 && (
             <table className="numbers">
@@ -85,7 +161,10 @@ export function LearnPanel() {
               <tbody>
                 {comparison.parameters.slice(0, 12).map((each) => (
                   <tr key={each.parameter}>
-                    <th scope="row">{each.parameter}</th>
+                    <th scope="row">
+                      {each.parameter}
+                      <Bar numbers={[each.first, null, null]} before={each.second} />
+                    </th>
                     <td>{percent(each.second)}</td>
                     <td>{percent(each.first)}</td>
                   </tr>
@@ -95,6 +174,7 @@ export function LearnPanel() {
           )}
         </section>
       )}
+      {fit && <Findings findings={fit.findings} />}
       <details>
         <summary>Options</summary>
         <label>

@@ -1,12 +1,14 @@
 // What was learned, and why: a CPT with data, knowledge and result; what each statement did; the report.
 import { useState } from "react";
+import { hasMoved } from "./graph.jsx";
+import { LearnNow } from "./learn.jsx";
 import { percent } from "./states.js";
 import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";
 
 const MOST_ROWS = 60;
 
-function Cell({ row, index, state, onClick, pressed, label }) {
+function Cell({ row, index, state, before, onClick, pressed, label }) {
   const at = (value) => `${100 * value}%`;
   const learned = row.learned[index];
   const [low, high] = [row.low?.[index], row.high?.[index]];
@@ -17,6 +19,7 @@ function Cell({ row, index, state, onClick, pressed, label }) {
     low !== null && low !== undefined ? `95% interval ${percent(low)} to ${percent(high)}` : "",
     data !== null && data !== undefined ? `data ${percent(data)} of ${row.observations} rows` : "no data",
     least !== null && least !== undefined ? `knowledge allows ${percent(least)} to ${percent(most)}` : "",
+    before !== undefined ? `${percent(before)} in the fit before` : "",
   ].filter(Boolean);
   return (
     <button type="button" className="cell" aria-pressed={pressed} aria-label={`${state} ${percent(learned)}; ${label}: ${words.join("; ")}`} title={words.join("\n")} onClick={onClick}>
@@ -25,15 +28,20 @@ function Cell({ row, index, state, onClick, pressed, label }) {
         {least !== null && least !== undefined && <span className="allowed" style={{ left: at(least), width: at(Math.max(0.005, most - least)) }} />}
         {low !== null && low !== undefined && <span className="whisker" style={{ left: at(low), width: at(Math.max(0.005, high - low)) }} />}
         {data !== null && data !== undefined && <span className="data" style={{ left: at(data) }} />}
+        {hasMoved(learned, before) && <span className="before" style={{ left: at(before) }} />}
         <span className="learned" style={{ left: at(learned) }} />
       </span>
-      <span className="number">{percent(learned)}</span>
+      <span className="number">
+        {percent(learned)}
+        {hasMoved(learned, before) && <small>{percent(before)}</small>}
+      </span>
     </button>
   );
 }
 
 function Cpt({ variable }) {
   const rows = useStudio((s) => s.explanation?.cpts?.[variable.name]);
+  const before = useStudio((s) => (s.showBefore ? s.comparison?.cpts?.[variable.name] : undefined));
   const [cell, setCell] = useState(null);
   if (!rows) return <p className="hint">The numbers of this CPT are being explained, or are too many to show here.</p>;
   const chosen = cell && cell.name === variable.name ? rows[cell.row] : null;
@@ -65,6 +73,7 @@ function Cpt({ variable }) {
                         row={row}
                         index={index}
                         state={state}
+                        before={before?.[row.index]?.[index]}
                         label={`P(${variable.name}=${state}${conditions.length ? ` | ${conditions.join(", ")}` : ""})`}
                         pressed={cell?.name === variable.name && cell.row === number && cell.index === index}
                         onClick={() => setCell({ name: variable.name, row: number, index })}
@@ -80,7 +89,12 @@ function Cpt({ variable }) {
       {rows.length > MOST_ROWS && <p className="hint">The first {MOST_ROWS} of {rows.length} configurations; the report has more.</p>}
       <p className="legend" aria-hidden="true">
         <span className="key learned" /> learned <span className="key whisker" /> 95% interval <span className="key data" /> data{" "}
-        <span className="key allowed" /> allowed by knowledge
+        <span className="key allowed" /> allowed by knowledge{" "}
+        {before && (
+          <>
+            <span className="key before" /> the fit before (second number)
+          </>
+        )}
       </p>
       {chosen && (
         <div className="stating">
@@ -97,6 +111,23 @@ function Cpt({ variable }) {
   );
 }
 
+// The network with its learned numbers, for other programs.
+function LearnedNetwork() {
+  const [ending, setEnding] = useState(".bif");
+  return (
+    <>
+      <a className="button" href={`/api/network?ending=${encodeURIComponent(ending)}`} download={`learned${ending}`}>
+        Download the network
+      </a>
+      <select aria-label="Kind of network file" value={ending} onChange={(event) => setEnding(event.target.value)}>
+        {[".bif", ".xdsl", ".net", ".xmlbif", ".dsl", ".uai"].map((each) => (
+          <option key={each}>{each}</option>
+        ))}
+      </select>
+    </>
+  );
+}
+
 export function LookPanel() {
   const fit = useStudio((s) => s.fit);
   const explanation = useStudio((s) => s.explanation);
@@ -104,17 +135,24 @@ export function LookPanel() {
   const selected = useStudio((s) => s.selected);
   const editor = useStudio((s) => s.editor);
   const { show } = useStudio.getState();
-  if (!fit) return <p className="hint">Learn first; then this shows what the result rests on.</p>;
+  if (!fit)
+    return (
+      <>
+        <p className="hint">Learn first; then this shows what the result rests on.</p>
+        <LearnNow options={{}} />
+      </>
+    );
   const variable = network.variables.find((each) => each.name === selected) ?? network.variables[0];
   return (
     <>
-      {fit.report && (
-        <p>
+      <div className="row">
+        {fit.report && (
           <a className="button" href="/api/report" download="report.html">
             Download the report
           </a>
-        </p>
-      )}
+        )}
+        <LearnedNetwork />
+      </div>
       <label>
         The probabilities of
         <select value={variable.name} onChange={(event) => show({ selected: event.target.value })}>

@@ -1,5 +1,6 @@
 // What to begin with: an example, files of the folder, files from elsewhere, or nothing.
 import { useEffect, useRef, useState } from "react";
+import { post } from "./api.js";
 import { useStudio } from "./store.js";
 
 const FIRST = "heart"; // for somebody who has never been here
@@ -11,6 +12,111 @@ const ABOUT = {
   lake: "Lakes, with a state that nobody sees",
 };
 
+const SEPARATORS = [
+  ["", "found by itself"],
+  [",", "comma ,"],
+  [";", "semicolon ;"],
+  ["tab", "tab"],
+  ["|", "bar |"],
+];
+
+// How the file of a table is written, with its first rows as they would be read.
+function Written({ table, format, setFormat }) {
+  const [found, setFound] = useState(null);
+  useEffect(() => {
+    let wanted = true;
+    setFound(null);
+    if (table)
+      post("/api/preview", { table, format })
+        .then((answer) => wanted && setFound(answer))
+        .catch((error) => wanted && setFound({ problem: error.message, sheets: [], columns: [], rows: [] }));
+    return () => {
+      wanted = false;
+    };
+  }, [table, JSON.stringify(format)]);
+  if (!table || !found) return null;
+  const change = (part) => setFormat({ ...format, ...part });
+  return (
+    <div className="written">
+      <div className="row">
+        {found.kind === "CSV" && (
+          <>
+            <label>
+              Between cells
+              <select value={format.separator ?? ""} onChange={(event) => change({ separator: event.target.value })}>
+                {SEPARATORS.map(([value, label]) => (
+                  <option key={value} value={value}>
+                    {label}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <label>
+              Encoding
+              <select value={format.encoding ?? ""} onChange={(event) => change({ encoding: event.target.value })}>
+                <option value="">UTF-8</option>
+                <option value="cp1252">Windows (cp1252)</option>
+                <option value="latin-1">Latin-1</option>
+                <option value="utf-16">UTF-16</option>
+              </select>
+            </label>
+          </>
+        )}
+        {found.kind === "Excel" && (
+          <label>
+            Sheet
+            <select value={format.sheet ?? ""} onChange={(event) => change({ sheet: event.target.value })}>
+              <option value="">the only one with content</option>
+              {found.sheets.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </label>
+        )}
+        {found.kind !== "Parquet" && (
+          <label>
+            Decimals
+            <select value={format.decimal ?? ""} onChange={(event) => change({ decimal: event.target.value })}>
+              <option value="">1.5</option>
+              <option value=",">1,5</option>
+            </select>
+          </label>
+        )}
+      </div>
+      {found.problem && (
+        <p className="problem" role="alert">
+          {found.problem}
+        </p>
+      )}
+      {found.columns.length > 0 && (
+        <div className="scroll" tabIndex={0} role="region" aria-label={`The first rows of ${table}`}>
+          <table className="rows">
+            <thead>
+              <tr>
+                {found.columns.map((name) => (
+                  <th scope="col" key={name}>
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {found.rows.map((row, number) => (
+                <tr key={number}>
+                  {row.map((cell, place) => (
+                    <td key={place}>{cell}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {found.total !== undefined && <p className="hint">{found.total.toLocaleString("en")} rows, {found.columns.length} columns</p>}
+    </div>
+  );
+}
+
 export function OpenDialog() {
   const dialog = useRef(null);
   const state = useStudio((s) => s.state);
@@ -18,16 +124,22 @@ export function OpenDialog() {
   const { open, upload, show } = useStudio.getState();
   const [model, setModel] = useState("");
   const [table, setTable] = useState("");
+  const [format, setFormat] = useState({});
   useEffect(() => {
     dialog.current.showModal();
   }, []);
+  const chooseTable = (name) => {
+    setTable(name);
+    setFormat({});
+  };
   const take = async (event, kind) => {
     const file = event.target.files[0];
     if (!file) return;
     const name = await upload(file);
     if (!name) return;
     await useStudio.getState().refreshFiles();
-    (kind === "model" ? setModel : setTable)(name);
+    if (kind === "model") setModel(name);
+    else chooseTable(name);
   };
   const { knowledge, networks, tables } = state.files;
   return (
@@ -73,7 +185,7 @@ export function OpenDialog() {
         <div className="row">
           <label>
             Table
-            <select value={table} onChange={(event) => setTable(event.target.value)}>
+            <select value={table} onChange={(event) => chooseTable(event.target.value)}>
               <option value="">none</option>
               {tables.map((name) => (
                 <option key={name}>{name}</option>
@@ -82,11 +194,12 @@ export function OpenDialog() {
           </label>
           <label className="file">
             or bring a file here
-            <input type="file" accept=".csv,.tsv,.txt,.xlsx,.parquet,.gz" onChange={(e) => take(e, "table")} />
+            <input type="file" accept=".csv,.tsv,.txt,.xlsx,.xlsm,.parquet,.gz" onChange={(e) => take(e, "table")} />
           </label>
         </div>
+        <Written table={table} format={format} setFormat={setFormat} />
         <div className="row">
-          <button type="button" className="primary" onClick={() => open({ model, table })}>
+          <button type="button" className="primary" onClick={() => open({ model, table, format })}>
             {model || table ? "Open these" : "Start from nothing"}
           </button>
           {opened && (

@@ -8,6 +8,15 @@ export const STATES = {
   unchecked: { sign: "?", label: "Not checked", short: "not checked" },
 };
 
+// What was found about one statement, in words.
+export const describeStatement = (each) =>
+  [
+    `${STATES[each.state].label}${each.verdict && each.state !== "contradicted" ? `; the data ${each.verdict}` : ""}; it binds ${each.numbers} number${each.numbers === 1 ? "" : "s"}.`,
+    each.detail,
+  ]
+    .filter(Boolean)
+    .join(" ");
+
 export const percent = (value) => {
   if (value === null || value === undefined) return "–";
   const number = 100 * value;

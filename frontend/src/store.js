@@ -13,6 +13,7 @@ export const useStudio = create((set, get) => ({
   opened: null,
   connected: true,
   network: null, // the structure that the text means now
+  drawing: null, // the structure that is drawn, and where: behind by the time that a new picture takes
   mistakes: [],
   message: "",
   findings: [],
@@ -31,6 +32,7 @@ export const useStudio = create((set, get) => ({
   toast: "",
   editor: null, // what the editor offers: goTo, replaceLines, insert
   dialog: null,
+  showBefore: true, // the bars of the fit before, beside those of this one
 
   show: (part) => set(part),
 
@@ -46,6 +48,7 @@ export const useStudio = create((set, get) => ({
       explanation: null,
       comparison: null,
       impossible: "",
+      wasChosen: false,
       noticeHidden: false,
       canUndo: false,
       canRedo: false,
@@ -55,38 +58,67 @@ export const useStudio = create((set, get) => ({
       progress: state.progress,
       dialog: opened ? get().dialog : "open",
     });
-    if (opened) set({ network: null });
-    if (opened) get().setReading(opened.reading);
-    else set({ network: null, mistakes: [], message: "" });
+    set({ network: null, drawing: null, mistakes: [], message: "", findings: [] });
+    if (opened) get().setReading(opened.reading, opened.picture);
     if (opened?.fit?.explained) get().loadExplanation();
     if (opened) await get().ask();
   },
 
-  setReading(reading) {
+  // A network that did not change stays the same object, so that nothing is drawn again for it.
+  setReading(reading, picture) {
+    const same = (old) => JSON.stringify(old) === JSON.stringify(reading.network);
     set((old) => ({
-      network: reading.network ?? old.network,
+      network: !reading.network || same(old.network) ? old.network : reading.network,
       mistakes: reading.mistakes,
       message: reading.message,
       findings: reading.findings,
     }));
+    get().draw(picture);
+  },
+
+  // The network in the middle changes together with the places of its boxes, which the studio computes.
+  async draw(given) {
+    const { network, drawing } = get();
+    if (!network || drawing?.network === network) return;
+    const known = [given, drawing?.picture].find((each) => each?.key === network.picture);
+    const picture = known ?? (await get().attempt(() => fetchJson("/api/picture")));
+    if (picture?.key === get().network?.picture) set({ drawing: { network: get().network, picture } });
   },
 
   start() {
     get().load().catch((error) => set({ error: error.message }));
     return listen(
       (event) => get().hear(event),
-      (connected) => set({ connected }),
+      () => set({ connected: false }),
     );
+  },
+
+  // What happened while the connection was broken.
+  async catchUp() {
+    const { opened, progress } = await fetchJson("/api/state");
+    set({ progress, check: opened?.check ?? null, fit: opened?.fit ?? null, unsaved: opened?.unsaved ?? false });
+    if (opened?.fit?.explained) get().loadExplanation();
   },
 
   hear(event) {
     const { state, editor } = get();
     if (event.event === "hello") {
+      const wasAway = !get().connected;
       set({ connected: true });
-      if (state && event.session !== state.session) editor?.reconnect();
-      else if (event.progress) set({ progress: event.progress });
+      if (!state) return;
+      if (event.generation !== state.generation) {
+        if (editor) editor.reconnect();
+        else get().load();
+      } else if (wasAway) {
+        get().catchUp();
+        editor?.pull();
+        editor?.flush();
+      } else if (event.progress) set({ progress: event.progress });
     } else if (event.event === "opened") {
-      if (state && event.generation !== state.generation) get().load();
+      if (state && event.generation !== state.generation) {
+        if (editor) editor.reconnect();
+        else get().load();
+      }
     } else if (event.event === "text") {
       set({ unsaved: true });
       editor?.pull();
@@ -119,6 +151,7 @@ export const useStudio = create((set, get) => ({
 
   async open(request) {
     await get().attempt(async () => {
+      await get().editor?.flush();
       await post("/api/open", request);
       set({ dialog: null });
       await get().load();
@@ -154,7 +187,7 @@ export const useStudio = create((set, get) => ({
     const number = get().asked + 1;
     set({ asked: number });
     try {
-      const bars = await post("/api/marginals", get().given);
+      const bars = await post("/api/marginals", { ...get().given, before: get().showBefore });
       if (get().asked === number) set({ bars, impossible: "" });
     } catch (error) {
       if (get().asked === number) set({ impossible: error.message });

@@ -30,11 +30,11 @@ from credo.constraints.consequences import ForcedEqual, Pinned, equation
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import with_noisy_families
-from credo.constraints.probability_ranges import disjoint_ranges
+from credo.constraints.probability_ranges import provable_conflicts
 from credo.constraints.stage_costs import announce, checking, require_room
 from credo.errors import OptionError
 from credo.estimation.general_feasibility import GeneralSearch, search_general
-from credo.explain.contradictions import compare_with_data, contradictions_among
+from credo.explain.contradictions import DataComparison, compare_with_data, contradictions_among
 from credo.explain.orders_used import orders_used
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference, references_to
@@ -45,8 +45,9 @@ from credo.knowledge import Knowledge, KnowledgeSource, kind_of, to_text, words_
 from credo.knowledge.declared_network import knowledge_about
 from credo.knowledge.sources import is_knowledge
 from credo.knowledge.spoken import is_spoken
-from credo.knowledge.statements import Influence, Statement, Synergy
+from credo.knowledge.statements import Influence, NoisyFamily, Order, Statement, Synergy, TiedRows
 from credo.model.expansion import expand
+from credo.model.network import Network
 from credo.options import TableFormat, resolve_seed
 from credo.progress import (
     CHECKING_KNOWLEDGE,
@@ -131,8 +132,26 @@ def check(
     return replace(found, from_table=tuple(map(str, taken)))
 
 
-def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: ProgressListener) -> Check:
+def check_again(knowledge: Knowledge, data: TableLike | None, memory: CheckMemory, mark: object = None) -> Check:
+    """The check of knowledge that is being edited: to the last bit what `check` finds, without what is known already.
+
+    `mark` stands for the content of the data: with another one, they are read again.
+    """
+    if memory.mark != mark:
+        memory.counted, memory.mark = None, mark
+    with reporting(False, None) as notify:
+        return _check(knowledge, data, 0, notify, memory)
+
+
+def _check(
+    knowledge: Knowledge,
+    data: TableLike | None,
+    seed: int,
+    notify: ProgressListener,
+    memory: CheckMemory | None = None,
+) -> Check:
     started = perf_counter()
+    memory = CheckMemory() if memory is None else memory
     notify(ProgressEvent(CHECKING_KNOWLEDGE))
     constraints = lower(knowledge)
     blocks = blocks_of(constraints)
@@ -144,9 +163,9 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
     def refer(numbers: Iterable[int]) -> tuple[StatementReference, ...]:
         return tuple(references[number] for number in sorted(set(numbers)))
 
-    summary = _summarise_blocks(constraints, blocks, notify)
+    summary = _summarise_blocks(constraints, blocks, memory.blocks, notify)
     general = sorted({*(each.statement for each in constraints.unlowered), *constraints.general_statements})
-    for conflict in disjoint_ranges(knowledge.statements, general, knowledge.network):
+    for conflict in provable_conflicts(knowledge.statements, general, with_noisy_families(knowledge)):
         summary.add_conflict(conflict)
     search = None
     if any(each.confidence is None for each in constraints.general) and not summary.conflicts:
@@ -155,9 +174,9 @@ def _check(knowledge: Knowledge, data: TableLike | None, seed: int, notify: Prog
     _add_search(summary, constraints, search)
     conflicts = summary.conflicts
     has_all_conflicts = not summary.is_cut_short
-    counts, hidden = (None, ()) if data is None else _counts_of(knowledge, data, notify)
+    counts, hidden = (None, ()) if data is None else memory.counts_of(knowledge, data, notify)
     notify(ProgressEvent(CHECKING_KNOWLEDGE if counts is None else COMPARING_WITH_DATA))
-    comparison = compare_with_data(constraints, counts, seed=seed, knowledge=knowledge)
+    comparison = memory.compared(knowledge, constraints, counts, seed)
     plausible = comparison.plausible
     contradicted = () if counts is None else contradictions_among(plausible, knowledge, constraints, counts)
     named = {name for block in blocks for name, _ in block.configurations}
@@ -227,6 +246,72 @@ def require_consistent(found: CheckResult) -> None:
 
 
 @dataclass(slots=True)
+class CheckMemory:
+    """What checks of knowledge that changes little by little can use again; not frozen, because it is a cache.
+
+    Findings of blocks are known by the content of the block, and the plausibility of a statement depends on nothing but
+    the statement, the network, the order of states and the counts.
+    """
+
+    blocks: BlockFindings = field(default_factory=BlockFindings)
+    mark: object = None  # of the data that were counted
+    counted: tuple[Network, tuple[Statement, ...], Counts, tuple[str, ...]] | None = None
+    plausible: dict[Statement, tuple[Plausibility, bool]] = field(default_factory=dict)  # and if it is too small
+    context: tuple[object, ...] = ()  # that these were computed in
+
+    def counts_of(
+        self, knowledge: Knowledge, data: TableLike, notify: ProgressListener
+    ) -> tuple[Counts, tuple[str, ...]]:
+        """The counts of every family; those of the check before where neither the data nor the network changed."""
+        shaping = tuple(each for each in knowledge.statements if isinstance(each, NoisyFamily | TiedRows))
+        known = self.counted
+        if known is None or known[1] != shaping or not _is_same_network(known[0], knowledge.network):
+            known = self.counted = (knowledge.network, shaping, *_counts_of(knowledge, data, notify))
+        return known[2], known[3]
+
+    def _is_known_context(
+        self, network: Network, shaping: tuple[Statement, ...], counts: Counts | None, seed: int
+    ) -> bool:
+        if not self.context:
+            return False
+        known_network, known_shaping, known_counts, known_seed = self.context
+        same = known_shaping == shaping and known_counts is counts and known_seed == seed
+        return same and _is_same_network(known_network, network)
+
+    def compared(
+        self, knowledge: Knowledge, constraints: Constraints, counts: Counts | None, seed: int
+    ) -> DataComparison:
+        """Every statement compared with the data, those that are new here alone."""
+        shaping = tuple(each for each in knowledge.statements if isinstance(each, NoisyFamily | Order))
+        if not self._is_known_context(knowledge.network, shaping, counts, seed):
+            self.plausible = {}
+            self.context = (knowledge.network, shaping, counts, seed)
+        statements = knowledge.statements
+        lowered = {*constraints.linear.statements.tolist(), *(each.statement for each in constraints.products)}
+        fresh = {number for number in lowered if statements[number] not in self.plausible}
+        found = compare_with_data(constraints, counts, statements=fresh, seed=seed, knowledge=knowledge)
+        self.plausible = {
+            statements[number]: (found.plausible[number], number in found.too_small)
+            if number in fresh
+            else self.plausible[statements[number]]
+            for number in lowered
+        }
+        known = {number: self.plausible[statements[number]] for number in sorted(lowered)}
+        return DataComparison(
+            {**{number: plausibility for number, (plausibility, _) in known.items()}, **found.plausible},
+            frozenset(number for number, (_, too_small) in known.items() if too_small),
+        )
+
+
+def _is_same_network(one: object, other: Network) -> bool:
+    """Whether statements mean the same in two networks."""
+    if not isinstance(one, Network) or not one.same_structure(other):
+        return False
+    both = zip(one.variables, other.variables, strict=True)
+    return all(own.is_ordered == each.is_ordered for own, each in both)
+
+
+@dataclass(slots=True)
 class _BlockSummary:
     """What the blocks showed so far, by the numbers of statements."""
 
@@ -270,12 +355,13 @@ class _BlockSummary:
         return {number: set().union(*parts) for number, parts in self.follows.items() if number not in closed}
 
 
-def _summarise_blocks(constraints: Constraints, blocks: Collection[Block], notify: ProgressListener) -> _BlockSummary:
+def _summarise_blocks(
+    constraints: Constraints, blocks: Collection[Block], findings: BlockFindings, notify: ProgressListener
+) -> _BlockSummary:
     summary = _BlockSummary()
     for conflict in false_statements(constraints):
         summary.add_conflict(conflict)
     false = frozenset(summary.conflicting)
-    findings = BlockFindings()
     for done, block in enumerate(blocks):
         if done % _REPORT_EVERY == 0:
             notify(ProgressEvent(CHECKING_KNOWLEDGE, done, len(blocks)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,9 +18,11 @@ from credo.progress import reporting
 from credo.terminal import console, drop_output, never_fail_to_print, say
 
 if TYPE_CHECKING:
-    from credo.options import TableFormat
+    from credo.explain.doubting import Trust
+    from credo.options import PosteriorOptions, TableFormat
     from credo.results import FitResult
     from credo.statistics.prior import PriorLike
+    from credo.types import TableLike
 
 app = typer.Typer(
     name="credo",
@@ -94,7 +97,12 @@ def learn(
             ".uai, .dsl"
         ),
     ],
-    data: Annotated[Path, typer.Argument(help="The data: .csv, .parquet, .xlsx, or a folder of Parquet files")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help='The data: .csv, .parquet, .xlsx, or a folder or glob of Parquet files, as in "data/*.parquet"'
+        ),
+    ],
     knowledge: Annotated[
         list[Path] | None,
         typer.Option(
@@ -124,7 +132,13 @@ def learn(
         bool, typer.Option("--doubt", help="Let every statement be wrong, and say how probable each is.")
     ] = False,
     trust: Annotated[
-        float | None, typer.Option(help="With --doubt: how often statements are right; learned if not given.")
+        str | None,
+        typer.Option(
+            help="Doubt every statement, as --doubt does, and say how often statements are right: 0.9, 90%, or learn."
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="With posterior: how many draws each of four chains makes at first; 250.")
     ] = None,
     hidden_draws: Annotated[
         float | None, typer.Option(help="With me and cme: the s of the imprecise Dirichlet model; 1 if not given.")
@@ -138,6 +152,18 @@ def learn(
     trainer: Annotated[str, typer.Option(help="With missing values: em, or gradient [Yang, algorithm 1].")] = "em",
     checkpoint: Annotated[
         Path | None, typer.Option(help="A file from which an interrupted run of EM continues.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Let the workers of this Dask cluster read the data: tcp://host:8786")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Start a Dask cluster of so many processes on this machine, and use it.")
+    ] = None,
+    partition_rows: Annotated[
+        int | None, typer.Option(help="About how many rows of DATA are read together; 2^20 if not given.")
+    ] = None,
+    memory_limit: Annotated[
+        int | None, typer.Option(help="How many bytes may be used; half of the machine's memory if not given.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the learned network here.")] = None,
     report: Annotated[
@@ -159,11 +185,14 @@ def learn(
 
     One text file is enough: credo learn patients.credo patients.csv
     """
-    with reporting(_verbose(as_json)) as notify:  # from the first import on, which may take a second
+    with reporting(_verbose(as_json)) as notify, ExitStack() as running:  # the first import may take a second
         from credo.constraints.conflicts import ConflictError
+        from credo.distributed.dask_executor import cluster
         from credo.fitting import fit
+        from credo.io.declared_table import declared
         from credo.io.files import PAGE_TARGETS, require_target
         from credo.io.network_files import check_target, write_network
+        from credo.io.partitions import has_partitions, partitioned
         from credo.knowledge.sources import is_knowledge_file
         from credo.options import EMOptions, EntropyOptions
 
@@ -181,10 +210,13 @@ def learn(
         stated = tuple(knowledge) if knowledge else None
         if ask:
             _require_questions(ask, network, stated, data, written, weights)
+        table: TableLike = data
+        if partition_rows is not None:
+            table, written = partitioned(declared(data, written), partition_rows), None
         try:
             result = fit(
                 network,
-                data,
+                table,
                 stated,
                 method=method,
                 prior=chosen_prior,
@@ -195,18 +227,25 @@ def learn(
                 seed=seed,
                 soft_weight=soft_weight,
                 doubt=doubt,
-                trust=trust,
+                trust=_trust(trust),
+                posterior=_posterior(draws),
                 tie_reading=tie_reading,
                 em=EMOptions(starts=starts, max_iterations=max_iterations, trainer=trainer, checkpoint=checkpoint),
                 entropy=EntropyOptions() if hidden_draws is None else EntropyOptions(hidden_draws),
+                memory_limit=memory_limit,
+                executor=running.enter_context(cluster(scheduler, workers)),
                 progress=notify,
             )
+            running.close()
         except ConflictError as error:
             if report is None:
                 raise
             from credo.checking import check as check_knowledge
 
-            needed, its_format = (data, written) if is_knowledge_file(network) else (None, None)  # for its states
+            needed: str | None = None
+            its_format: TableFormat | None = None
+            if is_knowledge_file(network) and not has_partitions(data):  # for its states
+                needed, its_format = data, written
             found = check_knowledge(network, stated, data=needed, table_format=its_format, progress=notify)
             found.report(report)
             raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
@@ -347,11 +386,16 @@ def studio(
         str, typer.Option(help="The word that allows other machines to reach the studio; a mistake tells it.")
     ] = "",
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
 ) -> None:
     """Open MODEL and DATA in the browser: network, knowledge, learning and answers on one page."""
     from credo.studio.serving import serve
 
-    serve(model, data, host=host, port=port, expose=expose, browser=browser)
+    written = table_format(separator, decimal, encoding, sheet)
+    serve(model, data, table_format=written, host=host, port=port, expose=expose, browser=browser)
 
 
 add_commands(app)
@@ -372,20 +416,42 @@ def _prior(text: str | None, network: Path | None, weight: float | None) -> Prio
     return NetworkPrior(read_network(network), 1.0 if weight is None else weight)
 
 
+def _trust(text: str | None) -> Trust:
+    """A share such as 0.9 or 90%; or the word learn."""
+    from credo.errors import OptionError
+
+    if text is None or text == "learn":
+        return text  # type: ignore[return-value]
+    number = text.strip().removesuffix("%")
+    try:
+        return float(number) / (100.0 if text.strip().endswith("%") else 1.0)
+    except ValueError:
+        raise OptionError(f"--trust is a share such as 0.9 or 90%, or the word learn; it is {text!r}.") from None
+
+
+def _posterior(draws: int | None) -> PosteriorOptions | None:
+    """Four times as many draws where numbers have not mixed, as if nothing is given."""
+    from credo.options import PosteriorOptions
+
+    return None if draws is None else PosteriorOptions(draws=draws, max_draws=4 * max(draws, 1))
+
+
 def _require_questions(
     questions: list[str],
     network: Path,
     knowledge: tuple[Path, ...] | None,
-    data: Path,
+    data: str,
     written: TableFormat | None,
     weights: str | None,
 ) -> None:
     """Raise what is wrong with a question before the work, not after it; the states may be those of the table."""
     from credo.io.declared_table import declared
+    from credo.io.partitions import has_partitions
     from credo.knowledge.declared_network import knowledge_about
     from credo.knowledge.query import parse_query
 
-    known = knowledge_about(network, knowledge, declared(data, written), () if weights is None else (weights,))
+    table = None if has_partitions(data) else declared(data, written)
+    known = knowledge_about(network, knowledge, table, () if weights is None else (weights,))
     for question in questions:
         parse_query(known.knowledge.network, question)
 

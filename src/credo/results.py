@@ -292,8 +292,8 @@ class FitResult:
         polars.DataFrame
             `place`, the line of the statement, null for one made in Python; `statement`, its words; `expert`, null
             outside of experts' blocks; `probability` that it is true, given the data and all statements; `without`,
-            the same from the data and the other statements alone; and `believed`, how probable it was by itself: its
-            confidence, or the reliability of its expert.
+            the same from the data and the other statements alone; and `believed`, how probable it was by itself,
+            before the data: its confidence, or how reliable its expert was expected to be.
 
         Raises
         ------
@@ -334,8 +334,8 @@ class FitResult:
         -------
         polars.DataFrame
             `expert`, null for statements outside of experts' blocks; `reliability`, with the ends `low` and `high` of
-            its 95% credible interval; `statements`, how many of the expert's may be wrong; and `given`, whether the
-            reliability was given instead of learned.
+            its 95% credible interval; `statements`, how many of the expert's may be wrong and have no confidence of
+            their own; and `given`, whether the reliability was given instead of learned.
 
         Raises
         ------

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.answers import why_no_interval
+from credo.answers import soft_weights, why_no_interval
 from credo.errors import QueryError
 from credo.knowledge.query import Query, as_query
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.results import FitResult
 from credo.statistics.questions import BatchedCPTs, answer, as_batch, derivatives, require_possible
+from credo.types import Numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,14 +64,16 @@ class Sensitivity:
         return "\n".join(lines)
 
 
-def sensitivity(fit: FitResult, question: str | Query) -> Sensitivity:
+def sensitivity(
+    fit: FitResult, question: str | Query, soft: Mapping[str, Mapping[str, float]] | None = None
+) -> Sensitivity:
     """Which CPT numbers and which evidence move the answer to a question most; see `Fit.sensitivity`.
 
     With P = P(x | e) and Δ_k = E[n_k | x, e] − E[n_k | e], the expected counts of the number θ_k of a distribution,
 
         dP/dθ_k = P · (Δ_k/θ_k − Σ_{l≠k} Δ_l/(1 − θ_k)),
 
-    where the other numbers of the distribution shrink in proportion.
+    where the other numbers of the distribution shrink in proportion. Soft evidence is part of e.
     """
     import polars as pl
 
@@ -78,32 +82,42 @@ def sensitivity(fit: FitResult, question: str | Query) -> Sensitivity:
         raise QueryError(f"Sensitivity is that of one number: give each target of {asked} a state.")
     network = expand(fit.network).network
     cpts = as_batch(network)
-    values, log_evidence = answer(network, cpts, asked)
+    weights = soft_weights(fit.network, soft, asked.evidence, asked.interventions)
+    values, log_evidence = answer(network, cpts, asked, weights)
     require_possible(log_evidence, asked)
     probability = float(values.ravel()[0])
-    rows = _parameter_rows(fit, network, cpts, asked, probability)
+    rows = _parameter_rows(fit, network, cpts, asked, weights, probability)
     columns = {"parameter": pl.String, "value": pl.Float64, "change_per_point": pl.Float64}
     if rows and "deviation" in rows[0]:
         columns |= {"deviation": pl.Float64, "contribution": pl.Float64}
     key = "contribution" if "contribution" in columns else "change_per_point"
     parameters = pl.DataFrame(rows, schema=columns).sort(pl.col(key).abs(), descending=True, maintain_order=True)
     left_out = []
-    for name in asked.evidence:
-        rest = Query(asked.targets, {k: v for k, v in asked.evidence.items() if k != name}, asked.interventions)
-        without = float(answer(network, cpts, rest)[0].ravel()[0])
-        shown = str(Query({name: asked.evidence[name]}))[2:-1]
+    for name in (*asked.evidence, *weights):
+        rest = Query(asked.targets, _without(asked.evidence, name), asked.interventions)
+        without = float(answer(network, cpts, rest, _without(weights, name))[0].ravel()[0])
+        shown = str(Query({name: asked.evidence[name]}))[2:-1] if name in asked.evidence else f"{name}, uncertain"
         left_out.append({"evidence": shown, "without": without, "change": probability - without})
     schema = {"evidence": pl.String, "without": pl.Float64, "change": pl.Float64}
     evidence = pl.DataFrame(left_out, schema=schema).sort(pl.col("change").abs(), descending=True)
     return Sensitivity(str(asked), probability, parameters, evidence)
 
 
+def _without(given: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {other: value for other, value in given.items() if other != name}
+
+
 def _parameter_rows(
-    fit: FitResult, network: Network, cpts: BatchedCPTs, asked: Query, probability: float
+    fit: FitResult,
+    network: Network,
+    cpts: BatchedCPTs,
+    asked: Query,
+    weights: Mapping[str, Numbers],
+    probability: float,
 ) -> list[dict[str, Any]]:
     """By how much the answer changes with each number of each CPT, where it changes at all."""
-    together = derivatives(network, cpts, asked)
-    alone = derivatives(network, cpts, Query({}, asked.evidence, asked.interventions))
+    together = derivatives(network, cpts, asked, weights)
+    alone = derivatives(network, cpts, Query({}, asked.evidence, asked.interventions), weights)
     deviations = {} if fit.posterior is None or why_no_interval(fit) else fit.posterior.deviations
     rows = []
     for name, joint in together.items():

@@ -213,6 +213,7 @@ class Fit(FitResult):
         evidence: Mapping[str, object] | str | None = None,
         *,
         interventions: Mapping[str, object] | None = None,
+        soft: Mapping[str, Mapping[str, float]] | None = None,
     ) -> pl.DataFrame:
         """Find the states of all variables that are most probable together, given evidence.
 
@@ -222,26 +223,32 @@ class Fit(FitResult):
             A mapping from variables to states, or a text such as `xray=yes, smoke=no`.
         interventions
             Variables that are set to a state, whatever their parents are.
+        soft
+            Soft evidence: for a variable, how probable what was seen is in each of its states, up to a common factor.
 
         Returns
         -------
         polars.DataFrame
-            A row for each variable: `variable`, `state`, and `given`, whether it is part of the evidence.
+            A row for each variable: `variable`, `state`, and `given`, whether its state is part of the evidence.
 
         Raises
         ------
         QueryError
-            If a variable or state is unknown, or the evidence has probability zero.
+            If a variable or state is unknown, a variable is given twice, or what is given has probability zero.
         """
-        return answers.most_probable(self, evidence, interventions)
+        return answers.most_probable(self, evidence, interventions, soft)
 
-    def sensitivity(self, question: str | Query) -> Sensitivity:
+    def sensitivity(
+        self, question: str | Query, *, soft: Mapping[str, Mapping[str, float]] | None = None
+    ) -> Sensitivity:
         """Find which numbers of the CPTs and which evidence move an answer most.
 
         Parameters
         ----------
         question
             A question whose answer is one number, such as `P(lung=yes | xray=yes)`.
+        soft
+            Soft evidence: for a variable, how probable what was seen is in each of its states, up to a common factor.
 
         Returns
         -------
@@ -253,7 +260,7 @@ class Fit(FitResult):
         QueryError
             If the question cannot be read, has several numbers as its answer, or what is given has probability zero.
         """
-        return sensitivity(self, question)
+        return sensitivity(self, question, soft)
 
     def to_arviz(self, names: Sequence[str] | str | None = None) -> Any:
         """The draws of all CPTs as ArviZ takes them, for its pictures, summaries and comparisons.

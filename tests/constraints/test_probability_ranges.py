@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
-from credo import Network, check
+from credo import ConflictError, Network, PosteriorOptions, check, fit
 
 PUMPS = Network({name: ["ok", "failed"] for name in ("pump", "valve", "system")}, parents={"system": ["pump", "valve"]})
+ROWS = pl.DataFrame({name: ["ok", "failed"] * 5 for name in PUMPS.names})
 
 
 @pytest.mark.parametrize(
@@ -61,3 +63,38 @@ def test_a_search_that_fails_is_no_proof_and_names_culprits() -> None:
 def test_the_verdict_says_where_nothing_was_checked() -> None:
     one = check(PUMPS, "P(system=failed) * P(pump=failed) <= 10%")
     assert str(one).startswith("The statement was not checked for conflicts: it compares products, and is about a")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("P(system=failed) >= 50%\nP(system=failed | each pump, each valve) <= 30%", [1, 2]),
+        ("P(system=ok) >= 0.9\nP(system=failed | pump=ok, each valve) >= 0.2\n"
+         "P(system=ok | pump=failed, each valve) <= 0.5", [1, 2, 3]),
+        ("P(system=failed | pump=ok) >= 0.5\nP(system=failed | pump=ok, each valve) <= 0.3", [1, 2]),
+    ],
+)  # fmt: skip
+def test_a_mean_lies_between_what_it_is_a_mean_of(text: str, lines: list[int]) -> None:
+    found = check(PUMPS, text)
+    assert [[each.line for each in conflict.statements] for conflict in found.conflicts] == [lines]
+    with pytest.raises(ConflictError, match="contradicts itself"):
+        fit(PUMPS, ROWS, text, method="cml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "P(system=failed) >= 50%\nP(system=failed | pump=ok, each valve) <= 30%",  # the other configurations
+        "P(pump=failed | system=failed) >= 0.5\nP(pump=failed) <= 0.3",  # what follows from an effect
+        "P(system=failed) >= 50%\nP(system=failed | each pump, each valve) <= 30% with confidence 0.9",
+    ],
+)
+def test_what_is_no_such_mean_is_no_conflict(text: str) -> None:
+    assert check(PUMPS, text).feasible
+
+
+@pytest.mark.slow
+def test_doubted_statements_contradict_nothing() -> None:
+    text = "expert a: P(system=failed) >= 50%\nP(system=failed | each pump, each valve) <= 30%"
+    few = PosteriorOptions(chains=2, draws=50, warmup=30, max_draws=50)
+    assert fit(PUMPS, ROWS, text, posterior=few).statements()["probability"][0] == 0.0

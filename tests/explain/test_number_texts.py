@@ -11,7 +11,7 @@ from credo.explain.number_texts import interval_digits, interval_percents, perce
     ("value", "text"),
     [
         (0.0, "0.0%"), (1.0, "100.0%"), (0.331, "33.1%"), (0.05, "5.0%"), (0.00095, "0.095%"), (0.00082, "0.082%"),
-        (0.9995, "99.95%"), (1e-9, "1e-07%"), (0.0123, "1.2%"),
+        (0.9995, "99.95%"), (1e-9, "1e-07%"), (0.0123, "1.2%"), (1 - 1e-12, ">99.9999%"),
     ],
 )  # fmt: skip
 def test_percentages(value: float, text: str) -> None:
@@ -23,6 +23,7 @@ def test_percentages(value: float, text: str) -> None:
     [
         (0.0, 2, "0.00"), (1.0, 2, "1.00"), (0.331, 2, "0.33"), (0.00095, 3, "0.00095"), (0.0008, 2, "0.00080"),
         (0.9995, 3, "0.9995"), (0.97, 2, "0.97"), (2e-9, 3, "2.0e-09"),
+        (1 - 1e-12, 2, ">0.999999"),
     ],
 )  # fmt: skip
 def test_probabilities(value: float, usual: int, text: str) -> None:

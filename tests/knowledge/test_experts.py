@@ -66,3 +66,27 @@ def test_the_same_in_python() -> None:
         credo.expert("x", "smoke raises lung", reliability=1.5)
     with pytest.raises(credo.KnowledgeError, match="not doubted"):
         credo.expert("x", "order lung: no < yes")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "line"),
+    [
+        ("expert a:\n  smoke raises lung\n  expert b: smoke raises bronc", "expert-inside", 3),
+        ("expert a:\n  expert b:\n    smoke raises bronc", "expert-inside", 2),
+        ("expert a:\n    smoke raises lung\n  smoke raises bronc", "expert-indentation", 3),
+        ("expert a:\n  smoke raises lung\n\n   # why\n\tsmoke raises bronc", "expert-indentation", 5),
+        ("expert a: smoke raises lung\n  smoke raises bronc", "expert-below-line", 2),
+        ("expert Dr House:\n  smoke raises lung", "expert-name", 1),
+        ("expert our radiologist with reliability 0.9\n  smoke raises lung", "expert-name", 1),
+        ("expert a\n  smoke raises lung", "expert-colon", 1),
+    ],
+)
+def test_no_line_is_credited_to_somebody_by_chance(text: str, kind: str, line: int) -> None:
+    mistakes = parse(text).mistakes
+    assert (mistakes[0].kind, mistakes[0].line) == (kind, line)
+
+
+def test_blocks_one_after_the_other_need_no_blank_line() -> None:
+    parsed = parse("expert a:\n  smoke raises lung\nexpert b: smoke raises bronc\nexpert a:\n\tsmoke raises dysp\n")
+    assert not parsed.mistakes
+    assert [expert_of(each) for each in parsed.statements] == [Expert("a"), Expert("b"), Expert("a")]

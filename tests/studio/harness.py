@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 from starlette.testclient import TestClient
 
 import credo
@@ -31,6 +31,7 @@ from tests.helpers.chromium import DESKTOP, TIMEOUT, find_chromium, launch_chrom
 HOST = "127.0.0.1:8642"
 ORIGIN = f"http://{HOST}"
 TOKEN = "a-token-for-tests"
+expect.set_options(timeout=TIMEOUT)  # how busy the machine is, is no part of a test
 
 
 @dataclass

@@ -19,10 +19,25 @@ READABLE = (
     "/api/fit",
     "/api/explanation",
     "/api/report",
-    "/static/target.js",
+    "/api/network?ending=.bif",
+    "/api/picture",
+    "/api/events",
+    "/api/predictions",
+    "/static/studio.js",
     "/api/updates?since=0",
 )
-WRITABLE = ("/api/updates", "/api/open", "/api/save", "/api/marginals", "/api/learn", "/api/cancel", "/api/upload")
+WRITABLE = (
+    *("/api/updates", "/api/open", "/api/preview", "/api/save", "/api/marginals", "/api/most-probable"),
+    *("/api/sensitivity", "/api/predict", "/api/edit", "/api/declare", "/api/learn", "/api/cancel", "/api/upload"),
+)
+
+
+def test_every_request_that_there_is_is_attacked_here(target: Studio) -> None:
+    from starlette.routing import Route
+
+    known = {path.partition("?")[0] for path in (*READABLE, *WRITABLE)}
+    routes = {each.path for each in target.client.app.app.routes if isinstance(each, Route)}
+    assert routes <= known
 
 
 @pytest.mark.parametrize("path", READABLE)

@@ -17,10 +17,11 @@ import pytest
 
 import credo
 from credo.shipped import example, example_names
-from credo.studio.check_process import check_text
+from credo.studio.check_process import UNCHANGED, Checker
 from credo.studio.folder import draft_of, read_draft, write_draft
 from credo.studio.opening import fit_file
 from credo.studio.serving import common_folder, serve
+from credo.studio.table import OpenTable
 from tests.helpers.amounts import seeds
 from tests.studio.harness import Studio, copy_of_heart, started, wait_for
 
@@ -298,6 +299,9 @@ def test_answers_are_those_of_the_fit(learned: Studio) -> None:
     assert [number for each in bars.values() for number, _, _ in each] == pytest.approx(frame["probability"].to_list())
     states = learned.post("/api/most-probable", {"evidence": {"ecg": "abnormal"}}).json()["states"]
     assert states == fit.most_probable("ecg=abnormal").to_dicts()
+    states = learned.post("/api/most-probable", given).json()["states"]
+    expected = fit.most_probable("ecg=abnormal", interventions={"smoker": "no"}, soft=given["soft"])
+    assert states == expected.to_dicts()
     found = learned.post(
         "/api/sensitivity", {"variable": "disease", "state": "1", "evidence": {"ecg": "abnormal"}}
     ).json()
@@ -399,10 +403,11 @@ ODD = (
 )
 KEYS = {
     "/api/updates": ("generation", "version", "updates"),
-    "/api/open": ("model", "table", "example"),
-    "/api/marginals": ("evidence", "do", "soft"),
-    "/api/most-probable": ("evidence", "do"),
-    "/api/sensitivity": ("variable", "state", "evidence", "do"),
+    "/api/open": ("model", "table", "example", "format"),
+    "/api/preview": ("table", "format"),
+    "/api/marginals": ("evidence", "do", "soft", "before"),
+    "/api/most-probable": ("evidence", "do", "soft"),
+    "/api/sensitivity": ("variable", "state", "evidence", "do", "soft"),
     "/api/predict": ("targets",),
     "/api/edit": ("op", "name", "new", "states", "points", "parent", "child", "verb", "given", "low", "high", "about"),
     "/api/learn": ("method", "prior", "seed", "starts", "complete_rows"),
@@ -467,10 +472,12 @@ def test_the_folder_is_that_of_the_files(tmp_path: Path) -> None:
 
 
 def test_a_check_in_another_process_finds_the_same(studio: Studio) -> None:
-    table = str(studio.folder / "patients.csv")
-    found = check_text(text_of(studio) + "a mistake\n", None, table)
+    table = OpenTable(studio.folder / "patients.csv").job()
+    checker = Checker()
+    found = checker.check_text(text_of(studio) + "a mistake\n", None, table)
     assert found["statements"] == checked(studio)["statements"]
-    assert check_text("", None, None) == {}
+    assert checker.check_text(text_of(studio) + "another mistake\n", None, table) == UNCHANGED
+    assert checker.check_text("", None, None) == {}
 
 
 @pytest.mark.slow

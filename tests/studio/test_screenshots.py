@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.studio.harness import opened_tab
-from tests.studio.test_browser import CONFLICT, LONG, TABLET, state, write
+from tests.studio.test_browser import CONFLICT, TABLET, state, write
 
 ROOT = Path(__file__).resolve().parents[2]
 WINDOW = {"viewport": {"width": 1280, "height": 800}}
@@ -38,7 +38,7 @@ def test_pictures(chromium: Browser, learned_heart: Path, tmp_path: Path) -> Non
         page.get_by_role("tab", name="Learn").click()
         page.get_by_role("button", name="Learn", exact=True).click()
         page.get_by_role("tab", name="Look").click()
-        page.get_by_role("link", name="Download the report").wait_for(timeout=LONG)
+        page.get_by_role("link", name="Download the report").wait_for()
         page.get_by_role("button", name=re.compile(r"P\(disease=1 \| age=young, smoker=yes, pressure=normal\)")).click()
         page.locator(".panel").evaluate("(panel) => { panel.scrollTop = 0; }")
         page.screenshot(path=target / "look.png")

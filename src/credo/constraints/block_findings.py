@@ -48,6 +48,9 @@ class BlockFinding:
     products_hold: bool = False  # whether a point was found that satisfies them and everything else
 
 
+MOST_KNOWN = 50_000  # shapes of blocks whose findings are kept
+
+
 class BlockFindings:
     """The findings of each shape of block so far; a class because it is a cache."""
 
@@ -60,6 +63,8 @@ class BlockFindings:
         without = frozenset(rank for rank, number in enumerate(members) if number in false) if false else ()
         key = (shape_of(block), without)
         if key not in self._known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
             self._known[key] = _found(with_local_numbers(block), without)
         return _renumbered(self._known[key], block, members)
 

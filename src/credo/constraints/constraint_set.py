@@ -304,7 +304,12 @@ def with_confidence(constraints: Constraints, statements: Indices, confidence: f
     linear = constraints.linear
     chosen = np.isin(linear.statements, statements) & linear.hard
     softened = replace(linear, confidences=np.where(chosen, confidence, linear.confidences))
-    return replace(constraints, linear=softened)
+    numbers = set(statements.tolist())
+    general = tuple(
+        replace(each, confidence=confidence) if each.statement in numbers and each.confidence is None else each
+        for each in constraints.general
+    )
+    return replace(constraints, linear=softened, general=general)
 
 
 # CPTs that are not learned --------------------------------------------------------------------------------------------

@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
-from math import inf
+from math import inf, prod
 
 from credo.constraints.conflicts import MinimalConflict
 from credo.knowledge.comparison_mistakes import UPWARD
 from credo.knowledge.expressions import Expression, Linear, Probability
-from credo.knowledge.network_names import each_of
+from credo.knowledge.names import SeveralStates, states_given
+from credo.knowledge.network_names import each_of, is_cpt_entry
 from credo.knowledge.statements import Approximation, Comparison, Statement
 from credo.model.network import Network
 
 MAX_CONFLICTS = 100  # between statements about one probability
+MAX_CONFIGURATIONS = 4096  # of a CPT that are looked through
 TOLERANCE = 1e-9
 
 Range = tuple[float, float]
@@ -58,6 +60,99 @@ def disjoint_ranges(
     return tuple(MinimalConflict(pair, (), inf) for pair in found)
 
 
+def provable_conflicts(
+    statements: Sequence[Statement], general: Iterable[int], network: Network, certain: Iterable[int] | None = None
+) -> tuple[MinimalConflict, ...]:
+    """Conflicts of `general` statements, by number, that need no search: with each other, and with those about CPTs.
+
+    `certain` are the numbers of the statements that take part; all if not given.
+    """
+    allowed = set(range(len(statements))) if certain is None else set(certain)
+    own = [number for number in general if number in allowed]
+    found = {each.statements: each for each in disjoint_ranges(statements, own, network)}
+    for conflict in _impossible_mixtures(statements, own, sorted(allowed), network):
+        found.setdefault(conflict, MinimalConflict(conflict, (), inf))
+    return tuple(found.values())
+
+
+def _impossible_mixtures(
+    statements: Sequence[Statement], general: Sequence[int], certain: Sequence[int], network: Network
+) -> list[tuple[int, ...]]:
+    """Statements that no mixture of a CPT's distributions satisfies, with those that bound each of these.
+
+    P(x | e) is a mean of P(x | parents) over the configurations that e allows, where e names no descendant of x: it
+    lies between the least and the largest of them.
+    """
+    ranges = {
+        number: ranges_of(statements[number], network)
+        for number in certain
+        if getattr(statements[number], "confidence", None) is None
+    }
+    entries: dict[str, list[tuple[int, Probability, Range]]] = {}
+    for number, own in ranges.items():
+        for term, ends in own.items():
+            if number not in set(general) and is_cpt_entry(term, network):
+                entries.setdefault(str(term.variable), []).append((number, term, ends))
+    found = []
+    for number in general:
+        for term, (low, high) in ranges.get(number, {}).items():
+            name = str(term.variable)
+            if name not in entries or term.further or term.alone or name in network.forms:
+                continue
+            conditions = {name: states_given(state) for name, state in term.given}
+            if set(conditions) & _descendants(network, name) or term.each:
+                continue
+            reasons = _bounding(network, name, frozenset(term.states), conditions, (low, high), entries[name])
+            if reasons is not None:
+                found.append(tuple(sorted({number, *reasons})))
+    return found
+
+
+def _bounding(
+    network: Network,
+    name: str,
+    states: frozenset[str],
+    conditions: Mapping[str, tuple[str, ...]],
+    wanted: Range,
+    entries: Sequence[tuple[int, Probability, Range]],
+) -> set[int] | None:
+    """Statements that keep P(name in states | parents) below the wanted range, or above it, for every configuration."""
+    parents = network.parents[name]
+    allowed = [conditions[p] if p in conditions else network.states(p) for p in parents]
+    if prod(len(each) for each in allowed) > MAX_CONFIGURATIONS:
+        return None
+    for from_above in (True, False):
+        reasons: set[int] = set()
+        for configuration in product(*allowed):
+            chosen = dict(zip(parents, configuration, strict=True))
+            own = [
+                number
+                for number, term, (low, high) in entries
+                if all(chosen.get(str(p), state) == state for p, state in term.given)
+                and (
+                    (states <= frozenset(term.states) and high < wanted[0] - TOLERANCE)
+                    if from_above
+                    else (states >= frozenset(term.states) and low > wanted[1] + TOLERANCE)
+                )
+            ]
+            if not own:
+                break
+            if not reasons.intersection(own):
+                reasons.add(own[0])
+        else:
+            return reasons
+    return None
+
+
+def _descendants(network: Network, name: str) -> set[str]:
+    """A variable and all of its descendants."""
+    found, size = {name}, 0
+    while len(found) > size:
+        size = len(found)
+        found |= {each for each in network.names if found.intersection(network.parents[each])}
+    return found
+
+
 def standard_form(term: Probability, network: Network) -> tuple[Probability, bool]:
     """The same probability with sorted parts; or, where that is marked by True, the one of all other states.
 
@@ -71,7 +166,9 @@ def standard_form(term: Probability, network: Network) -> tuple[Probability, boo
     is_reversed = not further and not term.alone and network.states(variable)[0] in states
     if is_reversed:
         states = tuple(state for state in network.states(variable) if state not in states)
-    given = tuple(sorted((str(name), str(state)) for name, state in term.given))
+    given = tuple(
+        sorted((str(name), state if isinstance(state, SeveralStates) else str(state)) for name, state in term.given)
+    )
     each = tuple(sorted(each_of(term, network)))
     standard = replace(
         term, variable=variable, states=states, given=given, each=each, each_other=False, further=tuple(further)

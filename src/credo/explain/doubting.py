@@ -21,12 +21,16 @@ from credo.knowledge.experts import Expert as NamedExpert
 from credo.knowledge.experts import expert_of
 from credo.model.network import Network
 from credo.sampling.doubted_statements import DoubtedStatements, Expert, apart, weights_without
+from credo.sampling.general_updates import EQUALITY_TOLERANCE, DrawnGeneral, GeneralRegion, with_general_blocks
 from credo.sampling.posterior import PosteriorResult
+from credo.statistics.general_statements import GeneralStatements
 from credo.types import Flags, Indices, Numbers
 
 Trust = float | Literal["learn"] | None
 PRIORS = (0.1, 0.5, 1.0)  # pseudo-counts of a state, before anything is known: nearly deterministic to uniform
 LEAST_SHARE = 1e-9  # the probability below which a statement is not widened further
+GENERAL_DRAWS = 300  # of all CPTs, for each of these, to see how narrow a statement about any probability is …
+LEAST_GENERAL_DRAWS, GENERAL_CELLS = 20, 1_000_000_000  # … fewer where that would visit more cells of cliques
 NINE_IN_TEN = 1.645  # standard deviations from the mean
 UNDOUBTED = "not doubted"
 
@@ -46,24 +50,23 @@ def doubted_numbers(knowledge: Knowledge, stated: Constraints, doubt: bool, trus
     """The statements that may be wrong, by number; none where nothing is doubted.
 
     Those without constraints are left out: orders, noisy families and ties say what the variables and rows are. So are
-    those about products, whose truth along a line is no interval.
+    those about products of probabilities.
     """
     all_of_them = check_trust(doubt, trust)
     statements = knowledge.statements
     if not all_of_them and not any(expert_of(each) is not None for each in statements):
         return np.zeros(0, dtype=np.int64)
-    about = {*stated.linear.statements.tolist()} - _about_products(stated)
+    about = {*stated.linear.statements.tolist(), *stated.general_statements} - _about_products(stated)
     unsure = {
         number
         for number, each in enumerate(statements)
         if all_of_them or expert_of(each) is not None or getattr(each, "confidence", None) is not None
     }
-    beyond = sorted(unsure & ({*stated.general_statements} | _about_products(stated)))
+    beyond = sorted(unsure & _about_products(stated))
     if beyond and not about & unsure:
         raise OptionError(
-            f"“{statements[beyond[0]]}” may be wrong, but is about a product, or about a probability that several CPTs "
-            "make up: how probable that is cannot be weighed. Have it hold, without doubt and outside of an expert's "
-            "block, or leave it out."
+            f"“{statements[beyond[0]]}” may be wrong, but compares products of probabilities: how probable that is "
+            "cannot be weighed. Have it hold, without doubt and outside of an expert's block, or leave it out."
         )
     return np.array(sorted(about & unsure), dtype=np.int64)
 
@@ -88,7 +91,7 @@ def doubted_statements(
         experts,
         np.array([0 if each is None else position[each.name] for each in own], dtype=np.int64),
         np.array([np.nan if each is None else each for each in confidences], dtype=np.float64),
-        _log_widening(stated, numbers),
+        _log_widening(stated, numbers, known),
         _false(stated, numbers, known, kept),
     )
 
@@ -103,20 +106,49 @@ def _expert(named: NamedExpert) -> Expert:
     return Expert(named.name, None, (weight * mean, weight * (1.0 - mean)))
 
 
-def _log_widening(stated: Constraints, numbers: Indices) -> Numbers:
+def _log_widening(stated: Constraints, numbers: Indices, network: Network) -> Numbers:
     """log max(1, (1 − p)/p), p being the probability of a statement before anything is known.
 
     CPTs are often nearly deterministic, so that a statement about a corner is no narrow one, and often not: the
     probability is averaged over Dirichlet distributions between both.
     """
+    general = set(stated.general_statements)
     shares = np.zeros(len(numbers))
-    for prior in PRIORS:
-        plausible = plausibilities(stated, statements=numbers.tolist(), prior=prior)
+    about_cpts = [number for number in numbers.tolist() if number not in general]
+    for prior in PRIORS if about_cpts else ():
+        plausible = plausibilities(stated, statements=about_cpts, prior=prior)
         for place, number in enumerate(numbers.tolist()):
-            before = plausible[number].before_data
-            shares[place] += (before.value if before.upper_bound is None else before.upper_bound) / len(PRIORS)
+            if number not in general:
+                before = plausible[number].before_data
+                shares[place] += (before.value if before.upper_bound is None else before.upper_bound) / len(PRIORS)
+    places = [place for place, number in enumerate(numbers.tolist()) if number in general]
+    if places:
+        shares[places] = _shares_of_general(stated, numbers[places].tolist(), network)
     shares = np.clip(shares, LEAST_SHARE, 1.0 - LEAST_SHARE)
     return np.asarray(np.maximum(0.0, np.log1p(-shares) - np.log(shares)))
+
+
+def _shares_of_general(stated: Constraints, numbers: Sequence[int], network: Network) -> Numbers:
+    """How often statements about any probability hold in CPTs that are drawn before anything is known."""
+    chosen = tuple(each for each in stated.general if each.statement in set(numbers))
+    alone = replace(stated, general=chosen)
+    layout, rng = stated.layout, np.random.default_rng(0)
+    starts = layout.distribution_starts()
+    region = GeneralRegion(GeneralStatements.of(alone, network), np.zeros(layout.size))
+    drawn = DrawnGeneral(region, np.arange(layout.size))
+    held, count = np.zeros(len(numbers)), 0
+    cells = sum(group.plan.cells * len(group.numbers) for group in region.statements.groups)
+    draws = int(np.clip(GENERAL_CELLS // max(1, len(PRIORS) * cells), LEAST_GENERAL_DRAWS, GENERAL_DRAWS))
+    for prior in PRIORS:
+        # A Gamma variable with a small shape is U^(1/a) times one with the shape a + 1: its logarithm is a number.
+        logs = np.log(rng.gamma(prior + 1.0, size=(draws, layout.size)))
+        logs += np.log(rng.random(logs.shape)) / prior
+        logs -= np.repeat(np.maximum.reduceat(logs, starts, axis=1), np.diff(starts, append=layout.size), axis=1)
+        theta = np.exp(logs)
+        theta /= np.repeat(np.add.reduceat(theta, starts, axis=1), np.diff(starts, append=layout.size), axis=1)
+        held += drawn.true(theta, numbers).sum(axis=1)
+        count += len(theta)
+    return np.asarray((held + 0.5) / (count + 1.0))
 
 
 def _false(stated: Constraints, numbers: Indices, network: Network, kept: Sequence[str]) -> Flags:
@@ -126,6 +158,11 @@ def _false(stated: Constraints, numbers: Indices, network: Network, kept: Sequen
     free = np.bincount(linear.entry_constraints, np.isnan(known[linear.indices]), len(linear)) > 0
     excess = linear.excess(np.nan_to_num(known))
     false = set(linear.statements[~free & (excess > HOLDS_WITHIN)].tolist())
+    if stated.general and kept:
+        general = GeneralStatements.of(stated, network)
+        settled = np.array([own <= set(kept) for own in general.reached], dtype=np.bool_)
+        missed = general.excess(np.nan_to_num(known, nan=0.5)) - np.where(general.equality, EQUALITY_TOLERANCE, 0.0)
+        false |= set(general.statements[settled & (missed > HOLDS_WITHIN)].tolist())
     return np.array([number in false for number in numbers.tolist()], dtype=np.bool_)
 
 
@@ -148,9 +185,10 @@ def undoubted_findings(stated: Constraints, numbers: Indices) -> list[Finding]:
 def without_doubted(problem: Problem) -> Problem:
     """The problem with the statements that must hold alone."""
     assert problem.doubts is not None
-    linear = problem.constraints.linear
+    linear, doubted = problem.constraints.linear, set(problem.doubts.numbers.tolist())
     kept = linear.take(~np.isin(linear.statements, problem.doubts.numbers))
-    constraints = replace(problem.constraints, linear=kept)
+    general = tuple(each for each in problem.constraints.general if each.statement not in doubted)
+    constraints = replace(problem.constraints, linear=kept, general=general)
     return replace(problem, constraints=constraints, blocks=blocks_of(constraints), doubts=None)
 
 
@@ -161,7 +199,13 @@ def effects_of_doubted(problem: Problem, posterior: PosteriorResult) -> dict[int
     true, where r is learned.
     """
     assert problem.doubts is not None
-    blocks, doubted = apart(problem.blocks, problem.doubts)
+    blocks, general = problem.blocks, None
+    if problem.constraints.general:
+        means = problem.layout.pack({**problem.network.cpts, **posterior.means})
+        region = GeneralRegion(GeneralStatements.of(problem.constraints, problem.network), means)
+        blocks = with_general_blocks(blocks, region, posterior.sampled.layout)
+        general = DrawnGeneral.of(region, blocks)
+    blocks, doubted = apart(blocks, problem.doubts, general)
     draws = posterior.draws[:, :, : doubted.parameters]
     true = doubted.true(draws).reshape(len(problem.doubts), -1)
     draws = draws.reshape(-1, doubted.parameters)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import floor, log10
 
-LEAST_DECIMAL = 1e-6  # smaller probabilities are written with a power of ten
-MOST_DECIMALS = 8
+LEAST_DECIMAL = 1e-6  # smaller probabilities are written with a power of ten, and so much below one as a bound
 LEAST_END = 1e-4  # an end of an interval that is nearer to 0 or 1 is not known more precisely
 
 
@@ -13,6 +12,8 @@ def probability_digits(value: float, usual: int) -> str:
     """A probability with the usual number of decimals, and more where fewer than two digits of it would be seen."""
     if 0.0 < value < LEAST_DECIMAL:
         return f"{value:.1e}"
+    if 1.0 - LEAST_DECIMAL < value < 1.0:
+        return ">0.999999"
     return f"{value:.{max(usual, _decimals_needed(value))}f}"
 
 
@@ -20,6 +21,8 @@ def percent_digits(value: float, usual: int = 1) -> str:
     """The same as a percentage: `33.1%`, `0.095%`."""
     if 0.0 < value < LEAST_DECIMAL:
         return f"{100.0 * value:.2g}%"
+    if 1.0 - LEAST_DECIMAL < value < 1.0:
+        return ">99.9999%"
     return f"{value:.{max(usual, _decimals_needed(value) - 2)}%}"
 
 
@@ -45,5 +48,4 @@ def _decimals_needed(value: float) -> int:
     """For two digits of a small probability, and for one of what another lacks to one."""
     if not 0.0 < value < 1.0:
         return 0
-    needed = max(1 - floor(log10(value)), -floor(log10(1.0 - value)))
-    return min(needed, MOST_DECIMALS)
+    return max(1 - floor(log10(value)), -floor(log10(1.0 - value)))

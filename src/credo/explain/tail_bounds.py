@@ -53,7 +53,7 @@ def tail_bounds(block: Block, concentration: Numbers, tolerance: float) -> TailB
     holds = _tail(excess, variance, proxy)
     deviation = np.sqrt(np.maximum(variance, 1e-300))
     if len(concentration) and concentration.min() >= 1.0:  # one-sided, so not for equalities
-        at_least = np.clip(1.0 / np.e - np.maximum(above / deviation, 0.0), 0.0, 1.0)
+        at_least = np.clip(np.exp(-1.0) - np.maximum(above / deviation, 0.0), 0.0, 1.0)
         fails = np.where(linear.equality, fails, np.minimum(fails, 1.0 - at_least))
     one_sum, exact = _one_sum_probabilities(block, concentration, totals, slack)
     fails[one_sum], holds[one_sum] = 1.0 - exact, exact

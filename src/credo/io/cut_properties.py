@@ -76,6 +76,16 @@ def property_of(text: str) -> tuple[str, str] | None:
     return (name.strip(), value.strip()) if name.strip() in PROPERTIES else None
 
 
+def identifier(name: str, file_format: str) -> str:
+    """A variable's name, for formats that have identifiers only."""
+    if not re.fullmatch(IDENTIFIER, name):
+        raise NetworkError(
+            f'{file_format} cannot hold the name "{name}": letters, digits and underscores only, and no digit first. '
+            "BIF can."
+        )
+    return name
+
+
 def identifiers(variable: Variable, held: str = IDENTIFIER) -> tuple[str, ...]:
     """States for formats that have identifiers only, as GeNIe names ranges: `s1_below_40`, `s2_40_60`, `s3_60_up`.
 

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from credo.errors import FormatError, NetworkError, listing, readable_count
 from credo.io.assembly import assemble, check_implied, implied_by_noise
-from credo.io.cut_properties import IDENTIFIER, PROPERTIES, WORD, cut_properties, identifiers, variable_with
+from credo.io.cut_properties import PROPERTIES, WORD, cut_properties, identifier, identifiers, variable_with
 from credo.io.files import read_text, replacing, warn_of_loss
 from credo.io.noisy_formats import noisymax_form
 from credo.io.printed_numbers import NUMBER, RoundedSums, parse_numbers
@@ -234,7 +234,7 @@ def _lines(network: Network) -> Iterator[str]:
         written = identifiers(variable, WORD)
         parents, states = ", ".join(network.parents[name]), ", ".join(written)
         numbers = ", ".join(map(repr, network.cpt_array(name).ravel().tolist()))
-        yield f" node {_identifier(name)}\n  {{\n   TYPE = CPT;\n"
+        yield f" node {identifier(name, 'DSL')}\n  {{\n   TYPE = CPT;\n"
         yield f'   HEADER =\n    {{\n     ID = {name};\n     NAME = "{name}";\n    }};\n   PARENTS = ({parents});\n'
         yield f"   DEFINITION =\n    {{\n     NAMESTATES = ({states});\n"
         yield f"     PROBABILITIES = ({numbers});\n    }};\n"
@@ -244,14 +244,6 @@ def _lines(network: Network) -> Iterator[str]:
             yield "    };\n"
         yield "  };\n"
     yield "};\n"
-
-
-def _identifier(name: str) -> str:
-    if not re.fullmatch(IDENTIFIER, name):
-        raise NetworkError(
-            f'DSL cannot hold the name "{name}": letters, digits and underscores only, and no digit first. BIF can.'
-        )
-    return name
 
 
 def _string(text: str) -> str:

@@ -61,6 +61,14 @@ def read_sheet(path: Path, choose: Choose, table_format: TableFormat = USUAL) ->
     return dict(zip(names, columns, strict=True))
 
 
+def sheet_names(path: Path) -> tuple[str, ...]:
+    """The sheets of a file, from which one can be chosen."""
+    with _excel_errors(path):
+        _check_archive(path)
+        with _workbook(path, data_only=True) as workbook:
+            return tuple(sheet.title for sheet in workbook.worksheets)
+
+
 def texts_of(name: str, values: Values, states: Sequence[str] = (), decimal: str = ".") -> pl.Series:
     """A column as texts: dates as in ISO 8601, without the time of day where no cell has one."""
     import polars as pl

@@ -12,7 +12,6 @@ the parent's states, and the last one has no effect: all its probability is on t
 
 from __future__ import annotations
 
-import re
 from typing import NoReturn
 from xml.etree.ElementTree import Element, SubElement
 
@@ -20,7 +19,7 @@ import numpy as np
 
 from credo.errors import NetworkError, listing, suggestion
 from credo.io.assembly import assemble, check_implied, implied_by_noise
-from credo.io.cut_properties import IDENTIFIER, cut_properties, identifiers, variable_with
+from credo.io.cut_properties import cut_properties, identifier, identifiers, variable_with
 from credo.io.files import warn_of_loss
 from credo.io.noisy_formats import as_noisymax, noisymax_form
 from credo.io.printed_numbers import RoundedSums, number_text, numbers_of
@@ -39,13 +38,13 @@ def write_xdsl(network: Network, path: PathLike) -> None:
     """Write the network as XDSL. Variables whose name is no identifier, or that have no CPT, are errors."""
     names = network.names
     network, lost = as_noisymax(network)
-    root = Element("smile", version="1.0", id=_identifier(network.name))
+    root = Element("smile", version="1.0", id=identifier(network.name, "XDSL"))
     nodes = SubElement(root, "nodes")
     labels = SubElement(SubElement(root, "extensions"), "genie", version="1.0", app="credo", name=network.name)
     for name in network.order:  # GeNIe wants parents before children
         form = network.forms.get(name)
         noisy = form is not None and form.cpts != ()
-        element = SubElement(nodes, "noisymax" if noisy else "cpt", id=_identifier(name))
+        element = SubElement(nodes, "noisymax" if noisy else "cpt", id=identifier(name, "XDSL"))
         variable = network.variable(name)
         written = identifiers(variable)
         for state in written:
@@ -76,14 +75,6 @@ def _write_noisy(element: Element, form: NoisyForm) -> None:
     leak = form.cpts[-1] if form.leak else np.eye(len(form.order))[-1]
     SubElement(element, "strengths").text = " ".join(map(str, strengths))
     SubElement(element, "parameters").text = number_text(np.concatenate([*distributions, leak]))
-
-
-def _identifier(name: str) -> str:
-    if not re.fullmatch(IDENTIFIER, name):
-        raise NetworkError(
-            f'XDSL cannot hold the name "{name}": letters, digits and underscores only, and no digit first. BIF can.'
-        )
-    return name
 
 
 def _network(document: XmlDocument) -> Network:

@@ -9,13 +9,14 @@ import numpy as np
 
 from credo.kernels.compiler import compiled
 from credo.kernels.gamma_draws import draw_dirichlet, log_gamma_draw
+from credo.kernels.general_sweeps import statement_value
 from credo.kernels.polytope_moves import SMALLEST, log_split, uniform
 from credo.kernels.posterior_gibbs import set_shapes
 from credo.kernels.range_classes import shape_at
-from credo.kernels.sampler_arrays import ChainState, DistributionArrays
+from credo.kernels.sampler_arrays import ChainState, DistributionArrays, GeneralArrays, Underway
 
 FARTHEST = 600.0  # in log-odds
-ROUNDING = 1e-12
+ROUNDING, TINY = 1e-12, 1e-15
 NEARLY_FLAT = 1e-6
 STEEPEST = 2.5  # σ: so that all constraints of a statement hold often where each counts by itself
 LEAST_STEPS = 4  # between a statement that is true or false and one whose constraints count one by one
@@ -110,10 +111,108 @@ def inserted(xs: Any, gains: Any, count: int, at: float, gain: float) -> int:
     return count + 1
 
 
+# Statements about any probability of the network ----------------------------------------------------------------------
+
+
+@compiled(error_model="numpy")
+def straight_row(general: GeneralArrays, row: int, underway: Underway) -> Any:
+    """How far a straight row is from its bound, times its denominator, and how fast a line leads there."""
+    sums, slopes = underway.sums, underway.slopes
+    slack = general.bounds[row] - underway.linear[0, row]
+    change = underway.linear[1, row]
+    scale = abs(change)
+    for term in range(general.term_starts[row], general.term_starts[row + 1]):
+        above, below, coefficient = general.above[term], general.below[term], general.coefficients[term]
+        if below >= 0:  # the only term: N/D ≤ c is N − c·D ≤ 0
+            bound = general.bounds[row]
+            slack = bound * sums[below] - coefficient * sums[above]
+            change = coefficient * slopes[above] - bound * slopes[below]
+            scale = abs(coefficient * slopes[above]) + abs(bound * slopes[below])
+        else:
+            slack -= coefficient * sums[above]
+            change += coefficient * slopes[above]
+            scale += abs(coefficient * slopes[above])
+    return slack, change if abs(change) > TINY * scale else 0.0
+
+
+@compiled(error_model="numpy")
+def count_broken(general: GeneralArrays, underway: Underway, broken: Any) -> None:
+    """How many rows of each statement that may be wrong do not hold."""
+    for row in range(len(general.bounds)):
+        if general.meanings[row] >= 0:
+            broken[general.meanings[row]] = 0
+    for row in range(len(general.bounds)):
+        if general.meanings[row] >= 0:
+            value = statement_value(general, row, underway.sums, underway.slopes, underway.linear, 0.0)
+            broken[general.meanings[row]] += value > ROUNDING
+
+
+@compiled(error_model="numpy")
+def general_ratio(
+    general: GeneralArrays, underway: Underway, broken: Any, odds: Any, step: float, curved_only: bool
+) -> float:
+    """What statements give a point of a line over the present one: −∞ where one that must hold does not.
+
+    With `curved_only`, of those that are not straight: the others were looked at before.
+    """
+    ratio, row, count = 0.0, 0, len(general.bounds)
+    sums, slopes, linear = underway.sums, underway.slopes, underway.linear
+    while row < count:
+        meaning = general.meanings[row]
+        if meaning < 0:
+            skipped = curved_only and general.single[row]
+            if not skipped and statement_value(general, row, sums, slopes, linear, step) > ROUNDING:
+                return -np.inf
+            row += 1
+            continue
+        straight, holds = True, True
+        while row < count and general.meanings[row] == meaning:
+            straight = straight and general.straight[row]
+            holds = holds and statement_value(general, row, sums, slopes, linear, step) <= ROUNDING
+            row += 1
+        if not (curved_only and straight):
+            ratio += odds[meaning] * (int(holds) - int(broken[meaning] == 0))
+    return ratio
+
+
+@compiled(error_model="numpy")
+def go_on(general: GeneralArrays, underway: Underway, broken: Any, step: float) -> None:
+    """The sums at another point of a line, and what does not hold there."""
+    for s in range(len(underway.sums)):
+        underway.sums[s] += step * underway.slopes[s]
+    for row in range(len(general.bounds)):
+        underway.linear[0, row] += step * underway.linear[1, row]
+    count_broken(general, underway, broken)
+
+
+@compiled(error_model="numpy")
+def clear_line(general: GeneralArrays, underway: Underway) -> None:
+    """A direction without any change, to which those of single parameters are added."""
+    for s in range(len(underway.slopes)):
+        underway.slopes[s] = 0.0
+    for row in range(len(general.bounds)):
+        underway.linear[1, row] = 0.0
+
+
+@compiled(error_model="numpy")
+def add_direction(general: GeneralArrays, underway: Underway, index: int, change: float) -> None:
+    """One parameter of a direction."""
+    cell = general.places[index] - underway.first
+    for s in range(len(underway.slopes)):
+        underway.slopes[s] += change * underway.derivatives[cell, s]
+    for e in range(general.entry_starts[index], general.entry_starts[index + 1]):
+        underway.linear[1, general.entry_statements[e]] += change * general.entry_values[e]
+
+
+# Mass between two states ----------------------------------------------------------------------------------------------
+
+
 @compiled(error_model="numpy")
 def move_pair_doubtful(
     doubt: DoubtArrays,
     pair: int,
+    general: GeneralArrays,
+    underway: Underway,
     shape: Any,
     theta: Any,
     slack: Any,
@@ -139,6 +238,18 @@ def move_pair_doubtful(
             high = min(high, step)
         else:
             low = max(low, step)
+    rows = len(general.bounds)
+    if rows:
+        clear_line(general, underway)
+        add_direction(general, underway, i, 1.0)
+        add_direction(general, underway, j, -1.0)
+    for row in range(rows):
+        if general.meanings[row] < 0 and general.single[row]:
+            own_slack, change = straight_row(general, row, underway)
+            if change > 0.0:
+                high = min(high, max(own_slack, 0.0) / change)
+            elif change < 0.0:
+                low = max(low, max(own_slack, 0.0) / change)
     left, right = min(place(low, old_i, old_j), now), max(place(high, old_i, old_j), now)
 
     # The ends of intervals in which statements hold, sorted as they come.
@@ -164,6 +275,35 @@ def move_pair_doubtful(
                 begin = max(begin, slack[row] / change)
             k += 1
         if broken[s] > own or begin >= end:
+            continue
+        begin, end = place(begin, old_i, old_j), place(end, old_i, old_j)
+        if begin >= right or end <= left:
+            continue
+        if begin <= left:
+            factor += odds[s]
+        for which in range(2):
+            at, gain = (begin, odds[s]) if which == 0 else (end, -odds[s])
+            if left < at < right:
+                count = inserted(xs, gains, count, at, gain)
+    k = 0
+    while k < rows:
+        s = general.meanings[k]
+        if s < 0:
+            k += 1
+            continue
+        begin, end, straight = -np.inf, np.inf, True
+        while k < rows and general.meanings[k] == s:
+            straight = straight and general.straight[k]
+            if straight:
+                own_slack, change = straight_row(general, k, underway)
+                if change > 0.0:
+                    end = min(end, own_slack / change)
+                elif change < 0.0:
+                    begin = max(begin, own_slack / change)
+                elif own_slack < -ROUNDING:
+                    end = -np.inf
+            k += 1
+        if not straight or begin >= end:
             continue
         begin, end = place(begin, old_i, old_j), place(end, old_i, old_j)
         if begin >= right or end <= left:
@@ -235,14 +375,19 @@ def move_pair_doubtful(
     # How far the density lies below the tangents decides.
     ratio = log_split(a, b, new) - offsets[owners[chosen]] - slopes[owners[chosen]] * new
     ratio -= log_split(a, b, now) - offsets[owners[was]] - slopes[owners[was]] * now
-    if np.log(uniform(generator)) >= ratio:
-        return
     small = np.exp(-abs(new))
     near, far = small / (1.0 + small), 1.0 / (1.0 + small)
     both = old_i + old_j
-    theta[i] = max(both * (far if new > 0.0 else near), SMALLEST)
+    new_i = max(both * (far if new > 0.0 else near), SMALLEST)
+    step = new_i - old_i
+    if rows:
+        ratio += general_ratio(general, underway, broken, odds, step, True)
+    if np.log(uniform(generator)) >= ratio:
+        return
+    theta[i] = new_i
     theta[j] = max(both * (near if new > 0.0 else far), SMALLEST)
-    step = theta[i] - old_i
+    if rows:
+        go_on(general, underway, broken, step)
     for k in range(doubt.limit_starts[pair], doubt.limit_starts[pair + 1]):
         hard[doubt.limits[k]] -= doubt.limit_changes[k] * step
     for k in range(doubt.touched_starts[pair], doubt.touched_starts[pair + 1]):
@@ -256,6 +401,8 @@ def move_pair_doubtful(
 def temper(
     doubt: DoubtArrays,
     number: int,
+    general: GeneralArrays,
+    underway: Underway,
     shape: Any,
     theta: Any,
     slack: Any,
@@ -278,6 +425,10 @@ def temper(
     full, steps = odds[meaning], max(LEAST_STEPS, rows // 2)
     for row in range(len(slack)):
         old[0, row] = slack[row]
+    for s in range(len(underway.sums)):
+        underway.kept[0, s] = underway.sums[s]
+    for row in range(len(general.bounds)):
+        underway.kept[1, row] = underway.linear[0, row]
     for k in range(first, last):
         pair = doubt.tempered_pairs[k]
         old[1, doubt.firsts[pair]], old[1, doubt.seconds[pair]] = theta[doubt.firsts[pair]], theta[doubt.seconds[pair]]
@@ -295,6 +446,8 @@ def temper(
             move_pair_doubtful(
                 doubt,
                 pair,
+                general,
+                underway,
                 shape,
                 theta,
                 slack,
@@ -322,6 +475,11 @@ def temper(
         if slack[row] != old[0, row]:
             broken[doubt.statements[row]] += int(old[0, row] < -ROUNDING) - int(slack[row] < -ROUNDING)
             slack[row] = old[0, row]
+    for s in range(len(underway.sums)):
+        underway.sums[s] = underway.kept[0, s]
+    for row in range(len(general.bounds)):
+        underway.linear[0, row] = underway.kept[1, row]
+    count_broken(general, underway, broken)
 
 
 @compiled(error_model="numpy")
@@ -364,6 +522,8 @@ def draw_freely(
 def renew(
     doubt: DoubtArrays,
     number: int,
+    general: GeneralArrays,
+    underway: Underway,
     arrays: DistributionArrays,
     state: ChainState,
     slack: Any,
@@ -377,9 +537,11 @@ def renew(
     generator: Any,
 ) -> None:
     """Distributions drawn as if there were no statements, and kept with the chance that these give."""
-    theta = state.theta
+    theta, reaches = state.theta, len(general.bounds) > 0
     first, last = doubt.set_starts[number], doubt.set_starts[number + 1]
     place_kept = 0
+    if reaches:
+        clear_line(general, underway)
     for m in range(first, last):
         d = doubt.sets[m]
         start, stop = arrays.starts[d], arrays.starts[d + 1]
@@ -387,6 +549,8 @@ def renew(
         for i in range(stop - start):
             kept[place_kept + i] = theta[start + i]
             theta[start + i] = work[stop - start + i]
+            if reaches:
+                add_direction(general, underway, start + i, theta[start + i] - kept[place_kept + i])
         place_kept += stop - start
     accepted = True
     for k in range(doubt.set_limit_starts[number], doubt.set_limit_starts[number + 1]):
@@ -411,6 +575,8 @@ def renew(
                 change += int(rest < -ROUNDING) - int(slack[row] < -ROUNDING)
                 k += 1
             ratio += odds[s] * (int(broken[s] + change == 0) - int(broken[s] == 0))
+        if reaches:
+            ratio += general_ratio(general, underway, broken, odds, 1.0, False)
         accepted = np.log(uniform(generator)) < ratio
     place_kept = 0
     for m in range(first, last):
@@ -424,6 +590,8 @@ def renew(
         place_kept += stop - start
     if not accepted:
         return
+    if reaches:
+        go_on(general, underway, broken, 1.0)
     for k in range(doubt.set_limit_starts[number], doubt.set_limit_starts[number + 1]):
         row = doubt.set_limits[k]
         hard[row] = doubt.hard_bounds[row]
@@ -438,48 +606,86 @@ def renew(
         broken[doubt.statements[row]] += int(slack[row] < -ROUNDING) - int(before)
 
 
+# Sweeps ---------------------------------------------------------------------------------------------------------------
+
+
 @compiled(error_model="numpy")
-def update_doubtful(
-    doubt: DoubtArrays, beliefs: BeliefArrays, arrays: DistributionArrays, state: ChainState, generator: Any
-) -> None:
-    """One sweep: renewals, reliabilities, and every pair."""
-    theta = state.theta
-    edge = arrays.starts[arrays.constrained[0]]
+def normalise(arrays: DistributionArrays, theta: Any) -> None:
+    """The distributions of blocks, summed to one again."""
     for d in range(arrays.constrained[0]):
         total = 0.0
         for i in range(arrays.starts[d], arrays.starts[d + 1]):
             total += theta[i]
         for i in range(arrays.starts[d], arrays.starts[d + 1]):
             theta[i] /= total
-    slack, hard = np.empty(len(doubt.bounds)), np.empty(len(doubt.hard_bounds))
+
+
+@compiled(error_model="numpy")
+def room_left(starts: Any, indices: Any, values: Any, bounds: Any, theta: Any) -> Any:
+    """b − Aθ."""
+    slack = bounds.copy()
+    for row in range(len(slack)):
+        for e in range(starts[row], starts[row + 1]):
+            slack[row] -= values[e] * theta[indices[e]]
+    return slack
+
+
+@compiled(error_model="numpy")
+def broken_meanings(doubt: DoubtArrays, beliefs: BeliefArrays, slack: Any) -> Any:
+    """How many constraints of each meaning do not hold."""
     count = 0
     for s in range(len(beliefs.meanings)):
         count = max(count, beliefs.meanings[s] + 1)
-    broken, odds = np.zeros(count, dtype=np.int64), np.empty(count)
+    broken = np.zeros(count, dtype=np.int64)
     for row in range(len(slack)):
-        slack[row] = doubt.bounds[row]
-        for e in range(doubt.starts[row], doubt.starts[row + 1]):
-            slack[row] -= doubt.values[e] * theta[doubt.indices[e]]
         broken[doubt.statements[row]] += slack[row] < -ROUNDING
-    for row in range(len(hard)):
-        hard[row] = doubt.hard_bounds[row]
-        for e in range(doubt.hard_starts[row], doubt.hard_starts[row + 1]):
-            hard[row] -= doubt.hard_values[e] * theta[doubt.hard_indices[e]]
+    return broken
+
+
+@compiled(error_model="numpy")
+def pair_room(doubt: DoubtArrays, more: int) -> Any:
+    """Room for the ends of intervals, those of `more` rows too, and for tangents."""
+    most = more
+    for pair in range(len(doubt.firsts)):
+        most = max(most, more + doubt.touched_starts[pair + 1] - doubt.touched_starts[pair])
+    most = 4 * most + len(doubt.nodes) + 2
+    return np.empty((6, most)), np.empty((2, most), dtype=np.int64)
+
+
+@compiled(error_model="numpy")
+def update_doubtful(
+    doubt: DoubtArrays,
+    beliefs: BeliefArrays,
+    general: GeneralArrays,  # without statements
+    underway: Underway,  # empty
+    arrays: DistributionArrays,
+    state: ChainState,
+    generator: Any,
+) -> None:
+    """One sweep: renewals, reliabilities, and every pair."""
+    theta = state.theta
+    edge = arrays.starts[arrays.constrained[0]]
+    normalise(arrays, theta)
+    slack = room_left(doubt.starts, doubt.indices, doubt.values, doubt.bounds, theta)
+    hard = room_left(doubt.hard_starts, doubt.hard_indices, doubt.hard_values, doubt.hard_bounds, theta)
+    broken = broken_meanings(doubt, beliefs, slack)
+    odds = np.empty(len(broken))
     draw_odds(beliefs, broken, odds, generator)
     kept, chances = np.empty(edge), np.empty(arrays.strengths.shape[1])
     work, drawn = np.empty(2 * edge), np.empty(len(arrays.families), dtype=np.int64)
     for number in range(len(doubt.set_chances)):
         if uniform(generator) < doubt.set_chances[number]:
-            renew(doubt, number, arrays, state, slack, hard, broken, odds, kept, chances, work, drawn, generator)
+            renew(
+                doubt, number, general, underway, arrays, state, slack, hard, broken, odds, kept, chances, work, drawn,
+                generator,
+            )  # fmt: skip
     shape = np.empty(len(theta))
     set_shapes(arrays, state, arrays.seen, 0, shape)
-    most = 0
+    room, indices = pair_room(doubt, 0)
     for pair in range(len(doubt.firsts)):
-        most = max(most, doubt.touched_starts[pair + 1] - doubt.touched_starts[pair])
-    most = 4 * most + len(doubt.nodes) + 2
-    room, indices = np.empty((6, most)), np.empty((2, most), dtype=np.int64)
-    for pair in range(len(doubt.firsts)):
-        move_pair_doubtful(doubt, pair, shape, theta, slack, hard, broken, odds, -1, 0.0, room, indices, generator)
+        move_pair_doubtful(
+            doubt, pair, general, underway, shape, theta, slack, hard, broken, odds, -1, 0.0, room, indices, generator
+        )
     old = np.empty((2, max(edge, len(slack))))
     for number in range(len(doubt.tempered)):
-        temper(doubt, number, shape, theta, slack, hard, broken, odds, old, room, indices, generator)
+        temper(doubt, number, general, underway, shape, theta, slack, hard, broken, odds, old, room, indices, generator)

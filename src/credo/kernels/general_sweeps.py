@@ -18,19 +18,20 @@ from credo.kernels.polytope_moves import (
     STEP_OUT,
     extra_terms,
     place_on_line,
+    set_ray,
     uniform,
 )
 from credo.kernels.posterior_gibbs import set_shapes
 from credo.kernels.sampler_arrays import (
-    BORROWING,
     ChainState,
     CliqueTree,
     DistributionArrays,
     Extras,
     GeneralArrays,
     Geometry,
+    Underway,
 )
-from credo.kernels.sweeps import NOTHING, laid_out, refresh, work_space
+from credo.kernels.sweeps import NOTHING, refresh, work_space
 
 SEND = 0
 ROUNDING = 1e-12  # by which a statement may be missed
@@ -109,9 +110,30 @@ def general_terms(general: GeneralArrays, named: Any, sums: Any, changes: Any, l
     return density
 
 
-@compiled(**BORROWING)
+@compiled(error_model="numpy")
+def believed_terms(general: GeneralArrays, odds: Any, sums: Any, changes: Any, linear: Any, step: float) -> float:
+    """Σ log-odds of the statements that may be wrong and hold at a point of a line."""
+    density, row, count = 0.0, 0, len(general.bounds)
+    if len(odds) == 0:
+        return density
+    while row < count:
+        meaning = general.meanings[row]
+        if meaning < 0:
+            row += 1
+            continue
+        holds = True
+        while row < count and general.meanings[row] == meaning:
+            holds = holds and statement_value(general, row, sums, changes, linear, step) <= ROUNDING
+            row += 1
+        if holds:
+            density += odds[meaning]
+    return density
+
+
+@compiled(error_model="numpy")
 def update_line(
     general: GeneralArrays,
+    belief: Any,  # (meanings,) the log-odds of what may be wrong; empty where nothing is
     indices: Any,
     values: Any,
     constraints: Any,
@@ -146,6 +168,8 @@ def update_line(
     count = 0
     for statement in range(len(general.bounds)):
         term = general.term_starts[statement]
+        if general.meanings[statement] >= 0:
+            continue
         if general.single[statement]:
             above, below = general.above[term], general.below[term]
             bound = general.bounds[statement] / general.coefficients[term]
@@ -184,6 +208,7 @@ def update_line(
     others = touched[:count]
     level = place_on_line(exponents, theta, indices, values, gaps, length, now) + np.log(uniform(generator))
     level += extra_terms(extras, named, theta) + general_terms(general, others, sums, slopes, linear, 0.0)
+    level += believed_terms(general, belief, sums, slopes, linear, 0.0)
     left = now - STEP_OUT * uniform(generator)
     right = left + STEP_OUT
     most_left = int(MOST_STEPS_OUT * uniform(generator))
@@ -203,6 +228,7 @@ def update_line(
         if density >= level:
             step = low + length / (1.0 + np.exp(-odds))
             density += general_terms(general, others, sums, slopes, linear, step)
+            density += believed_terms(general, belief, sums, slopes, linear, step)
             if density >= level:
                 for k in range(len(constraints)):
                     slack[constraints[k]] -= step * changes[k]
@@ -219,37 +245,50 @@ def update_line(
         theta[indices[k]] = old[k]
 
 
-@compiled(**BORROWING)
+@compiled(error_model="numpy")
 def update_family(
     geometry: Geometry,
     extras: Extras,
     general: GeneralArrays,
+    odds: Any,
     family: int,
     shape: Any,
     theta: Any,
     slack: Any,
-    derivatives: Any,  # (cells of the CPT, sums)
-    sums: Any,
-    slopes: Any,
-    linear: Any,
+    underway: Underway,
     touched: Any,
     work: Any,
     work_indices: Any,
     generator: Any,
 ) -> None:
     """All moves within one CPT, each as often as its chance has it."""
-    first = general.family_starts[family]
-    for s in range(len(sums)):
-        sums[s] = 0.0
-    for cell in range(first, general.family_starts[family + 1]):
-        for s in range(len(sums)):
-            sums[s] += general.cpts[cell] * derivatives[cell - first, s]
+    first, derivatives = underway.first, underway.derivatives
+    sums, slopes, linear = underway.sums, underway.slopes, underway.linear
+    starts, members, coefficients = geometry.constraint_starts, geometry.constraint_indices, geometry.constraint_values
+    direction, exponents, ray_changes = work[2], work[4], work[5]
     for place in range(general.move_starts[family], general.move_starts[family + 1]):
         move = general.moves[place]
         if geometry.chances[move] < 1.0 and uniform(generator) > geometry.chances[move]:
             continue
+        start, stop = geometry.move_starts[move], geometry.move_starts[move + 1]
+        begin, end = geometry.delta_starts[move], geometry.delta_starts[move + 1]
         named = geometry.extra_list[geometry.extra_starts[move] : geometry.extra_starts[move + 1]]
-        indices, values, constraints, changes = laid_out(geometry, move, shape, theta, work, work_indices)
+        indices, values = geometry.move_indices[start:stop], geometry.move_values[start:stop]
+        constraints, changes = geometry.delta_constraints[begin:end], geometry.delta_values[begin:end]
+        if geometry.rays[move]:
+            count = set_ray(indices, values, geometry.owners, geometry.distributions, shape, theta, work, work_indices)
+            indices, values, changes = work_indices[:count], work[3, :count], ray_changes[: end - begin]
+            for k in range(end - begin):
+                changes[k] = 0.0
+                for e in range(starts[constraints[k]], starts[constraints[k] + 1]):
+                    changes[k] += coefficients[e] * direction[members[e]]
+                if abs(changes[k]) < NOTHING:
+                    changes[k] = 0.0
+            for k in range(count):
+                direction[indices[k]] = 0.0
+        else:
+            for k in range(stop - start):
+                exponents[k] = shape[indices[k]] - 1.0
         for s in range(len(sums)):
             slopes[s] = 0.0
         for statement in range(len(general.bounds)):
@@ -261,9 +300,54 @@ def update_family(
             for e in range(general.entry_starts[indices[k]], general.entry_starts[indices[k] + 1]):
                 linear[1, general.entry_statements[e]] += values[k] * general.entry_values[e]
         update_line(
-            general, indices, values, constraints, changes, named, extras, work[4], theta, slack, sums, slopes,
-            linear, touched, work, generator,
+            general, odds, indices, values, constraints, changes, named, extras, exponents, theta, slack, sums,
+            slopes, linear, touched, work, generator,
         )  # fmt: skip
+
+
+@compiled(error_model="numpy")
+def begin_cpt(tree: CliqueTree, general: GeneralArrays, clique: int, family: int, messages: Any, room: Underway) -> Any:
+    """A CPT as it is begun: the derivatives of all sums with respect to it, and the sums."""
+    first, last = general.family_starts[family], general.family_starts[family + 1]
+    multiply_clique(tree, general, clique, family, -1, messages, room.slopes, room.derivatives)
+    for s in range(len(room.sums)):
+        room.sums[s] = 0.0
+    for cell in range(first, last):
+        for s in range(len(room.sums)):
+            room.sums[s] += general.cpts[cell] * room.derivatives[cell - first, s]
+    return Underway(first, room.derivatives, room.sums, room.slopes, room.linear, room.kept)
+
+
+@compiled(error_model="numpy")
+def end_cpt(general: GeneralArrays, family: int, theta: Any) -> None:
+    """What a CPT became, for the messages to others."""
+    for i in range(len(general.places)):
+        cell = general.places[i]
+        if general.family_starts[family] <= cell < general.family_starts[family + 1]:
+            general.cpts[cell] = theta[i]
+
+
+@compiled(error_model="numpy")
+def begin_sweep(tree: CliqueTree, general: GeneralArrays, theta: Any, messages: Any) -> Any:
+    """The present CPTs, the messages to the root, and room for the CPTs that are updated one by one."""
+    count, statements = general.indicators.shape[1], len(general.bounds)
+    for i in range(len(general.places)):
+        if general.places[i] >= 0:
+            general.cpts[general.places[i]] = theta[i]
+    largest = 0
+    for family in range(len(general.family_starts) - 1):
+        largest = max(largest, general.family_starts[family + 1] - general.family_starts[family])
+    linear = np.zeros((2, statements))
+    for i in range(len(general.entry_starts) - 1):
+        for e in range(general.entry_starts[i], general.entry_starts[i + 1]):
+            linear[0, general.entry_statements[e]] += general.entry_values[e] * theta[i]
+    slopes = np.empty(count)
+    for k in range(len(tree.collecting)):
+        clique, message = tree.collecting[k, 1], tree.collecting[k, 2]
+        out = messages[tree.messages[message] : tree.messages[message + 1]]
+        multiply_clique(tree, general, clique, -1, message, messages, slopes, out)
+    kept = np.empty((2, max(count, statements)))
+    return Underway(general.family_starts[0], np.empty((largest, count)), np.empty(count), slopes, linear, kept)
 
 
 @compiled(error_model="numpy")
@@ -278,43 +362,24 @@ def general_sweep(
     generator: Any,
 ) -> None:
     """Every CPT that general statements reach once, with derivatives that follow the updates."""
-    theta, cells = state.theta, general.cpts
+    theta = state.theta
     slack = np.empty(len(geometry.bounds))
     for group in range(len(groups)):
         refresh(geometry, group, theta, slack)
-    for i in range(len(general.places)):
-        if general.places[i] >= 0:
-            cells[general.places[i]] = theta[i]
-    shape = np.empty(len(theta))
+    shape, odds = np.empty(len(theta)), np.empty(0)
     set_shapes(arrays, state, arrays.seen, 0, shape)
-    count, statements = general.indicators.shape[1], len(general.bounds)
-    messages, row = np.empty((tree.messages[-1], count)), np.empty(count)
-    largest = 0
-    for family in range(len(general.family_starts) - 1):
-        largest = max(largest, general.family_starts[family + 1] - general.family_starts[family])
-    derivatives = np.empty((largest, count))
-    sums, slopes, linear = np.empty(count), np.empty(count), np.zeros((2, statements))
-    touched = np.empty(statements, dtype=np.int64)
-    for i in range(len(general.entry_starts) - 1):
-        for e in range(general.entry_starts[i], general.entry_starts[i + 1]):
-            linear[0, general.entry_statements[e]] += general.entry_values[e] * theta[i]
+    messages = np.empty((tree.messages[-1], general.indicators.shape[1]))
+    touched = np.empty(len(general.bounds), dtype=np.int64)
     work, indices = work_space(len(theta), len(slack))
-    for k in range(len(tree.collecting)):
-        clique, message = tree.collecting[k, 1], tree.collecting[k, 2]
-        out = messages[tree.messages[message] : tree.messages[message + 1]]
-        multiply_clique(tree, general, clique, -1, message, messages, row, out)
+    room = begin_sweep(tree, general, theta, messages)
     for k in range(len(tree.operations)):
         kind, clique, which = tree.operations[k, 0], tree.operations[k, 1], tree.operations[k, 2]
         if kind == SEND:
             out = messages[tree.messages[which] : tree.messages[which + 1]]
-            multiply_clique(tree, general, clique, -1, which, messages, row, out)
+            multiply_clique(tree, general, clique, -1, which, messages, room.slopes, out)
             continue
-        multiply_clique(tree, general, clique, which, -1, messages, row, derivatives)
+        underway = begin_cpt(tree, general, clique, which, messages, room)
         update_family(
-            geometry, extras, general, which, shape, theta, slack, derivatives, sums, slopes, linear, touched, work,
-            indices, generator,
-        )  # fmt: skip
-        for i in range(len(general.places)):
-            cell = general.places[i]
-            if general.family_starts[which] <= cell < general.family_starts[which + 1]:
-                cells[cell] = theta[i]
+            geometry, extras, general, odds, which, shape, theta, slack, underway, touched, work, indices, generator
+        )
+        end_cpt(general, which, theta)

@@ -197,3 +197,16 @@ class GeneralArrays(NamedTuple):
     entry_values: Any
     move_starts: Any  # (CPTs + 1,)
     moves: Any  # the moves of each CPT
+    meanings: Any  # (statements,) what may be wrong, by number, the same for rows that follow each other; −1: must hold
+    straight: Any  # (statements,) whether what it says is linear along a line, times its one denominator
+
+
+class Underway(NamedTuple):
+    """The CPT that is updated, and what statements about any probability need of it; empty where there are none."""
+
+    first: Any  # its first cell
+    derivatives: Any  # (cells of the CPT, sums)
+    sums: Any  # (sums,) at the present point
+    slopes: Any  # (sums,) how each changes along a line
+    linear: Any  # (2, statements) what single parameters add to each, and how that changes along a line
+    kept: Any  # (2, sums or statements) room for sums and linear before a move that may be undone

@@ -26,6 +26,14 @@ _GIVEN = re.compile(
 )
 
 
+# A line that is meant as a header, but cannot be read as one: `expert Dr. House: …`, or `expert radiology` alone.
+_MEANT = re.compile(
+    r"\s*expert\s+(?P<name>(?!(?:raises|lowers|depends|does|is|and|in|synergi[sz]es?|shares?|differs?)\b)[^:=<>~()|\"']+?)"
+    r"\s*(?P<given>(?:,|with\s|reliability\s)[^:]{0,200})?(?P<colon>:.*)?",
+    re.DOTALL,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Expert:
     """Someone whose statements may be wrong.
@@ -66,7 +74,7 @@ def header_of(line: str) -> Header | None:
         return None
     found = _HEADER.fullmatch(without_comment(line))
     if found is None:
-        return None
+        return _meant(without_comment(line).rstrip())
     name = found["name"]
     name = unquoted(name) if name[0] in "\"'" else name
     start = found.start("rest")
@@ -81,6 +89,23 @@ def header_of(line: str) -> Header | None:
     if not all(0.0 < value < 1.0 for value in values) or values != sorted(set(values)):
         return Header(None, start, has_statement, (LineMistake("reliability-range", column, end),))
     return Header(Expert(name, values[0] if len(values) == 1 else (values[0], values[1])), start, has_statement)
+
+
+def _meant(line: str) -> Header | None:
+    """The mistake of a line that is meant to name an expert: no quotation marks, or no colon."""
+    found = _MEANT.fullmatch(line)
+    if found is None:
+        return None
+    is_name = re.fullmatch(_NAME, found["name"]) is not None
+    if found["colon"] is None and not is_name and "reliability" not in (found["given"] or ""):
+        return None
+    column, end = found.start("name") + 1, found.end("name") + 1
+    if found["colon"] is None and is_name:
+        return Header(None, len(line), False, (LineMistake("expert-colon", len(line), len(line) + 1, {"line": line}),))
+    facts = {"name": found["name"]}
+    rest = bool((found["colon"] or ":")[1:].strip())
+    start = len(line) if found["colon"] is None else found.start("colon") + 1
+    return Header(None, start, rest, (LineMistake("expert-name", column, end, facts),))
 
 
 def _number(text: str) -> float:

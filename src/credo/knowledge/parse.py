@@ -65,12 +65,17 @@ def _parse(text: str, source: str) -> Parsed:
             mistakes.extend(block.mistakes())
             block = None
         header = header_of(line)
+        if block is not None and (misplaced := block.misplaced(line, header)):
+            mistakes.append(describe(misplaced, number, line, source))
+            continue
         if header is not None and not header.has_statement:
             block = _Block(header.expert, indentation(line), number, line, source)
             mistakes.extend(describe(mistake, number, line, source) for mistake in header.mistakes)
             continue
         statement, wrong = parse_line(line, number, source)
-        if block is not None:
+        if header is not None:
+            block = _Block(header.expert, indentation(line), number, line, source, is_empty=False)
+        elif block is not None:
             block.is_empty = False
             statement, more = said_by(block.expert, statement, line)
             wrong = (*wrong, *more)
@@ -90,7 +95,10 @@ def _parse(text: str, source: str) -> Parsed:
 
 @dataclass(slots=True)
 class _Block:
-    """The lines below `expert radiology:` that are indented more."""
+    """The lines below `expert radiology:` that are indented more, all of them alike.
+
+    Below `expert radiology: smoke raises lung` there are none: it is not empty, and no line is indented more.
+    """
 
     expert: Expert | None
     indentation: int
@@ -98,6 +106,21 @@ class _Block:
     line: str
     source: str
     is_empty: bool = True
+    own: int | None = None  # the indentation of its lines
+
+    def misplaced(self, line: str, header: Header | None) -> LineMistake | None:
+        """Why a line cannot belong to the block, although it is indented."""
+        column, end = indentation(line) + 1, len(without_comment(line).rstrip()) + 1
+        if header is not None:
+            self.is_empty = False
+            return LineMistake("expert-inside", column, end)
+        if self.own is None and self.is_empty:
+            self.own = indentation(line)
+        if self.own is None:
+            return LineMistake("expert-below-line", column, end)
+        if indentation(line) != self.own:
+            return LineMistake("expert-indentation", column, end)
+        return None
 
     def mistakes(self) -> list[Mistake]:
         if not self.is_empty:

@@ -69,11 +69,15 @@ class Layout:
     left_out: tuple[str, ...]  # the other ones
     sensors: tuple[Sensor, ...]
     offsets: Mapping[str, int]  # of the first parameter of each CPT
+    shapes: Mapping[str, tuple[int, ...]]  # of each CPT: (parents…, child)
+    slices: Mapping[str, slice]  # where each CPT is
     sizes: Indices  # (variables + sensors,) numbers of states
     members: Indices  # positions of parents and child among the network's variables, family after family
     strides: Indices  # what a member's state adds to the index
     member_starts: Indices  # (families + 1,)
     cell_starts: Indices  # (families + 1,)
+    family_sizes: Indices  # (families,) how many states the child has
+    first_distributions: Indices  # (families + 1,) the number of the first distribution of each family
     backward: Indices  # (variables + sensors,) children before parents
 
     @classmethod
@@ -91,17 +95,22 @@ class Layout:
             if count > MOST_CELLS:
                 raise too_many_cells(network, name)
         cell_starts = np.cumsum([0, *cells], dtype=np.int64)
+        starts, family_sizes = cell_starts.tolist(), _integers(shape[-1] for shape in shapes)
         return cls(
             network,
             names,
             tuple(name for name in network.names if name in without),
             tuple(sensors),
-            dict(zip(names, cell_starts.tolist(), strict=False)),
+            dict(zip(names, starts, strict=False)),
+            {name: tuple(shape) for name, shape in zip(names, shapes, strict=False)},
+            {name: slice(first, last) for name, first, last in zip(names, starts, starts[1:], strict=False)},
             _integers(sizes),
             _integers(member for members in families for member in members),
             _integers(prod(shape[i + 1 :]) for shape in shapes for i in range(len(shape))),
             np.cumsum([0, *(len(members) for members in families)], dtype=np.int64),
             cell_starts,
+            family_sizes,
+            np.concatenate(([0], np.cumsum(np.diff(cell_starts) // family_sizes))).astype(np.int64),
             _integers([*range(len(network), len(sizes)), *(position[name] for name in reversed(network.order))]),
         )
 
@@ -133,8 +142,7 @@ class Layout:
 
     def slice_of(self, name: str) -> slice:
         """Where the CPT of a variable is."""
-        start = self.offsets[name]
-        return slice(start, start + prod(self.network.shape(name)))
+        return self.slices[name]
 
     def sensor_slice(self, sensor: int) -> slice:
         """Where the CPT of a sensor is."""
@@ -147,7 +155,7 @@ class Layout:
 
     def family(self, name: str) -> Family:
         """The strides of one CPT, by labels."""
-        parents, shape = self.network.parents[name], self.network.shape(name)
+        parents, shape = self.network.parents[name], self.shapes[name]
         return Family(
             name,
             self.offsets[name],
@@ -173,7 +181,7 @@ class Layout:
     def unpack(self, vector: Numbers, names: Iterable[str] | None = None) -> dict[str, Numbers]:
         """The CPTs of all variables, or of some, with axes (parents…, child); views into the vector."""
         wanted = self.names if names is None else names
-        return {name: vector[self.slice_of(name)].reshape(self.network.shape(name)) for name in wanted}
+        return {name: vector[self.slices[name]].reshape(self.shapes[name]) for name in wanted}
 
     # All conditional distributions, numbered one after the other -----------------------------------------------------
 
@@ -181,30 +189,21 @@ class Layout:
         """Where each conditional distribution begins: the states of one child in one configuration."""
         starts = [
             np.arange(first, last, size)
-            for first, last, size in zip(self.cell_starts[:-1], self.cell_starts[1:], self._family_sizes(), strict=True)
+            for first, last, size in zip(self.cell_starts[:-1], self.cell_starts[1:], self.family_sizes, strict=True)
         ]
         return np.concatenate([np.zeros(0, dtype=np.int64), *starts])
-
-    def first_distributions(self) -> Indices:
-        """The number of the first distribution of each family, (families + 1,)."""
-        counts = np.diff(self.cell_starts) // self._family_sizes()
-        return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
 
     def distribution_of(self, indices: Indices) -> Indices:
         """The number of the distribution that each parameter belongs to."""
         family = np.searchsorted(self.cell_starts, indices, side="right") - 1
-        within = (indices - self.cell_starts[family]) // self._family_sizes()[family]
-        return np.asarray(self.first_distributions()[family] + within, dtype=np.int64)
+        within = (indices - self.cell_starts[family]) // self.family_sizes[family]
+        return np.asarray(self.first_distributions[family] + within, dtype=np.int64)
 
     def locate_distributions(self, numbers: Indices) -> tuple[Indices, Indices]:
         """The family and the configuration of each distribution, by its number."""
-        firsts = self.first_distributions()
+        firsts = self.first_distributions
         family = np.searchsorted(firsts, numbers, side="right") - 1
         return family, numbers - firsts[family]
-
-    def _family_sizes(self) -> Indices:
-        """The number of the child's states, family by family."""
-        return self.sizes[self.members[self.member_starts[1:] - 1]]
 
 
 def family_strides(network: Network, name: str) -> tuple[list[int], list[int]]:

@@ -27,6 +27,7 @@ from credo.results import (
     has_multipliers,
     violated_statements,
 )
+from credo.sampling.doubted_statements import ExpertReliability
 
 FEW_FINDINGS = 8
 FEW_STATEMENTS = 15
@@ -129,9 +130,16 @@ def what_is_doubted(fit: FitResult) -> list[str]:
     for expert in fit.doubt.experts:
         if expert.statements:
             who = f"Expert {expert.name} is" if expert.name else "The statements are"
-            how = "as given" if expert.is_given else f"{expert.low:.0%} to {expert.high:.0%}"
-            sentences.append(f"{who} right in {expert.reliability:.0%} of all cases ({how}).")
+            sentences.append(f"{who} right in {expert.reliability:.0%} of all cases ({_how_known(expert)}).")
     return sentences
+
+
+def _how_known(expert: ExpertReliability) -> str:
+    """Whether a reliability was given, or from how many statements it was learned, with its interval."""
+    if expert.is_given:
+        return "as given"
+    count = f"{expert.statements:,} statement{'' if expert.statements == 1 else 's'}"
+    return f"{expert.low:.0%} to {expert.high:.0%}, learned from {count}"
 
 
 def _doubted(fit: FitResult) -> list[RenderableType]:

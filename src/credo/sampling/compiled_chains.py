@@ -215,6 +215,10 @@ class CompiledChains:
             from credo.kernels.general_sweeps import general_sweep
 
             own = general._replace(cpts=general.cpts.copy())
+            if self.doubtful is not None:
+                of_chain = self.states[chain], self.generators[chain]
+                self.doubtful.update_chain_with_general(geometry, own, arrays, *of_chain)
+                return
             where = *geometry, self.general.tree, own, self.general.groups, arrays
             general_sweep(*where, self.states[chain], self.generators[chain])
 
@@ -233,7 +237,7 @@ class CompiledChains:
                     arrays = self._completed(chain)
                     if self.missing is not None:
                         update_wide(self.wide, arrays, state, self.wide_generators[chain])
-                    if self.doubtful is not None:
+                    if self.doubtful is not None and self.general is None:
                         self.doubtful.update_chain(arrays, state, generator)
                     update_general(chain, arrays)
                     where = *geometry, self.joint_updates, self.ranges, arrays, schedule

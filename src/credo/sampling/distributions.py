@@ -146,7 +146,7 @@ def sampled_distributions(
     unknown = {name for block in blocks for name, _ in block.configurations} - set(names)
     if unknown:
         raise CredoError(f"Statements concern CPTs that are not to be learned: {', '.join(sorted(unknown))}.")
-    first = dict(zip(layout.names, layout.first_distributions().tolist(), strict=False))
+    first = dict(zip(layout.names, layout.first_distributions.tolist(), strict=False))
     constrained = np.array([first[name] + c for block in blocks for name, c in block.configurations], dtype=np.int64)
     data = layout.pack({name: counts.of(name) for name in layout.names})
     total = data.copy()

@@ -14,7 +14,7 @@ its expert although nothing speaks against it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -23,12 +23,12 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints, joined
 from credo.errors import OptionError
+from credo.sampling.general_updates import EQUALITY_TOLERANCE, DrawnGeneral
 from credo.types import Flags, Indices, Numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-EQUALITY_TOLERANCE = 0.01  # an equality has probability zero: what is doubted is |difference| ≤ this
 BELIEVED = (9.0, 1.0)  # a and b of a reliability about which nothing is known: right nine times in ten
 ROUNDING = 1e-12
 
@@ -104,16 +104,26 @@ class DoubtedConstraints:
     linear: LinearConstraints  # `statements` are meanings
     statements: DoubtedStatements
     meanings: Indices  # (statements,) the same number for statements that say the same
-    blocks: Flags  # which blocks have such constraints
+    blocks: Flags  # which blocks are updated under them
     parameters: int  # how many all blocks have
+    general: DrawnGeneral | None = None  # the statements about any probability, doubted ones among them
+    places: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # of these, among the statements
 
     def true(self, theta: Numbers) -> Flags:
         """Which statements hold at points, (…, parameters of blocks): (statements, …)."""
         flat = theta.reshape(-1, theta.shape[-1])
         broken = self.linear.matrix(flat.shape[1]) @ flat.T > self.linear.bounds[:, None] + ROUNDING
         wrong = np.asarray(self.members @ broken.astype(np.float64) > 0.0, dtype=np.bool_)[self.meanings]
+        if self.general is not None and len(self.places):
+            numbers = self.statements.numbers[self.places].tolist()
+            wrong[self.places] = ~self.general.true(flat[:, : self.parameters], numbers)
         wrong[self.statements.false] = True
         return ~wrong.reshape(len(self.statements), *theta.shape[:-1])
+
+    @property
+    def general_meanings(self) -> dict[int, int]:
+        """The meaning of each doubted statement about any probability, by its number."""
+        return {int(self.statements.numbers[place]): int(self.meanings[place]) for place in self.places}
 
     @property
     def count(self) -> int:
@@ -138,14 +148,18 @@ class DoubtedConstraints:
         return csr_array((possible, (self.meanings, every)), shape=(self.count, len(every)))
 
 
-def apart(blocks: Sequence[Block], statements: DoubtedStatements) -> tuple[tuple[Block, ...], DoubtedConstraints]:
+def apart(
+    blocks: Sequence[Block], statements: DoubtedStatements, general: DrawnGeneral | None = None
+) -> tuple[tuple[Block, ...], DoubtedConstraints]:
     """The blocks without the constraints of doubted statements, and these constraints.
 
-    The distributions stay where they are: those that nothing else constrains still belong to their block.
+    The distributions stay where they are: those that nothing else constrains still belong to their block. With
+    `general` statements, the blocks are those that `with_general_blocks` makes.
     """
     position = np.full(max([*(int(n) + 1 for n in statements.numbers), 0]), -1, dtype=np.int64)
     position[statements.numbers] = np.arange(len(statements))
     kept, parts, firsts, has = [], [], [], []
+    places, reached = _general_places(statements, general)
     first = 0
     for block in blocks:
         own = block.linear.statements
@@ -159,22 +173,40 @@ def apart(blocks: Sequence[Block], statements: DoubtedStatements) -> tuple[tuple
             block = replace(
                 block, linear=block.linear.take(~doubted), constraint_numbers=block.constraint_numbers[~doubted]
             )
+        elif not block.products and not block.linear.equality.any():
+            has[-1] = any(name in reached for name, _ in block.configurations)
         kept.append(block)
         first += block.size
     linear = joined(parts, firsts)
     linear = as_inequalities(replace(linear, statements=position[linear.statements]))
     starts = np.concatenate([[0], *(np.diff(block.distributions) for block in blocks)]).cumsum()
-    linear, meanings = _without_repetition(linear, len(statements), starts)
-    return tuple(kept), DoubtedConstraints(linear, statements, meanings, np.array(has, dtype=np.bool_), first)
+    linear, meanings = _without_repetition(linear, len(statements), starts, set(places.tolist()))
+    flags = np.array(has, dtype=np.bool_)
+    return tuple(kept), DoubtedConstraints(linear, statements, meanings, flags, first, general, places)
 
 
-def _without_repetition(linear: LinearConstraints, count: int, starts: Indices) -> tuple[LinearConstraints, Indices]:
+def _general_places(statements: DoubtedStatements, general: DrawnGeneral | None) -> tuple[Indices, set[str]]:
+    """The doubted statements about any probability, and whose CPTs they reach."""
+    if general is None:
+        return np.zeros(0, dtype=np.int64), set()
+    stated = general.region.statements
+    numbers = set(stated.statements.tolist())
+    places = [place for place, number in enumerate(statements.numbers.tolist()) if number in numbers]
+    doubted = set(statements.numbers[places].tolist())
+    owned = zip(stated.statements.tolist(), stated.reached, strict=True)
+    return np.array(places, dtype=np.int64), {name for number, own in owned if number in doubted for name in own}
+
+
+def _without_repetition(
+    linear: LinearConstraints, count: int, starts: Indices, others: Collection[int] = ()
+) -> tuple[LinearConstraints, Indices]:
     """The constraints of statements that differ, which are numbered anew, and the number of each statement.
 
     "P(no) ≤ 0.3" and "P(yes) ≥ 0.7" are the same: constraints are compared in the form in which the last state of a
-    distribution has no coefficient, and the largest coefficient is one.
+    distribution has no coefficient, and the largest coefficient is one. `others` have no such constraints, and each a
+    meaning of its own.
     """
-    keys: list[list[tuple[object, ...]]] = [[] for _ in range(count)]
+    keys: list[list[tuple[object, ...]]] = [[(number,)] if number in others else [] for number in range(count)]
     owners = np.searchsorted(starts, linear.indices, side="right") - 1
     for row, statement in enumerate(linear.statements.tolist()):
         entries = slice(linear.starts[row], linear.starts[row + 1])
@@ -205,8 +237,9 @@ def _require_inequalities(block: Block, hard: Flags) -> None:
         *((int(number), "is an equality") for number in equal),
     ):
         raise OptionError(
-            f"Statement {number + 1} {what} and must hold, but other statements about the same CPT may be wrong, which "
-            "cannot be weighed together. Leave it out, or do not doubt the others."
+            f"Statement {number + 1} {what} and must hold, but other statements about the same CPT may be wrong: the "
+            "draws that weigh these move two numbers at a time, which it does not allow. Write a range instead, leave "
+            "it out, or do not doubt the others."
         )
 
 
@@ -245,7 +278,8 @@ class StatementBelief:
     error
         The Monte-Carlo standard error of the probability.
     believed
-        How probable the statement was by itself before the data: its confidence, or its expert's reliability.
+        How probable the statement was by itself before the data: its confidence, or how reliable its expert was
+        expected to be.
     """
 
     number: int
@@ -269,7 +303,7 @@ class ExpertReliability:
     low, high
         The central 95% credible interval; both are the reliability where that was given.
     statements
-        How many statements of the expert are doubted.
+        How many statements of the expert are doubted and have no confidence of their own.
     is_given
         Whether the reliability was given, so that nothing was learned about it.
     """
@@ -314,16 +348,11 @@ def weights_without(statements: DoubtedStatements, true: Flags) -> Iterator[Numb
 
 def beliefs(statements: DoubtedStatements, true: Flags, errors: Numbers) -> Iterator[StatementBelief]:
     """How probable each statement is; `true` is (statements, draws)."""
-    learned = statements.learned
-    means = {}
-    for number in set(learned.tolist()) - {-1}:
-        a, b = statements.reliability_given(number, true[learned == number])
-        means[number] = float((a / (a + b)).mean())
     for place, weights in enumerate(weights_without(statements, true)):
         expert = statements.experts[statements.expert_of[place]]
         believed = float(statements.confidences[place])
         if np.isnan(believed):
-            believed = means[int(learned[place])] if expert.reliability is None else expert.reliability
+            believed = expert.prior[0] / sum(expert.prior) if expert.reliability is None else expert.reliability
         yield StatementBelief(
             int(statements.numbers[place]),
             expert.name,
@@ -339,7 +368,9 @@ def reliabilities(statements: DoubtedStatements, true: Flags, seed: int) -> Iter
     learned = statements.learned
     rng = np.random.default_rng([seed, len(statements)])
     for number, expert in enumerate(statements.experts):
-        own = statements.expert_of == number
+        own = (statements.expert_of == number) & np.isnan(statements.confidences)
+        if not own.any():  # nothing depends on how reliable this one is
+            continue
         if expert.reliability is not None:
             given = expert.reliability
             yield ExpertReliability(expert.name, given, given, given, int(own.sum()), True)

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from credo.kernels.sampler_arrays import ChainState, DistributionArrays
+from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras, GeneralArrays, Geometry
 from credo.sampling.directions import starts_of
 from credo.sampling.doubted_statements import DoubtedConstraints
+from credo.sampling.general_updates import GeneralUpdates, no_general, nothing_underway
 from credo.sampling.region import Region
 from credo.types import Indices, Numbers
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
     from credo.kernels.doubtful_updates import BeliefArrays, DoubtArrays
+    from credo.kernels.general_doubt import VisitArrays
 
 # Nodes around the mode of a Beta density, in units of its width there.
 _UPPER = (0.5, 1.0, 1.6, 2.3, 3.2, 5.0, 12.0)
@@ -66,6 +68,7 @@ class DoubtfulMoves:
     hard: csr_array  # (hard constraints, parameters of blocks)
     hard_bounds: Numbers
     starts: Indices  # (distributions of blocks + 1,) into parameters
+    general: GeneralUpdates | None = None  # of CPTs that statements about any probability reach
 
     # Compiled ---------------------------------------------------------------------------------------------------------
 
@@ -154,14 +157,52 @@ class DoubtfulMoves:
         ]
         return [sorted(set().union(*(touching[d] for d in each))) for each in self.sets]
 
+    @cached_property
+    def visits(self) -> VisitArrays:
+        """What is updated with each CPT that statements about any probability reach, and with none of them.
+
+        Distributions of several of these CPTs cannot be renewed or tempered together: sums are known along one CPT.
+        """
+        from credo.kernels.general_doubt import VisitArrays
+
+        assert self.general is not None
+        count, family_of = len(self.general.families), self.general.family_of[self.starts[:-1]]
+
+        def visited(numbers: Sequence[Sequence[int]]) -> tuple[Indices, Indices]:
+            """Those whose distributions belong to each CPT, the last being none."""
+            own: list[list[int]] = [[] for _ in range(count + 1)]
+            for place, distributions in enumerate(numbers):
+                families = {int(family_of[d]) for d in distributions}
+                if len(families) == 1:
+                    own[families.pop()].append(place)  # −1 is the last
+            return starts_of([len(each) for each in own]), np.array([k for each in own for k in each], dtype=np.int64)
+
+        doubt = self.arrays[0]
+        tempered = [
+            sorted({self.pairs[k].distribution for k in doubt.tempered_pairs[start:stop].tolist()})
+            for start, stop in zip(doubt.tempered_starts[:-1].tolist(), doubt.tempered_starts[1:].tolist(), strict=True)
+        ]
+        pairs = [(pair.distribution,) for pair in self.pairs]
+        return VisitArrays(*visited(self.sets), *visited(pairs), *visited(tempered))
+
     def update_chain(self, arrays: DistributionArrays, state: ChainState, generator: object) -> None:
         """One sweep of one chain, compiled."""
         from credo.kernels.doubtful_updates import update_doubtful
 
-        update_doubtful(*self.arrays, arrays, state, generator)
+        update_doubtful(*self.arrays, no_general(), nothing_underway(), arrays, state, generator)
+
+    def update_chain_with_general(
+        self, where: tuple[Geometry, Extras], general: GeneralArrays, arrays: DistributionArrays, *of_chain: object
+    ) -> None:
+        """The same where statements about any probability reach CPTs, which are updated too."""
+        from credo.kernels.general_doubt import general_doubtful_sweep
+
+        assert self.general is not None
+        own = *where, self.general.tree, general, self.general.groups, *self.arrays, self.visits
+        general_doubtful_sweep(*own, no_general(), nothing_underway(), arrays, *of_chain)
 
 
-def doubtful_moves(region: Region, doubted: DoubtedConstraints) -> DoubtfulMoves:
+def doubtful_moves(region: Region, doubted: DoubtedConstraints, general: GeneralUpdates | None = None) -> DoubtfulMoves:
     """The moves of the blocks that doubted statements constrain; `region` has the directions of what must hold."""
     from scipy.sparse import csc_array, csr_array, vstack
 
@@ -189,7 +230,7 @@ def doubtful_moves(region: Region, doubted: DoubtedConstraints) -> DoubtfulMoves
         Pair(i, j, d, tuple(_differences(columns, i, j)), tuple(_differences(hard_columns, i, j))) for i, j, d in found
     ]
     sets = _renewed_together(doubted, starts, free)
-    return DoubtfulMoves(doubted, tuple(pairs), sets, matrix, hard_matrix, np.concatenate(bounds), starts)
+    return DoubtfulMoves(doubted, tuple(pairs), sets, matrix, hard_matrix, np.concatenate(bounds), starts, general)
 
 
 def _renewed_together(doubted: DoubtedConstraints, starts: Indices, free: set[int]) -> tuple[tuple[int, ...], ...]:

@@ -7,7 +7,7 @@ beside them (components, means, weights) is drawn as ever. An equality leaves a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -16,14 +16,17 @@ import numpy as np
 from credo.constraints.blocks import Block, starts_of
 from credo.constraints.constraint_set import NO_CONSTRAINTS
 from credo.errors import CredoError
-from credo.kernels.sampler_arrays import CliqueTree, GeneralArrays, Geometry
+from credo.kernels.sampler_arrays import CliqueTree, GeneralArrays, Geometry, Underway
 from credo.model.layout import Layout
 from credo.sampling.distributions import SampledDistributions
 from credo.sampling.region import Region
-from credo.statistics.general_statements import GeneralStatements, ancestors
+from credo.statistics.general_statements import GeneralStatements, ancestors, excesses_of
 from credo.statistics.inference.clique_tree import clique_tree
 from credo.types import Flags, Indices, Numbers
 
+EQUALITY_TOLERANCE = 0.01  # an equality has probability zero: what is doubted is |difference| ≤ this
+POINTS_AT_ONCE = 500
+ROUNDING = 1e-9
 EQUALITY_WIDTH = 0.002  # within which draws hold an equality of probabilities that several CPTs make up
 
 
@@ -115,8 +118,9 @@ def general_updates(
     blocks: Sequence[Block],
     soft_weight: float | None,
     memory_limit: int | None = None,
+    doubted: Mapping[int, int] | None = None,
 ) -> GeneralUpdates:
-    """The tree of all CPTs that matter, and the statements in its numbers."""
+    """The tree of all CPTs that matter, and the statements in its numbers; `doubted` has those that may be wrong."""
     statements, network = general.statements, general.statements.network
     position = {name: number for number, name in enumerate(network.names)}
     named = sorted({name for allowed in statements.sums for name, _ in allowed}, key=position.__getitem__)
@@ -155,7 +159,7 @@ def general_updates(
     family_of = np.where(updated[of_parameter], owners[of_parameter], -1)
     return GeneralUpdates(
         tree,
-        _arrays(statements, sampled, named, cpts, places, starts, soft_weight),
+        _arrays(statements, sampled, named, cpts, places, starts, soft_weight, doubted or {}),
         tuple(families),
         reached_groups(blocks, general),
         family_of,
@@ -170,6 +174,7 @@ def _arrays(
     places: Indices,
     family_starts: Indices,
     soft_weight: float | None,
+    doubted: Mapping[int, int],
 ) -> GeneralArrays:
     network = statements.network
     rows = dict(zip(named, starts_of([len(network.states(n)) for n in named]), strict=False))
@@ -186,12 +191,16 @@ def _arrays(
     weights: list[float] = []
     equality: list[bool] = []
     entries: list[tuple[int, int, float]] = []
+    meanings: list[int] = []
     for owner, each in enumerate(statements.constraints):
-        if each.confidence is not None and not soft_weight:
+        meaning = doubted.get(each.statement, -1)
+        if each.confidence is not None and not soft_weight and meaning < 0:
             continue
         mine = np.flatnonzero(statements.owners == owner).tolist()
-        hard = each.confidence is None
-        width = EQUALITY_WIDTH if hard and each.equality else 0.0
+        hard = each.confidence is None or meaning >= 0
+        width = 0.0
+        if hard and each.equality:
+            width = EQUALITY_WIDTH if meaning < 0 else EQUALITY_TOLERANCE
         for sign in (1.0, -1.0) if hard and each.equality else (1.0,):
             bound, number = sign * each.bound + width, len(bounds)
             for index, coefficient in zip(each.indices, each.coefficients, strict=True):
@@ -208,6 +217,7 @@ def _arrays(
             bounds.append(bound)
             weights.append(np.nan if hard else float(soft_weight or 0.0) * float(each.confidence or 0.0))
             equality.append(each.equality)
+            meanings.append(meaning)
             terms.append(
                 [
                     (sign * float(statements.coefficients[t]), int(statements.above[t]), int(statements.below[t]))
@@ -219,6 +229,9 @@ def _arrays(
     single = [
         len(own) == 1 and np.isnan(weight) and number not in with_entries
         for number, (own, weight) in enumerate(zip(terms, weights, strict=True))
+    ]
+    straight = [
+        is_single or all(below < 0 for _, _, below in own) for is_single, own in zip(single, terms, strict=True)
     ]
     flat = [term for own in terms for term in own]
     counts = np.bincount(np.array([place for place, _, _ in entries], dtype=np.int64), minlength=sampled.size)
@@ -240,4 +253,52 @@ def _arrays(
         np.array([value for _, _, value in entries], dtype=np.float64),
         np.zeros(len(family_starts), dtype=np.int64),
         np.zeros(0, dtype=np.int64),
+        np.array(meanings, dtype=np.int64),
+        np.array(straight, dtype=np.bool_),
     )
+
+
+def no_general() -> GeneralArrays:
+    """No statements about any probability."""
+    none, zeros, flags = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.bool_)
+    return GeneralArrays(
+        np.zeros((0, 0)), zeros, none, none, none, zeros, none, none, zeros, zeros, flags, flags, none, none, zeros,
+        none, none, none, flags,
+    )  # fmt: skip
+
+
+def nothing_underway() -> Underway:
+    """No CPT with such statements."""
+    return Underway(0, np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.zeros((2, 0)), np.zeros((2, 0)))
+
+
+# Whether statements hold in draws -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnGeneral:
+    """General statements, evaluated at draws of the parameters of blocks."""
+
+    region: GeneralRegion
+    columns: Indices  # (parameters of blocks,) where each is in the statements' layout
+
+    @classmethod
+    def of(cls, region: GeneralRegion, blocks: Sequence[Block]) -> DrawnGeneral:
+        """For draws of the parameters of these blocks, in their order."""
+        parameters = [block.parameters for block in blocks]
+        return cls(region, np.concatenate(parameters) if parameters else np.zeros(0, dtype=np.int64))
+
+    def true(self, theta: Numbers, numbers: Sequence[int]) -> Flags:
+        """Which of these statements hold at points, (points, parameters of blocks): (statements, points)."""
+        statements = self.region.statements
+        found = np.ones((len(numbers), len(theta)), dtype=np.bool_)
+        for first in range(0, len(theta), POINTS_AT_ONCE):
+            own = theta[first : first + POINTS_AT_ONCE]
+            whole = np.repeat(self.region.start[None], len(own), axis=0)
+            whole[:, self.columns] = own
+            excess = excesses_of(statements.values_from(statements.sums_of(whole), whole), statements.equality)
+            excess = excess - np.where(statements.equality, EQUALITY_TOLERANCE, 0.0)
+            for place, number in enumerate(numbers):
+                rows = statements.statements == number
+                found[place, first : first + len(own)] = (excess[:, rows] <= ROUNDING).all(axis=1)
+        return found

@@ -73,6 +73,7 @@ from credo.sampling.doubted_statements import (
 )
 from credo.sampling.doubtful_moves import DoubtfulMoves, doubtful_moves
 from credo.sampling.general_updates import (
+    DrawnGeneral,
     GeneralRegion,
     GeneralUpdates,
     general_updates,
@@ -88,7 +89,7 @@ from credo.sampling.region import Region, region_of
 from credo.sampling.relabelling import renamed
 from credo.sampling.vectorised import CHAINS, SUPERCHAINS
 from credo.sampling.vectorised.doubtful_updates import doubtful_updates
-from credo.sampling.vectorised.general_updates import general_sweeps
+from credo.sampling.vectorised.general_updates import MOST_CELLS, general_sweeps
 from credo.sampling.vectorised.posterior import sample_posterior
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors
@@ -100,6 +101,7 @@ MOST_UPDATES, MOST_UPDATES_WITH_MISSING = 15_000_000, 20_000_000
 MOST_MISSING_UPDATES = 200_000_000  # the same for drawing missing values, whose updates are visits of cells
 PRODUCT_MISSED = "product"
 MOST_LISTED = 100  # configurations that a finding names
+MORE_DRAWS = "raise draws in PosteriorOptions (--draws)"
 LARGEST_R_HAT_OF_TRUTH = 1.1  # of whether a statement is true, above which that is uncertain
 VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised sampler is used …
 VECTORISED_PARAMETERS = 1200  # … and parameters in all,
@@ -169,7 +171,7 @@ def posterior(
     into `memory_limit` bytes (half of the machine's memory if not given) is refused before anything is sampled. With
     `missing` values, `counts` are those of complete families, and the values are drawn too. With `general` statements,
     about probabilities that several CPTs make up, chains start from the point that is given with them. Statements that
-    are among `doubts` may be wrong, and contradict each other; there are no general ones then.
+    are among `doubts` may be wrong, and contradict each other.
     Compiled chains `announce` how many seconds they will run in all: first by the plan, then by how quick they were.
     """
     began = perf_counter()
@@ -180,22 +182,25 @@ def posterior(
     hyperparameters = (hyperparameters or Hyperparameters()).resolved(sampled)
     doubted = None
     if doubts is not None:
-        blocks, doubted = apart(blocks, doubts)
+        blocks, doubted = apart(blocks, doubts, None if general is None else DrawnGeneral.of(general, blocks))
+    if doubts is not None and general is not None:
+        compiled = True
     if compiled is None:
         compiled = doubted is not None and not _is_small_doubt(doubted)
         compiled = compiled or not is_small(sampled, options) or (missing is not None and not draws_at_once(missing))
-    region, updates_of_general = _region(blocks, soft_weight, general, sampled, memory_limit)
+    meanings = None if doubted is None else doubted.general_meanings
+    region, updates_of_general = _region(blocks, soft_weight, general, sampled, memory_limit, meanings)
     sweeps = None
     if general is not None and updates_of_general is not None and not compiled:
-        # Missing values take many sweeps, which are slow here.
-        sweeps = None if missing is not None else general_sweeps(general, updates_of_general, region, memory_limit)
+        largest = MOST_CELLS if missing is None else MOST_CELLS // 8  # missing values take many sweeps
+        sweeps = general_sweeps(general, updates_of_general, region, memory_limit, largest)
         compiled = sweeps is None
     completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
     updates = None if completing is None else completing.updates
     plan = sampling_plan(sampled, options, hyperparameters, memory_limit, updates)
     doubtful = None
     if doubted is not None:
-        doubtful = doubtful_moves(region, doubted)
+        doubtful = doubtful_moves(region, doubted, updates_of_general)
         owned = zip(region.parts, doubted.blocks.tolist(), strict=True)
         region = replace(region, parts=tuple(without_moves(part) if has else part for part, has in owned))
     report = progress or (lambda done, total: None)
@@ -243,6 +248,7 @@ def _region(
     general: GeneralRegion | None,
     sampled: SampledDistributions,
     memory_limit: int | None,
+    doubted: Mapping[int, int] | None = None,
 ) -> tuple[Region, GeneralUpdates | None]:
     """The region of the blocks; those that general statements reach start where these hold, and keep their rays."""
     if general is None:
@@ -253,7 +259,7 @@ def _region(
     require_moves(region, groups)
     without = _without_rays(region)
     parts = [part if own else other for part, other, own in zip(region.parts, without.parts, groups, strict=True)]
-    updates = general_updates(general, sampled, blocks, soft_weight, memory_limit)
+    updates = general_updates(general, sampled, blocks, soft_weight, memory_limit, doubted)
     return replace(region, parts=tuple(parts)), updates
 
 
@@ -349,7 +355,7 @@ def _unmixed_statements(doubt: DoubtResult) -> Iterator[Finding]:
     if uncertain:
         numbers = [str(doubt.statements[place].number + 1) for place in uncertain[:MOST_LISTED]]
         which = f"statement {numbers[0]} is" if len(numbers) == 1 else f"statements {', '.join(numbers)} are"
-        message = f"The draws are too few to say whether {which} true; raise draws in PosteriorOptions."
+        message = f"The draws are too few to say whether {which} true; {MORE_DRAWS}."
         yield Finding("not mixed", message)
 
 
@@ -406,8 +412,8 @@ def _unmixed(
             end = f", for{':' if len(places) <= MOST_LISTED else ', among others:'}"
         yield Finding(
             "not mixed",
-            f"{name}: the draws are too few to be relied on{among if network.parents[name] else ''}; raise draws in "
-            f"PosteriorOptions. The effective sample size is below {SMALLEST_SIZE:.0f}, or R-hat is above "
+            f"{name}: the draws are too few to be relied on{among if network.parents[name] else ''}; "
+            f"{MORE_DRAWS}. The effective sample size is below {SMALLEST_SIZE:.0f}, or R-hat is above "
             f"{LARGEST_R_HAT}{end}",
             name,
             tuple(network.configuration(name, place) for place in places[:MOST_LISTED]),

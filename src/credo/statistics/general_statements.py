@@ -167,6 +167,29 @@ class GeneralStatements:
                 found[group.numbers[part]] = sums.values * np.exp(sums.log_scale)
         return found
 
+    def sums_of(self, thetas: Numbers) -> Numbers:
+        """The same at many points, (points, parameters): (points, sums)."""
+        found = np.ones((len(thetas), len(self.sums)))
+        for group in self.groups:
+            count = len(group.numbers)
+            for part in in_chunks(group.plan, len(thetas) * count):
+                points = np.arange(part.start, part.stop) // count
+                which = np.arange(part.start, part.stop) % count
+                factors = [
+                    batch_fastest(self._cpts_of(name, thetas[points])).transpose(transpose)
+                    for name, transpose in zip(group.families, group.transposes, strict=True)
+                ]
+                factors += [batch_fastest(factor[which]) for factor in group.beside]
+                sums = sum_out(group.plan, factors)
+                found[points, group.numbers[which]] = sums.values * np.exp(sums.log_scale)
+        return found
+
+    def _cpts_of(self, name: str, thetas: Numbers) -> Numbers:
+        """One CPT at many points, the first axis."""
+        if name in self.layout:
+            return thetas[:, self.layout.slice_of(name)].reshape(len(thetas), *self.network.shape(name))
+        return np.repeat(self.network.cpt_array(name)[None], len(thetas), axis=0)
+
     def derivatives_at(self, theta: Numbers) -> tuple[Numbers, Numbers]:
         """The sums, and their derivatives with respect to all parameters, (sums, parameters)."""
         cpts, values = self.cpts(theta), np.ones(len(self.sums))

@@ -16,7 +16,16 @@ import numpy as np
 from credo.errors import QueryError
 from credo.knowledge.query import Query
 from credo.model.network import Network
-from credo.statistics.inference.batched import Plan, Scope, gradients, in_chunks, make_plan, most_probable, sum_out
+from credo.statistics.inference.batched import (
+    Plan,
+    Scope,
+    beliefs,
+    gradients,
+    in_chunks,
+    make_plan,
+    most_probable,
+    sum_out,
+)
 from credo.types import Codes, Numbers
 
 BatchedCPTs = Mapping[str, Numbers]  # (batch or 1, parents…, child)
@@ -122,16 +131,8 @@ def marginal_factors(
     soft: Mapping[str, Numbers] | None = None,
     memory_limit: int | None = None,
 ) -> Factors:
-    """The factors for the marginals of all variables: beside the CPTs one for each variable that is not known."""
-    certain = {name: states for name, states in evidence.items() if len(states) == 1}
-    known = {*certain, *(interventions or {})}
-    single = {
-        name: np.asarray((soft or {}).get(name, 1.0), dtype=np.float64)
-        * _indicator(network, name, evidence.get(name, network.states(name)))
-        for name in network.names
-        if name not in known
-    }
-    return factors_of(network, {}, certain, interventions or {}, single, memory_limit)
+    """The factors for the marginals of all variables: all CPTs, and what is seen of some."""
+    return factors_of(network, {}, evidence, interventions or {}, soft, memory_limit, everything=True)
 
 
 def marginals(
@@ -144,23 +145,24 @@ def marginals(
 ) -> dict[str, Numbers]:
     """P(variable | evidence) of every variable, (batch, states): one pass forward and one back.
 
-    The answer for a variable is the derivative of P(evidence) with respect to a factor of ones over it. It is NaN where
-    the evidence is impossible.
+    It is NaN where the evidence is impossible.
     """
     do = interventions or {}
     factors = marginal_factors(network, evidence, do, soft, memory_limit)
-    certain = {name: states[0] for name, states in evidence.items() if len(states) == 1}
-    unknown = [name for name in network.names if name not in certain and name not in do]
+    known = {**{name: states[0] for name, states in evidence.items() if len(states) == 1}, **do}
+    unknown = {v: name for v, name in enumerate(network.names) if name not in known}
     batch = batch_size(cpts)
     found = {name: np.zeros((batch, len(network.states(name)))) for name in network.names}
+    for name, state in known.items():
+        found[name][:, network.states(name).index(state)] = 1.0
     for part in in_chunks(factors.plan, batch):
         sums = sum_out(factors.plan, factors.arrays(cpts, part))
-        back = gradients(factors.plan, sums)[len(factors.families) :]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            for name, factor, adjoint in zip(unknown, factors.beside, back, strict=True):
-                found[name][part] = factor * adjoint / sums.values[:, None]
-    for name, state in {**certain, **do}.items():
-        found[name][:, network.states(name).index(state)] = 1.0
+        shares = beliefs(factors.plan, sums)
+        for v, name in unknown.items():
+            found[name][part] = shares[v]
+        impossible = np.flatnonzero(sums.values == 0.0)
+        for each in found.values() if impossible.size else ():
+            each[part][impossible] = np.nan
     return found
 
 
@@ -220,14 +222,20 @@ def relevant_evidence(network: Network, target: str, observed: Iterable[str]) ->
 
 
 def derivatives(
-    network: Network, cpts: BatchedCPTs, query: Query, memory_limit: int | None = None
+    network: Network,
+    cpts: BatchedCPTs,
+    query: Query,
+    soft: Mapping[str, Numbers] | None = None,
+    memory_limit: int | None = None,
 ) -> dict[str, Numbers]:
     """∂ log P(evidence)/∂θ of each CPT that matters, with axes (parents…, child); for a batch of one.
 
     Targets with states count as evidence too, so that P(x, e) and P(e) can both be asked for.
     """
     evidence = {**query.evidence, **{name: states for name, states in query.targets.items() if states}}
-    several = {name: _indicator(network, name, states) for name, states in evidence.items()}
+    several = dict(soft or {})
+    for name, states in evidence.items():
+        several[name] = several.get(name, 1.0) * _indicator(network, name, states)
     factors = factors_of(network, {}, {}, query.interventions, several, memory_limit)
     sums = sum_out(factors.plan, factors.arrays(cpts))
     back = gradients(factors.plan, sums)
@@ -248,11 +256,15 @@ def most_probable_states(
     cpts: BatchedCPTs,
     evidence: Mapping[str, tuple[str, ...]],
     interventions: Mapping[str, str] | None = None,
+    soft: Mapping[str, Numbers] | None = None,
     memory_limit: int | None = None,
 ) -> tuple[dict[str, str], float]:
-    """The states of all variables that are most probable together, given evidence, and log P(all of them)."""
+    """The states of all variables that are most probable together, given evidence, and log P(all of them).
+
+    With soft evidence the largest product is that of the CPTs and the weights.
+    """
     do = interventions or {}
-    factors = factors_of(network, {}, evidence, do, None, memory_limit, everything=True)
+    factors = factors_of(network, {}, evidence, do, soft, memory_limit, everything=True)
     states, value = most_probable(factors.plan, factors.arrays(cpts))
     known = {name: network.states(name)[states[v]] for v, name in enumerate(network.names) if v in states}
     fixed = {name: values[0] for name, values in evidence.items() if name not in known}

@@ -64,6 +64,7 @@ def make_app(session: Session, token: str, hosts: Collection[str]) -> ASGIApp:
         route("/api/updates", _updates, "GET"),
         route("/api/updates", _change),
         route("/api/open", _open),
+        route("/api/preview", _preview),
         route("/api/upload", _upload),
         route("/api/save", _save),
         route("/api/marginals", _marginals),
@@ -71,6 +72,7 @@ def make_app(session: Session, token: str, hosts: Collection[str]) -> ASGIApp:
         route("/api/sensitivity", _sensitivity),
         route("/api/predict", _predict),
         route("/api/predictions", _predictions, "GET"),
+        route("/api/picture", _picture, "GET"),
         route("/api/edit", _edit),
         route("/api/declare", _declare),
         route("/api/learn", _learn),
@@ -78,6 +80,7 @@ def make_app(session: Session, token: str, hosts: Collection[str]) -> ASGIApp:
         route("/api/fit", _fit, "GET"),
         route("/api/explanation", _explanation, "GET"),
         route("/api/report", _report, "GET"),
+        route("/api/network", _network, "GET"),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     return Guard(Starlette(routes=routes, lifespan=lifespan), token, hosts)
@@ -184,6 +187,10 @@ async def _open(request: Request, session: Session) -> Any:
     return await asyncio.to_thread(session.state)
 
 
+async def _preview(request: Request, session: Session) -> Any:
+    return await session.preview(await json_of(request))
+
+
 async def _upload(request: Request, session: Session) -> Any:
     if request.headers.get("content-type", "") != "application/octet-stream":
         raise RefusedError("A file is sent as it is.")
@@ -218,6 +225,10 @@ async def _predictions(request: Request, session: Session) -> Response:
     return _file(session.require_opened().predictions, "predictions.csv", "There are no predictions yet.")
 
 
+async def _picture(request: Request, session: Session) -> Any:
+    return await session.picture()
+
+
 async def _edit(request: Request, session: Session) -> Any:
     return await session.edit(await json_of(request))
 
@@ -250,6 +261,11 @@ async def _explanation(request: Request, session: Session) -> Any:
 
 async def _report(request: Request, session: Session) -> Response:
     return _file(session.require_opened().report, "report.html", "There is no report yet: learn first.")
+
+
+async def _network(request: Request, session: Session) -> Response:
+    path = await session.write_learned(request.query_params.get("ending"))
+    return _file(path, path.name, "There is no such file.")
 
 
 def _file(path: Path | None, name: str, missing: str) -> Response:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from credo.answers import marginals_given, marginals_of_network, why_no_interval
 from credo.errors import CredoError, QueryError
 from credo.knowledge.query import Query
 from credo.statistics.comparison import compare_networks
+from credo.studio.explanation_data import MOST_CONFIGURATIONS
 from credo.studio.opening import Opened
+from credo.studio.table import OpenTable
 from credo.user_results import Fit
 
 if TYPE_CHECKING:
@@ -43,18 +44,37 @@ def bars_data(opened: Opened, request: Mapping[str, Any]) -> dict[str, Any]:
     bars: dict[str, list[list[float | None]]] = {}
     for variable, _, probability, low, high in frame.iter_rows():
         bars.setdefault(variable, []).append([probability, low, high])
-    return {"source": source, "bars": bars, "note": note}
+    answer: dict[str, Any] = {"source": source, "bars": bars, "note": note}
+    if request.get("before") is True and (before := _bars_before(opened, evidence, do, soft)):
+        answer["before"] = before
+    return answer
+
+
+def _bars_before(
+    opened: Opened, evidence: Mapping[str, Any], do: Mapping[str, Any], soft: Mapping[str, Any]
+) -> dict[str, list[float]]:
+    """The same bars under the fit before; none where there is none, or it was of other variables."""
+    if opened.fit is None or opened.previous is None or not opened.previous.same_structure(opened.fit.network):
+        return {}
+    try:
+        frame = marginals_of_network(opened.previous, evidence, interventions=do, soft=soft)
+    except CredoError:  # such as evidence that was impossible then
+        return {}
+    bars: dict[str, list[float]] = {}
+    for variable, _, probability, _, _ in frame.iter_rows():
+        bars.setdefault(variable, []).append(probability)
+    return bars
 
 
 def sensitivity_data(fit: Fit, request: Mapping[str, Any]) -> dict[str, Any]:
     """Which numbers and which evidence the probability of a state depends on most."""
-    evidence, do, _ = given_of(request)
+    evidence, do, soft = given_of(request)
     query = Query(
         {str(request.get("variable")): (str(request.get("state")),)},
         {name: (str(state),) for name, state in evidence.items()},
         {name: str(state) for name, state in do.items()},
     )
-    found = fit.sensitivity(query)
+    found = fit.sensitivity(query, soft=soft)
     return {
         "query": found.query,
         "probability": found.probability,
@@ -63,14 +83,14 @@ def sensitivity_data(fit: Fit, request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def predicted_table(fit: Fit, table: Path, targets: list[str]) -> pl.DataFrame:
+def predicted_table(fit: Fit, table: OpenTable, targets: list[str]) -> pl.DataFrame:
     """A table with the probabilities of some variables' states in front."""
     import polars as pl
 
     from credo.io.categories import read_frame
 
-    found = fit.predict(table, targets)
-    return pl.concat([found, read_frame(table)], how="horizontal")
+    found = fit.predict(table.data, targets)
+    return pl.concat([found, read_frame(table.columns())], how="horizontal")
 
 
 def comparison_data(opened: Opened) -> dict[str, Any] | None:
@@ -82,4 +102,11 @@ def comparison_data(opened: Opened) -> dict[str, Any] | None:
     except CredoError:
         return None
     largest = found.parameters.head(MOST_CHANGES)
-    return {"parameters": [{**row, "difference": abs(row["difference"])} for row in largest.iter_rows(named=True)]}
+    before = opened.previous
+    return {
+        "parameters": [{**row, "difference": abs(row["difference"])} for row in largest.iter_rows(named=True)],
+        "cpts": {
+            name: before.cpt_array(name).reshape(-1, len(before.states(name)))[:MOST_CONFIGURATIONS].tolist()
+            for name in before.cpts
+        },
+    }

@@ -12,7 +12,7 @@ def check_data(found: CheckResult) -> dict[str, Any]:
     redundant = {each.statement.number: each.follows_from for each in found.redundant}
     vacuous = {each.statement.number: each.reason for each in found.vacuous}
     excluded = {each.statement.number: each.excluded_by for each in found.excluded}
-    contradicted = {each.statement.number: str(each) for each in found.contradicted}
+    contradicted = {each.statement.number: f"The data show instead: {each.evidence}" for each in found.contradicted}
     unchecked = {each.statement.number for each in found.unchecked}
     statements = []
     for each in found.statements:

@@ -16,29 +16,58 @@ from typing import Any
 
 from credo.errors import CredoError
 from credo.knowledge import Knowledge
+from credo.model.network import Network
+from credo.studio.table import OpenTable
 
+UNCHANGED: dict[str, Any] = {"unchanged": True}
 BROKEN = "The check ended before it was done. The next change starts it anew."
 
 
-def check_text(text: str, network: str | None, table: str | None) -> dict[str, Any]:
-    """What the check finds about a text; lines with mistakes are left out."""
-    from credo.io.network_files import read_network
-    from credo.studio.reading import read
+class Checker:
+    """Checks one text after the other, each without what the checks before found out; a class because it remembers."""
 
-    given = None if network is None else read_network(network)
-    reading = read(text, given, None if table is None else Path(table))
-    return {} if reading.knowledge is None else check_knowledge(reading.knowledge, table)
+    def __init__(self) -> None:
+        from credo.checking import CheckMemory
 
+        self._memory = CheckMemory()
+        self._last: tuple[object, ...] = ()
+        self._network: tuple[object, Network | None] = (None, None)
 
-def check_knowledge(knowledge: Knowledge, table: str | Path | None) -> dict[str, Any]:
-    """What the check finds about knowledge, as JSON can hold it."""
-    from credo.checking import check
-    from credo.studio.check_data import check_data
+    def check_text(self, text: str, network: str | None, table: dict[str, Any] | None) -> dict[str, Any]:
+        """What the check finds about a text; lines with mistakes are left out. `unchanged` where it is as before."""
+        from credo.studio.reading import read
+        from credo.studio.table import table_of_job
 
-    try:
-        return check_data(check(knowledge.network, knowledge, data=table, verbose=False))
-    except CredoError as error:
-        return {"message": str(error)}
+        found = table_of_job(table)
+        reading = read(text, self._given(network), found)
+        return {} if reading.knowledge is None else self.check(reading.knowledge, found)
+
+    def check(self, knowledge: Knowledge, table: OpenTable | None) -> dict[str, Any]:
+        """What the check finds about knowledge, as JSON can hold it; `unchanged` where it is as before."""
+        from credo.checking import check_again
+        from credo.studio.check_data import check_data
+
+        mark = None if table is None else table.mark
+        lines = tuple(None if each.span is None else each.span.line for each in knowledge)
+        asked = (knowledge.network.variables, knowledge.network.parents, knowledge.statements, lines, mark)
+        if asked == self._last:
+            return UNCHANGED
+        try:
+            found = check_data(check_again(knowledge, None if table is None else table.data, self._memory, mark))
+        except CredoError as error:
+            found = {"message": str(error)}
+        self._last = asked
+        return found
+
+    def _given(self, path: str | None) -> Network | None:
+        if path is None:
+            return None
+        from credo.io.network_files import read_network
+
+        mark = (path, os.stat(path).st_mtime_ns)
+        if self._network[0] != mark:
+            self._network = (mark, read_network(path))
+        return self._network[1]
 
 
 class CheckProcess:
@@ -48,12 +77,12 @@ class CheckProcess:
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
 
-    async def check(self, text: str, network: Path | None, table: Path | None) -> dict[str, Any]:
+    async def check(self, text: str, network: Path | None, table: OpenTable | None) -> dict[str, Any]:
         """What the check finds about a text."""
         job = {
             "text": text,
             "network": None if network is None else str(network),
-            "table": None if table is None else str(table),
+            "table": None if table is None else table.job(),
         }
         async with self._turn:
             if self._process is None or self._process.returncode is not None:
@@ -89,10 +118,10 @@ class CheckProcess:
 def main() -> int:
     """Check one text after the other until the input ends."""
     output, sys.stdout = sys.stdout, sys.stderr
+    checker = Checker()
     for line in sys.stdin:
-        job = json.loads(line)
         try:
-            output.write(json.dumps(check_text(**job), allow_nan=False) + "\n")
+            output.write(json.dumps(checker.check_text(**json.loads(line)), allow_nan=False) + "\n")
             output.flush()
         except BrokenPipeError:  # nobody waits for it any more
             os._exit(0)

@@ -46,6 +46,7 @@ def _learn(job: dict[str, Any], tell: Any) -> None:
     from credo.fitting import fit
     from credo.io.network_files import read_network
     from credo.options import EMOptions
+    from credo.studio.table import table_of_job
 
     last = ("", 0.0)
 
@@ -60,9 +61,11 @@ def _learn(job: dict[str, Any], tell: Any) -> None:
     text = job["text"] + "\n"
     network = None if job["network"] is None else read_network(job["network"])
     options = job["options"]
+    table = table_of_job(job["data"])
+    assert table is not None
     found = fit(
         text if network is None else network,
-        job["data"],
+        table.data,
         None if network is None else text,
         method=options["method"],
         prior=options["prior"] or None,

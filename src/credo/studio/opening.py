@@ -16,6 +16,7 @@ from credo.model.network import Network
 from credo.studio.document import Document
 from credo.studio.folder import KNOWLEDGE, Folder, draft_content, draft_of, read_draft, read_plain_text
 from credo.studio.reading import Reading, read
+from credo.studio.table import OpenTable
 from credo.user_results import Fit, load
 
 NEW_NAME = "knowledge.credo"
@@ -32,11 +33,12 @@ class Opened:
     document: Document
     network_file: Path | None = None
     given: Network | None = None
-    table: Path | None = None
+    table: OpenTable | None = None
     notice: str = ""
     draft: bytes | None = None  # what its draft holds, as far as this studio knows
     reading: Reading = field(default_factory=Reading)
-    found: dict[str, Any] | None = None  # by the check
+    found: dict[str, Any] | None = None  # by the check, with the version of the text
+    checked: dict[str, Any] | None = None  # the same without it, as the page was told last
     fit: Fit | None = None
     fitted_text: str | None = None
     previous: Network | None = None  # as it was learned before
@@ -45,11 +47,11 @@ class Opened:
     predictions: Path | None = None
 
 
-def open_files(model: Path | None, table: Path | None, folder: Folder) -> Opened:
+def open_files(model: Path | None, table: OpenTable | None, folder: Folder) -> Opened:
     """Open a model and a table; a table alone begins a text with its columns, and nothing an empty one."""
     is_knowledge = model is not None and model.name.lower().endswith(KNOWLEDGE)
     given = None if model is None or is_knowledge else read_network(model)
-    beside = model or table
+    beside = model or (None if table is None else table.path)
     if is_knowledge:
         assert model is not None
         knowledge = model
@@ -60,8 +62,8 @@ def open_files(model: Path | None, table: Path | None, folder: Folder) -> Opened
     saved = read_plain_text(knowledge)
     text, notice = saved, ""
     if model is None and table is not None and not saved.strip():
-        made = network_from_table(table, parents={})
-        text = f"{FROM_TABLE.format(table=table.name)}\n{declarations_of(made.network)}\n"
+        made = network_from_table(table.data, parents={})
+        text = f"{FROM_TABLE.format(table=table.path.name)}\n{declarations_of(made.network)}\n"
         notice = " ".join(str(finding) for finding in made.findings)
     draft = read_draft(knowledge, saved)
     if draft is not None and draft[0] != saved:

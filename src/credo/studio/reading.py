@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from credo.drawing.graphs import influence
 from credo.errors import CredoError
 from credo.findings import Finding
 from credo.knowledge import Knowledge, KnowledgeError, Mistake, corrections, declared_network
+from credo.knowledge.statements import Influence
 from credo.model.network import Network
+from credo.studio.picture import picture_key
+from credo.studio.table import OpenTable
 
+Influences = Mapping[str, Mapping[str, str]]  # of each child, by its parents: "raises", "lowers" or "neutral"
 MOST_ROUNDS = 5  # of leaving lines with mistakes out: mistakes of one kind hide those of the next
 
 
@@ -40,7 +44,7 @@ class Reading:
     message: str = ""
 
 
-def read(text: str, given: Network | None, table: Path | None) -> Reading:
+def read(text: str, given: Network | None, table: OpenTable | None) -> Reading:
     """Read a text about a network that is given, or that it declares with the help of a table."""
     mistakes: list[Mistake] = []
     rest = text
@@ -61,10 +65,12 @@ def read(text: str, given: Network | None, table: Path | None) -> Reading:
     return Reading(mistakes=tuple(mistakes))
 
 
-def _network(text: str, given: Network | None, table: Path | None) -> tuple[Network, tuple[Finding, ...]]:
+def _network(text: str, given: Network | None, table: OpenTable | None) -> tuple[Network, tuple[Finding, ...]]:
     if given is not None:
         return given, ()
-    made = declared_network(text + "\n", table)  # the line feed says that it is text and no file
+    made = declared_network(
+        text + "\n", None if table is None else table.columns()
+    )  # the line feed says that it is text and no file
     return made.network, made.findings
 
 
@@ -94,10 +100,11 @@ def mistake_data(mistake: Mistake, network: Network | None = None) -> dict[str, 
     }
 
 
-def network_data(network: Network) -> dict[str, Any]:
-    """The structure of a network as JSON can hold it."""
+def network_data(network: Network, stated: Influences | None = None) -> dict[str, Any]:
+    """The structure of a network as JSON can hold it, and what statements say about its arrows."""
     return {
         "name": network.name,
+        "picture": picture_key(network),
         "variables": [
             {
                 "name": variable.name,
@@ -105,10 +112,27 @@ def network_data(network: Network) -> dict[str, Any]:
                 "cuts": None if variable.cuts is None else list(variable.cuts.points),
                 "parents": list(network.parents[variable.name]),
                 "ordered": variable.is_ordered,
+                "stated": (stated or {}).get(variable.name, {}),
             }
             for variable in network.variables
         ],
     }
+
+
+def stated_influences(knowledge: Knowledge | None) -> Influences:
+    """Which parents raise or lower a child by what statements say; none where they disagree."""
+    found: dict[str, dict[str, str]] = {}
+    for each in knowledge or ():
+        if isinstance(each, Influence):
+            own = found.setdefault(str(each.child), {})
+            parent, known = str(each.parent), own.get(str(each.parent), each.direction)
+            own[parent] = each.direction if known == each.direction else "neutral"
+    return found
+
+
+def arrow_data(network: Network) -> Influences:
+    """Which parents raise or lower a child by the numbers of a network, as in every picture of it."""
+    return {name: {parent: influence(network, parent, name) for parent in network.parents[name]} for name in network}
 
 
 def _units(text: str) -> int:

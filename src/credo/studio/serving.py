@@ -14,6 +14,7 @@ from threading import Thread
 
 from credo.errors import CredoError, MissingExtraError, OptionError
 from credo.io.files import require_file
+from credo.options import TableFormat
 from credo.terminal import say
 
 DEFAULT_PORT = 8642
@@ -26,6 +27,7 @@ def serve(
     model: Path | None,
     table: Path | None,
     *,
+    table_format: TableFormat | None = None,
     host: str = LOOPBACK,
     port: int | None = None,
     expose: str = "",
@@ -40,6 +42,8 @@ def serve(
         A `.credo` file or a network; None starts from nothing.
     table
         The data.
+    table_format
+        How their file is written, where it is not as usual.
     host, expose
         The address to listen on. One that other machines can reach needs the explicit word.
     port
@@ -74,7 +78,7 @@ def serve(
 
     async def run() -> None:
         if model is not None or table is not None:
-            await session.open(model, table)
+            await session.open(model, table, table_format)
         config = uvicorn.Config(
             make_app(session, token, names),
             log_level="warning",

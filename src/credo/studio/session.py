@@ -13,18 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from credo.answers import why_no_interval
-from credo.errors import CredoError, OptionError
+from credo.errors import CredoError, OptionError, listing
 from credo.io.files import write_text
+from credo.io.network_files import write_network
 from credo.knowledge.editing import declarations_of
+from credo.options import TableFormat
 from credo.shipped import example_names
 from credo.studio import learning
 from credo.studio.asking import bars_data, given_of, predicted_table, sensitivity_data
-from credo.studio.check_process import CheckProcess, check_knowledge
+from credo.studio.check_process import UNCHANGED, Checker, CheckProcess
 from credo.studio.document import Document
 from credo.studio.drawing import edited
 from credo.studio.folder import KNOWLEDGE, NETWORKS, TABLES, Folder, drop_draft, write_draft
 from credo.studio.opening import Opened, fit_file, keep_fit, open_files
-from credo.studio.reading import Reading, mistake_data, network_data, read
+from credo.studio.picture import picture_data
+from credo.studio.reading import Reading, arrow_data, mistake_data, network_data, read, stated_influences
+from credo.studio.table import OpenTable, format_from, preview
 from credo.user_results import Fit, load
 
 FEW_STATEMENTS = 200  # that are checked in this process; more take seconds, in which diagnostics would have to wait
@@ -39,26 +43,34 @@ class Session:
         self.folder = folder
         self.opened: Opened | None = None
         self.id = secrets.token_hex(8)  # a page sees by it that the studio started anew
-        self.generation = 0  # grows when other files are opened
+        self._openings = 0
         self.run: learning.Run | None = None
         self.progress: dict[str, Any] = {"event": "idle"}
         self.listeners: set[asyncio.Queue[str]] = set()
         self.scratch = Path(tempfile.mkdtemp(prefix="credo-studio-"))
         self._checking: asyncio.Task[None] | None = None
         self._check_again = False
+        self._checker = Checker()
+        self._checked: dict[bool, dict[str, Any]] = {}  # what was found last, by whether it was large
         self._check_process = CheckProcess()
         self._following: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
 
+    @property
+    def generation(self) -> str:
+        """What tells the text that is open from every other one, of studios that ran before as well."""
+        return f"{self.id}-{self._openings}"
+
     # Opening and saving -----------------------------------------------------------------------------------------------
 
-    async def open(self, model: Path | None, table: Path | None) -> None:
-        """Open a model and a table; a table alone starts an empty text."""
-        opened = await asyncio.to_thread(open_files, model, table, self.folder)
+    async def open(self, model: Path | None, table: Path | None, table_format: TableFormat | None = None) -> None:
+        """Open a model and a table; a table alone starts a text with its columns."""
+        found = None if table is None else OpenTable(table, table_format)
+        opened = await asyncio.to_thread(open_files, model, found, self.folder)
         async with self._lock:
             await self.cancel()
             self.opened = opened
-            self.generation += 1
+            self._openings += 1
         await self.tell({"event": "opened", "generation": self.generation})
         self.check_soon()
 
@@ -76,7 +88,13 @@ class Session:
         await self.open(
             None if not model else self.folder.existing(model, (*KNOWLEDGE, *NETWORKS)),
             None if not table else self.folder.existing(table, TABLES),
+            format_from(request.get("format")),
         )
+
+    async def preview(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """What a table looks like, before it is opened, and what can be declared about its file."""
+        table = OpenTable(self.folder.existing(request.get("table"), TABLES), format_from(request.get("format")))
+        return await asyncio.to_thread(preview, table)
 
     async def save(self) -> None:
         """Write the text to its file."""
@@ -98,23 +116,32 @@ class Session:
     # The text ---------------------------------------------------------------------------------------------------------
 
     async def change(self, version: int, updates: list[Any]) -> dict[str, Any]:
-        """Make changes to the text, keep them as a draft, and say what the text means now."""
+        """Make changes to the text, keep them as a draft, and say what the text means now.
+
+        It is read while it is written, and large knowledge is checked while it is read: neither waits for the disk.
+        """
         opened = self.require_opened()
         async with self._lock:
             text = opened.document.changed(version, updates)
-            opened.draft = await asyncio.to_thread(write_draft, opened.knowledge, text, opened.saved, opened.draft)
+            reading = asyncio.create_task(asyncio.to_thread(read, text, opened.given, opened.table))
+            try:
+                opened.draft = await asyncio.to_thread(write_draft, opened.knowledge, text, opened.saved, opened.draft)
+            except CredoError:
+                await reading
+                raise
             opened.document.change(version, updates)
-            await self.tell({"event": "text", "version": opened.document.version, "generation": self.generation})
-        return await self.read()
+            version = opened.document.version
+            if _is_large(opened.reading):
+                self.check_soon()
+            await self.tell({"event": "text", "version": version, "generation": self.generation})
+        return await self._taken(opened, version, await reading)
 
-    async def read(self) -> dict[str, Any]:
-        """Read the text as it is now; the check follows in the background."""
-        opened = self.require_opened()
-        text, version = opened.document.text, opened.document.version
-        reading = await asyncio.to_thread(read, text, opened.given, opened.table)
+    async def _taken(self, opened: Opened, version: int, reading: Reading) -> dict[str, Any]:
+        """What a text was found to mean; the check follows in the background."""
         if version == opened.document.version:
-            opened.reading = reading
-            self.check_soon()
+            was_large, opened.reading = _is_large(opened.reading), reading
+            if not was_large or not _is_large(reading):
+                self.check_soon()
         return {"version": version, **reading_data(reading)}
 
     def check_soon(self) -> None:
@@ -130,13 +157,19 @@ class Session:
             if opened is None or opened.reading.knowledge is None:
                 continue
             knowledge, text, version = opened.reading.knowledge, opened.document.text, opened.document.version
-            if len(knowledge) <= FEW_STATEMENTS:
-                data = await asyncio.to_thread(check_knowledge, knowledge, opened.table)
-            else:
+            is_large = _is_large(opened.reading)
+            if is_large:
                 data = await self._check_process.check(text, opened.network_file, opened.table)
+            else:
+                data = await asyncio.to_thread(self._checker.check, knowledge, opened.table)
+            if data == UNCHANGED:
+                data = self._checked[is_large]
+            self._checked[is_large] = data
             if self.opened is opened and version == opened.document.version:
-                opened.found = {"version": version, **data}
-                await self.tell({"event": "checked", "check": opened.found})
+                is_known = opened.checked is data
+                opened.checked, opened.found = data, {"version": version, **data}
+                if not is_known:
+                    await self.tell({"event": "checked", "check": opened.found})
 
     # Learning ---------------------------------------------------------------------------------------------------------
 
@@ -156,7 +189,7 @@ class Session:
             job = {
                 "text": text,
                 "network": None if opened.network_file is None else str(opened.network_file),
-                "data": str(opened.table),
+                "data": opened.table.job(),
                 "folder": str(folder),
                 "options": asdict(options),
             }
@@ -213,8 +246,8 @@ class Session:
 
     async def explain_case(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The states that are most probable together, given a case."""
-        evidence, do, _ = given_of(request)
-        frame = await asyncio.to_thread(self.require_fit().most_probable, evidence, interventions=do)
+        evidence, do, soft = given_of(request)
+        frame = await asyncio.to_thread(self.require_fit().most_probable, evidence, interventions=do, soft=soft)
         return {"states": frame.to_dicts()}
 
     async def sensitivity(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -237,6 +270,14 @@ class Session:
         shown = frame.head(MOST_ROWS)
         return {"columns": shown.columns, "rows": [list(row) for row in shown.iter_rows()], "total": len(frame)}
 
+    async def write_learned(self, name: Any) -> Path:
+        """What was learned as a network file of one of the known kinds, to download."""
+        if not isinstance(name, str) or name not in NETWORKS:
+            raise OptionError(f"A network file ends in {listing(NETWORKS)}.")
+        path = self.scratch / f"learned{name}"
+        await asyncio.to_thread(write_network, self.require_fit().network, path)
+        return path
+
     # Drawing ----------------------------------------------------------------------------------------------------------
 
     async def edit(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -251,15 +292,31 @@ class Session:
         if opened.given is None:
             raise OptionError("The variables are in the text already.")
         text = declarations_of(opened.given) + "\n\n" + opened.document.text
-        fresh = replace(opened, document=Document(text), network_file=None, given=None, found=None, notice="", fit=None)
+        fresh = replace(
+            opened,
+            document=Document(text),
+            network_file=None,
+            given=None,
+            found=None,
+            checked=None,
+            notice="",
+            fit=None,
+        )
         fresh.reading = await asyncio.to_thread(read, text, None, opened.table)
         fresh.draft = await asyncio.to_thread(write_draft, opened.knowledge, text, opened.saved, opened.draft)
         async with self._lock:
             await self.cancel()
             self.opened = fresh
-            self.generation += 1
+            self._openings += 1
         await self.tell({"event": "opened", "generation": self.generation})
         self.check_soon()
+
+    async def picture(self) -> dict[str, Any]:
+        """Where boxes and arrows stand, of the network that the text means now."""
+        network = self.require_opened().reading.network
+        if network is None:
+            raise OptionError("There are no variables yet.")
+        return await asyncio.to_thread(picture_data, network)
 
     # Events -----------------------------------------------------------------------------------------------------------
 
@@ -298,24 +355,34 @@ class Session:
             state["opened"] = {
                 "knowledge": name(opened.knowledge),
                 "network": None if opened.network_file is None else name(opened.network_file),
-                "table": None if opened.table is None else name(opened.table),
+                "table": None if opened.table is None else name(opened.table.path),
                 "text": opened.document.text,
                 "version": opened.document.version,
                 "unsaved": opened.document.text != opened.saved,
                 "notice": opened.notice,
                 "reading": reading_data(opened.reading),
+                "picture": None if opened.reading.network is None else picture_data(opened.reading.network),
                 "check": opened.found,
+                "arrows": None if opened.given is None or not opened.given.is_complete else arrow_data(opened.given),
                 "fit": fit_data(opened),
             }
         return state
 
 
+def _is_large(reading: Reading) -> bool:
+    """Whether knowledge is checked in a process of its own."""
+    return reading.knowledge is not None and len(reading.knowledge) > FEW_STATEMENTS
+
+
 def reading_data(reading: Reading) -> dict[str, Any]:
     """What a text means, as JSON can hold it."""
+    network = reading.network
     return {
-        "network": None if reading.network is None else network_data(reading.network),
-        "mistakes": [mistake_data(mistake, reading.network) for mistake in reading.mistakes[:MOST_MISTAKES]],
-        "findings": [finding.message for finding in reading.findings],
+        "network": None
+        if reading.network is None
+        else network_data(reading.network, stated_influences(reading.knowledge)),
+        "mistakes": [mistake_data(mistake, network) for mistake in reading.mistakes[:MOST_MISTAKES]],
+        "findings": [str(finding) for finding in reading.findings],
         "message": reading.message,
         "statements": 0 if reading.knowledge is None else len(reading.knowledge),
     }
@@ -331,10 +398,11 @@ def fit_data(opened: Opened) -> dict[str, Any] | None:
         "status": fit.status.value,
         "rows": fit.rows,
         "seconds": fit.seconds,
-        "findings": [finding.message for finding in fit.findings],
+        "findings": [{"kind": finding.kind, "message": str(finding)} for finding in fit.findings],
         "current": opened.fitted_text == opened.document.text,
         "no_interval": why_no_interval(fit),
         "report": opened.report is not None,
         "explained": opened.explanation is not None,
         "network": network_data(fit.network),
+        "arrows": arrow_data(fit.network),
     }

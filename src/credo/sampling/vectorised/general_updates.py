@@ -125,16 +125,18 @@ class GeneralSweeps:
 
 
 def general_sweeps(
-    general: GeneralRegion, updates: GeneralUpdates, region: Region, memory_limit: int | None = None
+    general: GeneralRegion,
+    updates: GeneralUpdates,
+    region: Region,
+    memory_limit: int | None = None,
+    most_cells: int = MOST_CELLS,
 ) -> GeneralSweeps | None:
     """The updates of small problems; None for others, which compiled code updates."""
     statements, network = general.statements, general.statements.network
     groups = np.flatnonzero(updates.groups).tolist()
     if any(region.parts[group].extras.shape[0] for group in groups):
         return None  # products and soft statements
-    if not updates.arrays.single.all():
-        return None  # several probabilities in one statement, which is not linear in a CPT: lines end inside it
-    if CHAINS * sum(group.plan.cells * len(group.numbers) for group in statements.groups) > MOST_CELLS:
+    if CHAINS * sum(group.plan.cells * len(group.numbers) for group in statements.groups) > most_cells:
         return None
     if sum(region.parts[group].moves.shape[0] for group in groups) > MOST_MOVES:
         return None
@@ -200,11 +202,7 @@ def _move_line(
     length, zeros = high - low, limits
     gaps = np.where(rising[:, None], low - zeros, zeros - high)
     exponents = shape[indices] - 1.0
-    others = [
-        number
-        for number in np.flatnonzero(~arrays.single).tolist()
-        if changes[number] or slopes[arrays.above[arrays.term_starts[number] : arrays.term_starts[number + 1]]].any()
-    ]
+    others = [number for number in np.flatnonzero(~arrays.single).tolist() if _changes(arrays, number, slopes, changes)]
 
     def log_density(odds: Numbers, which: Which) -> Numbers:
         near, far = split(odds)  # near: the share from the low end
@@ -232,6 +230,13 @@ def _move_line(
     slack[constraints] -= deltas[:, None] * step
     sums += slopes * step
     linear += changes[:, None] * step
+
+
+def _changes(arrays: GeneralArrays, number: int, slopes: Numbers, changes: Numbers) -> bool:
+    """Whether a statement changes along a line: a probability does, too, where only its condition becomes likelier."""
+    terms = slice(int(arrays.term_starts[number]), int(arrays.term_starts[number + 1]))
+    below = arrays.below[terms]
+    return bool(changes[number] or slopes[arrays.above[terms]].any() or slopes[below[below >= 0]].any())
 
 
 def _within_statements(
@@ -268,14 +273,16 @@ def _statement_terms(
     density = np.zeros(len(step))
     for number in numbers:
         total = linear[number] + step * changes[number] - arrays.bounds[number]
+        possible = np.ones(len(step), dtype=np.bool_)
         for term in range(int(arrays.term_starts[number]), int(arrays.term_starts[number + 1])):
             above, below = int(arrays.above[term]), int(arrays.below[term])
             value = sums[above] + step * slopes[above]
             if below >= 0:
                 under = sums[below] + step * slopes[below]
-                value = np.where(under > 0.0, value / np.where(under > 0.0, under, 1.0), -np.inf)
+                possible &= under > 0.0
+                value = value / np.where(under > 0.0, under, 1.0)
             total = total + arrays.coefficients[term] * value
-        total = np.where(np.isnan(total), -np.inf, total)
+        total = np.where(possible, total, -np.inf)
         if np.isnan(arrays.weights[number]):
             density = np.where(total > ROUNDING, -np.inf, density)
         else:

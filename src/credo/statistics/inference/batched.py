@@ -257,6 +257,62 @@ def gradients(plan: Plan, sums: Sums, seed: Numbers | None = None) -> list[Numbe
     return back[:given]
 
 
+def beliefs(plan: Plan, sums: Sums) -> dict[int, Numbers]:
+    """P(v | evidence) of each variable that was summed out, (batch or 1, states); NaN where Z is zero. Nothing is kept.
+
+    The clique of the step that summed a variable out holds its factors, the messages into it and the adjoint of its
+    own message; their product, summed over the others, is the variable's share of Z. Adjoints of messages are all that
+    is sent back, so that this takes about half the time of `gradients`.
+    """
+    given = len(plan.scopes) - len(plan.steps)
+    back: dict[int, Numbers] = {}
+    _send_back(plan, sums.arrays, plan.rest, plan.rest_views, (), np.ones(1), back)
+    found: dict[int, Numbers] = {}
+    for number in reversed(range(len(plan.steps))):
+        step, adjoint = plan.steps[number], back.pop(given + number)
+        divisor = sums.divisors[number]
+        if divisor is not None:
+            adjoint = adjoint / _beside(divisor, adjoint)
+        if step.variable is not None:
+            adjoint = np.expand_dims(adjoint, step.axis)
+            share = adjoint * _product(sums.arrays, step.factors, step.views)
+            share = np.add.reduce(share, axis=tuple(axis for axis in range(1, share.ndim) if axis != step.axis))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found[step.variable] = share / share.sum(axis=1, keepdims=True)
+        _send_back(plan, sums.arrays, step.factors, step.views, step.clique, adjoint, back)
+    return found
+
+
+def _send_back(
+    plan: Plan,
+    arrays: Sequence[Numbers],
+    factors: Sequence[int],
+    views: Sequence[View],
+    scope: Scope,
+    adjoint: Numbers,
+    back: dict[int, Numbers],
+) -> None:
+    """The adjoints of those factors that are messages: all other factors times the adjoint of the product, summed."""
+    given = len(plan.scopes) - len(plan.steps)
+    messages = [place for place, number in enumerate(factors) if number >= given]
+    if not messages:
+        return
+    aligned = {place: arrays[factors[place]][views[place]] for place in range(len(factors))}
+    common = adjoint
+    for place in sorted(set(aligned) - set(messages), key=lambda place: aligned[place].size):
+        common = common * aligned[place]
+    after: list[Numbers | None] = [None]
+    for place in reversed(messages[1:]):
+        after.append(aligned[place] if after[-1] is None else after[-1] * aligned[place])
+    for place in messages:
+        rest = after.pop()
+        product = common if rest is None else common * rest
+        own = plan.scopes[factors[place]]
+        product = np.broadcast_to(product, _shape(plan, scope, product))
+        back[factors[place]] = product.sum(axis=tuple(1 + axis for axis, v in enumerate(scope) if v not in own))
+        common = common * aligned[place]
+
+
 def most_probable(plan: Plan, factors: Sequence[Numbers]) -> tuple[dict[int, int], float]:
     """The states with the largest product, and the logarithm of that product; a batch of one, and nothing kept."""
     arrays, log_scale = list(factors), 0.0

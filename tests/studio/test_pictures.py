@@ -1,0 +1,105 @@
+"""What the network in the middle of the page shows: where it stands, what its arrows mean, and the fit before."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import credo
+from credo.drawing.graphs import influence
+from credo.shipped import example
+from credo.studio.opening import fit_file
+from credo.studio.picture import WIDTH, picture_data, picture_key
+from tests.studio.harness import Studio, copy_of_heart, started
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory, heart_fit: Path) -> Iterator[Studio]:
+    folder = copy_of_heart(tmp_path_factory.mktemp("learned") / "clinic")
+    shutil.copyfile(heart_fit, fit_file(folder / "heart.credo"))
+    with started(folder) as studio:
+        yield studio
+
+
+def test_boxes_do_not_overlap_and_arrows_end_at_them(target: Studio) -> None:
+    network = target.session.require_opened().reading.network
+    assert network is not None
+    picture = target.get("/api/picture").json()
+    assert picture == target.get("/api/state").json()["opened"]["picture"]
+    boxes = picture["boxes"]
+    assert set(boxes) == set(network.names)
+    for name, (x, y, width, height) in boxes.items():
+        assert width == WIDTH
+        for other, (x2, y2, width2, height2) in boxes.items():
+            apart = x + width <= x2 or x2 + width2 <= x or y + height <= y2 or y2 + height2 <= y
+            assert name == other or apart
+    arrows = {(parent, child): points for parent, child, points in picture["routes"]}
+    assert set(arrows) == {(parent, name) for name in network for parent in network.parents[name]}
+    for (parent, child), points in arrows.items():
+        assert points[0][1] == pytest.approx(boxes[parent][1] + boxes[parent][3], abs=1)
+        assert points[-1][1] == pytest.approx(boxes[child][1], abs=1)
+
+
+def test_a_picture_changes_with_what_is_drawn_alone() -> None:
+    one = credo.Network({"a": ["no", "yes"], "b": ["no", "yes"]}, {"b": ["a"]})
+    renamed = credo.Network({"a": ["0", "1"], "b": ["no", "yes"]}, {"b": ["a"]})
+    turned = credo.Network({"a": ["no", "yes"], "b": ["no", "yes"]}, {"a": ["b"]})
+    assert picture_key(one) == picture_key(renamed) == picture_data(one)["key"]
+    assert picture_key(one) != picture_key(turned)
+
+
+def test_arrows_say_what_statements_and_numbers_say(learned: Studio, target: Studio) -> None:
+    variables = target.get("/api/state").json()["opened"]["reading"]["network"]["variables"]
+    stated = {each["name"]: each["stated"] for each in variables}
+    assert stated["disease"] == {"age": "raises", "smoker": "raises", "pressure": "raises"}
+    assert stated["ecg"] == {}
+    network = learned.session.require_fit().network
+    arrows = learned.get("/api/fit").json()["fit"]["arrows"]
+    assert arrows["disease"]["smoker"] == influence(network, "smoker", "disease") == "raises"
+    answer = learned.change(learned.session.require_opened().document.text + "smoker lowers disease\n").json()
+    disease = next(each for each in answer["network"]["variables"] if each["name"] == "disease")
+    assert disease["stated"]["smoker"] == "neutral"  # where statements disagree
+
+
+def test_the_arrows_of_a_network_file_have_their_meaning_at_once(studio: Studio) -> None:
+    shutil.copyfile(example("asia") / "asia.bif", studio.folder / "asia.bif")
+    opened = studio.post("/api/open", {"model": "asia.bif"}).json()["opened"]
+    assert set(opened["arrows"]["lung"].values()) <= {"raises", "lowers", "neutral"}
+
+
+def test_bars_and_cpts_of_the_fit_before_stand_beside_those_of_this_one(learned: Studio) -> None:
+    opened = learned.session.require_opened()
+    assert "before" not in learned.post("/api/marginals", {"before": True}).json()
+    network = learned.session.require_fit().network
+    opened.previous = network.with_cpts({"smoker": [0.5, 0.5]})
+    bars = learned.post("/api/marginals", {"before": True, "evidence": {"age": "old"}}).json()
+    assert bars["before"]["smoker"] == [0.5, 0.5]
+    assert bars["before"]["age"] == [0.0, 0.0, 1.0]
+    assert "before" not in learned.post("/api/marginals").json()
+    comparison = learned.get("/api/explanation").json()["comparison"]
+    assert comparison["cpts"]["smoker"] == [[0.5, 0.5]]
+    assert len(comparison["cpts"]["disease"]) == 12
+    assert comparison["parameters"][0]["parameter"].startswith("P(smoker=")
+    opened.previous = credo.Network({"a": ["no", "yes"]}, cpts={"a": [0.5, 0.5]})  # other variables
+    assert "before" not in learned.post("/api/marginals", {"before": True}).json()
+    assert learned.get("/api/explanation").json()["comparison"] is None
+    opened.previous = None
+
+
+@pytest.mark.filterwarnings("ignore::credo.errors.LossyFormatWarning")  # of the order of variables
+@pytest.mark.parametrize("ending", [".bif", ".xdsl"])
+def test_the_learned_network_is_for_download(learned: Studio, ending: str, tmp_path: Path) -> None:
+    answer = learned.get(f"/api/network?ending={ending}")
+    assert answer.headers["content-disposition"].startswith("attachment")
+    (tmp_path / f"learned{ending}").write_bytes(answer.content)
+    found, network = credo.read_network(tmp_path / f"learned{ending}"), learned.session.require_fit().network
+    for name in network:
+        assert found.cpt_array(name) == pytest.approx(network.cpt_array(name))
+
+
+@pytest.mark.parametrize("ending", ["", ".exe", "/../../x.bif", "x.bif"])
+def test_only_network_files_are_written(learned: Studio, ending: str) -> None:
+    assert learned.get(f"/api/network?ending={ending}").status_code == 422
