@@ -162,15 +162,23 @@ class Tab:
 
 
 @contextmanager
-def served(folder: Path, model: str | None = "heart.credo", table: str | None = "patients.csv") -> Iterator[Any]:
+def served(
+    folder: Path,
+    model: str | None = "heart.credo",
+    table: str | None = "patients.csv",
+    *,
+    port: int = 0,
+    token: str = TOKEN,
+) -> Iterator[Any]:
     """A studio that listens on a port of this machine, in a thread."""
     listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # another studio may just have ended there
+    listening.bind(("127.0.0.1", port))
     listening.listen(128)
     host = f"127.0.0.1:{listening.getsockname()[1]}"
     session = Session(Folder(folder))
     server = uvicorn.Server(
-        uvicorn.Config(make_app(session, TOKEN, [host]), log_level="error", timeout_graceful_shutdown=1, lifespan="on")
+        uvicorn.Config(make_app(session, token, [host]), log_level="error", timeout_graceful_shutdown=1, lifespan="on")
     )
 
     async def run() -> None:
@@ -181,7 +189,7 @@ def served(folder: Path, model: str | None = "heart.credo", table: str | None = 
     thread = Thread(target=lambda: asyncio.run(run()), daemon=True)
     thread.start()
     try:
-        yield f"http://{host}/?token={TOKEN}", session
+        yield f"http://{host}/?token={token}", session
     finally:
         server.should_exit = True
         thread.join(timeout=60)
