@@ -326,6 +326,13 @@ export function AskPanel() {
         <section>
           <p>There are no probabilities yet. Learn them from the table and the statements, then ask.</p>
           <LearnNow options={{}} />
+          <p className="hint">
+            New here?{" "}
+            <button type="button" className="link underlined" onClick={() => show({ tour: 0 })}>
+              The tour
+            </button>{" "}
+            says where things are.
+          </p>
         </section>
       )}
       <label>
@@ -339,6 +346,7 @@ export function AskPanel() {
       {bars?.source && <Target variable={variable} state={state} setState={setChosen} />}
       {bars?.source && bars.note && <p className="hint">{bars.note}</p>}
       <h3>This case</h3>
+      <p className="hint">Click a state in the network, or choose it here, to say that it was observed.</p>
       <Case />
       <fieldset className="means">
         <legend>A click on a state in the network</legend>

@@ -4,7 +4,7 @@ import { Bar } from "./graph.jsx";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
-const RUNNING = new Set(["started", "progress", "fitted", "explained"]);
+export const RUNNING = new Set(["started", "progress", "fitted", "explained"]);
 
 // Kinds of findings that may change what somebody does; the others say how the table was read and the numbers were found.
 const ATTENTION = new Set([

@@ -177,6 +177,10 @@ export const useStudio = create((set, get) => ({
     });
   },
 
+  async explain() {
+    await get().attempt(() => post("/api/explain"));
+  },
+
   async cancel() {
     await get().attempt(() => post("/api/cancel"));
   },

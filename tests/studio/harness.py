@@ -125,6 +125,15 @@ def studio(heart: Path) -> Iterator[Studio]:
 
 
 @pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory, heart_fit: Path) -> Iterator[Studio]:
+    """A studio that finds what was learned before."""
+    folder = copy_of_heart(tmp_path_factory.mktemp("learned") / "clinic")
+    shutil.copyfile(heart_fit, fit_file(folder / "heart.credo"))
+    with started(folder) as studio:
+        yield studio
+
+
+@pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     with started(copy_of_heart(tmp_path_factory.mktemp("studio") / "clinic")) as found:
         yield found
