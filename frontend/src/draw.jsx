@@ -105,7 +105,11 @@ function Arrows({ variable }) {
   const { edit, show } = useStudio.getState();
   const [parent, setParent] = useState("");
   const chosen = useRef(null);
-  useEffect(() => chosen.current?.querySelector("button")?.focus(), [arc]);
+  useEffect(() => {
+    // In the next frame: the key that chose the arrow must not press the button as well.
+    const frame = requestAnimationFrame(() => chosen.current?.querySelector("button")?.focus());
+    return () => cancelAnimationFrame(frame);
+  }, [arc]);
   const others = network.variables.filter((each) => each.name !== variable.name && !variable.parents.includes(each.name));
   return (
     <>

@@ -1,5 +1,5 @@
 // Learning: options with defaults that suit most, progress, and what changed.
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Bar } from "./graph.jsx";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
@@ -94,7 +94,12 @@ export function LearnNow({ options }) {
   const table = useStudio((s) => s.opened?.table);
   const mistakes = useStudio((s) => s.mistakes.length);
   const conflicts = useStudio((s) => s.check?.conflicts?.length ?? 0);
-  const { learn } = useStudio.getState();
+  const { learn, keepFocus } = useStudio.getState();
+  const before = useRef(running);
+  useEffect(() => {
+    if (before.current !== running) keepFocus();
+    before.current = running;
+  }, [running, keepFocus]);
   return (
     <>
       {!running && (
