@@ -1,7 +1,7 @@
 // Questions: what is known about a case, what follows for the others, and what the answer rests on.
 import { useEffect, useRef, useState } from "react";
 import { post } from "./api.js";
-import { Bar, describe } from "./graph.jsx";
+import { Bar, describe, hasMoved } from "./graph.jsx";
 import { LearnNow } from "./learn.jsx";
 import { percent } from "./states.js";
 import { StateBounds } from "./stating.jsx";
@@ -26,7 +26,7 @@ function Target({ variable, state, setState }) {
             <b>{percent(value)}</b>
             <small>
               {low !== null && low !== undefined ? `${percent(low)} to ${percent(high)}` : ""}
-              {before ? `${low === null ? "" : "; "}${percent(before[index])} in the fit before` : ""}
+              {hasMoved(value, before?.[index]) ? `${low === null ? "" : "; "}${percent(before[index])} in the fit before` : ""}
             </small>
           </li>
         );

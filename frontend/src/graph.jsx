@@ -232,7 +232,9 @@ function Flow() {
   const { network, picture } = useStudio((s) => s.drawing);
   const given = useStudio((s) => s.given);
   const impossible = useStudio((s) => s.impossible);
-  const hasBefore = useStudio((s) => Boolean(s.bars?.before));
+  const hasBefore = useStudio((s) =>
+    Object.entries(s.bars?.before ?? {}).some(([name, own]) => own.some((each, index) => hasMoved(s.bars.bars[name][index][0], each))),
+  );
   const arrows = useStudio((s) => s.fit?.arrows ?? s.opened?.arrows);
   const { clear, show } = useStudio.getState();
   const selected = useStudio((s) => s.selectedArc);

@@ -23,7 +23,7 @@ OVERLAPS = """() => {
 
 @pytest.mark.slow
 def test_a_large_network_is_readable_as_a_whole_and_a_variable_is_found(chromium: Browser, tmp_path: Path) -> None:
-    network = made_up_network(120, seed=3)
+    network = made_up_network(120, (2, 3), (0.2, 0.6, 0.2), seed=3)  # thin enough for exact bars
     write_network(network, tmp_path / "large.bif")
     with opened_tab(chromium, tmp_path.resolve(), WINDOW, "large.bif", None) as tab:
         page = tab.page
