@@ -19,6 +19,7 @@ _HOMES = {
     "credo.model.bin_rules": ("EqualWidth", "Quantiles", "Supervised"),
     "credo.io.network_from_table": ("NetworkFromTable", "network_from_table"),
     "credo.io.dataset": ("Dataset",),
+    "credo.io.partitions": ("PartitionedTable", "partitioned"),
     "credo.knowledge": (
         "Knowledge",
         "KnowledgeError",
@@ -102,6 +103,7 @@ _HOMES = {
         "ImpossibleRowError",
         "LossyFormatWarning",
         "MissingColumnError",
+        "ClusterError",
         "MissingExtraError",
         "MissingFileError",
         "NetworkError",
@@ -141,6 +143,7 @@ if TYPE_CHECKING:
     from credo.constraints.conflicts import ConflictError
     from credo.errors import (
         CheckpointWarning,
+        ClusterError,
         CredoError,
         DataError,
         FileError,
@@ -174,6 +177,7 @@ if TYPE_CHECKING:
     from credo.io.dataset import Dataset
     from credo.io.network_files import read_network, write_network
     from credo.io.network_from_table import NetworkFromTable, network_from_table
+    from credo.io.partitions import PartitionedTable, partitioned
     from credo.io.tables import read_table
     from credo.knowledge import (
         Knowledge,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from credo.options import PosteriorOptions, TableFormat
     from credo.results import FitResult
     from credo.statistics.prior import PriorLike
+    from credo.types import TableLike
 
 app = typer.Typer(
     name="credo",
@@ -95,7 +97,12 @@ def learn(
             ".uai, .dsl"
         ),
     ],
-    data: Annotated[Path, typer.Argument(help="The data: .csv, .parquet, .xlsx, or a folder of Parquet files")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help='The data: .csv, .parquet, .xlsx, or a folder or glob of Parquet files, as in "data/*.parquet"'
+        ),
+    ],
     knowledge: Annotated[
         list[Path] | None,
         typer.Option(
@@ -146,6 +153,18 @@ def learn(
     checkpoint: Annotated[
         Path | None, typer.Option(help="A file from which an interrupted run of EM continues.")
     ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Let the workers of this Dask cluster read the data: tcp://host:8786")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Start a Dask cluster of so many processes on this machine, and use it.")
+    ] = None,
+    partition_rows: Annotated[
+        int | None, typer.Option(help="About how many rows of DATA are read together; 2^20 if not given.")
+    ] = None,
+    memory_limit: Annotated[
+        int | None, typer.Option(help="How many bytes may be used; half of the machine's memory if not given.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the learned network here.")] = None,
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the result and its explanation here, as one HTML page.")
@@ -166,11 +185,14 @@ def learn(
 
     One text file is enough: credo learn patients.credo patients.csv
     """
-    with reporting(_verbose(as_json)) as notify:  # from the first import on, which may take a second
+    with reporting(_verbose(as_json)) as notify, ExitStack() as running:  # the first import may take a second
         from credo.constraints.conflicts import ConflictError
+        from credo.distributed.dask_executor import cluster
         from credo.fitting import fit
+        from credo.io.declared_table import declared
         from credo.io.files import PAGE_TARGETS, require_target
         from credo.io.network_files import check_target, write_network
+        from credo.io.partitions import has_partitions, partitioned
         from credo.knowledge.sources import is_knowledge_file
         from credo.options import EMOptions, EntropyOptions
 
@@ -188,10 +210,13 @@ def learn(
         stated = tuple(knowledge) if knowledge else None
         if ask:
             _require_questions(ask, network, stated, data, written, weights)
+        table: TableLike = data
+        if partition_rows is not None:
+            table, written = partitioned(declared(data, written), partition_rows), None
         try:
             result = fit(
                 network,
-                data,
+                table,
                 stated,
                 method=method,
                 prior=chosen_prior,
@@ -207,14 +232,20 @@ def learn(
                 tie_reading=tie_reading,
                 em=EMOptions(starts=starts, max_iterations=max_iterations, trainer=trainer, checkpoint=checkpoint),
                 entropy=EntropyOptions() if hidden_draws is None else EntropyOptions(hidden_draws),
+                memory_limit=memory_limit,
+                executor=running.enter_context(cluster(scheduler, workers)),
                 progress=notify,
             )
+            running.close()
         except ConflictError as error:
             if report is None:
                 raise
             from credo.checking import check as check_knowledge
 
-            needed, its_format = (data, written) if is_knowledge_file(network) else (None, None)  # for its states
+            needed: str | None = None
+            its_format: TableFormat | None = None
+            if is_knowledge_file(network) and not has_partitions(data):  # for its states
+                needed, its_format = data, written
             found = check_knowledge(network, stated, data=needed, table_format=its_format, progress=notify)
             found.report(report)
             raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
@@ -409,16 +440,18 @@ def _require_questions(
     questions: list[str],
     network: Path,
     knowledge: tuple[Path, ...] | None,
-    data: Path,
+    data: str,
     written: TableFormat | None,
     weights: str | None,
 ) -> None:
     """Raise what is wrong with a question before the work, not after it; the states may be those of the table."""
     from credo.io.declared_table import declared
+    from credo.io.partitions import has_partitions
     from credo.knowledge.declared_network import knowledge_about
     from credo.knowledge.query import parse_query
 
-    known = knowledge_about(network, knowledge, declared(data, written), () if weights is None else (weights,))
+    table = None if has_partitions(data) else declared(data, written)
+    known = knowledge_about(network, knowledge, table, () if weights is None else (weights,))
     for question in questions:
         parse_query(known.knowledge.network, question)
 

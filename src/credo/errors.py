@@ -155,26 +155,34 @@ class ImpossibleRowError(DataError):
         The values that are impossible together, as `variable=state`.
     statements : tuple of int
         The statements that make them impossible, counted from 1; empty where CPTs of the network do.
+    place : str
+        Where the row is, if the table has several files: `data/2024.parquet, row 17`; else empty.
     """
 
     def __init__(
-        self, row: int, values: Sequence[str], statements: Sequence[int] = (), words: Sequence[str] = ()
+        self,
+        row: int,
+        values: Sequence[str],
+        statements: Sequence[int] = (),
+        words: Sequence[str] = (),
+        place: str = "",
     ) -> None:
+        which = place or f"Row {row}"
         if statements:
             named = words or [f"statement {number}" for number in statements]
             verb, them = ("leaves", "the statement") if len(named) == 1 else ("leave", "one of the statements")
             message = (
-                f"Row {row} is impossible: {listing(named)} {verb} no probability to {listing(values)}. "
+                f"{which} is impossible: {listing(named)} {verb} no probability to {listing(values)}. "
                 f"Correct the row, or give {them} a confidence. {ROWS_FROM_1}"
             )
         else:
             message = (
-                f"Row {row} is impossible: the network gives probability zero to {listing(values)}. "
+                f"{which} is impossible: the network gives probability zero to {listing(values)}. "
                 f"Correct the row, or use CPTs without zeros there. {ROWS_FROM_1}"
             )
         super().__init__(message)
         self.row, self.values = row, tuple(values)
-        self.statements, self.words = tuple(statements), tuple(words)
+        self.statements, self.words, self.place = tuple(statements), tuple(words), place
 
     def later(self, rows: int) -> ImpossibleRowError:
         """The same error in a table of which this many rows came before.
@@ -189,7 +197,7 @@ class ImpossibleRowError(DataError):
         ImpossibleRowError
             The error with the number of the row in the whole table.
         """
-        return ImpossibleRowError(self.row + rows, self.values, self.statements, self.words)
+        return ImpossibleRowError(self.row + rows, self.values, self.statements, self.words, self.place)
 
 
 class QueryError(CredoError, ValueError):
@@ -236,6 +244,10 @@ class MissingExtraError(CredoError, ImportError):
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs the package {package}. Install it with: pip install 'credo[{extra}]'")
         self.package, self.extra = package, extra
+
+
+class ClusterError(CredoError, RuntimeError):
+    """A cluster cannot go on: its scheduler is gone, or its workers died again and again on one part of the data."""
 
 
 class Status(Enum):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from credo.checking import check, require_consistent
 from credo.constraints.feasibility import InfeasibleError
 from credo.constraints.noisy_families import collapsed, with_noisy_families
 from credo.constraints.probability_ranges import provable_conflicts
 from credo.constraints.stage_costs import STATE_LESS, announce, estimating, require_room
+from credo.distributed.dask_executor import executor_for
 from credo.errors import CredoError, ImpossibleRowError, OptionError, listing
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.prepare import prepare, prepare_model
@@ -29,6 +31,7 @@ from credo.io.declared_table import declared
 from credo.io.doubtful_cells import MISSING_VALUES, missing_value_findings
 from credo.io.network_files import NetworkLike
 from credo.io.number_columns import with_ranges
+from credo.io.partitions import PartitionedTable, has_partitions, in_partitions
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, KnowledgeSource
 from credo.knowledge.declared_network import knowledge_about
@@ -46,9 +49,13 @@ from credo.options import (
 )
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressListener, reporting, shares_of
 from credo.statistics.likelihood import log_likelihood_of_counts
+from credo.statistics.partitioned_rows import PartitionedRows
 from credo.statistics.prior import PriorLike
 from credo.types import Indices, Seed, TableLike, Weights
 from credo.user_results import Fit
+
+if TYPE_CHECKING:
+    from dask.distributed import Client
 
 
 def fit(
@@ -72,6 +79,7 @@ def fit(
     penalty: PenaltyOptions | None = None,
     entropy: EntropyOptions | None = None,
     memory_limit: int | None = None,
+    executor: Client | None = None,
     verbose: bool | None = None,
     progress: ProgressListener | None = None,
 ) -> Fit:
@@ -83,9 +91,10 @@ def fit(
         The structure to learn; CPTs that it has are where EM starts. Knowledge that declares its variables (a file
         whose name ends in `.credo`, text, or a list of statements) needs no network: states that it does not declare
         are taken from the data, and `findings` say so.
-    data : path or frame
-        CSV, Parquet, Excel, a folder of Parquet files; or a frame of pandas, polars, pyarrow, … Cells may be empty,
-        and variables without a column are hidden.
+    data : path, glob or frame
+        CSV, Parquet, Excel, a folder or a glob of Parquet files, which may be remote (`"s3://bucket/*.parquet"`); a
+        frame of pandas, polars, pyarrow, Dask, …; or what `credo.partitioned` made. Cells may be empty, and variables
+        without a column are hidden.
     knowledge : Knowledge, text, path or statements, optional
         What experts know.
     method : str
@@ -118,6 +127,11 @@ def fit(
         Options of learning from incomplete rows, of posterior, of cem, and of me and cme.
     memory_limit : int, optional
         How many bytes CPTs, inference and draws of the posterior may take; half of the machine's memory if not given.
+        Files whose rows would take much of it are read in partitions, and what is prepared of these is kept on disk
+        where it does not fit.
+    executor : dask.distributed.Client, optional
+        A cluster whose workers read the data and keep them, a partition each; without it this machine does. The result
+        depends on how the data are cut (`credo.partitioned`), and not on who works.
     verbose : bool, optional
         Whether to show progress on stderr; if not given, where that is a terminal or a notebook.
     progress : callable, optional
@@ -146,8 +160,10 @@ def fit(
     """
     started, compiled_before = perf_counter(), compile_seconds()
     data = declared(data, table_format)
-    known, taken = knowledge_about(network, knowledge, data, (weights,) if isinstance(weights, str) else ())
-    if complete_rows:
+    others = (weights,) if isinstance(weights, str) else ()
+    known, taken = knowledge_about(network, knowledge, None if has_partitions(data) else data, others)
+    data = in_partitions(known.network, data, executor is not None, memory_limit)
+    if complete_rows and not isinstance(data, PartitionedTable):
         data, left_out = _complete_rows(known, data, weights)
         taken = (*taken, *left_out)
     options = Options(
@@ -161,7 +177,8 @@ def fit(
         problem, table = prepare(
             model, data, method=method, prior=prior, weights=weights, seed=resolve_seed(seed), soft_weight=soft_weight,
             options=options, tie_reading=tie_reading, memory_limit=memory_limit,
-            progress=shares_of(READING_DATA, report), doubts=doubts,
+            progress=shares_of(READING_DATA, report), doubts=doubts, executor=executor_for(executor, memory_limit),
+            complete_rows=complete_rows,
         )  # fmt: skip
         report(ProgressEvent(ESTIMATING))
         _require_room(problem, report)
@@ -182,6 +199,7 @@ def fit(
         *contradiction_findings(contradicted),
         *only_checked(learned, known, problem.binds_any_probability, model.stated),
         *(each for each in taken if each.kind != MISSING_VALUES),  # once, of the rows that are learned from
+        *table.findings,
         *_missing_values(table.dataset, known.network),
         *hidden_findings(table.columns),
         *outside_findings(known.network, table.numbers),
@@ -210,6 +228,7 @@ def fit(
             problem,
             counts=problem.counts if solution.expected is None else solution.expected,
             observed=None if solution.expected is None else problem.counts,
+            dataset=None if isinstance(problem.dataset, PartitionedRows) else problem.dataset,  # workers forget them
             soft_weight=problem.soft_weight if solution.soft_weight is None else solution.soft_weight,
         ),
         is_incomplete=solution.expected is not None,
@@ -227,7 +246,7 @@ def _complete_rows(knowledge: Knowledge, data: TableLike, weights: Weights | Non
     return only_complete_rows(data, knowledge.network.names)
 
 
-def _missing_values(rows: Dataset | None, network: Network) -> list[Finding]:
+def _missing_values(rows: Dataset | PartitionedRows | None, network: Network) -> list[Finding]:
     """The finding that values are missing, in variables with a column; complete rows are not kept."""
     if rows is None:
         return []
@@ -277,7 +296,7 @@ def _estimate(problem: Problem, knowledge: Knowledge) -> Solution:
     except ImpossibleRowError as error:
         references = references_to(knowledge.statements)
         words = [references[number - 1].quoted for number in error.statements]
-        raise ImpossibleRowError(error.row, error.values, error.statements, words) from None
+        raise ImpossibleRowError(error.row, error.values, error.statements, words, error.place) from None
     except InfeasibleError:
         require_consistent(check(knowledge.network, knowledge))
         if problem.kept:

@@ -40,13 +40,13 @@ from credo.estimation.solvers.lbfgs import minimise
 from credo.findings import Finding
 from credo.io.dataset import Dataset
 from credo.statistics.inference.expected_counts import (
-    Prepared,
+    PreparedRows,
     as_counts,
     expected_cells,
     log_likelihood_of,
-    prepare,
     require_data,
 )
+from credo.statistics.partitioned_rows import PartitionedRows, prepare_rows
 from credo.types import Indices, Numbers
 
 FIRST_PENALTY = 1.0  # ω, in units of the number of data
@@ -58,7 +58,7 @@ class Objective:
     """The objective of one estimation over β, the parameters of all learned CPTs one after the other."""
 
     problem: Problem
-    prepared: Prepared
+    prepared: PreparedRows
     cells: Indices  # (parameters,) where they are in the layout of inference
     starts: Indices  # (distributions,) where distributions begin among them
     prior: Numbers  # (parameters,) pseudo-counts α
@@ -67,7 +67,7 @@ class Objective:
     scale: float  # what the objective is divided by, so that ω means the same for few data and many
 
     @classmethod
-    def of(cls, problem: Problem, prepared: Prepared) -> Objective:
+    def of(cls, problem: Problem, prepared: PreparedRows) -> Objective:
         layout, network, names = prepared.layout, problem.network, problem.names
         slices = [layout.slice_of(name) for name in names]
         states = np.repeat(
@@ -156,13 +156,19 @@ class TrainedStart:
 
 
 def estimate_by_gradient(
-    method: Method, problem: Problem, dataset: Dataset, progress: Callable[[Iteration], None] | None = None
+    method: Method,
+    problem: Problem,
+    dataset: Dataset | PartitionedRows,
+    progress: Callable[[Iteration], None] | None = None,
 ) -> Solution:
     """Train from several starts, those of EM, and keep the best; `max_iterations` is of each round of each start."""
     if not method.maximises_likelihood:
-        raise OptionError(f"The gradient trainer works for ml, map, cml and cmap, not for {method.name}: use EM.")
+        raise OptionError(
+            f"The gradient trainer maximises a likelihood: it works for ml, map, cml and cmap, not for {method.name}. "
+            "Leave the trainer at em."
+        )
     options = problem.options.em
-    prepared = prepare(problem.counts.layout, dataset, problem.memory_limit)
+    prepared = prepare_rows(problem.counts.layout, dataset, problem.memory_limit)
     require_data(prepared)
     if not method.uses_knowledge:
         problem = replace(problem, blocks=(), constraints=Constraints(problem.layout))
@@ -186,7 +192,7 @@ def estimate_by_gradient(
     return _solution(objective, best, done)
 
 
-def _nothing_to_learn(problem: Problem, prepared: Prepared) -> Solution:
+def _nothing_to_learn(problem: Problem, prepared: PreparedRows) -> Solution:
     theta = prepared.layout.pack(problem.network.cpts)
     cells, log_likelihood = expected_cells(prepared, theta)
     return Solution({}, Status.EXACT, log_likelihood=log_likelihood, expected=as_counts(prepared, cells))

@@ -31,14 +31,16 @@ from credo.estimation.solution import Solution
 from credo.estimation.tied import TiedEStep, is_far_off, tie_finding, tied_e_step, tied_likelihood
 from credo.findings import Finding
 from credo.io.dataset import Dataset
+from credo.io.folds import folds_of_rows
 from credo.options import EMOptions, TieReading
 from credo.statistics.inference.expected_counts import (
-    Prepared,
+    PreparedRows,
     as_counts,
     expected_cells,
     log_likelihood_of,
     prepare,
 )
+from credo.statistics.partitioned_rows import PartitionedRows, prepare_rows
 from credo.statistics.ties.likelihood import tie_rows
 from credo.types import Numbers
 
@@ -59,12 +61,12 @@ def estimate_incomplete(problem: Problem) -> Solution:
     if problem.options.em.trainer == "gradient":
         return _by_gradient(method, problem, dataset)
     ties = problem.constraints.ties if method.uses_knowledge else ()
-    prepared = prepare(problem.counts.layout, dataset, problem.memory_limit)
-    e_step: Independent | TiedEStep = (
-        tied_e_step(problem.counts.layout, ties, dataset, problem.reading, problem.memory_limit)
-        if ties
-        else Independent(prepared)
-    )
+    prepared = prepare_rows(problem.counts.layout, dataset, problem.memory_limit)
+    e_step: Independent | TiedEStep = Independent(prepared)
+    if ties:
+        if isinstance(dataset, PartitionedRows):
+            raise OptionError("Tied rows are learned from a table in memory: give it without executor, as one file.")
+        e_step = tied_e_step(problem.counts.layout, ties, dataset, problem.reading, problem.memory_limit)
     em_method = method if method.m_step is not None else CMAP if method.uses_knowledge else MAP
     if em_method.keeps_hard_statements:
         problem = replace(problem, pinned=pinned_parameters(problem.blocks))
@@ -102,6 +104,7 @@ def estimate_incomplete(problem: Problem) -> Solution:
     if isinstance(e_step, TiedEStep):
         conditioned = e_step.rows
         if problem.reading is not TieReading.CLL:
+            assert isinstance(dataset, Dataset)
             conditioned = tie_rows(problem.counts.layout, ties, dataset, memory_limit=problem.memory_limit)
         likelihood = tied_likelihood(conditioned, theta, problem.seed)
         findings.append(tie_finding(conditioned, likelihood))
@@ -176,7 +179,7 @@ def _with_soft_weight(
     method: Method,
     em_method: Method,
     problem: Problem,
-    prepared: Prepared,
+    prepared: PreparedRows,
 ) -> tuple[Problem, list[Finding]]:
     """The problem with a weight for its soft statements: given, or chosen on folds completed by a first EM."""
     if problem.soft_weight is not None or method.weighs_all_statements or not method.uses_knowledge:
@@ -194,23 +197,30 @@ def _with_soft_weight(
 
 
 def _folds(
-    method: Method, problem: Problem, prepared: Prepared, result: EMResult, tied: bool
+    method: Method, problem: Problem, prepared: PreparedRows, result: EMResult, tied: bool
 ) -> tuple[tuple[Fold, ...], list[Finding]]:
     """Folds of the rows: each is predicted by the EM of the others, which also completes its missing values."""
-    dataset, layout = prepared.dataset, problem.counts.layout
+    dataset, layout = problem.dataset, problem.counts.layout
+    assert dataset is not None
     folds = min(FOLDS, len(dataset))
     if folds < 2:
         whole = as_counts(prepared, expected_cells(prepared, prepared.layout.pack(result.cpts))[0])
         message = "There is only one row: cross-validation predicts it from itself."
         return (Fold(whole, whole),), [Finding("folds", message)]
-    number = np.random.default_rng(problem.seed).permutation(np.arange(len(dataset)) % folds)
+
+    def prepared_fold(fold: int, is_held_out: bool) -> PreparedRows:
+        if isinstance(dataset, PartitionedRows):
+            return dataset.fold(fold, folds, is_held_out).prepared()
+        chosen = (folds_of_rows(problem.seed, folds, 0, len(dataset), len(dataset)) == fold) == is_held_out
+        return prepare(layout, dataset.rows(chosen), problem.memory_limit)
+
     start = replace(problem, network=problem.network.with_cpts(_without_zeros(result, problem.names)))
     found = []
     for fold in range(folds):
-        training = prepare(layout, dataset.rows(number != fold), problem.memory_limit)
+        training = prepared_fold(fold, is_held_out=False)
         own = _run(method, start, Independent(training), False, FOLD_OPTIONS)
         theta = training.layout.pack(own.cpts)
-        held_out = prepare(layout, dataset.rows(number == fold), problem.memory_limit)
+        held_out = prepared_fold(fold, is_held_out=True)
         smoothed = held_out.layout.pack(_without_zeros(own, problem.names) | _others(own, problem.names))
         smoothed = with_zeros(held_out, smoothed, pinned_cells(problem))
         found.append(
@@ -240,12 +250,13 @@ def _others(result: EMResult, names: tuple[str, ...]) -> dict[str, Numbers]:
     return {name: cpt for name, cpt in result.cpts.items() if name not in names}
 
 
-def _by_gradient(method: Method, problem: Problem, dataset: Dataset) -> Solution:
+def _by_gradient(method: Method, problem: Problem, dataset: Dataset | PartitionedRows) -> Solution:
     if problem.constraints.ties and method.uses_knowledge:
-        raise OptionError("Tied rows are learned by EM only: leave the trainer at em.")
+        raise OptionError("The gradient trainer takes rows one by one, and cannot tie them: leave the trainer at em.")
     if problem.constraints.general and method.uses_knowledge:
         raise OptionError(
-            "Statements about probabilities that several CPTs make up are bound by EM only: leave the trainer at em."
+            "The gradient trainer penalises statements about single CPTs, and cannot bind those about probabilities "
+            "that several CPTs make up: leave the trainer at em."
         )
     return estimate_by_gradient(method, problem, dataset, reporter(problem))
 

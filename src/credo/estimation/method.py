@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from credo.estimation.exchangeable import Exchanges
     from credo.estimation.problem import Problem
     from credo.estimation.solution import Solution
-    from credo.statistics.inference.expected_counts import Prepared
+    from credo.statistics.inference.expected_counts import PreparedRows
     from credo.statistics.ties.likelihood import TiedData
 from credo.types import Numbers
 
@@ -20,7 +20,7 @@ from credo.types import Numbers
 class Incomplete:
     """Rows with missing values, and where EM ended."""
 
-    prepared: Prepared
+    prepared: PreparedRows
     expected: Numbers  # counts of all cells
     cpts: Mapping[str, Numbers]
     exchanges: Exchanges  # what nothing tells apart

@@ -15,8 +15,10 @@ from credo.sampling.missing_values import CELLS_AN_UPDATE, VECTORISED_FACTORS
 from credo.sampling.posterior import VECTORISED_PARAMETERS
 from credo.sampling.vectorised import CHAINS
 from credo.statistics.inference.draw_missing import fractional_rows
-from credo.statistics.inference.expected_counts import Prepared, prepare
+from credo.statistics.inference.expected_counts import Prepared, PreparedRows, prepare
+from credo.statistics.inference.parts import PreparedParts
 from credo.statistics.inference.plain import Terms
+from credo.statistics.partitioned_rows import PartitionedRows
 from credo.statistics.ties.draw_tied import fractional_tied_rows
 from credo.statistics.ties.draw_tied import why_not_drawn as why_ties_are_not_drawn
 from credo.statistics.ties.likelihood import TiedData, tie_rows
@@ -28,8 +30,10 @@ SECONDS_A_FACTOR = 1e-8  # of an enumerated state, in one chain
 SECONDS_AN_UPDATE = 1e-7  # of a parameter, in one chain
 
 
-def why_not_drawn(rows: Prepared | TiedData, exchanges: Exchanges) -> str:
+def why_not_drawn(rows: PreparedRows | TiedData, exchanges: Exchanges) -> str:
     """Why the missing values of rows, tied or not, cannot be drawn, as a clause; empty where they can."""
+    if isinstance(rows, PreparedParts):
+        return "the rows are in partitions"
     if isinstance(rows, TiedData) and (reason := why_ties_are_not_drawn(rows)):
         return reason
     fractional = fractional_tied_rows(rows) if isinstance(rows, TiedData) else fractional_rows(rows)
@@ -75,6 +79,8 @@ def automatic(problem: Problem) -> tuple[Method, str]:
     assert dataset is not None
     if problem.options.em.trainer == "gradient":
         return CMAP, ""  # the user wants an optimum by gradients
+    if isinstance(dataset, PartitionedRows):
+        return CMAP, f"the rows are in partitions. {MEANS_ONLY}"
     if dataset.codes.size > MOST_VALUES:
         return CMAP, f"drawing the missing values of so many rows would take long. {TAKES_LONGER}"
     rows: Prepared | TiedData

@@ -24,6 +24,7 @@ from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
 from credo.io.dataset import Dataset
 from credo.statistics.inference.expected_counts import log_likelihood_of, prepare
+from credo.statistics.partitioned_rows import PartitionedRows
 from credo.types import Flags, Indices
 
 CONTRADICTED = "impossible data"
@@ -75,13 +76,16 @@ def pinned_cells(problem: Problem) -> Mapping[str, Flags]:
 def contradiction_of(problem: Problem, error: ImpossibleRowError) -> ImpossibleRowError:
     """The error of an impossible row with the statements that make it so; itself where it is impossible without."""
     assert problem.dataset is not None
-    row = problem.dataset.rows(np.arange(len(problem.dataset)) == error.row - 1)
+    if isinstance(problem.dataset, PartitionedRows):
+        row = problem.dataset.row(error.row - 1)
+    else:
+        row = problem.dataset.rows(np.arange(len(problem.dataset)) == error.row - 1)
     cells = _minimal_zeros(problem, row)
     if not cells:
         return error
     owners = {int(index): block for block in problem.blocks for index in block.parameters.tolist()}
     statements = sorted({number for cell in cells for number in statements_that_pin(owners[cell], cell)})
-    return ImpossibleRowError(error.row, error.values, [number + 1 for number in statements])
+    return ImpossibleRowError(error.row, error.values, [number + 1 for number in statements], place=error.place)
 
 
 def _minimal_zeros(problem: Problem, row: Dataset) -> list[int]:

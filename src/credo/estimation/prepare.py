@@ -11,20 +11,27 @@ from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import Constraints, with_confidence, with_fixed
 from credo.constraints.feasibility import NONE
 from credo.constraints.lower import lower
-from credo.errors import NetworkError, OptionError, listing
+from credo.distributed.executor import Executor
+from credo.errors import DataError, MissingColumnError, NetworkError, OptionError, listing
 from credo.estimation.method import Method
 from credo.estimation.methods import METHODS, choose_method
 from credo.estimation.missing_draws import automatic
 from credo.estimation.problem import Fold, Problem
+from credo.findings import Finding
+from credo.io.complete_rows import rows_left_out
 from credo.io.dataset import Dataset, concatenate, extended
+from credo.io.folds import folds_of_rows
 from credo.io.number_columns import NumbersSeen, merged
+from credo.io.partitions import PartitionedTable
 from credo.io.row_sample import RowSample, with_rows
-from credo.knowledge import Knowledge
+from credo.knowledge import Knowledge, KnowledgeError, check_columns
+from credo.knowledge.statements import TiedRows
 from credo.model.expansion import Expansion
 from credo.model.layout import check_size
 from credo.options import Options, TieReading
 from credo.sampling.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
+from credo.statistics.partitioned_rows import PartitionedRows, Reading, read_partitions
 from credo.statistics.prior import PriorLike, Priors, as_prior, taken_apart
 from credo.statistics.tied_columns import read_for
 from credo.types import Indices, TableLike, Weights
@@ -53,10 +60,11 @@ class PreparedData:
 
     counts: Counts
     fold_counts: tuple[Counts, ...]
-    dataset: Dataset | None  # the rows, where some are incomplete or all were asked for
+    dataset: Dataset | PartitionedRows | None  # the rows, where some are incomplete or all were asked for
     columns: Dataset  # the first part, for what it says of columns
     numbers: Mapping[str, NumbersSeen]  # in the columns of variables with cut points
     sample: RowSample | None = None  # some of the rows
+    findings: tuple[Finding, ...] = ()
 
 
 def prepare_model(
@@ -91,8 +99,13 @@ def prepare(
     memory_limit: int | None = None,
     progress: Callable[[float], None] | None = None,
     doubts: DoubtedStatements | None = None,
+    executor: Executor | None = None,
+    complete_rows: bool = False,
 ) -> tuple[Problem, PreparedData]:
-    """Read and count the table, choose the method, and put everything together."""
+    """Read and count the table, choose the method, and put everything together.
+
+    `executor` works on tables in partitions, of which `complete_rows` leaves out rows with missing values.
+    """
     options, reading = Options() if options is None else options, TieReading(tie_reading)
     named = None if method == "auto" else choose_method(method)
     if named is not None and not named.uses_knowledge:
@@ -105,7 +118,12 @@ def prepare(
     uses_knowledge = named is None or named.uses_knowledge
     folds = FOLDS if (named and named.cross_validates) or (soft and uses_knowledge and soft_weight is None) else 0
     needs_rows = bool(constraints.ties and uses_knowledge) or options.em.trainer != "em"
-    table = read_table_once(model, data, weights, folds, seed, needs_rows, progress)
+    if isinstance(data, PartitionedTable):
+        assert executor is not None
+        told = _reading(model, weights, seed, memory_limit, complete_rows)
+        table = read_partitioned_table(model, data, told, executor, folds, needs_rows, progress)
+    else:
+        table = read_table_once(model, data, weights, folds, seed, needs_rows, progress)
     chosen = named or choose_method("auto", prior is not None)
     problem = Problem(
         model.expansion.network,
@@ -140,7 +158,8 @@ def _doubting(named: Method | None) -> Method:
     able = [each for each in METHODS.values() if each.doubts]
     if named is not None and not named.doubts:
         raise OptionError(
-            f"The method {named.name} cannot weigh statements that may be wrong. Use {listing([e.name for e in able])}."
+            f"The method {named.name} cannot weigh statements that may be wrong, because it makes no draws. Use "
+            f"{listing([each.name for each in able])}."
         )
     return named or able[0]
 
@@ -156,19 +175,20 @@ def read_table_once(
 ) -> PreparedData:
     """Count a table while it is read, and keep its rows where they will be needed."""
     layout = layout_for_counts(model.expansion.network)
-    generator, own_generator = np.random.default_rng(seed), np.random.default_rng([seed, 2])
+    own_generator = np.random.default_rng([seed, 2])
     sample: RowSample | None = None
     parts: list[Dataset] = []
     first: Dataset | None = None
     numbers: dict[str, NumbersSeen] = {}
     counts = [empty(layout) for _ in range(max(1, folds))]
-    incomplete, dropped, kept_bytes = needs_rows, False, 0
+    incomplete, dropped, kept_bytes, read = needs_rows, False, 0, 0
     for part in _read(model, data, weights, progress):
         first = part if first is None else first
         numbers = merged([numbers, part.numbers])
         sample = with_rows(sample, part, own_generator)
-        for own, rows in enumerate(_split(part, folds, generator)):
+        for own, rows in enumerate(_split(part, folds, seed, read)):
             counts[own] = merge(counts[own], count(layout, rows))
+        read += len(part)
         incomplete = incomplete or any(each.missing() for each in counts)
         if not dropped:
             parts.append(part)
@@ -182,14 +202,65 @@ def read_table_once(
     return PreparedData(merge_all(counts), tuple(counts) if folds else (), dataset, first, numbers, sample)
 
 
-def _split(part: Dataset, folds: int, generator: np.random.Generator) -> Iterator[Dataset]:
+def _split(part: Dataset, folds: int, seed: int, rows_before: int) -> Iterator[Dataset]:
     """A random division of the rows into folds of about equal size."""
     if not folds:
         yield part
         return
-    number = generator.permutation(np.arange(len(part)) % folds)
+    number = folds_of_rows(seed, folds, rows_before, len(part))
     for fold in range(folds):
         yield part.rows(number == fold)
+
+
+def _reading(
+    model: PreparedModel, weights: Weights | None, seed: int, memory_limit: int | None, complete_rows: bool
+) -> Reading:
+    """What everybody who reads a partition is told."""
+    if weights is not None and not isinstance(weights, str):
+        raise OptionError("The weights of a table in partitions are the name of a column, not an array.")
+    network = model.knowledge.network
+    if weights is not None and weights in network:
+        raise DataError(f"The column {weights} cannot hold the weights: it is a variable of the network.")
+    ties = [statement for statement in model.knowledge.statements if isinstance(statement, TiedRows)]
+    if any(tie.rows for tie in ties):
+        raise OptionError("Rows of a table in partitions are not tied by their numbers: tie them by a column.")
+    columns = tuple(dict.fromkeys(tie.by for tie in ties if tie.by is not None))
+    layout = layout_for_counts(model.expansion.network.without_cpts())
+    return Reading(network.without_cpts(), layout, weights, columns, seed, memory_limit, complete_rows)
+
+
+def read_partitioned_table(
+    model: PreparedModel,
+    data: PartitionedTable,
+    reading: Reading,
+    executor: Executor,
+    folds: int = 0,
+    needs_rows: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> PreparedData:
+    """The same for a table in partitions, each of which is read, counted and prepared by whoever works on it."""
+    items = data.items(reading.network, reading.weights, reading.others)
+
+    def report(done: int) -> None:
+        if progress is not None and data.partitions:
+            progress(done / len(data.partitions))
+
+    try:
+        rows = read_partitions(executor, items, reading, report)
+    except MissingColumnError as error:
+        ties = [statement for statement in model.knowledge.statements if isinstance(statement, TiedRows)]
+        if mistakes := check_columns(ties, error.columns):
+            raise KnowledgeError(mistakes) from None
+        raise
+    summary = rows.summary
+    assert summary.columns is not None
+    counts = replace(summary.counts, layout=layout_for_counts(model.expansion.network))
+    fold_counts = rows.fold_counts(folds) if folds else ()
+    is_incomplete = needs_rows or bool(counts.missing())
+    found = rows_left_out(summary.left_out, len(rows), summary.gaps) if reading.complete_rows else ()
+    return PreparedData(
+        counts, fold_counts, rows if is_incomplete else None, summary.columns, summary.numbers, summary.sample, found
+    )
 
 
 def _complete_folds(counts: Counts, fold_counts: Sequence[Counts]) -> tuple[Fold, ...]:
@@ -207,7 +278,10 @@ def _read(
 def _prior_for(method: Method, prior: PriorLike | None, expansion: Expansion) -> Priors:
     if prior is not None and not method.takes_prior:
         takers = [each.name for each in METHODS.values() if each.takes_prior]
-        raise OptionError(f"The method {method.name} takes no prior. Use {', '.join(takers)}, or give none.")
+        raise OptionError(
+            f"The method {method.name} takes no prior: pseudo-counts have no place in what it computes. Use "
+            f"{listing(takers)}, or give none."
+        )
     return taken_apart(as_prior(method.default_prior if prior is None else prior, expansion.original), expansion)
 
 

@@ -18,6 +18,7 @@ from credo.options import Options, TieReading
 from credo.progress import ESTIMATING, ProgressEvent, ProgressListener
 from credo.sampling.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts
+from credo.statistics.partitioned_rows import PartitionedRows
 from credo.statistics.prior import Priors, prior_vector, pseudo_counts
 from credo.types import Indices, Numbers
 
@@ -53,7 +54,7 @@ class Problem:
     options: Options = field(default_factory=Options)
     method: Method | None = None
     kept: tuple[str, ...] = ()  # the variables whose CPTs stay as they are
-    dataset: Dataset | None = None  # the rows themselves, where some are incomplete or tied
+    dataset: Dataset | PartitionedRows | None = None  # the rows themselves, where some are incomplete or tied
     reading: TieReading = TieReading.CLL  # how tied rows came about
     memory_limit: int | None = None
     pinned: Indices = field(default_factory=lambda: NONE)  # parameters that can only be zero, where they were sought

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from credo.errors import DataError, listing
@@ -42,13 +42,20 @@ def complete_rows(table: TableLike, names: Iterable[str]) -> CompleteRows:
     for name in gaps[1:]:
         any_missing = any_missing | missing[name]
     complete = frame.filter(~any_missing)
-    if not len(complete):
+    return CompleteRows(complete, rows_left_out(rows - len(complete), len(complete), gaps))
+
+
+def rows_left_out(count: int, kept: int, gaps: Sequence[str]) -> tuple[Finding, ...]:
+    """The finding that rows were left out because values of these columns are missing; none where no row was."""
+    if not count:
+        return ()
+    if not kept:
         raise DataError(f"No row is complete: in each a value of {listing(gaps)} is missing.")
     message = (
-        f"{rows - len(complete):,} of {rows:,} rows were left out, as asked, because values are missing in them "
+        f"{count:,} of {count + kept:,} rows were left out, as asked, because values are missing in them "
         f"({listing(gaps)}). Where values are missing for a reason, such rows differ from the others."
     )
-    return CompleteRows(complete, (Finding("rows left out", message),))
+    return (Finding("rows left out", message),)
 
 
 def _missing(column: pl.Series) -> pl.Series:

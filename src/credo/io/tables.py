@@ -117,7 +117,7 @@ def stream_table(
     is_weighted = weights is not None
     for part in _parts(network, source, wanted, progress):
         if weight_column is not None:
-            part = replace(part, weights=_weights_from(part.others[weight_column], rows))
+            part = weighted(part, weight_column, rows)
         elif weights is not None:
             own = np.asarray(weights)[rows : rows + len(part)] if np.ndim(weights) == 1 else weights
             part = replace(part, weights=checked_weights(own, len(part), rows))
@@ -133,16 +133,22 @@ def stream_table(
         raise DataError(f"There are {rows} rows but {count} weights: one weight per row is needed.")
 
 
+def weighted(part: Dataset, column: str, rows_before: int) -> Dataset:
+    """The part of a table with the weights that one of its columns holds."""
+    return replace(part, weights=_weights_from(part.others[column], rows_before))
+
+
 def _parts(network: Network, source: TableLike, others: Sequence[str], progress: Progress | None) -> Iterator[Dataset]:
     if isinstance(source, Dataset):
-        yield _checked_dataset(network, source, others)
+        yield checked_dataset(network, source, others)
     elif isinstance(source, str | os.PathLike):
         yield from _parts_of_path(network, Path(source), others, progress, format_of(source))
     else:
         yield from _parts_of_frame(network, source, others)
 
 
-def _checked_dataset(network: Network, dataset: Dataset, others: Sequence[str]) -> Dataset:
+def checked_dataset(network: Network, dataset: Dataset, others: Sequence[str]) -> Dataset:
+    """The dataset with the states of a network, if it has these other columns."""
     missing = [name for name in others if name not in dataset.others]
     if missing:
         raise DataError(
@@ -226,7 +232,7 @@ def _parts_of_parquet(
     with parquet_errors(path):
         frame, done = scan_parquet(path), 0
         total = frame.select(pl.len()).collect().item()
-    parts = _parts_of_lazy(network, frame, others, total)
+    parts = parts_of_lazy(network, frame, others, total)
     while True:
         with parquet_errors(path):
             part = next(parts, None)
@@ -238,10 +244,13 @@ def _parts_of_parquet(
             progress(done / max(1, total))
 
 
-def _parts_of_lazy(
-    network: Network, frame: pl.LazyFrame, others: Sequence[str], total: int | None = None
+def parts_of_lazy(
+    network: Network, frame: pl.LazyFrame, others: Sequence[str], total: int | None = None, rows_before: int = 0
 ) -> Iterator[Dataset]:
-    """A frame in parts. If its number of rows is known it is cut into slices, which takes less memory than a stream."""
+    """A frame in parts. If its number of rows is known it is cut into slices, which takes less memory than a stream.
+
+    `rows_before` is how many rows of the table came before the frame, for messages.
+    """
     columns = match_columns(frame.collect_schema().names(), network, others)
     plan, texts = looked_up(frame, columns, network)
     batches: Iterable[pl.DataFrame]
@@ -252,9 +261,10 @@ def _parts_of_lazy(
         batches = (plan.slice(start, BATCH_ROWS).collect(engine="streaming") for start in cuts)
     rows = 0
     for batch in batches:
-        part = encode_looked_up(batch, texts, columns, network, rows)
+        part = encode_looked_up(batch, texts, columns, network, rows_before + rows)
         if part is None:
-            part = encode(frame.select(columns.used).slice(rows, len(batch)).collect(), columns, network, rows)
+            again = frame.select(columns.used).slice(rows, len(batch)).collect()
+            part = encode(again, columns, network, rows_before + rows)
         yield part
         rows += len(batch)
 
@@ -265,7 +275,7 @@ def _parts_of_frame(network: Network, source: FrameLike, others: Sequence[str]) 
 
     if isinstance(source, pl.LazyFrame):
         require_queries("A LazyFrame")
-        yield from _parts_of_lazy(network, source, others)
+        yield from parts_of_lazy(network, source, others)
         return
     if (header := header_of(source)) is not None:  # before narwhals, whose message for a duplicate column is its own
         match_columns(header, network, others)
@@ -277,7 +287,7 @@ def _parts_of_frame(network: Network, source: FrameLike, others: Sequence[str]) 
     chosen = frame.select(list(columns.used))
     eager = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
     series = {name: eager[name] for name in eager.columns}
-    yield from _parts_of_lazy(network, as_polars(series).lazy(), others, len(eager))
+    yield from parts_of_lazy(network, as_polars(series).lazy(), others, len(eager))
 
 
 def header_of(frame: FrameLike) -> list[str] | None:

@@ -7,8 +7,10 @@ it ends; and a forked process, which has none of its parent's threads, starts it
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from threading import current_thread
 from typing import TypeVar
@@ -17,6 +19,7 @@ from credo.kernels.interrupts import uninterrupted
 
 LONGEST_WAIT = 0.1  # seconds until a signal is seen that did not wake the waiting thread
 _NAME = "credo-worker"
+_is_alone: ContextVar[bool] = ContextVar("is_alone", default=False)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -35,7 +38,7 @@ def map_in_threads(
     that maps items itself does so alone, so that workers never wait for each other.
     """
     items = list(items)
-    if len(items) < 2 or threads == 1 or current_thread().name.startswith(_NAME):
+    if len(items) < 2 or threads == 1 or _is_alone.get() or current_thread().name.startswith(_NAME):
         return [function(item) for item in items]
     stopping = False  # a lock-free flag: the handler of a signal sets it
 
@@ -66,6 +69,16 @@ def map_in_threads(
         map_in_threads(function, [item for item, error in zip(items, errors, strict=True) if error], threads)
     )
     return [next(skipped) if error else future.result() for future, error in zip(futures, errors, strict=True)]
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Inside of it this thread works alone: others of its process have their own work, and the other cores."""
+    token = _is_alone.set(True)
+    try:
+        yield
+    finally:
+        _is_alone.reset(token)
 
 
 @cache

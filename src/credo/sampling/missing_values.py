@@ -104,7 +104,7 @@ class MissingValues:
         States of parents that no row shows are not distinguished: an order of them would be a guess.
         """
         network = layout.network
-        never = np.logical_not((self.prepared.dataset.codes >= 0).any(axis=0)).tolist()
+        never = np.logical_not(self.prepared.seen).tolist()
         hidden = {name for name, is_hidden in zip(network.names, never, strict=True) if is_hidden}
         flags = [np.zeros(0, dtype=np.bool_)]
         for name in layout.names:

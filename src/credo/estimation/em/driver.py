@@ -13,7 +13,7 @@ from credo.estimation.em.steps import Ended, EStep, MStep, State, Steps, init, i
 from credo.findings import Finding
 from credo.model.network import Network
 from credo.options import EMOptions
-from credo.statistics.inference.expected_counts import Prepared, require_data
+from credo.statistics.inference.expected_counts import PreparedRows, require_data
 from credo.types import Flags, Numbers
 
 PARAMETER_TOLERANCE = 1e-4  # the last step of a start changes no probability by more
@@ -60,7 +60,7 @@ class EMResult:
 
 def run_em(
     network: Network,
-    prepared: Prepared,
+    prepared: PreparedRows,
     m_step: MStep,
     options: EMOptions | None = None,
     *,
@@ -91,8 +91,8 @@ def run_em(
     checkpoint = None
     if options.checkpoint is not None:
         shaping = (starts, accelerate, options.max_iterations, options.tolerance, own_start, parameter_tolerance, seed)
-        data = prepared.dataset.codes, prepared.dataset.weights
-        checkpoint = Checkpoint(Path(options.checkpoint), fingerprint(network, free, shaping, data, tuple(identity)))
+        identity = network, free, shaping, prepared.identity, tuple(identity)
+        checkpoint = Checkpoint(Path(options.checkpoint), fingerprint(*identity))
     done, best_theta, current = _resume(checkpoint)
     around = first_start(network, prepared, free, own_start)
     for number in range(len(done), starts):
@@ -104,11 +104,15 @@ def run_em(
             current = None
 
         def after(
-            state: State, history: list[float], number: int = number, best_theta: Numbers | None = best_theta
+            state: State,
+            history: list[float],
+            last: bool,
+            number: int = number,
+            best_theta: Numbers | None = best_theta,
         ) -> None:
             if progress is not None:
                 progress(Iteration(number, starts, state.evaluations, state.log_likelihood, state.objective))
-            if checkpoint is not None:
+            if checkpoint is not None and not last:  # a run that went on from the last state would take another step
                 _save(checkpoint, done, best_theta, (state, history))
 
         state, ended = iterate(
@@ -137,7 +141,7 @@ def run_em(
     )
 
 
-def found_by_em(prepared: Prepared) -> list[str]:
+def found_by_em(prepared: PreparedRows) -> list[str]:
     """Variables that no row observes, but whose states make a difference to something that is observed."""
     network, total, barren = prepared.layout.network, prepared.observed.total, prepared.barren()
     return [
@@ -147,7 +151,7 @@ def found_by_em(prepared: Prepared) -> list[str]:
     ]
 
 
-def hidden_variable_findings(prepared: Prepared) -> Iterable[Finding]:
+def hidden_variable_findings(prepared: PreparedRows) -> Iterable[Finding]:
     """What became of the variables that no row observes."""
     found = found_by_em(prepared)
     for name in never_observed(prepared):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from credo.model.network import Network
-from credo.statistics.inference.expected_counts import Prepared
+from credo.statistics.inference.expected_counts import PreparedRows
 from credo.types import Flags, Numbers
 
 # A start gives every state some probability: EM cannot leave zero.
@@ -18,7 +18,7 @@ LEAST_OF_OWN = 1e-6
 SPREAD = 0.5
 
 
-def first_start(network: Network, prepared: Prepared, free: Iterable[str], own: bool) -> Numbers:
+def first_start(network: Network, prepared: PreparedRows, free: Iterable[str], own: bool) -> Numbers:
     """The network's own CPTs where it has them and they are wanted; else those of complete families, plus one.
 
     A learned CPT is smoothed: zeros in the network's file are where learning starts, not what it must keep.
@@ -40,7 +40,7 @@ def first_start(network: Network, prepared: Prepared, free: Iterable[str], own: 
 
 def nth_start(
     network: Network,
-    prepared: Prepared,
+    prepared: PreparedRows,
     around: Numbers,
     free: Sequence[str],
     seed: int,
@@ -57,7 +57,7 @@ def nth_start(
     return with_zeros(prepared, break_symmetry(network, prepared, theta, free, generator), zeros or {})
 
 
-def with_zeros(prepared: Prepared, theta: Numbers, zeros: Mapping[str, Flags]) -> Numbers:
+def with_zeros(prepared: PreparedRows, theta: Numbers, zeros: Mapping[str, Flags]) -> Numbers:
     """The same CPTs with these cells at zero, and every distribution summing to one."""
     theta = theta.copy()
     for name, cells in zeros.items():
@@ -67,7 +67,9 @@ def with_zeros(prepared: Prepared, theta: Numbers, zeros: Mapping[str, Flags]) -
     return theta
 
 
-def random_start(prepared: Prepared, around: Numbers, free: Iterable[str], generator: np.random.Generator) -> Numbers:
+def random_start(
+    prepared: PreparedRows, around: Numbers, free: Iterable[str], generator: np.random.Generator
+) -> Numbers:
     """Each distribution of the learned CPTs from a Dirichlet distribution whose mean is that of `around`.
 
     Its concentration is the number of states, so that around the uniform every distribution is equally likely.
@@ -83,7 +85,7 @@ def random_start(prepared: Prepared, around: Numbers, free: Iterable[str], gener
 
 
 def break_symmetry(
-    network: Network, prepared: Prepared, theta: Numbers, free: Iterable[str], generator: np.random.Generator
+    network: Network, prepared: PreparedRows, theta: Numbers, free: Iterable[str], generator: np.random.Generator
 ) -> Numbers:
     """Move apart states of hidden variables that are equal for all children: EM would keep them equal."""
     learned = set(free)
@@ -105,13 +107,12 @@ def break_symmetry(
     return theta
 
 
-def never_observed(prepared: Prepared) -> list[str]:
+def never_observed(prepared: PreparedRows) -> list[str]:
     """The variables that no row observes."""
-    seen = np.any(prepared.dataset.codes >= 0, axis=0)
-    return [name for i, name in enumerate(prepared.layout.network.names) if not seen[i]]
+    return [name for name, seen in zip(prepared.layout.network.names, prepared.seen, strict=False) if not seen]
 
 
-def _has_equal_states(network: Network, prepared: Prepared, theta: Numbers, name: str, children: list[str]) -> bool:
+def _has_equal_states(network: Network, prepared: PreparedRows, theta: Numbers, name: str, children: list[str]) -> bool:
     """Whether two states of a variable are the same to all its children."""
     views = []
     for child in children:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.statistics.counts import Counts
-from credo.statistics.inference.expected_counts import Prepared, as_counts, expected_cells
+from credo.statistics.inference.expected_counts import PreparedRows, as_counts, expected_cells
 from credo.types import Numbers
 
 # Acceleration ---------------------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class EStep(Protocol):
 class Independent:
     """The E-step of independent rows: no memory."""
 
-    prepared: Prepared
+    prepared: PreparedRows
     is_bound: bool = True
 
     def start(self) -> Numbers:
@@ -167,14 +167,14 @@ class Info:
 class Steps:
     """One EM problem: data, E-step and M-step."""
 
-    prepared: Prepared
+    prepared: PreparedRows
     e_step: EStep
     m_step: MStep
     free: tuple[str, ...]
     distributions: Any  # where each conditional distribution begins
 
     @classmethod
-    def of(cls, prepared: Prepared, m_step: MStep, free: tuple[str, ...], e_step: EStep | None = None) -> Steps:
+    def of(cls, prepared: PreparedRows, m_step: MStep, free: tuple[str, ...], e_step: EStep | None = None) -> Steps:
         return cls(prepared, e_step or Independent(prepared), m_step, free, prepared.layout.distribution_starts())
 
 
@@ -234,12 +234,12 @@ def iterate(
     tolerance: float,
     parameter_tolerance: float,
     accelerate: bool,
-    after: Callable[[State, list[float]], None],
+    after: Callable[[State, list[float], bool], None],
 ) -> tuple[State, Ended]:
     """Step until neither the objective nor the CPTs change, or the limit of E-steps is reached.
 
-    `after` is called with each new state and the history so far. Where the objective turns out different without
-    memory, the history starts again.
+    `after` is called with each new state, the history so far, and whether it was the last step. Where the objective
+    turns out different without memory, the history starts again.
     """
     while state.evaluations < max_iterations:
         new, info = step(steps, state, accelerate)
@@ -259,7 +259,7 @@ def iterate(
         if anew is not None:
             state, history[:], ended = anew, [anew.objective], None
         if not fell or anew is not None:
-            after(state, history)
+            after(state, history, ended is not None)
         if ended is not None:
             return state, ended
     anew = _without_memory(steps, state)

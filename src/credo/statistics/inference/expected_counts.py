@@ -21,8 +21,10 @@ from credo.model.layout import Layout, Sensor
 from credo.statistics.counts import Counts, count
 from credo.statistics.inference.components import Groups, group_rows
 from credo.statistics.inference.elimination import MOST_CELLS, Plans, cut_pieces, execute, make_plans
+from credo.statistics.inference.observed import cells_of_counts, rows_with_cell
+from credo.statistics.inference.parts import PreparedParts
 from credo.statistics.inference.plain import Terms, can_enumerate
-from credo.types import Codes, Indices, Numbers
+from credo.types import Codes, Flags, Indices, Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,10 +46,37 @@ class Prepared:
         """Whether nothing is left to expect: no row has a missing value that matters."""
         return not len(self.groups.component)
 
+    @property
+    def seen(self) -> Flags:
+        """Which variables some row observes, (variables,)."""
+        seen: Flags = np.any(self.dataset.codes >= 0, axis=0)
+        return seen
+
+    @property
+    def identity(self) -> Any:
+        """What the rows are, for checkpoints."""
+        return self.dataset.codes, self.dataset.weights
+
+    def evaluate(self, theta: Numbers, backward: bool = True) -> tuple[Numbers, float, ImpossibleRowError | None]:
+        """Expected counts of incomplete families, their log-likelihood, and why that is minus infinity."""
+        counts, log_likelihood, impossible = execute(
+            self.layout, self.groups, self.plans, self.cuts, theta, backward=backward
+        )
+        if impossible < 0:
+            return counts, log_likelihood, None
+        return counts, log_likelihood, impossible_evaluation(self.layout, self.groups, self.dataset.codes, impossible)
+
+    def first_with(self, theta: Numbers) -> ImpossibleRowError:
+        """The error for the first row with a complete family of probability zero."""
+        return _impossible_family(self, theta)
+
     def barren(self) -> dict[str, float]:
         """The weight of the rows that say nothing about a variable's table; variables without such are left out."""
         pairs = zip(self.layout.network.names, self.groups.barren, strict=False)  # sensors are never barren
         return {name: float(weight) for name, weight in pairs if weight}
+
+
+PreparedRows = Prepared | PreparedParts
 
 
 def prepare(
@@ -68,7 +97,7 @@ def prepare(
     groups = group_rows(layout, codes, dataset.weights, asked + len(count_layout.network) if asked >= 0 else -1)
     plans = None if can_enumerate(layout, groups) else make_plans(layout, groups, memory_limit)
     observed = count(count_layout, dataset)
-    cells, counts = _in_layout(layout, observed)
+    cells, counts = cells_of_counts(layout, observed)
     return Prepared(
         dataset, count_layout, layout, groups, plans, cut_pieces(layout, groups, plans), observed, cells, counts
     )
@@ -82,42 +111,42 @@ def _require_cells(layout: Layout) -> None:
             raise TooLargeError(f"The CPT of {name} has {size:.1e} cells, too many for inference.", 8 * size)
 
 
-def require_data(prepared: Prepared) -> None:
+def require_data(prepared: PreparedRows) -> None:
     """Refuse data from which nothing can be learned."""
     if not len(prepared.observed_cells) and prepared.is_complete:
         raise DataError("There is nothing to learn from: every value is missing, or every weight is zero.")
 
 
-def expected_counts(prepared: Prepared, tables: Mapping[str, Any]) -> tuple[Counts, float]:
+def expected_counts(prepared: PreparedRows, tables: Mapping[str, Any]) -> tuple[Counts, float]:
     """The expected counts of all families under these tables, and the log-likelihood of the data."""
     counts, log_likelihood = expected_cells(prepared, prepared.layout.pack(tables))
     return as_counts(prepared, counts), log_likelihood
 
 
-def expected_cells(prepared: Prepared, theta: Numbers) -> tuple[Numbers, float]:
+def expected_cells(prepared: PreparedRows, theta: Numbers) -> tuple[Numbers, float]:
     """The same with all tables in one array, and all counts in one that lies like it."""
     own = theta[prepared.observed_cells]
     if not own.all():
-        raise _impossible_family(prepared, theta)
-    counts, log_likelihood, impossible = execute(prepared.layout, prepared.groups, prepared.plans, prepared.cuts, theta)
-    if impossible >= 0:
-        raise impossible_evaluation(prepared.layout, prepared.groups, prepared.dataset.codes, impossible)
+        raise prepared.first_with(theta)
+    counts, log_likelihood, impossible = prepared.evaluate(theta)
+    if impossible is not None:
+        raise impossible
     counts[prepared.observed_cells] += prepared.observed_counts
     return counts, log_likelihood + float(np.log(own) @ prepared.observed_counts)
 
 
-def log_likelihood_of(prepared: Prepared, theta: Numbers) -> float:
+def log_likelihood_of(prepared: PreparedRows, theta: Numbers) -> float:
     """The log-likelihood alone; minus infinity where a row is impossible."""
     own = theta[prepared.observed_cells]
-    _, log_likelihood, impossible = execute(
-        prepared.layout, prepared.groups, prepared.plans, prepared.cuts, theta, backward=False
-    )
-    if impossible >= 0 or not own.all():
+    if not own.all():
+        return -inf
+    _, log_likelihood, impossible = prepared.evaluate(theta, backward=False)
+    if impossible is not None:
         return -inf
     return log_likelihood + float(np.log(own) @ prepared.observed_counts)
 
 
-def as_counts(prepared: Prepared, cells: Numbers) -> Counts:
+def as_counts(prepared: PreparedRows, cells: Numbers) -> Counts:
     """Counts that merge with others: dense families as they lie, sparse ones as the cells that are not zero.
 
     No family counts as incomplete: what was missing is expected now, or was barren (`Prepared.barren`).
@@ -147,34 +176,11 @@ def impossible_evaluation(layout: Layout, groups: Groups, codes: Any, evaluation
 
 def _impossible_family(prepared: Prepared, theta: Numbers) -> ImpossibleRowError:
     """The error for a complete family of probability zero: the first such row."""
-    layout, codes = prepared.layout, prepared.dataset.codes
+    layout = prepared.layout
     found: list[tuple[int, list[str]]] = []
     for cell in prepared.observed_cells[theta[prepared.observed_cells] == 0].tolist():
-        family = int(np.searchsorted(layout.cell_starts, cell, side="right")) - 1
-        rest, matches = cell - int(layout.cell_starts[family]), np.ones(len(codes), dtype=bool)
-        values = []
-        for i in range(layout.member_starts[family], layout.member_starts[family + 1]):
-            state, rest = divmod(rest, int(layout.strides[i]))
-            variable = layout.network.variables[layout.members[i]]
-            values.append(f"{variable.name}={variable.states[state]}")
-            matches &= codes[:, layout.members[i]] == state
-        if prepared.dataset.weights is not None:
-            matches &= prepared.dataset.weights > 0
+        matches, states = rows_with_cell(layout, prepared.dataset, cell)
+        variables = [(layout.network.variables[member], state) for member, state in states.items()]
+        values = [f"{variable.name}={variable.states[state]}" for variable, state in variables]
         found.append((int(np.argmax(matches)) + 1, values))
     return ImpossibleRowError(*min(found))
-
-
-def _in_layout(layout: Layout, observed: Counts) -> tuple[Indices, Numbers]:
-    """The cells that were counted, and their counts."""
-    cells, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
-    for name in layout.network.names:
-        start = layout.slice_of(name).start
-        if name in observed.layout.offsets:
-            table = observed.of(name).ravel()
-            keys = np.flatnonzero(table)
-            values = table[keys]
-        else:
-            keys, values = observed.sparse[name]
-        cells.append(start + keys)
-        counts.append(values)
-    return np.concatenate(cells), np.concatenate(counts)

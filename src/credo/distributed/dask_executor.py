@@ -1,0 +1,200 @@
+"""The executor of a Dask cluster: parts are futures that stay on the workers which made them.
+
+A part that is lost with its worker is made again by another one, from the same item, because its future knows how it
+was made. What is shared by all parts is a task of its own, so that it is sent once, and can be made again too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from credo.distributed.executor import BRANCHES, Executor, LocalExecutor, Merge, Parts, merge_in_order
+from credo.errors import ClusterError, CredoError, MissingExtraError, OptionError
+from credo.kernels.threads import alone
+from credo.memory import memory_limit_or_default
+
+LARGE = 2**16  # bytes of an array that is sent to the cluster once, and not with every task
+PARTS_SHARE = 0.5  # of the memory limit, that prepared parts of the data may take on this machine
+
+Result = TypeVar("Result")
+
+
+def executor_for(executor: object, memory_limit: int | None = None) -> Executor:
+    """What a user gave as executor: a client of Dask, an executor, or nothing, which is this machine."""
+    if executor is None:
+        return LocalExecutor(int(PARTS_SHARE * memory_limit_or_default(memory_limit)))
+    if hasattr(executor, "map_reduce"):
+        return executor  # type: ignore[return-value]
+    if not hasattr(executor, "scheduler_info") or not hasattr(executor, "submit"):
+        raise OptionError(f"executor is a dask.distributed.Client, not a {type(executor).__name__}.")
+    if getattr(executor, "asynchronous", False):
+        raise OptionError("executor is an asynchronous client. Give one that waits: Client(address).")
+    return DaskExecutor(executor)
+
+
+@contextmanager
+def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterator[Any]:
+    """A client of the cluster with this address, or of one that is started on this machine; None where none is meant.
+
+    A cluster that was started here ends with the context.
+    """
+    if scheduler is None and workers is None:
+        yield None
+        return
+    if scheduler is not None and workers is not None:
+        raise OptionError("--scheduler and --workers exclude each other: a cluster that is there has its workers.")
+    if workers is not None and workers < 1:
+        raise OptionError(f"The number of workers is {workers}, but at least one has to work.")
+    try:
+        from dask.distributed import Client, LocalCluster
+    except ImportError:
+        raise MissingExtraError("dask", "distributed", "A cluster") from None
+    if scheduler is not None:
+        try:
+            client = Client(scheduler)
+        except (OSError, ValueError) as error:
+            raise ClusterError(f"There is no answer from the scheduler {scheduler} ({_reason(error)}).") from None
+        with client:
+            yield client
+        return
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0") as started,
+        Client(started) as client,
+    ):
+        yield client
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DaskExecutor:
+    """The workers of a cluster; each works on one core for each of its threads."""
+
+    client: Any
+
+    def prepare(
+        self,
+        make: Callable[..., tuple[Result, Any]],
+        items: Iterable[Any],
+        merge: Merge,
+        *shared: Any,
+        progress: Callable[[int], None] | None = None,
+    ) -> tuple[Result, Parts]:
+        """Parts are made where there is room; only what is merged comes back."""
+        with _cluster_errors():
+            common = [self.share(value) for value in shared]
+            pairs = [self._submit(make, item, number, *common) for number, item in enumerate(items)]
+            found = [self.client.submit(_first, pair, pure=False) for pair in pairs]
+            parts = [self.client.submit(_second, pair, pure=False) for pair in pairs]
+            del pairs
+            self._wait(found, progress)
+            merged: Result = self._merged(found, merge)
+        return merged, Parts(parts)
+
+    def map_reduce(self, function: Callable[..., Result], parts: Parts, merge: Merge, *shared: Any) -> Result:
+        """One task a part, on the worker that holds it, and one for each node of the tree."""
+        with _cluster_errors():
+            common = [self._small(value) for value in shared]
+            found = [
+                self.client.submit(_alone, function, part, number, *common, pure=False)
+                for number, part in enumerate(parts.handles)
+            ]
+            result: Result = self._merged(found, merge)
+        return result
+
+    def one(self, function: Callable[..., Result], item: Any, *shared: Any) -> Result:
+        """On a worker."""
+        with _cluster_errors():
+            result: Result = self._submit(function, item, *shared).result()
+        return result
+
+    def share(self, value: Any) -> Any:
+        """A future, which another worker can make again."""
+        with _cluster_errors():
+            return self.client.submit(_same, value, pure=False)
+
+    def _submit(self, function: Callable[..., Any], item: Any, *shared: Any) -> Any:
+        if hasattr(item, "__dask_graph__"):  # a partition of a Dask DataFrame, which a worker computes first
+            from dask import delayed
+
+            return self.client.compute(delayed(_alone, pure=False)(function, item, *shared))
+        return self.client.submit(_alone, function, item, *shared, pure=False)
+
+    def _small(self, value: Any) -> Any:
+        return self.share(value) if isinstance(value, np.ndarray) and value.nbytes > LARGE else value
+
+    def _wait(self, futures: Sequence[Any], progress: Callable[[int], None] | None) -> None:
+        """Wait for all of them, or for the first that fails, which is raised; the others are then given up."""
+        from distributed import as_completed
+
+        for number, future in enumerate(as_completed(futures)):
+            if future.status == "error":
+                error = future.exception()
+                self.client.cancel(futures)
+                raise error
+            if progress is not None:
+                progress(number + 1)
+
+    def _merged(self, futures: Sequence[Any], merge: Merge) -> Any:
+        while len(futures) > 1:
+            nodes = [futures[i : i + BRANCHES] for i in range(0, len(futures), BRANCHES)]
+            futures = [
+                self.client.submit(merge_in_order, merge, *node, pure=False) if len(node) > 1 else node[0]
+                for node in nodes
+            ]
+        return futures[0].result()
+
+
+def _alone(function: Callable[..., Result], *arguments: Any) -> Result:
+    """A task on one core: the worker's other threads have tasks of their own."""
+    with alone():
+        return function(*arguments)
+
+
+def _same(value: Result) -> Result:
+    return value
+
+
+def _first(pair: tuple[Result, Any]) -> Result:
+    return pair[0]
+
+
+def _second(pair: tuple[Any, Result]) -> Result:
+    return pair[1]
+
+
+@contextmanager
+def _cluster_errors() -> Iterator[None]:
+    """What goes wrong with the cluster itself, as errors of credo."""
+    from distributed.comm import CommClosedError
+
+    from distributed import KilledWorker
+
+    try:
+        yield
+    except CredoError:
+        raise
+    except KilledWorker as error:
+        raise ClusterError(
+            f"A part of the data ended every worker that took it on, the last of them {error.last_worker.address}. "
+            "Most often it needs more memory than a worker has: give workers more, or cut the data into smaller parts "
+            "(partitioned(data, rows=…), --partition-rows)."
+        ) from None
+    except (CancelledError, CommClosedError, TimeoutError, ConnectionError) as error:
+        raise ClusterError(
+            f"The connection to the cluster is lost ({_reason(error)}). Nothing was learned; with a checkpoint, the "
+            "next run continues from the last iteration."
+        ) from None
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "credo":
+            raise
+        raise ClusterError("The workers cannot import credo: install the same version of it there.") from None
+
+
+def _reason(error: BaseException) -> str:
+    text = str(error).strip().rstrip(".")
+    return text.splitlines()[0][:200] if text else type(error).__name__

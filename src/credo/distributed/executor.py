@@ -1,0 +1,147 @@
+"""One interface for work on parts of the data, and the executor of this machine.
+
+The data are cut into parts, by what the data are alone. An executor makes each part once, where it will be worked on,
+and then maps functions over the parts. What they give is merged by a tree whose shape depends on the number of parts
+alone, so that the sums are the same to the last bit, whoever works and however many of them there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, Protocol, TypeVar
+
+from credo.distributed.spilling import Spilled, SpillFolder, bytes_of, spill
+
+BRANCHES = 8  # of each node of the tree
+
+Result = TypeVar("Result")
+Merge = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """The parts that an executor holds, in the order of the data; only the executor knows where they are."""
+
+    handles: Sequence[Any]
+    owner: object = None  # what must live as long as the parts do
+
+    def __len__(self) -> int:
+        return len(self.handles)
+
+
+class Executor(Protocol):
+    """Who works on parts of the data."""
+
+    def prepare(
+        self,
+        make: Callable[..., tuple[Result, Any]],
+        items: Iterable[Any],
+        merge: Merge,
+        *shared: Any,
+        progress: Callable[[int], None] | None = None,
+    ) -> tuple[Result, Parts]:
+        """`make(item, number, *shared)` of every item gives what is merged, and a part that stays where it was made.
+
+        Items are numbered from 0. `progress` is called with the number of parts that are made.
+        """
+
+    def map_reduce(self, function: Callable[..., Result], parts: Parts, merge: Merge, *shared: Any) -> Result:
+        """`function(part, number, *shared)` of all parts, merged; parts are numbered from 0."""
+
+    def one(self, function: Callable[..., Result], item: Any, *shared: Any) -> Result:
+        """`function(item, *shared)` where items can be read."""
+
+    def share(self, value: Any) -> Any:
+        """A value for `shared` that is sent once, however often it is used."""
+
+
+@dataclass(slots=True)
+class Tree:
+    """Merges results that arrive one by one, in their order; only a few of them are held at a time."""
+
+    merge: Merge
+    levels: list[list[Any]] = field(default_factory=list)
+
+    def add(self, value: Any, level: int = 0) -> None:
+        """The next result."""
+        if level == len(self.levels):
+            self.levels.append([])
+        self.levels[level].append(value)
+        if len(self.levels[level]) == BRANCHES:
+            self._lift(level)
+
+    def _lift(self, level: int) -> None:
+        values, self.levels[level] = self.levels[level], []
+        self.add(merge_in_order(self.merge, *values), level + 1)
+
+    def result(self) -> Any:
+        """All of them, merged; there must be one."""
+        level = 0
+        while level < len(self.levels):  # which lifting may make more of
+            if self.levels[level]:
+                if not any(self.levels[level + 1 :]):
+                    return merge_in_order(self.merge, *self.levels[level])
+                self._lift(level)
+            level += 1
+        raise ValueError("There is nothing to merge.")
+
+
+def merge_in_order(merge: Merge, *values: Any) -> Any:
+    """Results that follow each other, merged from the first to the last."""
+    return reduce(merge, values)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalExecutor:
+    """This machine: one part after the other, each on all cores. Parts beyond `memory` bytes are kept on disk."""
+
+    memory: int
+
+    def prepare(
+        self,
+        make: Callable[..., tuple[Result, Any]],
+        items: Iterable[Any],
+        merge: Merge,
+        *shared: Any,
+        progress: Callable[[int], None] | None = None,
+    ) -> tuple[Result, Parts]:
+        """Make all parts, and keep those on disk that memory has no room for."""
+        handles: list[Any] = []
+        tree, used, folder = Tree(merge), 0, None
+        for number, item in enumerate(items):
+            found, part = make(local(item), number, *shared)
+            tree.add(found)
+            size = bytes_of(part)
+            if used + size > self.memory:
+                folder = folder or SpillFolder()
+                part = spill(part, f"{folder.path}/{number}.npz")
+            else:
+                used += size
+            handles.append(part)
+            if progress is not None:
+                progress(number + 1)
+        return tree.result(), Parts(handles, folder)
+
+    def map_reduce(self, function: Callable[..., Result], parts: Parts, merge: Merge, *shared: Any) -> Result:
+        """One part after the other."""
+        tree = Tree(merge)
+        for number, handle in enumerate(parts.handles):
+            part = handle.load() if isinstance(handle, Spilled) else handle
+            tree.add(function(part, number, *shared))
+        found: Result = tree.result()
+        return found
+
+    def one(self, function: Callable[..., Result], item: Any, *shared: Any) -> Result:
+        """At once."""
+        return function(local(item), *shared)
+
+    def share(self, value: Any) -> Any:
+        """The value itself."""
+        return value
+
+
+def local(item: Any) -> Any:
+    """An item as this machine works on it: what Dask would compute is computed here."""
+    return item.compute(scheduler="synchronous") if hasattr(item, "__dask_graph__") else item

@@ -1,0 +1,213 @@
+"""Learning from partitions on this machine: the same as from one table, streamed, and within a limit of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import credo
+from credo.distributed.executor import LocalExecutor
+from credo.distributed.spilling import Spilled
+from credo.estimation.em import driver
+from credo.estimation.em.checkpoint import Checkpoint
+from credo.statistics.counts import layout_for_counts
+from credo.statistics.partitioned_rows import Reading, read_partitions
+from credo.testing import made_up_network, with_missing_values
+
+TRUE = made_up_network(6, (2, 3), (0.2, 0.8), seed=3, name="parts")
+NETWORK = TRUE.without_cpts()
+COMPLETE = TRUE.sample(600, 1)
+MISSING = with_missing_values(COMPLETE, 0.3, 2)
+KNOWLEDGE = "P(v0=state0) >= 0.05\nP(v1=state0) <= 0.5"
+QUICK = credo.EMOptions(starts=2, max_iterations=200)
+
+
+def files(folder: Path, frame: pl.DataFrame, count: int = 3) -> str:
+    cuts = [len(frame) * i // count for i in range(count + 1)]
+    for number in range(count):
+        frame[cuts[number] : cuts[number + 1]].write_parquet(folder / f"part-{number}.parquet")
+    return str(folder / "*.parquet")
+
+
+def largest_difference(one: credo.Fit, two: credo.Fit) -> float:
+    return max(float(np.abs(one.network.cpts[name] - two.network.cpts[name]).max()) for name in one.network.names)
+
+
+def both(folder: Path, frame: pl.DataFrame, *arguments: Any, **options: Any) -> tuple[credo.Fit, credo.Fit]:
+    whole = credo.fit(NETWORK, frame, *arguments, **options)
+    return whole, credo.fit(NETWORK, credo.partitioned(files(folder, frame), rows=150), *arguments, **options)
+
+
+@pytest.mark.parametrize("method", ["ml", "map", "cmap", "me"])
+def test_counting_methods_give_the_same(tmp_path: Path, method: str) -> None:
+    whole, parts = both(tmp_path, COMPLETE, KNOWLEDGE, method=method)
+    assert largest_difference(whole, parts) == 0.0
+    assert parts.log_likelihood == whole.log_likelihood
+    assert (parts.rows, parts.status) == (whole.rows, whole.status)
+    assert [f.message for f in parts.findings] == [f.message for f in whole.findings]
+
+
+@pytest.mark.parametrize("method", ["ml", "map", "cmap"])
+def test_em_gives_the_same(tmp_path: Path, method: str) -> None:
+    whole, parts = both(tmp_path, MISSING, KNOWLEDGE, method=method, em=QUICK)
+    assert largest_difference(whole, parts) < 1e-12
+    assert parts.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
+    assert [f.message for f in parts.findings] == [f.message for f in whole.findings]
+
+
+def test_a_hidden_variable(tmp_path: Path) -> None:
+    whole, parts = both(tmp_path, MISSING.drop("v0"), method="map", em=QUICK)
+    assert largest_difference(whole, parts) < 1e-10  # nearly flat: roundings grow from iteration to iteration
+    assert parts.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
+    assert any("v0 is missing in every row" in f.message for f in parts.findings)
+
+
+def test_a_noisy_family(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"cold": ["n", "y", "y", "n"] * 6, "flu": ["n", "y", "n"] * 8, "fever": ["n", "y", "y"] * 8})
+    knowledge = "variables cold, flu, fever: n, y\nfever is noisy-or of {cold}, {flu}"
+    whole = credo.fit(knowledge, frame, method="cmap", em=QUICK)
+    parts = credo.fit(knowledge, credo.partitioned(files(tmp_path, frame), rows=5), method="cmap", em=QUICK)
+    assert parts.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
+    assert largest_difference(whole, parts) < 1e-10
+
+
+def test_soft_statements_choose_their_weight_by_the_same_folds(tmp_path: Path) -> None:
+    soft = "P(v0=state0) >= 0.6 with confidence 80%"
+    for frame in (COMPLETE, MISSING[:200]):
+        whole, parts = both(tmp_path, frame, soft, method="cmap", em=credo.EMOptions(starts=1, max_iterations=20))
+        assert parts.problem.soft_weight == whole.problem.soft_weight
+        assert largest_difference(whole, parts) < 1e-12
+
+
+def test_weights_are_a_column(tmp_path: Path) -> None:
+    weighted = MISSING.with_columns(w=pl.Series(np.random.default_rng(0).integers(0, 4, len(MISSING))))
+    whole, parts = both(tmp_path, weighted, method="map", weights="w", em=QUICK)
+    assert largest_difference(whole, parts) < 1e-12
+    with pytest.raises(credo.OptionError, match="are the name of a column"):
+        credo.fit(NETWORK, credo.partitioned(weighted), weights=np.ones(len(MISSING)))
+    with pytest.raises(credo.DataError, match="it is a variable of the network"):
+        credo.fit(NETWORK, credo.partitioned(weighted), weights="v0")
+    nothing = MISSING.with_columns(w=pl.lit(0))
+    with pytest.raises(credo.DataError, match="weight"):
+        credo.fit(NETWORK, credo.partitioned(nothing), weights="w")
+
+
+def test_complete_rows_alone(tmp_path: Path) -> None:
+    whole, parts = both(tmp_path, MISSING, method="map", complete_rows=True)
+    assert largest_difference(whole, parts) == 0.0
+    assert [f.message for f in parts.findings] == [f.message for f in whole.findings]
+    with pytest.raises(credo.DataError, match="No row is complete"):
+        credo.fit(NETWORK, credo.partitioned(MISSING.with_columns(v0=pl.lit(None, pl.String))), complete_rows=True)
+
+
+def test_a_glob_and_a_csv_file_that_does_not_fit(tmp_path: Path) -> None:
+    whole = credo.fit(NETWORK, MISSING, method="map", em=QUICK)
+    glob = credo.fit(NETWORK, files(tmp_path, MISSING), method="map", em=QUICK)
+    assert largest_difference(whole, glob) == 0.0  # one partition
+    MISSING.write_csv(tmp_path / "rows.csv")
+    streamed = credo.fit(NETWORK, credo.partitioned(tmp_path / "rows.csv", rows=200), method="map", em=QUICK)
+    assert largest_difference(whole, streamed) < 1e-12
+
+
+def test_prepared_partitions_on_disk_give_the_same_bits(tmp_path: Path) -> None:
+    table = credo.partitioned(files(tmp_path, MISSING), rows=150)
+    reading = Reading(NETWORK, layout_for_counts(NETWORK), None, (), 0, None)
+    found = []
+    for memory in (10**9, 0):
+        rows = read_partitions(LocalExecutor(memory), table.partitions, reading)
+        prepared = rows.prepared()
+        assert all(isinstance(handle, Spilled) == (memory == 0) for handle in prepared.parts.handles)
+        theta = prepared.layout.pack({name: TRUE.cpt_array(name) for name in NETWORK.names})
+        found.append(prepared.evaluate(theta))
+    assert np.array_equal(found[0][0], found[1][0])
+    assert found[0][1] == found[1][1]
+
+
+def test_a_memory_limit_cuts_files_and_keeps_the_result(tmp_path: Path) -> None:
+    files(tmp_path, MISSING)
+    whole = credo.fit(NETWORK, MISSING, method="map", em=QUICK)
+    limited = credo.fit(NETWORK, tmp_path, method="map", em=QUICK, memory_limit=50_000)
+    assert largest_difference(whole, limited) < 1e-12
+
+
+def stop_after(saves: int) -> Callable[..., None]:
+    """Saves a checkpoint that often, and is then interrupted."""
+    save, done = driver._save, 0
+
+    def saving(checkpoint: Checkpoint, *arguments: Any) -> None:
+        nonlocal done
+        checkpoint.due = 0.0
+        save(checkpoint, *arguments)
+        done += 1
+        if done == saves:
+            raise KeyboardInterrupt
+
+    return saving
+
+
+def test_a_checkpoint_continues_and_knows_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = credo.partitioned(files(tmp_path, MISSING), rows=150)
+    whole = credo.fit(NETWORK, table, method="map", em=QUICK)
+    path = tmp_path / "run.npz"
+
+    def run(data: Any, most: int) -> credo.Fit:
+        options = credo.EMOptions(starts=2, max_iterations=most, checkpoint=path)
+        return credo.fit(NETWORK, data, method="map", em=options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(driver, "_save", stop_after(3))
+        with pytest.raises(KeyboardInterrupt):
+            run(table, 200)
+    with pytest.raises(credo.OptionError, match="belongs to another run"):
+        run(credo.partitioned(files(tmp_path, MISSING.reverse()), rows=150), 200)
+    files(tmp_path, MISSING)
+    assert largest_difference(whole, run(table, 200)) == 0.0
+
+
+# Mistakes -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_column_that_only_some_files_have_is_an_error(tmp_path: Path) -> None:
+    pattern = files(tmp_path, MISSING)
+    MISSING[:10].drop("v2").write_parquet(tmp_path / "part-1.parquet")
+    for rows in (150, 1000):  # in another partition, and in the same
+        with pytest.raises(credo.DataError, match=r"part-1.parquet has no column v2, but .*part-0.parquet has one"):
+            credo.fit(NETWORK, credo.partitioned(pattern, rows=rows))
+
+
+def test_an_impossible_row_is_named_with_its_file(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": ["n", "y", "y"] * 4, "b": ["n", "y", None] * 4})
+    frame = frame.with_columns(c=pl.Series(["n"] * 11 + ["y"]))
+    network = credo.Network({"a": ["n", "y"], "b": ["n", "y"], "c": ["n", "y"]}, {"b": ["a"], "c": ["b"]})
+    pattern = files(tmp_path, frame, 2)
+    never = "P(c=y | b=n) = 0\nP(c=y | b=y) = 0"
+    with pytest.raises(credo.ImpossibleRowError, match=r"part-1.parquet, row 6 is impossible: ") as found:
+        credo.fit(network, credo.partitioned(pattern, rows=3), never, method="cmap", em=QUICK)
+    assert (found.value.row, found.value.statements) == (12, (1, 2))
+    fixed = network.with_cpts({"a": [0.5, 0.5], "b": [[0.5, 0.5]] * 2, "c": [[1.0, 0.0]] * 2})
+    complete = frame.with_columns(b=pl.col("b").fill_null("n"), a=pl.Series(["n"] * 11 + [None]))
+    pattern = files(tmp_path, complete, 2)
+    with pytest.raises(credo.ImpossibleRowError, match=r"part-1.parquet, row 6 is impossible: .*c=y"):
+        credo.fit(fixed, credo.partitioned(pattern, rows=3), method="map", fixed=["c", "b"], em=QUICK)
+
+
+def test_states_have_to_be_known(tmp_path: Path) -> None:
+    pattern = files(tmp_path, COMPLETE)
+    with pytest.raises(credo.CredoError):
+        credo.fit("v1 depends on v0", pattern)
+
+
+def test_rows_are_tied_by_no_numbers(tmp_path: Path) -> None:
+    with pytest.raises(credo.OptionError, match="not tied by their numbers"):
+        credo.fit(NETWORK, credo.partitioned(MISSING), "rows 1, 2 share v0")
+
+
+def test_missing_values_in_partitions_are_not_drawn(tmp_path: Path) -> None:
+    fit = credo.fit(NETWORK, credo.partitioned(MISSING), em=QUICK)
+    assert fit.method == "cmap"
+    assert any("the rows are in partitions" in f.message for f in fit.findings)
