@@ -35,7 +35,8 @@ def write_report(trials: pl.DataFrame, folder: Path) -> str:
         both = own.drop_nulls("everything")
         ratio = (both["kl"] / both["everything"]).log().mean()
         shown = "" if ratio is None else f"{pl.Series([ratio]).exp()[0]:.2f}"
-        lines.append(f"| {treatment} | {len(own)} | {own['kl'].mean():.4f} | {shown} | {own['seconds'].mean():.0f} |\n")
+        seconds = own["seconds"].median()
+        lines.append(f"| {treatment} | {len(own)} | {own['kl'].mean():.4f} | {shown} | {seconds:.0f} |\n")
     all_in = trials.filter(treatment="everything")
     if not all_in.is_empty():
         careful, careless = all_in["careful"].mean(), all_in["careless"].mean()

@@ -41,7 +41,7 @@ class Hyperparameters:
     uniform_strengths: tuple[float, ...] = (0.2, 1.0, 30.0)  # s_g of components with the uniform base
     pooled_strengths: tuple[float, ...] = (4.0, 30.0)  # s_g of those whose base is predicted, or a CPT's common mean
     mean_concentration: float = 3.0  # c: a CPT's common mean is rarely an extreme one
-    pooling_concentration: float = 10.0  # κ: how many distributions a CPT needs to differ from the other CPTs
+    pooling_concentration: float = 3.0  # κ: how many distributions a CPT needs to differ from the other CPTs
     least_unseen_strength: float = 1.0  # with the uniform base, for a distribution that has no data
     predicts: bool | None = None  # whether the base of pooled components is predicted; None: where counts allow it
 

@@ -183,8 +183,6 @@ def posterior(
     doubted = None
     if doubts is not None:
         blocks, doubted = apart(blocks, doubts, None if general is None else DrawnGeneral.of(general, blocks))
-    if doubts is not None and general is not None:
-        compiled = True
     if compiled is None:
         compiled = doubted is not None and not _is_small_doubt(doubted)
         compiled = compiled or not is_small(sampled, options) or (missing is not None and not draws_at_once(missing))
@@ -193,7 +191,7 @@ def posterior(
     sweeps = None
     if general is not None and updates_of_general is not None and not compiled:
         largest = MOST_CELLS if missing is None else MOST_CELLS // 8  # missing values take many sweeps
-        sweeps = general_sweeps(general, updates_of_general, region, memory_limit, largest)
+        sweeps = general_sweeps(general, updates_of_general, region, memory_limit, largest, doubted)
         compiled = sweeps is None
     completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
     updates = None if completing is None else completing.updates
@@ -201,7 +199,8 @@ def posterior(
     doubtful = None
     if doubted is not None:
         doubtful = doubtful_moves(region, doubted, updates_of_general)
-        owned = zip(region.parts, doubted.blocks.tolist(), strict=True)
+        by_pairs = doubted.blocks if compiled or general is None else doubted.blocks & ~reached_groups(blocks, general)
+        owned = zip(region.parts, by_pairs.tolist(), strict=True)
         region = replace(region, parts=tuple(without_moves(part) if has else part for part, has in owned))
     report = progress or (lambda done, total: None)
     prior_and_region = region, sampled, hyperparameters, options
@@ -335,7 +334,12 @@ def _compiled(
     sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
 
     def unmixed() -> bool:
-        return bool(_doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any())
+        if _doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any():
+            return True
+        if doubtful is None:
+            return False
+        truth = _truth(doubtful.doubted, found)
+        return bool((r_hat(truth) > LARGEST_R_HAT_OF_TRUTH).any())
 
     def affordable() -> bool:
         most = MOST_UPDATES if missing is None else MOST_UPDATES_WITH_MISSING
@@ -361,8 +365,8 @@ def _unmixed_statements(doubt: DoubtResult) -> Iterator[Finding]:
 
 def _doubt_result(doubted: DoubtedConstraints, found: Draws, compiled: bool, seed: int) -> DoubtResult:
     """How probable statements are, and how reliable experts, from which statements hold in which draws."""
-    true = doubted.true(found.theta[:, :, : doubted.parameters])  # (statements, chains, draws)
-    draws = np.moveaxis(true, 0, -1).astype(np.float64)
+    draws = _truth(doubted, found)
+    true = np.moveaxis(draws, -1, 0) > 0.5  # (statements, chains, draws)
     sizes = effective_sizes(draws) if compiled else effective_sizes_of_short_chains(draws)
     mixed = r_hat(draws) if compiled else nested_r_hat(draws, SUPERCHAINS)
     flat = true.reshape(len(true), -1)
@@ -374,6 +378,12 @@ def _doubt_result(doubted: DoubtedConstraints, found: Draws, compiled: bool, see
         sizes,
         mixed,
     )
+
+
+def _truth(doubted: DoubtedConstraints, found: Draws) -> Numbers:
+    """Whether each statement holds in each draw, as numbers, (chains, draws, statements)."""
+    true = doubted.true(found.theta[:, :, : doubted.parameters])
+    return np.moveaxis(true, 0, -1).astype(np.float64)
 
 
 # Results --------------------------------------------------------------------------------------------------------------

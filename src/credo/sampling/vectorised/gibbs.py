@@ -265,10 +265,9 @@ def sweep(
         for batch in plan.updates:
             if rng.random() < batch.chance:
                 update_jointly(batch, mixture, plan.extras, state.theta, rng)
-        if model.doubtful is not None:
-            model.doubtful.update(state.theta, state.shape, rng)
+        odds = None if model.doubtful is None else model.doubtful.update(state.theta, state.shape, rng)
         if model.general is not None:
-            model.general.update(state.theta, state.shape, rng)
+            model.general.update(state.theta, state.shape, rng, odds)
         plan.normalise(state.theta)
     starts = model.sampled.starts[model.sampled.constrained :] - edge
     state.free_logs = _normalised(log_gamma(state.shape[edge:], rng), starts)
