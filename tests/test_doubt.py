@@ -163,7 +163,10 @@ def test_products_beside_doubted_statements_are_refused() -> None:
         ({"doubt": 1}, "doubt is True or False"),
         ({"trust": 1.0}, "trust is a number above 0 and below 1"),
         ({"trust": "always"}, "trust is a number"),
-        ({"doubt": True, "method": "cmap"}, "The method cmap cannot weigh statements that may be wrong. Use posterior"),
+        (
+            {"doubt": True, "method": "cmap"},
+            "The method cmap cannot weigh statements that may be wrong, because it makes no draws",
+        ),
     ],
 )
 def test_options_that_mean_nothing(options: dict[str, object], message: str) -> None:

@@ -43,9 +43,10 @@ def with_missing(rows: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
     often = rows[first] == rows[first].mode()[0]
     gone = pl.Series(rng.random(len(rows)) < 0.9) & often
     others = {
-        name: rows[name].scatter(np.flatnonzero(rng.random(len(rows)) < 0.1), None) for name in rows.columns[1:-1]
+        name: rows[name].cast(pl.String).scatter(np.flatnonzero(rng.random(len(rows)) < 0.1), None)
+        for name in rows.columns[1:-1]
     }
-    return rows.with_columns(rows[last].scatter(gone.arg_true(), None), *others.values())
+    return rows.with_columns(rows[last].cast(pl.String).scatter(gone.arg_true(), None), *others.values())
 
 
 def linked(rows: int, strength: float, seed: int = 0) -> pl.DataFrame:
@@ -158,7 +159,7 @@ def test_a_missing_arrow_is_found_where_values_are_missing(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = linked(800, 0.28, seed)
     rows = rows.with_columns(
-        *(rows[name].scatter(np.flatnonzero(rng.random(800) < 0.15), None) for name in ("a", "b", "d"))
+        *(rows[name].cast(pl.String).scatter(np.flatnonzero(rng.random(800) < 0.15), None) for name in ("a", "b", "d"))
     )
     first, *_ = predictive_checks(credo.fit(CHAIN, rows, method="cmap")).alarms
     assert (first.other, first.variable) == ("a", "d")
@@ -276,7 +277,7 @@ def test_whole_weights_are_rows_and_fractions_are_refused() -> None:
 
 def test_tied_rows_are_refused() -> None:
     rows = linked(6, 0.0).with_columns(pl.Series("twin", [number // 2 for number in range(6)]))
-    rows = rows.with_columns(rows["a"].scatter(range(6), None))
+    rows = rows.with_columns(rows["a"].cast(pl.String).scatter(range(6), None))
     fit = credo.fit(CHAIN, rows, "rows with equal twin share a\na raises b", method="cmap")
     with pytest.raises(OptionError, match="Rows that are tied"):
         fit.predictive_checks()

@@ -19,12 +19,14 @@ MEANINGS = {
 
 def write_report(trials: pl.DataFrame, experts: pl.DataFrame, folder: Path) -> str:
     """Write README.md, and return its text."""
+    trials = _compared(trials)
     parts = [
         "# Wrong statements, doubted\n",
         f"Thirty statements for each variable, drawn from the true CPTs, of which a share is reversed; {ROWS} rows of "
         "data. Mean divergence of the conditional distributions from the truth, in nats, averaged over draws.\n",
         *(f"- `{name}`: {meaning}" for name, meaning in MEANINGS.items() if name in set(trials["treatment"])),
         *(_divergences(own, name) for (name,), own in trials.group_by("network", maintain_order=True)),
+        _goals(trials),
         _ranking(trials),
         _calibration(trials),
         _experts(experts),
@@ -32,6 +34,35 @@ def write_report(trials: pl.DataFrame, experts: pl.DataFrame, folder: Path) -> s
     text = "\n".join(parts)
     (folder / "README.md").write_text(text, encoding="utf-8")
     return text
+
+
+def _compared(trials: pl.DataFrame) -> pl.DataFrame:
+    """The trials of draws in which the statements were doubted, so that treatments are compared with each other."""
+    drawn = trials.filter(treatment="doubt").select("network", "draw", "wrong").unique()
+    return trials.join(drawn, on=("network", "draw", "wrong"), how="semi", maintain_order="left")
+
+
+def _goals(trials: pl.DataFrame) -> str:
+    """Ratios of divergences in the same draws, beside what was aimed at."""
+    lines = [
+        "\n## What was aimed at\n",
+        "Ratios of divergences, in the same draws. At 0% wrong: doubt to statements that must hold, at most 1.05. "
+        "Beyond: doubt to leaving the wrong ones out, at most 2 at 5% and 10%; and doubt to the better of `checked` "
+        "and `as given`, at most 0.5, which is out of reach where even leaving the wrong ones out (in brackets) is "
+        "worse than that.\n",
+        "| network | wrong | draws | to leaving out | to the best of the others (leaving out) |",
+        "|---|---|---|---|---|",
+    ]
+    means = trials.group_by("network", "wrong", "treatment").agg(pl.col("kl").mean(), pl.len())
+    for network, wrong in means.select("network", "wrong").unique().sort("network", "wrong").iter_rows():
+        own = {row["treatment"]: row for row in means.filter(network=network, wrong=wrong).to_dicts()}
+        if "left out" not in own:
+            continue
+        doubt, known = own["doubt"]["kl"], own["left out"]["kl"]
+        others = [own[name]["kl"] for name in ("checked", "as given") if name in own]
+        best = f"{doubt / min(others):.2f} ({known / min(others):.2f})" if others and wrong else ""
+        lines.append(f"| {network} | {wrong}% | {own['doubt']['len']} | {doubt / known:.2f} | {best} |")
+    return "\n".join(lines) + "\n"
 
 
 def _divergences(own: pl.DataFrame, name: str) -> str:

@@ -1,27 +1,29 @@
 """`python -m experiments.prior`: the prior on all published networks that can be run; `--help` lists the options.
 
-The first draws of all networks come first, without statements and small networks before others. An interrupted run
-continues.
+Small networks come before others, which take most of the time: without statements, with all and with some of them. The
+smallest have more draws. An interrupted run continues.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 from experiments.prior.report import write_report
-from experiments.prior.trials import KEY, NETWORKS, ROWS, SHARES, run_trial
+from experiments.prior.trials import KEY, LARGE, NETWORKS, ROWS, SHARES, draws_of, run_trial
 from experiments.running import SHARED, Job, add_options, require, run_jobs
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "prior.md"
+ORDER = (0, 100, 25)  # of the shares of statements: first what tells most
 
 
 def main() -> None:
     """Run all trials, save the results as they come, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--draws", type=int, help="of each cell; if not given 10 of small networks, 3 of others")
     parser.add_argument("--networks", nargs="+", default=NETWORKS, choices=NETWORKS)
     parser.add_argument("--shares", nargs="+", type=int, default=SHARES, choices=SHARES)
     add_options(parser, HERE / "results")
@@ -33,11 +35,12 @@ def main() -> None:
 
 
 def _jobs(given: argparse.Namespace) -> Iterator[Job]:
-    for draw in range(given.draws):
-        for share in given.shares:
+    for large in (False, True):
+        for share in sorted(given.shares, key=ORDER.index):
             for name in given.networks:
-                for rows in ROWS:
-                    yield name, rows, share, draw
+                if (name in LARGE) == large:
+                    for draw, rows in product(range(given.draws or draws_of(name, share)), ROWS):
+                        yield name, rows, share, draw
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -34,7 +35,8 @@ def write_report(results: pl.DataFrame, file: Path) -> str:
             "# The prior on networks that it was not made for\n",
             "How far the estimates of `posterior` are from the truth, beside those of methods that know less: the mean "
             "over all configurations of the divergence of the estimate from the true distribution, in nats, ± its "
-            "standard error over draws. Less is better. [Methods](methods.md) has the formula of the prior.\n",
+            "standard error over draws. Less is better. [Methods](methods.md) has the formula of the prior. All "
+            "methods learn from the same draws, so that their differences are more certain than the figures.\n",
             f"The constants were chosen on {', '.join(DEVELOPMENT)}, marked with a star, by other draws, and on random "
             "networks. `uniform` knows nothing, `map` adds one to every count, `qmapc` is [guo]'s method; "
             "`hierarchical` [Azzimonti, Corani and Zaffalon, 2019] and `backing_off` [Petitjean, Buntine, Webb and "
@@ -45,7 +47,7 @@ def write_report(results: pl.DataFrame, file: Path) -> str:
             "|---|---|---|---|---|" + "---|" * len(METHODS),
             *lines,
             "",
-            *_goals(cells),
+            *_goals(results, cells),
         ]
     )
     file.write_text(text, encoding="utf-8")
@@ -69,20 +71,36 @@ def _line(cell: pl.DataFrame) -> str:
     return f"| {name} | {where} | {first['rows']} | {first['share']}% | {first['draws']} | {' | '.join(texts)} |"
 
 
-def _goals(cells: pl.DataFrame) -> Iterable[str]:
-    """Which cells each method is behind in, by how much."""
-    wide = cells.pivot("method", index=["network", "rows", "share"], values="kl", maintain_order=True)
+def _goals(results: pl.DataFrame, cells: pl.DataFrame) -> Iterable[str]:
+    """Which cells each method is behind in, by how much, and whether that can be chance."""
+    wide = results.pivot("method", index=["network", "rows", "share", "draw"], values="kl", maintain_order=True)
+    order = cells.select("network", "rows", "share").unique(maintain_order=True)
     yield "## Where it is behind\n"
+    yield (
+        "Of differences on the same draws, ± their standard error; what is behind by less than two of these may be "
+        "chance, and with one draw nothing is known about it.\n"
+    )
     for method in (*ALWAYS, *RIVALS):
         if method not in wide.columns or "posterior" not in wide.columns:
             continue
         both = wide.filter(pl.col(method).is_not_null() & pl.col("posterior").is_not_null())
-        behind = both.filter(pl.col("posterior") > pl.col(method))
-        cases = "; ".join(
-            f"{row['network']}, {row['rows']} rows, {row['share']}%: {row['posterior']:.4f} against {row[method]:.4f}"
-            for row in behind.iter_rows(named=True)
+        difference = pl.col("posterior") - pl.col(method)
+        found = both.group_by("network", "rows", "share").agg(
+            difference.mean().alias("difference"),
+            (difference.std() / pl.len().sqrt()).alias("error"),
+            pl.col(method, "posterior").mean(),
         )
-        yield f"- `{method}`: `posterior` is ahead in {len(both) - len(behind)} of {len(both)} cells" + (
-            f"; behind in {cases}." if cases else "."
+        found = order.join(found, on=["network", "rows", "share"], how="inner", maintain_order="left")
+        behind = found.filter(pl.col("difference") > 0.0)
+        clearly = behind.filter(pl.col("difference") > 2.0 * pl.col("error")).height
+        cases = "; ".join(_case(row, method) for row in behind.iter_rows(named=True))
+        yield f"- `{method}`: `posterior` is ahead in {len(found) - len(behind)} of {len(found)} cells" + (
+            f", and behind by more than two standard errors in {clearly}. Behind in {cases}." if cases else "."
         )
     yield ""
+
+
+def _case(row: dict[str, Any], method: str) -> str:
+    error = "" if row["error"] is None else f" (by {row['difference']:.4f} ± {row['error']:.4f})"
+    where = f"{row['network']}, {row['rows']} rows, {row['share']}%"
+    return f"{where}: {row['posterior']:.4f} against {row[method]:.4f}{error}"

@@ -31,15 +31,12 @@ SMALLEST = 1e-290
 
 def tables(customers: Numbers, concentrations: Numbers, rng: np.random.Generator) -> Numbers:
     """How many tables each restaurant opens: customer i opens one with probability a/(a + i − 1)."""
-    opened = np.zeros(customers.shape)
-    left = np.flatnonzero(customers > 0.0)
-    number = 0
-    while len(left):
-        own = concentrations[left]
-        opened[left] += rng.random(len(left)) * (own + number) < own
-        number += 1
-        left = left[customers[left] > number]
-    return opened
+    numbers = customers.astype(np.int64)
+    owners = np.repeat(np.arange(len(numbers)), numbers)
+    before = np.arange(len(owners)) - (np.cumsum(numbers) - numbers)[owners]
+    own = concentrations[owners]
+    opens = rng.random(len(owners)) * (own + before) < own
+    return np.bincount(owners, opens, minlength=len(numbers)).astype(np.float64)
 
 
 def dirichlets(shapes: Numbers, starts: Indices, rng: np.random.Generator) -> Numbers:

@@ -334,8 +334,8 @@ class FitResult:
         -------
         polars.DataFrame
             `expert`, null for statements outside of experts' blocks; `reliability`, with the ends `low` and `high` of
-            its 95% credible interval; `statements`, how many of the expert's may be wrong; and `given`, whether the
-            reliability was given instead of learned.
+            its 95% credible interval; `statements`, how many of the expert's may be wrong and have no confidence of
+            their own; and `given`, whether the reliability was given instead of learned.
 
         Raises
         ------

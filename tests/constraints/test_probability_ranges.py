@@ -93,6 +93,7 @@ def test_what_is_no_such_mean_is_no_conflict(text: str) -> None:
     assert check(PUMPS, text).feasible
 
 
+@pytest.mark.slow
 def test_doubted_statements_contradict_nothing() -> None:
     text = "expert a: P(system=failed) >= 50%\nP(system=failed | each pump, each valve) <= 30%"
     few = PosteriorOptions(chains=2, draws=50, warmup=30, max_draws=50)

@@ -65,7 +65,7 @@ def test_pinned_variables_are_as_if_they_were_fixed(seed: int) -> None:
     assert fit.status is fixed.status is Status.CONVERGED
     assert fit.network.cpt_array("either").tolist() == network.cpt_array("either").tolist()
     assert fit.history[-1] == pytest.approx(fixed.history[-1], rel=1e-6)
-    assert not len(fit.violations())
+    assert fit.violations()["confidence"].null_count() == 0  # those that must hold do
 
 
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 80))])

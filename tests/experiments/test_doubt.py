@@ -44,6 +44,8 @@ def test_the_report_has_a_table_for_everything(tmp_path: Path) -> None:
     trials = [
         {**job, "treatment": "doubt", **doubted, "r_hat": 1.01, **bins},
         {**job, "treatment": "left out", **dict.fromkeys((*doubted, "r_hat", *bins))},
+        {**job, "draw": 1, "treatment": "left out", "kl": 9.0, **dict.fromkeys((*doubted, "r_hat", *bins))},
+        {**job, "treatment": "checked", "kl": 0.04, **dict.fromkeys((*doubted, "r_hat", *bins))},
     ]
     learned = {
         f"{name}_{each}": 0.6 for name in ("first", "second") for each in ("right", "reliability", "low", "high")
@@ -51,6 +53,8 @@ def test_the_report_has_a_table_for_everything(tmp_path: Path) -> None:
     experts = [{"network": "asia", "draw": 0, "treatment": "both", "kl": 0.02, "seconds": 1.0, **learned}]
     text = write_report(pl.DataFrame(trials), pl.DataFrame(experts), tmp_path)
     assert "| doubt | 0.0100 | 3 |" in text
+    assert "| left out | 0.0100 | 3 |" in text  # in the same draws
+    assert "| asia | 10% | 1 | 1.00 | 0.25 (0.25) |" in text
     assert "| asia | 10% | 0.990 (0.980) | 0.900 (0.800 to 0.950) | 0.900 | 1.01 |" in text
     assert "| 80 to 90% | 2 | 25.0% | 50.0% |" in text
     assert "| asia | both | 1 | 0.0200 |" in text

@@ -88,3 +88,16 @@ def test_the_report_names_cells_that_are_behind(tmp_path: Path) -> None:
     assert "asia, 50 rows, 0%: 0.2500 against 0.2000" in text
     assert "`uniform`: `posterior` is ahead in 1 of 1 cells." in text
     assert "**0.1000**" in text
+
+
+def test_the_report_judges_by_differences_on_the_same_draws(tmp_path: Path) -> None:
+    """Figures that vary by 0.2 from draw to draw, of which one is always larger by about 0.01."""
+    common = {"network": "asia", "rows": 50, "share": 0, "seconds": 1.0, "configurations": 18, "seen": 14}
+    results = [
+        {**common, "draw": draw, "method": method, "kl": 0.2 * draw + extra}
+        for draw in range(3)
+        for method, extra in (("map", 0.1), ("posterior", 0.11 + 0.001 * draw))
+    ]
+    text = write_report(pl.DataFrame(results), tmp_path / "page.md")
+    assert "behind by more than two standard errors in 1." in text
+    assert "asia, 50 rows, 0%: 0.3110 against 0.3000 (by 0.0110 ± 0.0006)" in text

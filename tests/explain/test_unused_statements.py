@@ -97,11 +97,9 @@ def test_any_share_within_a_family_is_compared(statement: str, contradicted: boo
 def test_what_would_make_them_binding() -> None:
     factors = "P(outcome=1)", "P(smoker=yes | outcome=1)", "P(outcome=1, age=old)"
     text = "\n".join(f"{factor} * P(smoker=yes) <= 0.9" for factor in factors)
-    first, second, third = [str(each) for each in credo.fit(NETWORK, ROWS, text, method="cmap").findings[:3]]
-    assert "In the result it holds." in first
-    assert first.endswith("or write P(outcome=1 | each other parent).")
-    assert second.endswith("To have it used, state it about a CPT, such as that of smoker.")
-    assert third.endswith("such as that of outcome given smoker, age.")
+    found = [str(each) for each in credo.fit(NETWORK, ROWS, text, method="cmap").findings[:3]]
+    assert "In the result it holds." in found[0]
+    assert all(each.endswith("is a number of a CPT. State something about each factor instead.") for each in found)
 
 
 def test_a_noisy_family_is_stated_by_its_causes() -> None:

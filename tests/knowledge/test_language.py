@@ -85,3 +85,17 @@ def test_the_parser_is_made_once():
 
 def test_numbers_as_states_match_the_label_by_its_text(clinic):
     assert len(Knowledge(clinic, "P(severity=mild | dose=1.0) <= P(severity=mild | dose=0.5)")) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("P(severity=mild | dose in {2, 1.0}) >= 0.1", "P(severity=mild | dose in {1.0, 2}) >= 0.1"),
+        ("P(severity=mild | dose!=0.5) >= 0.1", "P(severity=mild | dose in {1.0, 2}) >= 0.1"),
+        ("P(severity=mild | dose in {2}, each ward) >= 0.1", "P(severity=mild | dose=2, each ward) >= 0.1"),
+    ],
+)
+def test_a_condition_may_have_several_states(clinic, text, shown):
+    know = Knowledge(clinic, text)
+    assert know.to_text() == shown
+    assert Knowledge(clinic, shown) == know == pickle.loads(pickle.dumps(know))

@@ -90,7 +90,10 @@ def test_plain_draws_stay_where_statements_about_several_probabilities_hold(
         assert (of_c[:, 1] - of_c[:, 2]).min() >= 0.1 - 1e-9
 
 
-def test_missing_values_are_drawn_with_them_in_compiled_code() -> None:
+@pytest.mark.parametrize("compiled", [False, True])
+def test_missing_values_are_drawn_with_them(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if compiled:
+        monkeypatch.setattr("credo.sampling.vectorised.general_updates.MOST_MOVES", 0)
     rows = with_missing_values(NETWORK.sample(40, seed=2), 0.15, seed=1)
     fit = credo.fit(BARE, rows, "P(c=s1) <= 0.5", method="posterior", posterior=FEW, em=credo.EMOptions(starts=1))
     assert joints_of(fit)[..., 1].sum(axis=(1, 2)).max() <= 0.5 + 1e-9
@@ -129,6 +132,23 @@ def test_they_are_what_rejection_leaves(case: int, compiled: bool, monkeypatch: 
     size = min(float(np.min(fit.posterior.effective_sizes)), 0.3 / float(weights @ weights))  # type: ignore[union-attr]
     assert (np.abs(own.mean(axis=0) - mean) <= 5.0 * deviation / np.sqrt(size)).all()
     np.testing.assert_allclose(own.std(axis=0), deviation, rtol=0.12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiled", [False, True])
+def test_with_missing_values_they_are_what_rejection_leaves(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if compiled:
+        monkeypatch.setattr("credo.sampling.vectorised.general_updates.MOST_MOVES", 0)
+    rows = with_missing_values(NETWORK.sample(40, seed=2), 0.2, seed=1)
+    options = {"method": "posterior", "em": credo.EMOptions(starts=1)}
+    many = credo.PosteriorOptions(chains=16, draws=2000, max_draws=2000)
+    free = credo.fit(BARE, rows, EVERYTHING, posterior=many, **options)
+    c, draws = joints_of(free)[..., 1].sum(axis=(1, 2)), draws_of(free)
+    most = np.median(c) - 0.03
+    kept = draws[c <= most]
+    own = draws_of(credo.fit(BARE, rows, f"{EVERYTHING}\nP(c=s1) <= {most}", posterior=many, **options))
+    assert (np.abs(own.mean(axis=0) - kept.mean(axis=0)) <= 0.12 * kept.std(axis=0)).all()
+    np.testing.assert_allclose(own.std(axis=0), kept.std(axis=0), rtol=0.15)
 
 
 def test_an_equality_between_cpts_beside_them_is_refused() -> None:

@@ -12,7 +12,7 @@ from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling import predictions
 from credo.sampling.posterior import posterior
-from credo.sampling.predictions import RESEMBLANCES, pooled_shares, predicted_cpt
+from credo.sampling.predictions import MOST_ROWS, RESEMBLANCES, SHARES, pooled_shares, predicted_cpt
 from tests.helpers.amounts import seeds
 from tests.helpers.posterior_runs import Given
 
@@ -25,7 +25,7 @@ def dirichlet_multinomial(counts: np.ndarray, shape: np.ndarray) -> float:
 
 
 def base_by_hand(
-    counts: np.ndarray, values: list[tuple[int, ...]], j: int, resemblances: tuple[float, ...]
+    counts: np.ndarray, values: list[tuple[int, ...]], j: int, resemblances: tuple[float, ...], most: float
 ) -> np.ndarray:
     """The formula of the module, number by number, without exceptions."""
     states = counts.shape[1]
@@ -33,7 +33,7 @@ def base_by_hand(
     for other, own in enumerate(counts):
         if other != j:
             alike = np.prod([r for r, a, b in zip(resemblances, values[j], values[other], strict=True) if a != b])
-            found += alike * own * 4.0 / (own.sum() + 4.0)
+            found += alike * own * most / (own.sum() + most)
     return found / found.sum()
 
 
@@ -78,21 +78,22 @@ def test_states_and_configurations_may_be_renamed() -> None:
 
 
 def test_it_is_the_average_over_the_whole_grid(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One parent: the search visits every λ; density, weights and average computed by hand."""
+    """One parent: the search visits every λ and τ; density, weights and average computed by hand."""
     monkeypatch.setattr(predictions, "ROUNDS", 0)  # both models have no exceptions
     counts = np.array([[5.0, 1.0], [4.0, 0.0], [0.0, 3.0], [0.0, 0.0]])
     values = [(j,) for j in range(4)]
     unpooled = unpooled_by_hand(counts[:3])
-    logs, bases = [], []
-    for (resemblance,) in product(RESEMBLANCES.tolist(), repeat=1):
-        base = np.array([base_by_hand(counts, values, j, (resemblance,)) for j in range(4)])
+    logs, bases, priors = [], [], []
+    for most, (resemblance, share) in product(MOST_ROWS, zip(RESEMBLANCES.tolist(), SHARES.tolist(), strict=True)):
+        base = np.array([base_by_hand(counts, values, j, (resemblance,), most) for j in range(4)])
         logs.append(sum(np.log(density_by_hand(counts[j], base[j], unpooled[j])) for j in range(3)))
         bases.append(base)
+        priors.append(share / 3.0 * (2.0 if most == MOST_ROWS[0] else 1.0))  # two models, which are here the same
     beside = sum(np.log(density_by_hand(counts[j], np.full(2, 0.5), unpooled[j])) for j in range(3))
     alone = np.log(unpooled).sum()
     without = 0.5 * (np.exp(0.5 * alone) + np.exp(0.5 * beside))
-    weights = np.exp(0.5 * np.array(logs))
-    odds = weights.mean() / without
+    weights = np.array(priors) * np.exp(0.5 * np.array(logs))
+    odds = weights.sum() / without
     pooled = pooled_shares(np.array([np.log(odds)]))[0]
     expected = (1.0 - pooled) * 0.5 + pooled * np.tensordot(weights / weights.sum(), np.array(bases), axes=1)
     np.testing.assert_allclose(predicted_cpt(counts, (4,)), expected, atol=2e-3)
@@ -123,6 +124,22 @@ def test_how_many_tables_pool_is_learned_from_all() -> None:
     assert among_others < alone < among_pooled
     np.testing.assert_allclose(pooled_shares(np.zeros(50)), 0.5)  # the data say nothing
     assert pooled_shares(np.zeros(0)).shape == (0,)
+
+
+def test_it_does_not_find_by_chance_which_parents_matter() -> None:
+    """The child is yes only if all five parents are: all other configurations are alike, and predicted so."""
+    rng = np.random.default_rng(4)
+    truth = np.full((32, 2), [0.9, 0.1])
+    truth[-1] = 0.0, 1.0
+    counts = np.stack([rng.multinomial(n, p) for n, p in zip(rng.poisson(3.0, size=32), truth, strict=True)])
+    found = predicted_cpt(counts.astype(float), (2,) * 5)[:-1]
+    assert np.abs(found[:, 0] - 0.9).max() < 0.1
+
+
+def test_configurations_that_are_the_same_count_with_all_their_rows() -> None:
+    """Nine of 100 rows each, of which one has not been seen: as τ = 4 rows each they would predict 0.69 at most."""
+    counts = np.array([[70.0, 30.0], [72.0, 28.0], [0.0, 0.0], [67.0, 33.0]] + [[71.0, 29.0]] * 6)
+    np.testing.assert_allclose(predicted_cpt(counts, (10,))[2], (0.7, 0.3), atol=0.01)
 
 
 def test_large_tables_are_predicted_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:

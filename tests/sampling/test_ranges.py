@@ -82,7 +82,7 @@ def test_means_are_those_of_a_grid_where_bases_are_predicted() -> None:
     assert np.ptp(bases[:, 0]) > 0.01
     points = (np.arange(400) + 0.5) / 400
     pi, w = points[:, None], points[None]
-    log = beta.logpdf(pi, 10.0 * w, 10.0 * (1.0 - w))
+    log = beta.logpdf(pi, hyper.pooling_concentration * w, hyper.pooling_concentration * (1.0 - w))
     parts = []
     for row, base in zip(counts, bases, strict=True):
         values = []

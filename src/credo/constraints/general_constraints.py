@@ -15,6 +15,7 @@ from credo.constraints.constraint_set import TRUE_TOLERANCE, GeneralConstraint, 
 from credo.constraints.noisy_families import alone_term
 from credo.knowledge.comparison_mistakes import UPWARD
 from credo.knowledge.expressions import Linear, Probability
+from credo.knowledge.names import states_given
 from credo.knowledge.network_names import each_of, is_cpt_entry
 from credo.knowledge.statements import Approximation, Comparison
 from credo.model.expansion import Expansion
@@ -106,7 +107,7 @@ def _keys(builder: ConstraintBuilder, term: Probability, expansion: Expansion, c
     """The parameters whose sum P(…) is, or the one probability that several CPTs make up."""
     original, network = expansion.original, expansion.network
     each = each_of(term, original)
-    given = {str(name): str(state) for name, state in term.given} | {name: chosen[name] for name in each}
+    given = {str(name): states_given(state) for name, state in term.given} | {name: (chosen[name],) for name in each}
     effects = expansion.effects.get(str(term.variable), ())
     owner = None
     if term.alone:
@@ -115,7 +116,8 @@ def _keys(builder: ConstraintBuilder, term: Probability, expansion: Expansion, c
         owner = effects[0] if effects else str(term.variable)
     if owner is not None:
         family = builder.family(owner)
-        return [family.base(given.items()) + family.states[str(state)] for state in term.states]
+        base = family.base([(name, states[0]) for name, states in given.items()])
+        return [base + family.states[str(state)] for state in term.states]
 
     def positions(name: str, states: tuple[str, ...]) -> tuple[int, ...]:
         return tuple(sorted(network.states(name).index(str(state)) for state in states))
@@ -123,5 +125,5 @@ def _keys(builder: ConstraintBuilder, term: Probability, expansion: Expansion, c
     events = sorted(
         (str(name), positions(str(name), states)) for name, states in ((term.variable, term.states), *term.further)
     )
-    conditions = sorted((name, positions(name, (state,))) for name, state in given.items())
+    conditions = sorted((name, positions(name, states)) for name, states in given.items())
     return [NetworkProbability(tuple(events), tuple(conditions))]

@@ -20,6 +20,7 @@ from credo.constraints.constraint_builder import KnowledgeLike, StateOrderLike
 from credo.constraints.constraint_set import Constraints, UnloweredStatement
 from credo.errors import NetworkError
 from credo.knowledge.expressions import Expression, Linear, Probability, Product, event_text
+from credo.knowledge.names import states_given
 from credo.knowledge.network_names import is_cpt_entry
 from credo.knowledge.statements import (
     Approximation,
@@ -186,6 +187,11 @@ def alone_term(term: Probability, expansion: Expansion) -> Probability:
         raise NetworkError(
             f"P({event_text(term)}): “alone” is about the causes of a noisy family, and {child} is none. Leave the "
             f"word out, or declare the family: {child} is noisy-or of …"
+        )
+    several = [str(name) for name, state in term.given if len(states_given(state)) > 1]
+    if several:
+        raise NetworkError(
+            f"P({event_text(term)}): “alone” is about one state of each cause, not several of {several[0]}."
         )
     named = {str(name) for name, _ in term.given} | {str(name) for name in term.each}
     if term.each_other:

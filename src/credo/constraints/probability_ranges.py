@@ -14,6 +14,7 @@ from math import inf, prod
 from credo.constraints.conflicts import MinimalConflict
 from credo.knowledge.comparison_mistakes import UPWARD
 from credo.knowledge.expressions import Expression, Linear, Probability
+from credo.knowledge.names import SeveralStates, states_given
 from credo.knowledge.network_names import each_of, is_cpt_entry
 from credo.knowledge.statements import Approximation, Comparison, Statement
 from credo.model.network import Network
@@ -98,7 +99,7 @@ def _impossible_mixtures(
             name = str(term.variable)
             if name not in entries or term.further or term.alone or name in network.forms:
                 continue
-            conditions = dict(term.given)
+            conditions = {name: states_given(state) for name, state in term.given}
             if set(conditions) & _descendants(network, name) or term.each:
                 continue
             reasons = _bounding(network, name, frozenset(term.states), conditions, (low, high), entries[name])
@@ -111,13 +112,13 @@ def _bounding(
     network: Network,
     name: str,
     states: frozenset[str],
-    conditions: Mapping[str, str],
+    conditions: Mapping[str, tuple[str, ...]],
     wanted: Range,
     entries: Sequence[tuple[int, Probability, Range]],
 ) -> set[int] | None:
     """Statements that keep P(name in states | parents) below the wanted range, or above it, for every configuration."""
     parents = network.parents[name]
-    allowed = [[conditions[p]] if p in conditions else network.states(p) for p in parents]
+    allowed = [conditions[p] if p in conditions else network.states(p) for p in parents]
     if prod(len(each) for each in allowed) > MAX_CONFIGURATIONS:
         return None
     for from_above in (True, False):
@@ -165,7 +166,9 @@ def standard_form(term: Probability, network: Network) -> tuple[Probability, boo
     is_reversed = not further and not term.alone and network.states(variable)[0] in states
     if is_reversed:
         states = tuple(state for state in network.states(variable) if state not in states)
-    given = tuple(sorted((str(name), str(state)) for name, state in term.given))
+    given = tuple(
+        sorted((str(name), state if isinstance(state, SeveralStates) else str(state)) for name, state in term.given)
+    )
     each = tuple(sorted(each_of(term, network)))
     standard = replace(
         term, variable=variable, states=states, given=given, each=each, each_other=False, further=tuple(further)

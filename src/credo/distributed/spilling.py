@@ -55,7 +55,7 @@ def spill(value: Any, path: str) -> Spilled:
     arrays: dict[str, NDArray[Any]] = {}
     rest = _emptied(value, "", arrays)
     try:
-        np.savez(path, allow_pickle=False, **arrays)
+        np.savez(path, **dict[str, Any](arrays))
     except OSError as error:
         raise FileError(
             f"A part of the data that does not fit into memory cannot be kept here ({error.strerror or error}). Raise "

@@ -163,7 +163,10 @@ def estimate_by_gradient(
 ) -> Solution:
     """Train from several starts, those of EM, and keep the best; `max_iterations` is of each round of each start."""
     if not method.maximises_likelihood:
-        raise OptionError(f"The gradient trainer works for ml, map, cml and cmap, not for {method.name}: use EM.")
+        raise OptionError(
+            f"The gradient trainer maximises a likelihood: it works for ml, map, cml and cmap, not for {method.name}. "
+            "Leave the trainer at em."
+        )
     options = problem.options.em
     prepared = prepare_rows(problem.counts.layout, dataset, problem.memory_limit)
     require_data(prepared)

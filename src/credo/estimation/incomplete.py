@@ -250,10 +250,11 @@ def _others(result: EMResult, names: tuple[str, ...]) -> dict[str, Numbers]:
 
 def _by_gradient(method: Method, problem: Problem, dataset: Dataset | PartitionedRows) -> Solution:
     if problem.constraints.ties and method.uses_knowledge:
-        raise OptionError("Tied rows are learned by EM only: leave the trainer at em.")
+        raise OptionError("The gradient trainer takes rows one by one, and cannot tie them: leave the trainer at em.")
     if problem.constraints.general and method.uses_knowledge:
         raise OptionError(
-            "Statements about probabilities that several CPTs make up are bound by EM only: leave the trainer at em."
+            "The gradient trainer penalises statements about single CPTs, and cannot bind those about probabilities "
+            "that several CPTs make up: leave the trainer at em."
         )
     return estimate_by_gradient(method, problem, dataset, reporter(problem))
 

@@ -158,7 +158,8 @@ def _doubting(named: Method | None) -> Method:
     able = [each for each in METHODS.values() if each.doubts]
     if named is not None and not named.doubts:
         raise OptionError(
-            f"The method {named.name} cannot weigh statements that may be wrong. Use {listing([e.name for e in able])}."
+            f"The method {named.name} cannot weigh statements that may be wrong, because it makes no draws. Use "
+            f"{listing([each.name for each in able])}."
         )
     return named or able[0]
 
@@ -277,7 +278,10 @@ def _read(
 def _prior_for(method: Method, prior: PriorLike | None, expansion: Expansion) -> Priors:
     if prior is not None and not method.takes_prior:
         takers = [each.name for each in METHODS.values() if each.takes_prior]
-        raise OptionError(f"The method {method.name} takes no prior. Use {', '.join(takers)}, or give none.")
+        raise OptionError(
+            f"The method {method.name} takes no prior: pseudo-counts have no place in what it computes. Use "
+            f"{listing(takers)}, or give none."
+        )
     return taken_apart(as_prior(method.default_prior if prior is None else prior, expansion.original), expansion)
 
 

@@ -21,6 +21,7 @@ from credo.explain.statement_references import StatementReference, references_to
 from credo.explain.tail_bounds import TailBounds, tail_bounds
 from credo.findings import Finding
 from credo.knowledge import Knowledge
+from credo.knowledge.names import states_given
 from credo.knowledge.statements import Influence, Synergy
 from credo.model.layout import Layout
 from credo.model.network import Network
@@ -214,10 +215,14 @@ def _share_evidence(share: RowShare, constraints: Constraints, counts: Counts) -
     term = share.probability
     events = ((term.variable, term.states), *term.further)
     event = listing([f"{name}={' or '.join(states)}" for name, states in events])
-    condition = f" with {listing([f'{name}={state}' for name, state in term.given])}" if term.given else ""
+    condition = f" with {listing([_shown(*each) for each in term.given])}" if term.given else ""
     shown = f"{event} in {share.hits:,g} of {share.rows:,g} rows{condition} ({_percent(share.hits / share.rows)})."
     remarks = _remarks([share.family], constraints, counts)
     return " ".join([shown, _strength(share.plausibility), *remarks]), term.variable
+
+
+def _shown(name: str, state: str) -> str:
+    return f"{name}={' or '.join(states_given(state))}"
 
 
 def _remarks(variables: Iterable[str], constraints: Constraints, counts: Counts) -> list[str]:

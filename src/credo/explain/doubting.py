@@ -29,7 +29,8 @@ from credo.types import Flags, Indices, Numbers
 Trust = float | Literal["learn"] | None
 PRIORS = (0.1, 0.5, 1.0)  # pseudo-counts of a state, before anything is known: nearly deterministic to uniform
 LEAST_SHARE = 1e-9  # the probability below which a statement is not widened further
-GENERAL_DRAWS = 300  # of all CPTs, for each of these, to see how narrow a statement about any probability is
+GENERAL_DRAWS = 300  # of all CPTs, for each of these, to see how narrow a statement about any probability is …
+LEAST_GENERAL_DRAWS, GENERAL_CELLS = 20, 1_000_000_000  # … fewer where that would visit more cells of cliques
 NINE_IN_TEN = 1.645  # standard deviations from the mean
 UNDOUBTED = "not doubted"
 
@@ -136,9 +137,11 @@ def _shares_of_general(stated: Constraints, numbers: Sequence[int], network: Net
     region = GeneralRegion(GeneralStatements.of(alone, network), np.zeros(layout.size))
     drawn = DrawnGeneral(region, np.arange(layout.size))
     held, count = np.zeros(len(numbers)), 0
+    cells = sum(group.plan.cells * len(group.numbers) for group in region.statements.groups)
+    draws = int(np.clip(GENERAL_CELLS // max(1, len(PRIORS) * cells), LEAST_GENERAL_DRAWS, GENERAL_DRAWS))
     for prior in PRIORS:
         # A Gamma variable with a small shape is U^(1/a) times one with the shape a + 1: its logarithm is a number.
-        logs = np.log(rng.gamma(prior + 1.0, size=(GENERAL_DRAWS, layout.size)))
+        logs = np.log(rng.gamma(prior + 1.0, size=(draws, layout.size)))
         logs += np.log(rng.random(logs.shape)) / prior
         logs -= np.repeat(np.maximum.reduceat(logs, starts, axis=1), np.diff(starts, append=layout.size), axis=1)
         theta = np.exp(logs)

@@ -18,6 +18,7 @@ from credo.explain.beta_probabilities import interval_probability
 from credo.explain.plausibility import EQUALITY_TOLERANCE, Plausibility, ProbabilityEstimate
 from credo.knowledge import Knowledge
 from credo.knowledge.expressions import Probability
+from credo.knowledge.names import states_given
 from credo.statistics.counts import Counts
 
 
@@ -49,7 +50,7 @@ def _share(probability: Probability, allowed: Range, counts: Counts) -> RowShare
     """None where no family has all the variables, or no row shows what is given."""
     network = counts.layout.network
     events: dict[str, tuple[str, ...]] = {probability.variable: probability.states, **dict(probability.further)}
-    given = {name: (state,) for name, state in probability.given}
+    given = {name: states_given(state) for name, state in probability.given}
     wanted = {*events, *given}
     if probability.each or probability.alone or not wanted <= set(network.names):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -13,13 +13,13 @@ from credo.constraints.constraint_set import Constraints, UnloweredStatement
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import with_noisy_families
 from credo.constraints.violations import Excess, excess_by_statement
-from credo.errors import listing
 from credo.explain.statement_references import StatementReference, references_to
 from credo.findings import Finding
 from credo.knowledge import Knowledge
 from credo.knowledge.comparison_mistakes import UPWARD
-from credo.knowledge.expressions import Expression, Probability, Product, probabilities_in, probability_text
-from credo.knowledge.network_names import each_of, is_cpt_entry
+from credo.knowledge.expressions import Expression, Probability, Product, probabilities_in
+from credo.knowledge.names import states_given
+from credo.knowledge.network_names import each_of
 from credo.knowledge.query import Query
 from credo.knowledge.statements import Approximation, Comparison, Order
 from credo.model.expansion import expand
@@ -137,26 +137,18 @@ def only_checked(
 
 
 def _remedy(knowledge: Knowledge, number: int, is_general: bool) -> str:
-    """Which method uses the statement; or what to write instead, so that it constrains a CPT: it names every parent."""
+    """Which method uses the statement; or what to write instead, so that it is used."""
     if is_general:
         return f"The methods {BINDING_METHODS} use it."
-    statement, network = knowledge.statements[number], knowledge.network
+    statement = knowledge.statements[number]
     if not isinstance(statement, Comparison | Approximation):
         return ""
-    if isinstance(statement, Comparison) and any(isinstance(side, Product) for side in statement.sides):
-        return "A product is used where each factor is a number of a CPT. State something about each factor instead."
     sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
     every = [term for side in sides for term in probabilities_in(side)]
     noisy = [term.variable for term in every if term.variable in with_noisy_families(knowledge).forms]
     if noisy:
         return f"To have it used, state what one set of causes of {noisy[0]} does: P({noisy[0]}=… | … alone)."
-    term = next(term for term in every if not is_cpt_entry(term, network))
-    parents, given = network.parents[term.variable], {str(name) for name, _ in term.given}
-    if not term.further and given < set(parents):
-        written = probability_text(replace(term, each=(), each_other=True))
-        return f"To have it used, name all parents of {term.variable} ({', '.join(parents)}), or write {written}."
-    condition = f" given {listing(parents)}" if parents else ""
-    return f"To have it used, state it about a CPT, such as that of {term.variable}{condition}."
+    return "A product is used where each factor is a number of a CPT. State something about each factor instead."
 
 
 def _excess_on_network(network: Network, knowledge: Knowledge, number: int) -> Excess | None:
@@ -193,7 +185,7 @@ def _value(
 
     def probability(term: Probability) -> float:
         events = {str(name): tuple(map(str, states)) for name, states in ((term.variable, term.states), *term.further)}
-        given = {str(name): (str(state),) for name, state in term.given}
+        given = {str(name): states_given(state) for name, state in term.given}
         given |= {name: (chosen[name],) for name in each_of(term, original)}
         values, log_evidence = answer(network, cpts, Query(events, given))
         # A condition that never occurs has no probability; nothing contradicts the statement then.

@@ -38,7 +38,7 @@ from credo.knowledge.expressions import (
     single,
 )
 from credo.knowledge.mistakes import LineMistake
-from credo.knowledge.names import Name, OtherThan, Part, Threshold, joined, mistake_at, token_part
+from credo.knowledge.names import Name, OtherThan, Part, SeveralStates, Threshold, joined, mistake_at, token_part
 from credo.knowledge.network_names import NetworkNames, check_probability, states_beyond
 from credo.knowledge.statement_base import (
     ComparingStatement,
@@ -105,7 +105,7 @@ def with_named_states(statement: Comparison | Approximation, network: Network) -
 
     def term(probability: Probability) -> Probability:
         further = tuple((name, _named(name, states, network)) for name, states in probability.further)
-        given = tuple((name, _named(name, (state,), network)[0]) for name, state in probability.given)
+        given = tuple((name, _named_condition(name, state, network)) for name, state in probability.given)
         states = _named(probability.variable, probability.states, network)
         return replace(probability, states=states, given=given, further=further)
 
@@ -117,6 +117,14 @@ def with_named_states(statement: Comparison | Approximation, network: Network) -
     if isinstance(statement, Approximation):
         return replace(statement, left=side(statement.left), right=side(statement.right))
     return replace(statement, sides=tuple(side(expression) for expression in statement.sides))
+
+
+def _named_condition(variable: str, state: str, network: Network) -> str:
+    """The state that a condition stands for, or several of them in the order of the variable."""
+    named = state.states if isinstance(state, SeveralStates) else _named(variable, (state,), network)
+    if len(named) == 1:
+        return named[0]
+    return SeveralStates.of(sorted(named, key=network.states(variable).index))
 
 
 def _named(variable: str, states: tuple[str, ...], network: Network) -> tuple[str, ...]:
@@ -132,7 +140,7 @@ def _named(variable: str, states: tuple[str, ...], network: Network) -> tuple[st
 def _has_other_states(statement: Comparison | Approximation) -> bool:
     sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
     return any(
-        isinstance(state, OtherThan | Threshold)
+        isinstance(state, OtherThan | Threshold | SeveralStates)
         for side in sides
         for term in probabilities_in(side)
         for state in (*term.states, *(s for _, s in term.given), *(s for _, group in term.further for s in group))

@@ -12,6 +12,7 @@ from credo.knowledge.mistakes import LineMistake
 from credo.knowledge.names import (
     OtherThan,
     Part,
+    SeveralStates,
     Threshold,
     escape_mistakes,
     joined,
@@ -188,7 +189,10 @@ def event_text(probability: Probability) -> str:
     """`lung=yes | smoke=yes`: the inside of P(…)."""
     events = ((probability.variable, probability.states), *probability.further)
     given = ", ".join(
-        [_event_text(name, (state,)) for name, state in probability.given]
+        [
+            _event_text(name, state.states if isinstance(state, SeveralStates) else (state,))
+            for name, state in probability.given
+        ]
         + [f"each {name_text(name)}" for name in probability.each]
         + ["each other parent"] * probability.each_other
     )
@@ -366,13 +370,19 @@ def parse_probability(children: list[Any]) -> Part:
     found = Probability(
         variable,
         states,
-        tuple((part.value[0], part.value[1][0]) for part in named if part.value[1]),
+        tuple((part.value[0], condition_state(part)) for part in named if part.value[1]),
         *each_in(conditions),
         tuple((name, labels) for name, labels, _ in further),
         "ALONE" in kinds,
     )
     mistakes = event_mistakes(events, named)
     return Part(Linear(((1.0, found),)), opening.start_pos + 1, closing.end_pos + 1, mistakes)
+
+
+def condition_state(condition: Part) -> str:
+    """The state of a condition, or several of them as one text."""
+    states = condition.value[1]
+    return states[0] if len(states) == 1 else SeveralStates.of(states)
 
 
 def each_in(conditions: Sequence[Part]) -> tuple[tuple[str, ...], bool]:
@@ -413,16 +423,13 @@ def parse_event_in(children: list[Any]) -> Part:
 
 
 def event_mistakes(events: Sequence[Part], conditions: Sequence[Part]) -> tuple[LineMistake, ...]:
-    """In P(events | conditions) every relation is `=`, and only events may name several states."""
+    """In P(events | conditions) every relation is `=` or `in`."""
     mistakes = [mistake for event in events for mistake in event.mistakes]
     for part in (*events, *conditions):
         name, states, relation = part.value
         if relation.value == "in":
             if not states:
                 mistakes.append(LineMistake("no-states", part.column, part.end, {"name": name}))
-            elif part in conditions:
-                one = f"{name}={states[0]}"
-                mistakes.append(LineMistake("condition-set", part.column, part.end, {"name": name, "one": one}))
         elif relation.value not in ("=", "==", *NOT_EQUAL) and not isinstance(states[0], Threshold):
             facts = {"name": name, "state": states[0]}
             mistakes.append(LineMistake("event-relation", relation.column, relation.end, facts))

@@ -68,6 +68,30 @@ class Threshold(Name):
         return Threshold(f"{relation} {self.partition(' ')[2]}", self.column, self.end_column)
 
 
+class SeveralStates(Name):
+    """Several states of a variable in a condition, as text: `{mild, severe}` in `severity in {mild, severe}`."""
+
+    __slots__ = ("states",)
+
+    states: tuple[str, ...]
+
+    @classmethod
+    def of(cls, states: Sequence[str]) -> SeveralStates:
+        """The states, which know where they stand."""
+        ends = getattr(states[0], "column", 0), getattr(states[-1], "end_column", 0)
+        found = cls(f"{{{', '.join(map(state_text, states))}}}", *ends)
+        found.states = tuple(states)
+        return found
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return SeveralStates.of, (self.states,)
+
+
+def states_given(state: str) -> tuple[str, ...]:
+    """The states that a condition allows, most often one."""
+    return tuple(map(str, state.states)) if isinstance(state, SeveralStates) else (str(state),)
+
+
 class Part(NamedTuple):
     """A piece of a line that a grammar rule built: a value, its columns, and the mistakes found in it so far."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from credo.errors import closest, listing
 from credo.knowledge.expressions import Probability, label_number
 from credo.knowledge.mistakes import LineMistake
-from credo.knowledge.names import OtherThan, Threshold, mistake_at, mistake_between, name_text
+from credo.knowledge.names import SeveralStates, Threshold, mistake_at, mistake_between, name_text
 from credo.model.network import Network, Variable
 from credo.model.state_texts import is_number
 
@@ -63,14 +63,13 @@ def check_probability(probability: Probability, names: NetworkNames) -> Iterator
         elif name not in names.states:
             yield unknown_variable(name, names)
         elif isinstance(given_state, Threshold):
-            found = [*check_threshold(given_state, names.network.variable(name))]
-            yield from found
-            if not found and len(states := states_beyond(given_state, names.network.variable(name))) > 1:
-                yield mistake_at(given_state, "several-states-given", name=name, states=listing(states))
+            yield from check_threshold(given_state, names.network.variable(name))
+        elif isinstance(given_state, SeveralStates):
+            unknown = [state for state in given_state.states if state not in names.states[name]]
+            yield from (unknown_state(name, state, names) for state in unknown)
+            yield from () if unknown else _check_state_set(name, given_state.states, names.states[name])
         elif given_state is not None and given_state not in names.states[name]:
             yield unknown_state(name, given_state, names)
-        elif isinstance(given_state, OtherThan) and len(names.states[name]) != 2:
-            yield mistake_at(given_state, "other-states-given", name=name)
         seen.add(name)
 
 
@@ -97,6 +96,8 @@ def check_threshold(threshold: Threshold, variable: Variable) -> Iterator[LineMi
 def is_cpt_entry(probability: Probability, network: Network) -> bool:
     """Whether P(…) is a number of a CPT, or one for each state of some parents: every parent is given, nothing else."""
     if probability.further or probability.alone:
+        return False
+    if any(isinstance(state, SeveralStates) for _, state in probability.given):
         return False
     mentioned = {str(name) for name, _ in probability.given} | {str(name) for name in probability.each}
     parents = set(network.parents[probability.variable])

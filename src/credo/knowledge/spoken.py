@@ -18,6 +18,7 @@ from credo.knowledge.expressions import (
     Linear,
     Probability,
     Product,
+    condition_state,
     each_in,
     event_mistakes,
     number,
@@ -55,7 +56,7 @@ class Range(NamedTuple):
 def about(value: float) -> tuple[float, float]:
     """The range that "about p" stands for."""
     width = max(LEAST_ABOUT, ABOUT * min(value, 1.0 - value))
-    return max(0.0, value - width), min(1.0, value + width)
+    return max(0.0, round(value - width, 12)), min(1.0, round(value + width, 12))  # 0.68, not 0.6799999999999999
 
 
 _WORDS = re.compile(r"\b(?:is|lies|equals|in|risk|odds|sensitivity|specificity)\b|±|\+\s*/?\s*[\-−]")
@@ -191,10 +192,14 @@ def parse_accuracy(children: list[Any]) -> Part:
     """
     word, test, _, condition, range_part = children
     found = _term(test, [condition])
-    if "specificity" in str(word).lower():
+    wrong = event_mistakes([test], [condition])
+    if "specificity" in str(word).lower() and len(condition.value[1]) > 1:
+        facts = {"name": condition.value[0]}
+        wrong = (*wrong, LineMistake("condition-set", condition.column, condition.end, facts))
+    elif "specificity" in str(word).lower():
         given = tuple((name, _others((state,))[0]) for name, state in found.given)
         found = replace(found, states=_others(found.states), given=given)
-    subject = Part(Linear(((1.0, found),)), token_part(word).column, condition.end, event_mistakes([test], [condition]))
+    subject = Part(Linear(((1.0, found),)), token_part(word).column, condition.end, wrong)
     return _compared(subject, range_part)
 
 
@@ -203,7 +208,7 @@ def parse_accuracy(children: list[Any]) -> Part:
 
 def _term(event: Part, conditions: Sequence[Part]) -> Probability:
     name, states, _ = event.value
-    given = tuple((part.value[0], part.value[1][0]) for part in conditions if part.value[1])
+    given = tuple((part.value[0], condition_state(part)) for part in conditions if part.value[1])
     return Probability(name, states, given, *each_in(conditions))
 
 

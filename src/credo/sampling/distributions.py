@@ -41,7 +41,7 @@ class Hyperparameters:
     uniform_strengths: tuple[float, ...] = (0.2, 1.0, 30.0)  # s_g of components with the uniform base
     pooled_strengths: tuple[float, ...] = (4.0, 30.0)  # s_g of those whose base is predicted, or a CPT's common mean
     mean_concentration: float = 3.0  # c: a CPT's common mean is rarely an extreme one
-    pooling_concentration: float = 10.0  # κ: how many distributions a CPT needs to differ from the other CPTs
+    pooling_concentration: float = 3.0  # κ: how many distributions a CPT needs to differ from the other CPTs
     least_unseen_strength: float = 1.0  # with the uniform base, for a distribution that has no data
     predicts: bool | None = None  # whether the base of pooled components is predicted; None: where counts allow it
 
@@ -173,11 +173,7 @@ def _parameters(layout: Layout, numbers: Indices) -> Indices:
 
 
 def arrays_of(
-    sampled: SampledDistributions,
-    blocks: Sequence[Block],
-    start: Numbers,
-    compared: Flags,
-    hyperparameters: Hyperparameters,
+    sampled: SampledDistributions, start: Numbers, compared: Flags, hyperparameters: Hyperparameters
 ) -> DistributionArrays:
     """The same as flat arrays.
 
@@ -188,7 +184,6 @@ def arrays_of(
     possible[: len(start)] = start > 0.0
     flat = np.zeros(len(sampled.numbers), dtype=np.bool_)
     flat[: sampled.constrained] = compared
-    family = {name: number for number, name in enumerate(sampled.names)}
     return DistributionArrays(
         sampled.starts,
         sampled.families,
@@ -203,7 +198,6 @@ def arrays_of(
         np.array([hyperparameters.first_predicted]),
         sampled.predicted[sampled.parameters()],
         predicted_logs(sampled, hyperparameters),
-        np.array([family[block.configurations[0][0]] for block in blocks], dtype=np.int64),
     )
 
 

@@ -237,8 +237,9 @@ def _require_inequalities(block: Block, hard: Flags) -> None:
         *((int(number), "is an equality") for number in equal),
     ):
         raise OptionError(
-            f"Statement {number + 1} {what} and must hold, but other statements about the same CPT may be wrong, which "
-            "cannot be weighed together. Leave it out, or do not doubt the others."
+            f"Statement {number + 1} {what} and must hold, but other statements about the same CPT may be wrong: the "
+            "draws that weigh these move two numbers at a time, which it does not allow. Write a range instead, leave "
+            "it out, or do not doubt the others."
         )
 
 
@@ -302,7 +303,7 @@ class ExpertReliability:
     low, high
         The central 95% credible interval; both are the reliability where that was given.
     statements
-        How many statements of the expert are doubted.
+        How many statements of the expert are doubted and have no confidence of their own.
     is_given
         Whether the reliability was given, so that nothing was learned about it.
     """
@@ -367,8 +368,8 @@ def reliabilities(statements: DoubtedStatements, true: Flags, seed: int) -> Iter
     learned = statements.learned
     rng = np.random.default_rng([seed, len(statements)])
     for number, expert in enumerate(statements.experts):
-        own = statements.expert_of == number
-        if not own.any():
+        own = (statements.expert_of == number) & np.isnan(statements.confidences)
+        if not own.any():  # nothing depends on how reliable this one is
             continue
         if expert.reliability is not None:
             given = expert.reliability

@@ -89,13 +89,13 @@ from credo.sampling.region import Region, region_of
 from credo.sampling.relabelling import renamed
 from credo.sampling.vectorised import CHAINS, SUPERCHAINS
 from credo.sampling.vectorised.doubtful_updates import doubtful_updates
-from credo.sampling.vectorised.general_updates import general_sweeps
+from credo.sampling.vectorised.general_updates import MOST_CELLS, general_sweeps
 from credo.sampling.vectorised.posterior import sample_posterior
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors
 from credo.types import Flags, Numbers
 
-SAFETY = 1.5  # by so much sizes that are estimated from few draws may be too large
+SAFETY = 2.0  # by so much sizes that are estimated from few draws may be too large
 # Updates of single parameters, in all sweeps of all chains, after which no draws are added: half a minute of one core.
 MOST_UPDATES, MOST_UPDATES_WITH_MISSING = 15_000_000, 20_000_000
 MOST_MISSING_UPDATES = 200_000_000  # the same for drawing missing values, whose updates are visits of cells
@@ -107,6 +107,7 @@ VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised 
 VECTORISED_PARAMETERS = 1200  # … and parameters in all,
 VECTORISED_DOUBTED = 60  # constraints of statements that may be wrong,
 VECTORISED_TOGETHER = 4  # and those of one of them
+MOST_WIDENED = 1.0  # log w of a doubted statement: short chains rarely find narrower ones by slices
 VECTORISED_SWEEPS = 200  # and sweeps of all chains that the draws need
 Progress = Callable[[int, int], None]
 
@@ -183,7 +184,7 @@ def posterior(
     doubted = None
     if doubts is not None:
         blocks, doubted = apart(blocks, doubts, None if general is None else DrawnGeneral.of(general, blocks))
-    if doubts is not None and general is not None:
+    if doubts is not None and general is not None and bool((doubts.log_widening > MOST_WIDENED).any()):
         compiled = True
     if compiled is None:
         compiled = doubted is not None and not _is_small_doubt(doubted)
@@ -192,8 +193,8 @@ def posterior(
     region, updates_of_general = _region(blocks, soft_weight, general, sampled, memory_limit, meanings)
     sweeps = None
     if general is not None and updates_of_general is not None and not compiled:
-        # Missing values take many sweeps, which are slow here.
-        sweeps = None if missing is not None else general_sweeps(general, updates_of_general, region, memory_limit)
+        largest = MOST_CELLS if missing is None else MOST_CELLS // 8  # missing values take many sweeps
+        sweeps = general_sweeps(general, updates_of_general, region, memory_limit, largest, doubted)
         compiled = sweeps is None
     completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
     updates = None if completing is None else completing.updates
@@ -201,7 +202,8 @@ def posterior(
     doubtful = None
     if doubted is not None:
         doubtful = doubtful_moves(region, doubted, updates_of_general)
-        owned = zip(region.parts, doubted.blocks.tolist(), strict=True)
+        by_pairs = doubted.blocks if compiled or general is None else doubted.blocks & ~reached_groups(blocks, general)
+        owned = zip(region.parts, by_pairs.tolist(), strict=True)
         region = replace(region, parts=tuple(without_moves(part) if has else part for part, has in owned))
     report = progress or (lambda done, total: None)
     prior_and_region = region, sampled, hyperparameters, options
@@ -299,7 +301,7 @@ def _compiled(
     general: GeneralUpdates | None,
 ) -> tuple[Draws, Numbers, Numbers]:
     """Few long chains; each goes on to `max_draws` while some parameters have not mixed, within `MOST_UPDATES`."""
-    arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyperparameters)
+    arrays = arrays_of(sampled, region.start, region.compared, hyperparameters)
     chains = CompiledChains(region, sampled, arrays, hyperparameters, options.chains, seed, missing, doubtful, general)
     draws = plan.draws
     kept = -(-SNAPSHOTS // options.chains)
@@ -316,22 +318,31 @@ def _compiled(
     sweeps = plan.warmup + draws * options.thinning
     announce(sampling_seconds(sweeps, options.chains, *chains.sizes, 0 if missing is None else missing.updates))
     for share in (0.4, 0.6):
+        chains.spent[:] = 0.0
         snapshots = chains.stage(kept, max(1, round(share * plan.warmup / kept)), step_done)
         chains.learn(region, snapshots.theta)
         announce((perf_counter() - began) * sweeps / max(1.0, (share if share < 0.5 else 1.0) * plan.warmup))
-    # The effective sizes so far show how often each CPT needs to be updated, and whether more draws are needed.
-    half = draws // 2
-    chains.share_effort(chains.judged(effective_sizes, snapshots) * (draws / kept), SMALLEST_SIZE, draws)
+    # The effective sizes so far show how often distributions need to be updated, and whether more draws are needed.
+    half, wanted = draws // 2, SAFETY * SMALLEST_SIZE
+    sizes = chains.judged(effective_sizes, snapshots)
+    chains.share_effort(sizes, np.full(len(sizes), wanted), draws * options.thinning)
+    chains.spent[:] = 0.0  # warm-up is not kept
     warmed = perf_counter() - began
     announce(warmed + warmed * draws * options.thinning / max(1, plan.warmup) * chains.mean_effort)
     renamings = () if missing is None else missing.renamings
     found = renamed(chains.stage(half, options.thinning, step_done), renamings)
-    chains.share_effort(chains.judged(effective_sizes, found) * 2.0, SAFETY * SMALLEST_SIZE, draws)
+    sizes = chains.judged(effective_sizes, found)
+    chains.share_effort(sizes, wanted - sizes, (draws - half) * options.thinning)
     found = appended((found, renamed(chains.stage(draws - half, options.thinning, step_done), renamings)))
     sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
 
     def unmixed() -> bool:
-        return bool(_doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any())
+        if _doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any():
+            return True
+        if doubtful is None:
+            return False
+        truth = _truth(doubtful.doubted, found)
+        return bool((r_hat(truth) > LARGEST_R_HAT_OF_TRUTH).any())
 
     def affordable() -> bool:
         most = MOST_UPDATES if missing is None else MOST_UPDATES_WITH_MISSING
@@ -339,7 +350,7 @@ def _compiled(
 
     while found.count + half <= plan.max_draws and affordable() and unmixed():
         total += half
-        chains.share_effort(sizes, SAFETY * SMALLEST_SIZE, draws)
+        chains.share_effort(sizes, wanted - sizes, half * options.thinning)
         found = appended((found, renamed(chains.stage(half, options.thinning, step_done), renamings)))
         sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
     return found, sizes, mixed
@@ -357,8 +368,8 @@ def _unmixed_statements(doubt: DoubtResult) -> Iterator[Finding]:
 
 def _doubt_result(doubted: DoubtedConstraints, found: Draws, compiled: bool, seed: int) -> DoubtResult:
     """How probable statements are, and how reliable experts, from which statements hold in which draws."""
-    true = doubted.true(found.theta[:, :, : doubted.parameters])  # (statements, chains, draws)
-    draws = np.moveaxis(true, 0, -1).astype(np.float64)
+    draws = _truth(doubted, found)
+    true = np.moveaxis(draws, -1, 0) > 0.5  # (statements, chains, draws)
     sizes = effective_sizes(draws) if compiled else effective_sizes_of_short_chains(draws)
     mixed = r_hat(draws) if compiled else nested_r_hat(draws, SUPERCHAINS)
     flat = true.reshape(len(true), -1)
@@ -370,6 +381,12 @@ def _doubt_result(doubted: DoubtedConstraints, found: Draws, compiled: bool, see
         sizes,
         mixed,
     )
+
+
+def _truth(doubted: DoubtedConstraints, found: Draws) -> Numbers:
+    """Whether each statement holds in each draw, as numbers, (chains, draws, statements)."""
+    true = doubted.true(found.theta[:, :, : doubted.parameters])
+    return np.moveaxis(true, 0, -1).astype(np.float64)
 
 
 # Results --------------------------------------------------------------------------------------------------------------

@@ -6,16 +6,19 @@ does not matter and λ_p near 0 for one across which nothing can be concluded [A
 
     b_j  ∝  a/K + Σ_{j' ≠ j} r_j' · Π_{p: v_p(j) ≠ v_p(j')} λ_p · N_j'·τ/(n_j' + τ)          n_j = Σ_k N_jk
 
-N·τ/(n + τ) counts a configuration as τ rows at most, as distributions differ however many rows show them. What is far
-from everything that was seen is predicted as uniform, because a/K is then all that is left. A configuration's own
-counts are left out, so that they can judge the prediction: under λ the CPT has the predictive density
+N·τ/(n + τ) counts a configuration as τ rows at most: few where distributions differ however many rows show them, many
+where they are the same. What is far from everything that was seen is predicted as uniform, because a/K is then all
+that is left. A configuration's own counts are left out, so that they can judge the prediction: under λ and τ the CPT
+has the predictive density
 
     Π_j ( ½ · mean_s DM(N_j | s·b_j)  +  ½ · mean_u DM(N_j | u/K) )
 
 with the Dirichlet-multinomial distribution DM, and r_j is the share of the first summand: 1, or (a second model) found
-by iteration, which leaves exceptions out of what is predicted for others. Both models are averaged over values of λ on
-a grid, with weights in proportion to this density; the values are those that a search visits, parent after parent.
-Counts of a single configuration support no pooling, and predict nothing.
+by iteration, which leaves exceptions out of what is predicted for others; few rows count there, as the configurations
+that agree are chosen. The models are averaged over values of τ and λ on a grid, with weights in proportion to this
+density and to a prior: half of all parents do not matter, λ = 1. The values are those that a search visits, parent
+after parent. Without that prior it finds, among so many values, some that fit by chance. Counts of a single
+configuration support no pooling, and predict nothing.
 """
 
 from __future__ import annotations
@@ -29,8 +32,9 @@ from credo.model.layout import Layout
 from credo.types import Indices, Numbers
 
 RESEMBLANCES = np.array([1e-4, 0.03, 0.1, 0.3, 0.6, 1.0])  # λ
+SHARES = np.array([0.1, 0.1, 0.1, 0.1, 0.1, 0.5])  # of the parents with this λ, beforehand
 UNIFORM_ROWS = 0.5  # a
-MOST_ROWS = 4.0  # τ
+MOST_ROWS = (4.0, 1000.0)  # τ; with exceptions the first
 STRENGTHS = (4.0, 30.0)  # s
 UNPOOLED_STRENGTHS = (0.2, 1.0, 4.0, 30.0)  # u
 UNPOOLED_ROUNDS = 10
@@ -96,13 +100,16 @@ def _values(configurations: Indices, cards: Sequence[int]) -> Indices:
     return np.stack(np.unravel_index(configurations, tuple(cards)), axis=1)
 
 
-def _limited(counts: Numbers) -> Numbers:
-    return np.asarray(counts * (MOST_ROWS / (counts.sum(axis=-1, keepdims=True) + MOST_ROWS)))
+def _limited(counts: Numbers, most: float) -> Numbers:
+    return np.asarray(counts * (most / (counts.sum(axis=-1, keepdims=True) + most)))
 
 
 def _normalised(evidence: Numbers) -> Numbers:
     total = evidence.sum(axis=-1, keepdims=True) + UNIFORM_ROWS
     return np.asarray((evidence + UNIFORM_ROWS / evidence.shape[-1]) / total)
+
+
+Point = tuple[int, ...]  # on the grid: the number of τ, then those of λ of all parents
 
 
 class _Search:
@@ -112,14 +119,16 @@ class _Search:
         self.all_counts, self.seen, self.cards = counts, seen, cards
         compared = seen[:MOST_COMPARED]
         self.counts, values = counts[compared], _values(compared, cards)
-        self.limited = _limited(self.counts)
+        self.limited = [_limited(self.counts, most) for most in MOST_ROWS]
         self.differ = (values.T[:, :, None] != values.T[:, None, :]).astype(np.float64)  # (parents, seen, seen)
         self.other = 1.0 - np.eye(len(compared))
         uniform = np.full(self.counts.shape, 1.0 / counts.shape[1])
         self.unpooled = _unpooled_density(self.counts)
-        self.visited: dict[tuple[int, ...], tuple[Numbers, Numbers]] = {}
-        for start in STARTS:
-            self._climb([start] * len(self.differ))
+        self.visited: dict[Point, tuple[Numbers, Numbers]] = {}
+        best = [self._climb((0, *[start] * len(cards))) for start in STARTS]
+        place = max(best, key=lambda point: self.visited[point][0].max())
+        for rows in range(1, len(MOST_ROWS)):
+            self._climb((rows, *place[1:]))
         self.ratio = self._evidence() - self._without(uniform)
 
     def _without(self, uniform: Numbers) -> float:
@@ -128,33 +137,41 @@ class _Search:
         alone, beside = TEMPER * self.unpooled.sum(), TEMPER * replaced.sum()
         return float(np.logaddexp(alone, beside) - np.log(2.0))
 
-    def _climb(self, point: list[int]) -> None:
+    def _line(self, point: Point, parent: int) -> list[Point]:
+        """All λ of one parent at a point, visited."""
+        line = [(*point[: parent + 1], g, *point[parent + 2 :]) for g in range(len(RESEMBLANCES))]
+        self._visit([each for each in line if each not in self.visited])
+        return line
+
+    def _climb(self, point: Point) -> Point:
         """Change one parent's λ after the other to the best on the grid, until none changes."""
         for _ in range(MOST_SWEEPS):
-            before = list(point)
-            for parent in range(len(point)):
-                line = [(*point[:parent], g, *point[parent + 1 :]) for g in range(len(RESEMBLANCES))]
-                self._visit([each for each in line if each not in self.visited])
-                point[parent] = int(np.argmax([self.visited[each][0].max() for each in line]))
+            before = point
+            for parent in range(len(self.cards)):
+                point = max(self._line(point, parent), key=lambda each: float(self.visited[each][0].max()))
             if point == before:
                 break
+        return point
 
-    def _visit(self, points: list[tuple[int, ...]]) -> None:
-        """Density and shares of both models at these points of the grid, at once."""
+    def _visit(self, points: list[Point]) -> None:
+        """Density, times the prior of λ, of both models and shares at these points of the grid, which have one τ."""
         if not points:
             return
-        logs = np.log(RESEMBLANCES)[np.array(points)]
-        alike = np.exp(np.tensordot(logs, self.differ, axes=1)) * self.other  # (points, seen, seen)
-        shares = np.ones(alike.shape[:2])
-        for round_ in range(ROUNDS + 1):
-            bases = _normalised(alike @ (self.limited * shares[:, :, None]))
+        numbers, limited = np.array(points)[:, 1:], self.limited[points[0][0]]
+        rounds = 0 if points[0][0] else ROUNDS
+        alike = np.exp(np.tensordot(np.log(RESEMBLANCES)[numbers], self.differ, axes=1)) * self.other
+        shares = np.ones(alike.shape[:2])  # alike is (points, seen, seen)
+        for round_ in range(rounds + 1):
+            bases = _normalised(alike @ (limited * shares[:, :, None]))
             pooled = _mean_density(self.counts, bases, STRENGTHS)
             density = np.logaddexp(pooled, self.unpooled) - np.log(2.0)
             if round_ == 0:
                 plain = density.sum(axis=1)
-            if round_ < ROUNDS:
+            if round_ < rounds:
                 shares = np.exp(pooled - np.log(2.0) - density)
-        values = TEMPER * np.stack((plain, density.sum(axis=1)), axis=1)
+        values = TEMPER * np.stack((plain, density.sum(axis=1)), axis=1) + np.log(SHARES)[numbers].sum(axis=1)[:, None]
+        if points[0][0]:
+            values[:, 1] = -np.inf
         for place, point in enumerate(points):
             self.visited[point] = values[place], shares[place]
 
@@ -164,22 +181,23 @@ class _Search:
         room = WORK // (len(found) * len(self.cards))  # pairs of a configuration and a model, for each configuration
         known = self.seen[: max(LEAST_KNOWN, min(MOST_KNOWN, room))]
         models = self._models(max(1, min(MOST_MODELS, room // len(known))))
-        compared, limited = min(len(self.counts), len(known)), _limited(self.all_counts[known])
+        compared = min(len(self.counts), len(known))
+        limited = [_limited(self.all_counts[known], most) for most in MOST_ROWS]
         values = _values(known, self.cards)
         step = max(1, CHUNK // values.size)
         for first in range(0, len(found), step):
             some = np.arange(first, min(first + step, len(found)))
             differ = (_values(some, self.cards)[:, None] != values).astype(np.float64)
             other = some[:, None] != known
-            for weight, logs, shares in models:
+            for weight, point, shares in models:
                 used = slice(None) if (shares == 1.0).all() else slice(compared)  # r is known of these
-                kept = limited[used].copy()
+                kept = limited[point[0]][used].copy()
                 kept[:compared] *= shares[:compared, None]
-                alike = np.exp(differ[:, used] @ logs) * other[:, used]
+                alike = np.exp(differ[:, used] @ np.log(RESEMBLANCES)[list(point[1:])]) * other[:, used]
                 found[some] += pooled * weight * _normalised(alike @ kept)
 
-    def _models(self, most: int) -> list[tuple[float, Numbers, Numbers]]:
-        """The weight, log λ and r of the models that are averaged, at most so many."""
+    def _models(self, most: int) -> list[tuple[float, Point, Numbers]]:
+        """The weight, the point on the grid and r of the models that are averaged, at most so many."""
         points = list(self.visited)
         values = np.array([self.visited[point][0] for point in points])
         weights = np.exp(values - values.max()).ravel()
@@ -189,25 +207,23 @@ class _Search:
         found = []
         for number in best.tolist():
             place, exceptions = divmod(number, 2)
-            point = points[place]
-            shares = self.visited[point][1] if exceptions else np.ones(len(self.counts))
-            found.append((float(weights[number] / total), np.log(RESEMBLANCES)[list(point)], shares))
+            shares = self.visited[points[place]][1] if exceptions else np.ones(len(self.counts))
+            found.append((float(weights[number] / total), points[place], shares))
         return found
 
     def _evidence(self) -> float:
-        """log of the density averaged over all λ: the highest, times the mean over each λ_p with the others fixed."""
+        """log of the density averaged over τ and λ: the highest of each τ, times what each λ_p adds, others fixed."""
         total = -np.inf
-        for model in range(2):
-            point = max(self.visited, key=lambda each: self.visited[each][0][model])
-            best = self.visited[point][0][model]
-            value = best
-            for parent in range(len(point)):
-                line = [(*point[:parent], g, *point[parent + 1 :]) for g in range(len(RESEMBLANCES))]
-                self._visit([each for each in line if each not in self.visited])
-                terms = np.array([self.visited[each][0][model] for each in line])
-                value += np.log(np.exp(terms - best).mean())
-            total = np.logaddexp(total, value - np.log(2.0))
-        return float(total)
+        for rows in range(len(MOST_ROWS)):
+            for model in range(1 if rows else 2):
+                own = [point for point in self.visited if point[0] == rows]
+                point = max(own, key=lambda each: self.visited[each][0][model])
+                best = value = float(self.visited[point][0][model])
+                for parent in range(len(self.cards)):
+                    terms = np.array([self.visited[each][0][model] for each in self._line(point, parent)])
+                    value += float(np.log(np.exp(terms - best).sum()))
+                total = float(np.logaddexp(total, value))
+        return total - float(np.log(1.0 + len(MOST_ROWS)))
 
 
 def _unpooled_density(counts: Numbers) -> Numbers:

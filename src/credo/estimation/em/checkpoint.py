@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,10 @@ class Checkpoint:
             return
         text = json.dumps({"version": VERSION, "fingerprint": self.fingerprint, **state})
         try:
+            content = BytesIO()  # in memory first: a full disk then leaves no archive that is half open
+            np.savez(content, state=np.array(text), **dict[str, Any](arrays))
             with replacing(self.path, ".npz") as draft:
-                np.savez(draft, allow_pickle=False, state=np.array(text), **dict(arrays))
+                draft.write_bytes(content.getbuffer())
         except FileError as error:
             self.due = time.monotonic() + RETRY_AFTER
             warn_caller(f"{error} Learning goes on, and saves it again when it can.", CheckpointWarning)

@@ -1,0 +1,1 @@
+"""One fit with everything at once, and what each part is worth."""
