@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from credo.check_memory import CheckMemory
 from credo.check_results import CheckResult
-from credo.checking import CheckMemory, check, check_again
+from credo.checking import check, check_again
 from credo.constraints import block_findings
 from credo.knowledge import Knowledge, to_text
 from credo.testing import random_network, true_statements
@@ -68,6 +69,6 @@ def test_what_did_not_change_is_not_computed_again(monkeypatch: pytest.MonkeyPat
     found: list[object] = []
     monkeypatch.setattr(block_findings, "_found", lambda *block: found.append(block))
     monkeypatch.setattr("credo.explain.plausibility._probability", lambda *block: found.append(block))
-    monkeypatch.setattr("credo.checking._counts_of", lambda *data: found.append(data))
+    monkeypatch.setattr("credo.check_memory.counts_for", lambda *data: found.append(data))
     check_again(Knowledge(NETWORK, "# a comment\n" + text), ROWS, memory, mark=1)
     assert found == []

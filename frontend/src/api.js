@@ -26,6 +26,14 @@ export const get = (path) => request(path, {});
 export const post = (path, content = {}) =>
   request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(content) });
 
+// The same for what must not be lost with a page that closes meanwhile; browsers take little that way.
+const LITTLE = 60_000;
+export const postToKeep = (path, content) => {
+  const body = JSON.stringify(content);
+  const keepalive = body.length < LITTLE;
+  return request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body, keepalive });
+};
+
 export const upload = (file) =>
   request(`/api/upload?name=${encodeURIComponent(file.name)}`, {
     method: "POST",

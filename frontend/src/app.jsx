@@ -183,7 +183,7 @@ export function App() {
               </button>
             ))}
           </div>
-          <div className="panel" role="tabpanel" id="panel" aria-labelledby={`tab-${panel}`} tabIndex={0}>
+          <div className="panel" key={panel} role="tabpanel" id="panel" aria-labelledby={`tab-${panel}`} tabIndex={0}>
             <h2 className="hidden">{PANELS.find(([id]) => id === panel)?.[1]}</h2>
             <Shown />
           </div>

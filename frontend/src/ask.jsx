@@ -1,7 +1,7 @@
 // Questions: what is known about a case, what follows for the others, and what the answer rests on.
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { post } from "./api.js";
-import { Bar, describe } from "./graph.jsx";
+import { Bar, describe, hasMoved } from "./graph.jsx";
 import { LearnNow } from "./learn.jsx";
 import { percent } from "./states.js";
 import { StateBounds } from "./stating.jsx";
@@ -26,7 +26,7 @@ function Target({ variable, state, setState }) {
             <b>{percent(value)}</b>
             <small>
               {low !== null && low !== undefined ? `${percent(low)} to ${percent(high)}` : ""}
-              {before ? `${low === null ? "" : "; "}${percent(before[index])} in the fit before` : ""}
+              {hasMoved(value, before?.[index]) ? `${low === null ? "" : "; "}${percent(before[index])} in the fit before` : ""}
             </small>
           </li>
         );
@@ -314,8 +314,13 @@ export function AskPanel() {
   const bars = useStudio((s) => s.bars);
   const given = useStudio((s) => s.given);
   const clickMeans = useStudio((s) => s.clickMeans ?? "evidence");
-  const { show } = useStudio.getState();
+  const { show, keepFocus } = useStudio.getState();
   const [chosen, setChosen] = useState(null);
+  const wasMissing = useRef(false);
+  useEffect(() => {
+    if (bars?.source && wasMissing.current) keepFocus();
+    wasMissing.current = Boolean(bars && !bars.source);
+  }, [bars, keepFocus]);
   if (!network) return <p className="hint">There is no network yet.</p>;
   const variable = network.variables.find((each) => each.name === selected) ?? network.variables[0];
   const state = variable.states.includes(chosen) ? chosen : variable.states.at(-1);
@@ -326,6 +331,13 @@ export function AskPanel() {
         <section>
           <p>There are no probabilities yet. Learn them from the table and the statements, then ask.</p>
           <LearnNow options={{}} />
+          <p className="hint">
+            New here?{" "}
+            <button type="button" className="link underlined" onClick={() => show({ tour: 0 })}>
+              The tour
+            </button>{" "}
+            says where things are.
+          </p>
         </section>
       )}
       <label>
@@ -339,6 +351,7 @@ export function AskPanel() {
       {bars?.source && <Target variable={variable} state={state} setState={setChosen} />}
       {bars?.source && bars.note && <p className="hint">{bars.note}</p>}
       <h3>This case</h3>
+      <p className="hint">Click a state in the network, or choose it here, to say that it was observed.</p>
       <Case />
       <fieldset className="means">
         <legend>A click on a state in the network</legend>

@@ -1,5 +1,5 @@
 // Drawing: variables, their states and cut points, and arrows. Every change is a change of the text, and can be undone.
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useStudio } from "./store.js";
 
 const listOf = (text) =>
@@ -104,13 +104,19 @@ function Arrows({ variable }) {
   const arc = useStudio((s) => s.selectedArc);
   const { edit, show } = useStudio.getState();
   const [parent, setParent] = useState("");
+  const chosen = useRef(null);
+  useEffect(() => {
+    // In the next frame: the key that chose the arrow must not press the button as well.
+    const frame = requestAnimationFrame(() => chosen.current?.querySelector("button")?.focus());
+    return () => cancelAnimationFrame(frame);
+  }, [arc]);
   const others = network.variables.filter((each) => each.name !== variable.name && !variable.parents.includes(each.name));
   return (
     <>
       <h3>What {variable.name} depends on</h3>
       <ul className="arrows">
         {variable.parents.map((each) => (
-          <li key={each} className={arc === JSON.stringify([each, variable.name]) ? "chosen" : ""}>
+          <li key={each} ref={arc === JSON.stringify([each, variable.name]) ? chosen : null} className={arc === JSON.stringify([each, variable.name]) ? "chosen" : ""}>
             <span>{each} → {variable.name}</span>
             <span className="row">
               {["raises", "lowers", "does not affect"].map((verb) => (

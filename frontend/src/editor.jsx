@@ -19,7 +19,7 @@ import {
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
-import { ApiError, get, post } from "./api.js";
+import { ApiError, get, postToKeep } from "./api.js";
 import { completer, credoLanguage } from "./language.js";
 import { STATES, describeStatement } from "./states.js";
 import { useStudio } from "./store.js";
@@ -147,12 +147,16 @@ function newState(text, version, sync) {
   });
 }
 
+const asJson = (updates) => updates.map((each) => ({ clientID: each.clientID, changes: each.changes.toJSON() }));
+
 // One thing at a time: what comes while a change is on its way waits for it, and nothing is missed.
 function makeSync(view, generation, opened) {
   let timer = null;
   let last = Promise.resolve();
   let pullWaits = false;
   let stopped = false;
+  let onTheWay = 0; // changes that were sent and not yet answered
+  let isAway = false; // whether the last change found no studio
   let agreed = Text.of(opened.text.split("\n")); // the text that the studio has, as far as this tab knows
 
   const inTurn = (task) => {
@@ -164,12 +168,6 @@ function makeSync(view, generation, opened) {
     const received = updates.map((each) => ({ clientID: each.clientID, changes: ChangeSet.fromJSON(each.changes) }));
     for (const each of received) agreed = each.changes.apply(agreed);
     if (received.length) view.current.dispatch(receiveUpdates(view.current.state, received));
-  };
-
-  // What was typed and is not yet the studio's, as one change; null where there is nothing.
-  const unsent = () => {
-    const waiting = view.current ? sendableUpdates(view.current.state) : [];
-    return waiting.length ? waiting.map((each) => each.changes).reduce((one, next) => one.compose(next)) : null;
   };
 
   // What other tabs wrote; where this tab is too far behind, it begins again.
@@ -198,16 +196,19 @@ function makeSync(view, generation, opened) {
       const sent = sendableUpdates(view.current.state);
       if (!sent.length) return;
       const version = getSyncedVersion(view.current.state);
-      const updates = sent.map((each) => ({ clientID: each.clientID, changes: each.changes.toJSON() }));
+      const updates = asJson(sent);
       try {
-        const reading = await post("/api/updates", { generation, version, updates });
+        onTheWay = sent.length;
+        const reading = await postToKeep("/api/updates", { generation, version, updates });
+        isAway = false;
         if (stopped) return;
         apply(updates);
         useStudio.setState({ unsaved: true, error: "" });
         if (!sendableUpdates(view.current.state).length) useStudio.getState().setReading(reading);
       } catch (error) {
+        isAway = error.status !== 409;
         if (stopped) return;
-        if (error.status !== 409) {
+        if (isAway) {
           // Without a connection the bar on top says so; when it is back, this is sent.
           useStudio.setState(error.status ? { error: error.message } : { connected: false });
           timer = setTimeout(flush, RETRY);
@@ -215,6 +216,8 @@ function makeSync(view, generation, opened) {
         }
         if (error.content.generation !== generation) await reconnect();
         else await take();
+      } finally {
+        onTheWay = 0;
       }
     }
   }
@@ -229,11 +232,17 @@ function makeSync(view, generation, opened) {
     if (view.current && sendableUpdates(view.current.state).length) timer = setTimeout(flush, WAIT);
   };
 
+  // What was typed and not yet taken, with all that is needed to make it to another text; null where there is nothing.
+  const left = () => {
+    const updates = view.current ? asJson(sendableUpdates(view.current.state)) : [];
+    if (!updates.length) return null;
+    return { file: fileOf(opened), generation, version: getSyncedVersion(view.current.state), base: agreed.toString(), updates };
+  };
+
   // The studio started anew, or this tab was too far behind: what was typed and not yet taken is carried over.
   async function reconnect() {
-    const changes = unsent();
     const before = carried;
-    if (changes) carried = { file: fileOf(opened), base: agreed.toString(), changes: changes.toJSON() };
+    carried = left() ?? carried;
     stopped = true;
     try {
       await useStudio.getState().load();
@@ -244,24 +253,30 @@ function makeSync(view, generation, opened) {
   }
 
   // What this tab wrote, or one that was closed, when no studio was there to take it: made to the text as it is now.
-  function takeBack() {
+  async function takeBack() {
     if (carried && carried.file !== fileOf(opened)) keep(carried); // until its file is open again
     const found = [...(carried?.file === fileOf(opened) ? [carried] : []), ...keptBefore(fileOf(opened))];
     carried = null;
-    for (const { base, changes } of found) {
-      const now = view.current.state.doc.toString();
-      const theirs = ChangeSet.of(difference(base, now), base.length);
-      const mine = ChangeSet.fromJSON(changes).map(theirs);
-      if (mine.apply(view.current.state.doc).eq(view.current.state.doc)) continue;
+    for (const each of found) {
+      const changes = await notTaken(each, generation);
+      if (!view.current || stopped) return keep(each);
+      const now = view.current.state.doc;
+      const mine = changes && changes.own.map(ChangeSet.of(difference(changes.base, now.toString()), changes.base.length));
+      if (!mine || changes.result === now.toString() || mine.apply(now).eq(now)) continue;
       view.current.dispatch({ changes: mine });
       useStudio.setState({ toast: "What you typed while the studio was away is back. Undo takes it out again." });
     }
+    return undefined;
   }
 
-  // A tab that closes leaves what no studio has taken to the next one.
+  // A tab that closes sends what was not sent yet, and leaves what no studio takes to the next tab.
   const leave = () => {
-    const changes = unsent();
-    if (changes && !stopped) keep({ file: fileOf(opened), base: agreed.toString(), changes: changes.toJSON() });
+    const waiting = left();
+    if (!waiting || stopped) return;
+    const { version, updates } = waiting;
+    if (isAway || !useStudio.getState().connected) keep(waiting);
+    else if (updates.length > onTheWay)
+      postToKeep("/api/updates", { generation, version: version + onTheWay, updates: updates.slice(onTheWay) }).catch(() => {});
   };
   window.addEventListener("pagehide", leave);
 
@@ -283,6 +298,20 @@ function makeSync(view, generation, opened) {
 let carried = null;
 const KEPT = "credo-unsent-";
 const fileOf = (opened) => `${useStudio.getState().state?.folder}/${opened.knowledge}`;
+
+// What of it the studio has not taken, as one change to the text before it, and what that leads to; null for nothing.
+async function notTaken({ generation, version, base, updates }, now) {
+  let taken = 0;
+  if (generation === now) {
+    const found = await get(`/api/updates?since=${version}&generation=${encodeURIComponent(now)}`).catch(() => ({ updates: [] }));
+    taken = found.updates.filter((each) => each.clientID === updates[0].clientID).length;
+  }
+  const changes = updates.map((each) => ChangeSet.fromJSON(each.changes));
+  if (taken >= changes.length) return null;
+  const before = changes.slice(0, taken).reduce((text, each) => each.apply(text), Text.of(base.split("\n")));
+  const own = changes.slice(taken).reduce((one, next) => one.compose(next));
+  return { base: before.toString(), own, result: own.apply(before).toString() };
+}
 
 function keep(unsent) {
   try {

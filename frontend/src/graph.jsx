@@ -218,6 +218,13 @@ const VariableNode = memo(({ data: variable }) => {
   );
 });
 
+// An arrow that was chosen is what one can say something about, in the panel.
+function chooseArc(edge) {
+  const { view } = useStudio.getState();
+  const oneAtATime = window.matchMedia("(max-width: 1000px) and (max-height: 899px)").matches;
+  useStudio.setState({ selectedArc: edge.id, selected: edge.target, clickedInNetwork: edge.target, panel: "draw", view: oneAtATime ? "answers" : view });
+}
+
 const nodeTypes = { variable: VariableNode };
 const edgeTypes = { arrow: Arrow };
 
@@ -225,7 +232,9 @@ function Flow() {
   const { network, picture } = useStudio((s) => s.drawing);
   const given = useStudio((s) => s.given);
   const impossible = useStudio((s) => s.impossible);
-  const hasBefore = useStudio((s) => Boolean(s.bars?.before));
+  const hasBefore = useStudio((s) =>
+    Object.entries(s.bars?.before ?? {}).some(([name, own]) => own.some((each, index) => hasMoved(s.bars.bars[name][index][0], each))),
+  );
   const arrows = useStudio((s) => s.fit?.arrows ?? s.opened?.arrows);
   const { clear, show } = useStudio.getState();
   const selected = useStudio((s) => s.selectedArc);
@@ -314,7 +323,11 @@ function Flow() {
         moved.current.set(node.id, node.position);
         setMovedCount((count) => count + 1);
       }}
-      onEdgeClick={(_, edge) => useStudio.setState({ selectedArc: edge.id, selected: edge.target, clickedInNetwork: edge.target, panel: "draw" })}
+      onEdgeClick={(_, edge) => chooseArc(edge)}
+      onEdgesChange={(changes) => {
+        const chosen = changes.find((each) => each.type === "select" && each.selected); // by the keyboard
+        if (chosen) chooseArc(edges.find((each) => each.id === chosen.id));
+      }}
       onConnect={({ source, target }) => useStudio.getState().edit?.({ op: "add_arc", parent: source, child: target })}
     >
       <Background gap={24} size={1} />

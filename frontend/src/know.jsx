@@ -9,7 +9,7 @@ const FEW = 30; // statements that a group shows at first
 const SHOWN_CONFLICTS = 20;
 
 const LINE = 15; // pixels, of a text in the graph
-const WIDE = 40; // letters of such a line
+const WIDE = 33; // letters of such a line
 const MOST_PLACES = 12;
 
 // A distribution in lines: its variable, then what is given.
@@ -17,13 +17,14 @@ function linesOf(place) {
   const [event, given] = place.split(" | ");
   if (!given) return [event];
   const lines = [`${event})`];
+  const parts = given.slice(0, -1).split(", ");
   let line = "given";
-  for (const part of given.slice(0, -1).split(", ")) {
-    if (line.length + part.length > WIDE) {
+  for (const [index, part] of parts.entries()) {
+    if (line.length + part.length > WIDE && line !== "given") {
       lines.push(line);
-      line = " ";
+      line = "";
     }
-    line += ` ${part}`;
+    line += ` ${part}${index < parts.length - 1 ? "," : ""}`;
   }
   return [...lines, line];
 }

@@ -1,10 +1,10 @@
 // Learning: options with defaults that suit most, progress, and what changed.
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Bar } from "./graph.jsx";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
-const RUNNING = new Set(["started", "progress", "fitted", "explained"]);
+export const RUNNING = new Set(["started", "progress", "fitted", "explained"]);
 
 // Kinds of findings that may change what somebody does; the others say how the table was read and the numbers were found.
 const ATTENTION = new Set([
@@ -94,7 +94,12 @@ export function LearnNow({ options }) {
   const table = useStudio((s) => s.opened?.table);
   const mistakes = useStudio((s) => s.mistakes.length);
   const conflicts = useStudio((s) => s.check?.conflicts?.length ?? 0);
-  const { learn } = useStudio.getState();
+  const { learn, keepFocus } = useStudio.getState();
+  const before = useRef(running);
+  useEffect(() => {
+    if (before.current !== running) keepFocus();
+    before.current = running;
+  }, [running, keepFocus]);
   return (
     <>
       {!running && (

@@ -1,7 +1,7 @@
 // What was learned, and why: a CPT with data, knowledge and result; what each statement did; the report.
 import { useState } from "react";
 import { hasMoved } from "./graph.jsx";
-import { LearnNow } from "./learn.jsx";
+import { LearnNow, Progress, RUNNING } from "./learn.jsx";
 import { percent } from "./states.js";
 import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";
@@ -43,7 +43,7 @@ function Cpt({ variable }) {
   const rows = useStudio((s) => s.explanation?.cpts?.[variable.name]);
   const before = useStudio((s) => (s.showBefore ? s.comparison?.cpts?.[variable.name] : undefined));
   const [cell, setCell] = useState(null);
-  if (!rows) return <p className="hint">The numbers of this CPT are being explained, or are too many to show here.</p>;
+  if (!rows) return <p className="hint">The numbers of this CPT are too many to show here.</p>;
   const chosen = cell && cell.name === variable.name ? rows[cell.row] : null;
   return (
     <>
@@ -128,6 +128,25 @@ function LearnedNetwork() {
   );
 }
 
+// What was learned in another session is explained when somebody wants it.
+function Explain() {
+  const running = useStudio((s) => RUNNING.has(s.progress.event));
+  const { explain } = useStudio.getState();
+  return (
+    <section>
+      {!running && (
+        <>
+          <p>These numbers were learned before. What they rest on is computed again in a moment.</p>
+          <button type="button" className="primary" onClick={explain}>
+            Explain them
+          </button>
+        </>
+      )}
+      <Progress />
+    </section>
+  );
+}
+
 export function LookPanel() {
   const fit = useStudio((s) => s.fit);
   const explanation = useStudio((s) => s.explanation);
@@ -161,7 +180,7 @@ export function LookPanel() {
           ))}
         </select>
       </label>
-      <Cpt variable={variable} />
+      {explanation ? <Cpt variable={variable} /> : <Explain />}
       {explanation && (
         <>
           <h3>In short</h3>
@@ -202,7 +221,6 @@ export function LookPanel() {
           )}
         </>
       )}
-      {!explanation && <p className="hint">Learn again for the explanation of this result.</p>}
     </>
   );
 }

@@ -155,6 +155,14 @@ export const useStudio = create((set, get) => ({
       await post("/api/open", request);
       set({ dialog: null });
       await get().load();
+      get().keepFocus();
+    });
+  },
+
+  // What had the focus is gone: the panel takes it, so that somebody without a mouse need not begin at the top.
+  keepFocus() {
+    requestAnimationFrame(() => {
+      if (document.activeElement === document.body) document.getElementById("panel")?.focus({ preventScroll: true });
     });
   },
 
@@ -175,6 +183,10 @@ export const useStudio = create((set, get) => ({
       await get().editor?.flush();
       await post("/api/learn", options);
     });
+  },
+
+  async explain() {
+    await get().attempt(() => post("/api/explain"));
   },
 
   async cancel() {

@@ -3,8 +3,8 @@ import { useEffect, useRef } from "react";
 import { useStudio } from "./store.js";
 
 const STEPS = [
-  [".know", "text", "Knowledge", "On the left is what experts know, one statement a line. Mistakes are underlined as you type, and a sign beside each statement says what was found: ✓ it can hold, = it follows from others, ✕ it is in conflict, ! the data contradict it."],
-  [".network", "network", "Network", "In the middle are the variables. Bars show how probable each state is, and the line on a bar is its 95% interval. Click a state to say that it was observed; click again to take it back."],
+  [".know", "text", "Knowledge", "This is what experts know, one statement a line. Mistakes are underlined as you type, and a sign beside each statement says what was found: ✓ it can hold, = it follows from others, ✕ it is in conflict, ! the data contradict it."],
+  [".network", "network", "Network", "These are the variables. Bars show how probable each state is, and the line on a bar is its 95% interval. Click a state to say that it was observed; click again to take it back."],
   ["#tab-learn", "answers", "Learn", "Here you learn the probabilities from the table and the statements together. It takes seconds for the examples, and can be cancelled."],
   ["#tab-ask", "answers", "Ask", "Here you describe a case, see what follows for one variable, what the answer is sensitive to, and score a whole table."],
   ["#tab-look", "answers", "Look", "Here is what each number rests on: the data, what the knowledge allows, the learned value with its interval. The report is for download."],

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import isfinite
 from time import perf_counter
 
 import numpy as np
 
+from credo.check_blocks import BlockSummary, add_search, summarise_blocks
+from credo.check_memory import CheckMemory
 from credo.check_results import (
     CheckResult,
     Conflict,
@@ -22,48 +24,40 @@ from credo.check_results import (
     StatementCheck,
     VacuousStatement,
 )
-from credo.constraints.block_findings import BlockFinding, BlockFindings
-from credo.constraints.blocks import Block, blocks_of
-from credo.constraints.conflict_enumeration import fewest_to_drop, minimal_sets
-from credo.constraints.conflicts import ConflictError, MinimalConflict, false_statements
-from credo.constraints.consequences import ForcedEqual, Pinned, equation
+from credo.constraints.blocks import blocks_of
+from credo.constraints.conflict_enumeration import fewest_to_drop
+from credo.constraints.conflicts import ConflictError, MinimalConflict
+from credo.constraints.consequences import equation
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import with_noisy_families
 from credo.constraints.probability_ranges import provable_conflicts
 from credo.constraints.stage_costs import announce, checking, require_room
 from credo.errors import OptionError
-from credo.estimation.general_feasibility import GeneralSearch, search_general
-from credo.explain.contradictions import DataComparison, compare_with_data, contradictions_among
+from credo.estimation.general_feasibility import search_general
+from credo.explain.contradictions import contradictions_among
 from credo.explain.orders_used import orders_used
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference, references_to
-from credo.io.dataset import extended
 from credo.io.declared_table import declared
 from credo.io.network_files import NetworkLike
 from credo.knowledge import Knowledge, KnowledgeSource, kind_of, to_text, words_of
 from credo.knowledge.declared_network import knowledge_about
 from credo.knowledge.sources import is_knowledge
 from credo.knowledge.spoken import is_spoken
-from credo.knowledge.statements import Influence, NoisyFamily, Order, Statement, Synergy, TiedRows
-from credo.model.expansion import expand
-from credo.model.network import Network
+from credo.knowledge.statements import Influence, Statement, Synergy
 from credo.options import TableFormat, resolve_seed
 from credo.progress import (
     CHECKING_KNOWLEDGE,
     COMPARING_WITH_DATA,
-    READING_DATA,
     ProgressEvent,
     ProgressListener,
     reporting,
-    shares_of,
 )
-from credo.statistics.counts import Counts, count, empty, layout_for_counts, merge
-from credo.statistics.tied_columns import read_for
+from credo.statistics.counts import Counts
 from credo.types import Seed, TableLike
 from credo.user_results import Check
 
-_REPORT_EVERY = 256  # blocks between two progress events
 _FEW_CONFLICTS = 12  # in the message of an error
 _MANY_CONFLICTS = 500  # from here on, the fewest statements to drop are not sought
 _MAX_EXAMPLE_PROBABILITIES = 12  # shown to prove that a conflict is as small as can be
@@ -163,7 +157,7 @@ def _check(
     def refer(numbers: Iterable[int]) -> tuple[StatementReference, ...]:
         return tuple(references[number] for number in sorted(set(numbers)))
 
-    summary = _summarise_blocks(constraints, blocks, memory.blocks, notify)
+    summary = summarise_blocks(constraints, blocks, memory.blocks, notify)
     general = sorted({*(each.statement for each in constraints.unlowered), *constraints.general_statements})
     for conflict in provable_conflicts(knowledge.statements, general, with_noisy_families(knowledge)):
         summary.add_conflict(conflict)
@@ -171,7 +165,7 @@ def _check(
     if any(each.confidence is None for each in constraints.general) and not summary.conflicts:
         assert constraints.expansion is not None
         search = search_general(constraints, constraints.expansion.network)
-    _add_search(summary, constraints, search)
+    add_search(summary, constraints, search)
     conflicts = summary.conflicts
     has_all_conflicts = not summary.is_cut_short
     counts, hidden = (None, ()) if data is None else memory.counts_of(knowledge, data, notify)
@@ -245,193 +239,6 @@ def require_consistent(found: CheckResult) -> None:
     raise ConflictError("\n".join(lines), found.conflicts)
 
 
-@dataclass(slots=True)
-class CheckMemory:
-    """What checks of knowledge that changes little by little can use again; not frozen, because it is a cache.
-
-    Findings of blocks are known by the content of the block, and the plausibility of a statement depends on nothing but
-    the statement, the network, the order of states and the counts.
-    """
-
-    blocks: BlockFindings = field(default_factory=BlockFindings)
-    mark: object = None  # of the data that were counted
-    counted: tuple[Network, tuple[Statement, ...], Counts, tuple[str, ...]] | None = None
-    plausible: dict[Statement, tuple[Plausibility, bool]] = field(default_factory=dict)  # and if it is too small
-    context: tuple[object, ...] = ()  # that these were computed in
-
-    def counts_of(
-        self, knowledge: Knowledge, data: TableLike, notify: ProgressListener
-    ) -> tuple[Counts, tuple[str, ...]]:
-        """The counts of every family; those of the check before where neither the data nor the network changed."""
-        shaping = tuple(each for each in knowledge.statements if isinstance(each, NoisyFamily | TiedRows))
-        known = self.counted
-        if known is None or known[1] != shaping or not _is_same_network(known[0], knowledge.network):
-            known = self.counted = (knowledge.network, shaping, *_counts_of(knowledge, data, notify))
-        return known[2], known[3]
-
-    def _is_known_context(
-        self, network: Network, shaping: tuple[Statement, ...], counts: Counts | None, seed: int
-    ) -> bool:
-        if not self.context:
-            return False
-        known_network, known_shaping, known_counts, known_seed = self.context
-        same = known_shaping == shaping and known_counts is counts and known_seed == seed
-        return same and _is_same_network(known_network, network)
-
-    def compared(
-        self, knowledge: Knowledge, constraints: Constraints, counts: Counts | None, seed: int
-    ) -> DataComparison:
-        """Every statement compared with the data, those that are new here alone."""
-        shaping = tuple(each for each in knowledge.statements if isinstance(each, NoisyFamily | Order))
-        if not self._is_known_context(knowledge.network, shaping, counts, seed):
-            self.plausible = {}
-            self.context = (knowledge.network, shaping, counts, seed)
-        statements = knowledge.statements
-        lowered = {*constraints.linear.statements.tolist(), *(each.statement for each in constraints.products)}
-        fresh = {number for number in lowered if statements[number] not in self.plausible}
-        found = compare_with_data(constraints, counts, statements=fresh, seed=seed, knowledge=knowledge)
-        self.plausible = {
-            statements[number]: (found.plausible[number], number in found.too_small)
-            if number in fresh
-            else self.plausible[statements[number]]
-            for number in lowered
-        }
-        known = {number: self.plausible[statements[number]] for number in sorted(lowered)}
-        return DataComparison(
-            {**{number: plausibility for number, (plausibility, _) in known.items()}, **found.plausible},
-            frozenset(number for number, (_, too_small) in known.items() if too_small),
-        )
-
-
-def _is_same_network(one: object, other: Network) -> bool:
-    """Whether statements mean the same in two networks."""
-    if not isinstance(one, Network) or not one.same_structure(other):
-        return False
-    both = zip(one.variables, other.variables, strict=True)
-    return all(own.is_ordered == each.is_ordered for own, each in both)
-
-
-@dataclass(slots=True)
-class _BlockSummary:
-    """What the blocks showed so far, by the numbers of statements."""
-
-    found_conflicts: dict[tuple[int, ...], MinimalConflict] = field(default_factory=dict)
-    conflicting: set[int] = field(default_factory=set)
-    is_cut_short: bool = False  # whether a block may have more conflicts
-    unresolved: set[int] = field(default_factory=set)  # in blocks with conflicts, and perhaps part of one
-    follows: dict[int, set[tuple[int, ...]]] = field(default_factory=dict)
-    needed: set[int] = field(default_factory=set)  # with a constraint that does not follow, or was not decided
-    undecided: set[int] = field(default_factory=set)
-    unexplored: set[int] = field(default_factory=set)  # in blocks too large or too narrow to look into
-    varying: set[int] = field(default_factory=set)  # with a constraint whose value is not settled without it
-    pins: list[Pinned] = field(default_factory=list)
-    excluded: dict[int, set[int]] = field(default_factory=dict)
-    forced: list[ForcedEqual] = field(default_factory=list)
-    notes: dict[tuple[int, str], None] = field(default_factory=dict)
-    open_products: set[int] = field(default_factory=set)
-    open_general: dict[int, str] = field(default_factory=dict)  # about several CPTs, and what is not known of each
-
-    @property
-    def conflicts(self) -> list[MinimalConflict]:
-        """The minimal conflicts of all blocks: what is minimal in one may contain a conflict of another."""
-        return [self.found_conflicts[statements] for statements in minimal_sets(self.found_conflicts)]
-
-    @property
-    def not_decided(self) -> set[int]:
-        """Statements of which it is not known whether they are part of a conflict."""
-        in_conflict = {each for found in self.conflicts for each in found.statements}
-        return (self.unresolved | self.open_products | set(self.open_general)) - in_conflict
-
-    def add_conflict(self, conflict: MinimalConflict) -> None:
-        known = self.found_conflicts.get(conflict.statements)
-        if known is None or known.relaxation < conflict.relaxation:  # all blocks have to give way
-            self.found_conflicts[conflict.statements] = conflict
-        self.conflicting |= set(conflict.statements)
-
-    def redundant(self, constraints: Constraints) -> dict[int, set[int]]:
-        """Statements whose constraints follow in every block, with all they follow from."""
-        with_products = {product.statement for product in constraints.products}
-        closed = self.needed | self.conflicting | with_products
-        return {number: set().union(*parts) for number, parts in self.follows.items() if number not in closed}
-
-
-def _summarise_blocks(
-    constraints: Constraints, blocks: Collection[Block], findings: BlockFindings, notify: ProgressListener
-) -> _BlockSummary:
-    summary = _BlockSummary()
-    for conflict in false_statements(constraints):
-        summary.add_conflict(conflict)
-    false = frozenset(summary.conflicting)
-    for done, block in enumerate(blocks):
-        if done % _REPORT_EVERY == 0:
-            notify(ProgressEvent(CHECKING_KNOWLEDGE, done, len(blocks)))
-        _add_block(summary, block, findings.of(block, false))
-    notify(ProgressEvent(CHECKING_KNOWLEDGE, len(blocks), len(blocks)))
-    return summary
-
-
-def _add_block(summary: _BlockSummary, block: Block, found: BlockFinding) -> None:
-    members = set(block.statements)
-    for conflict in found.conflicts:
-        summary.add_conflict(conflict)
-    if not found.has_all_conflicts:
-        summary.is_cut_short = True
-        summary.unresolved |= members
-    if not found.feasible:
-        # Of products it is only known which are excluded; of soft statements, nothing where hard ones conflict.
-        hard = set(block.linear.statements[block.linear.hard].tolist())
-        summary.unresolved |= members - hard | {product.statement for product in block.products}
-        if not summary.conflicting & members:
-            summary.unexplored |= members
-        summary.needed |= members  # where nothing can hold, nothing is reported as redundant
-        summary.varying |= members
-        return
-    for number, sources in found.follows_from.items():
-        summary.follows.setdefault(number, set()).add(sources)
-    summary.needed |= members - set(found.follows_from)
-    summary.undecided |= set(found.undecided)
-    if not found.explored:
-        summary.unexplored |= members
-    summary.varying |= set(found.varying)
-    summary.pins += found.pins
-    summary.forced += found.forced
-    for number, others in found.impossible.items():
-        summary.excluded.setdefault(number, set()).update(others)
-    if found.products_hold:
-        sentence = "compares products, which is not convex: CPTs were found where it holds with all the others."
-        summary.notes.update(dict.fromkeys((number, sentence) for number in found.product_statements))
-    else:
-        summary.open_products |= set(found.product_statements)  # those in a conflict are taken out at the end
-
-
-def _add_search(summary: _BlockSummary, constraints: Constraints, search: GeneralSearch | None) -> None:
-    """What the search for CPTs showed of statements about probabilities that several CPTs make up."""
-    numbers = [number for number in constraints.general_statements if number not in summary.conflicting]
-    if search is None:
-        if summary.conflicts:
-            sentence = (
-                "is about a probability that several CPTs make up: it was not checked against the others, some of "
-            )
-            summary.open_general |= dict.fromkeys(numbers, f"{sentence}which conflict.")
-        return
-    if search.is_found:
-        sentence = "is about a probability that several CPTs make up: CPTs were found where it holds with all others."
-        hard = {each.statement for each in constraints.general if each.confidence is None}
-        summary.notes.update(dict.fromkeys((number, sentence) for number in numbers if number in hard))
-        return
-    for number in {*numbers, *search.culprits}:
-        if number in search.culprits:
-            summary.open_general[number] = (
-                "may contradict the others: no CPTs were found where all statements hold, but without it some were. "
-                "That is no proof."
-            )
-        else:
-            summary.open_general[number] = (
-                "is about a probability that several CPTs make up: no CPTs were found where it holds with all others. "
-                f"The nearest miss a statement by {search.missed:.2g}. That is no proof that there are none."
-            )
-
-
 def _statement_checks(
     knowledge: Knowledge,
     constraints: Constraints,
@@ -468,17 +275,6 @@ def _number_counts(constraints: Constraints) -> dict[int, int]:
     together = np.concatenate((pairs.T, np.array(products, dtype=np.int64).reshape(-1, 2)))
     statements, counts = np.unique(np.unique(together, axis=0)[:, 0], return_counts=True)
     return dict(zip(statements.tolist(), counts.tolist(), strict=True))
-
-
-def _counts_of(knowledge: Knowledge, data: TableLike, notify: ProgressListener) -> tuple[Counts, tuple[str, ...]]:
-    """The counts of every family, from the rows in which none of its values is missing; and the hidden variables."""
-    expansion = expand(with_noisy_families(knowledge))
-    families = layout_for_counts(expansion.network)
-    counts, hidden = empty(families), tuple[str, ...]()
-    notify(ProgressEvent(READING_DATA))
-    for part in read_for(knowledge, data, progress=shares_of(READING_DATA, notify)):
-        counts, hidden = merge(counts, count(families, extended(part, expansion.network))), part.hidden
-    return counts, (*hidden, *expansion.extra)
 
 
 def _data_use(counts: Counts, hidden: Collection[str], variables: Collection[str]) -> tuple[DataUse, ...]:
@@ -539,7 +335,7 @@ def _constraint_counts(constraints: Constraints, statements: int) -> list[int]:
 
 
 def _vacuous(
-    summary: _BlockSummary, constraints: Constraints, statements: Iterable[Statement], constraint_counts: list[int]
+    summary: BlockSummary, constraints: Constraints, statements: Iterable[Statement], constraint_counts: list[int]
 ) -> list[tuple[int, str]]:
     elsewhere = {*(each.statement for each in constraints.unlowered), *constraints.general_statements}
     found = []
@@ -558,7 +354,7 @@ def _vacuous(
 
 
 def _not_checked(
-    summary: _BlockSummary, constraints: Constraints, references: tuple[StatementReference, ...]
+    summary: BlockSummary, constraints: Constraints, references: tuple[StatementReference, ...]
 ) -> tuple[str, ...]:
     sentences = []
     conflicting = {number for conflict in summary.conflicts for number in conflict.statements}

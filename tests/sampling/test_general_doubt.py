@@ -22,7 +22,10 @@ DOUBTED = (
 
 
 @pytest.mark.slow
-def test_draws_are_those_that_weights_leave() -> None:
+@pytest.mark.parametrize("compiled", [False, True])
+def test_draws_are_those_that_weights_leave(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if compiled:
+        monkeypatch.setattr("credo.sampling.vectorised.general_updates.MOST_MOVES", 0)
     rows = NETWORK.sample(25, seed=1)
     many = credo.PosteriorOptions(chains=16, draws=5000, max_draws=5000)
     free = credo.fit(BARE, rows, f"{EVERYTHING}\n{HARD}", method="posterior", posterior=many)
@@ -54,8 +57,11 @@ def test_draws_are_those_that_weights_leave() -> None:
     assert joints_of(fit)[..., 1].sum(axis=(1, 2)).max() <= 0.6 + 1e-9
 
 
-@pytest.mark.slow  # `tests/test_combinations.py` always runs the same updates
-def test_they_are_weighed_and_the_others_hold() -> None:
+# `tests/test_combinations.py` always runs the compiled updates.
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_they_are_weighed_and_the_others_hold(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if compiled:
+        monkeypatch.setattr("credo.sampling.vectorised.general_updates.MOST_MOVES", 0)
     few = credo.PosteriorOptions(chains=4, draws=150, warmup=60, max_draws=150)
     text = f"{HARD}\nexpert x: P(c=s1) >= 0.95\nexpert y: P(a=s1 | c=s1) >= 0.1\nexpert y: P(b=s1 | a=s1) <= 0.9"
     fit = credo.fit(BARE, NETWORK.sample(40, seed=1), text, posterior=few)

@@ -11,6 +11,7 @@ else:
         chromium,
         heart,
         heart_fit,
+        learned,
         learned_heart,
         learned_tab,
         shared,

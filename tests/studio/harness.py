@@ -125,6 +125,15 @@ def studio(heart: Path) -> Iterator[Studio]:
 
 
 @pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory, heart_fit: Path) -> Iterator[Studio]:
+    """A studio that finds what was learned before."""
+    folder = copy_of_heart(tmp_path_factory.mktemp("learned") / "clinic")
+    shutil.copyfile(heart_fit, fit_file(folder / "heart.credo"))
+    with started(folder) as studio:
+        yield studio
+
+
+@pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     with started(copy_of_heart(tmp_path_factory.mktemp("studio") / "clinic")) as found:
         yield found
@@ -162,15 +171,23 @@ class Tab:
 
 
 @contextmanager
-def served(folder: Path, model: str | None = "heart.credo", table: str | None = "patients.csv") -> Iterator[Any]:
+def served(
+    folder: Path,
+    model: str | None = "heart.credo",
+    table: str | None = "patients.csv",
+    *,
+    port: int = 0,
+    token: str = TOKEN,
+) -> Iterator[Any]:
     """A studio that listens on a port of this machine, in a thread."""
     listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # another studio may just have ended there
+    listening.bind(("127.0.0.1", port))
     listening.listen(128)
     host = f"127.0.0.1:{listening.getsockname()[1]}"
     session = Session(Folder(folder))
     server = uvicorn.Server(
-        uvicorn.Config(make_app(session, TOKEN, [host]), log_level="error", timeout_graceful_shutdown=1, lifespan="on")
+        uvicorn.Config(make_app(session, token, [host]), log_level="error", timeout_graceful_shutdown=1, lifespan="on")
     )
 
     async def run() -> None:
@@ -181,7 +198,7 @@ def served(folder: Path, model: str | None = "heart.credo", table: str | None = 
     thread = Thread(target=lambda: asyncio.run(run()), daemon=True)
     thread.start()
     try:
-        yield f"http://{host}/?token={TOKEN}", session
+        yield f"http://{host}/?token={token}", session
     finally:
         server.should_exit = True
         thread.join(timeout=60)

@@ -28,7 +28,8 @@ READABLE = (
 )
 WRITABLE = (
     *("/api/updates", "/api/open", "/api/preview", "/api/save", "/api/marginals", "/api/most-probable"),
-    *("/api/sensitivity", "/api/predict", "/api/edit", "/api/declare", "/api/learn", "/api/cancel", "/api/upload"),
+    *("/api/sensitivity", "/api/predict", "/api/edit", "/api/declare", "/api/learn", "/api/explain"),
+    *("/api/cancel", "/api/upload"),
 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,17 +10,8 @@ import pytest
 import credo
 from credo.drawing.graphs import influence
 from credo.shipped import example
-from credo.studio.opening import fit_file
 from credo.studio.picture import WIDTH, picture_data, picture_key
-from tests.studio.harness import Studio, copy_of_heart, started
-
-
-@pytest.fixture(scope="module")
-def learned(tmp_path_factory: pytest.TempPathFactory, heart_fit: Path) -> Iterator[Studio]:
-    folder = copy_of_heart(tmp_path_factory.mktemp("learned") / "clinic")
-    shutil.copyfile(heart_fit, fit_file(folder / "heart.credo"))
-    with started(folder) as studio:
-        yield studio
+from tests.studio.harness import Studio
 
 
 def test_boxes_do_not_overlap_and_arrows_end_at_them(target: Studio) -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import signal
 import socket
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +17,9 @@ import credo
 from credo.shipped import example, example_names
 from credo.studio.check_process import UNCHANGED, Checker
 from credo.studio.folder import draft_of, read_draft, write_draft
-from credo.studio.opening import fit_file
 from credo.studio.serving import common_folder, serve
 from credo.studio.table import OpenTable
-from tests.helpers.amounts import seeds
-from tests.studio.harness import Studio, copy_of_heart, started, wait_for
+from tests.studio.harness import Studio, started, wait_for
 
 CONFLICT = "P(disease=1 | age=young, smoker=no, pressure=normal) is at least 30%\n"
 
@@ -277,164 +273,6 @@ def test_what_cannot_be_drawn_is_refused(target: Studio, change: dict[str, objec
     before = text_of(target)
     assert target.post("/api/edit", change).status_code == 422
     assert text_of(target) == before
-
-
-# Asking ---------------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def learned(tmp_path_factory: pytest.TempPathFactory, heart_fit: Path) -> Iterator[Studio]:
-    """A studio that finds what was learned before."""
-    folder = copy_of_heart(tmp_path_factory.mktemp("learned") / "clinic")
-    shutil.copyfile(heart_fit, fit_file(folder / "heart.credo"))
-    with started(folder) as studio:
-        yield studio
-
-
-def test_answers_are_those_of_the_fit(learned: Studio) -> None:
-    fit = learned.session.require_fit()
-    given = {"evidence": {"ecg": "abnormal"}, "do": {"smoker": "no"}, "soft": {"age": {"old": 2, "middle": 1}}}
-    bars = learned.post("/api/marginals", given).json()["bars"]
-    frame = fit.marginals("ecg=abnormal", interventions={"smoker": "no"}, soft={"age": {"old": 2, "middle": 1}})
-    assert [number for each in bars.values() for number, _, _ in each] == pytest.approx(frame["probability"].to_list())
-    states = learned.post("/api/most-probable", {"evidence": {"ecg": "abnormal"}}).json()["states"]
-    assert states == fit.most_probable("ecg=abnormal").to_dicts()
-    states = learned.post("/api/most-probable", given).json()["states"]
-    expected = fit.most_probable("ecg=abnormal", interventions={"smoker": "no"}, soft=given["soft"])
-    assert states == expected.to_dicts()
-    found = learned.post(
-        "/api/sensitivity", {"variable": "disease", "state": "1", "evidence": {"ecg": "abnormal"}}
-    ).json()
-    assert found["probability"] == fit.sensitivity("P(disease=1 | ecg=abnormal)").probability
-
-
-def test_a_table_is_scored_and_can_be_had_as_a_file(learned: Studio) -> None:
-    found = learned.post("/api/predict", {"targets": ["disease"]}).json()
-    assert found["total"] == 220
-    assert found["columns"][0] == "disease=0"
-    assert "id" in found["columns"]
-    answer = learned.get("/api/predictions")
-    assert len(answer.text.splitlines()) == 221
-    assert answer.headers["content-disposition"].startswith("attachment")
-
-
-@pytest.mark.parametrize(
-    ("path", "request_"),
-    [
-        ("/api/marginals", {"evidence": {"nobody": "x"}}),
-        ("/api/marginals", {"evidence": {"ecg": "x"}}),
-        ("/api/marginals", {"evidence": ["ecg"]}),
-        ("/api/marginals", {"soft": {"ecg": 3}}),
-        ("/api/most-probable", {"evidence": {"ecg": "x"}}),
-        ("/api/sensitivity", {}),
-        ("/api/predict", {"targets": []}),
-        ("/api/predict", {"targets": ["nobody"]}),
-        ("/api/learn", {"method": "magic"}),
-        ("/api/learn", {"seed": -1}),
-        ("/api/learn", {"starts": 0}),
-    ],
-)
-def test_questions_without_an_answer_are_messages(learned: Studio, path: str, request_: dict[str, object]) -> None:
-    answer = learned.post(path, request_)
-    assert answer.status_code == 422
-    assert answer.json()["error"]
-
-
-def test_without_a_fit_there_is_nothing_to_ask(studio: Studio) -> None:
-    assert studio.post("/api/marginals").json()["source"] is None
-    assert "Learn first" in studio.post("/api/most-probable").json()["error"]
-    assert studio.get("/api/report").status_code == 422
-    assert studio.get("/api/predictions").status_code == 422
-
-
-def test_a_fit_that_cannot_be_read_is_as_none(heart: Path) -> None:
-    fit_file(heart / "heart.credo").write_bytes(b"damaged")
-    with started(heart) as studio:
-        assert studio.session.require_opened().fit is None
-
-
-# Learning -------------------------------------------------------------------------------------------------------------
-
-
-def test_learning_needs_a_text_without_mistakes_and_a_table(studio: Studio) -> None:
-    studio.change(text_of(studio) + "smokr raises disease\n")
-    assert "Correct the mistakes" in studio.post("/api/learn").json()["error"]
-    studio.post("/api/open", {"model": "heart.credo"})
-    assert "no data" in studio.post("/api/learn").json()["error"]
-
-
-def test_learning_can_be_cancelled_and_its_crash_is_a_message(studio: Studio) -> None:
-    assert studio.post("/api/learn").status_code == 200
-    first = studio.session.run
-    assert first is not None
-    assert "under way" in studio.post("/api/learn").json()["error"]
-    assert studio.post("/api/cancel").status_code == 200
-    wait_for(lambda: studio.session.progress["event"] == "cancelled")
-    assert first.process.returncode not in (None, 0)
-
-    assert studio.post("/api/learn").status_code == 200
-    second = wait_for(lambda: studio.session.run)
-    os.kill(second.process.pid, signal.SIGKILL)
-    wait_for(lambda: studio.session.progress["event"] == "error")
-    assert "ended before it was done" in studio.session.progress["message"]
-    wait_for(lambda: studio.session.run is None)
-    assert studio.get("/api/state").status_code == 200
-
-
-# Anything at all ------------------------------------------------------------------------------------------------------
-
-ODD = (
-    None,
-    True,
-    0,
-    -1,
-    1e308,
-    "",
-    "x",
-    "ecg",
-    "😀\ud800",
-    [],
-    [None],
-    ["ecg"],
-    {},
-    {"ecg": None},
-    {"ecg": "abnormal"},
-    [[1]],
-)
-KEYS = {
-    "/api/updates": ("generation", "version", "updates"),
-    "/api/open": ("model", "table", "example", "format"),
-    "/api/preview": ("table", "format"),
-    "/api/marginals": ("evidence", "do", "soft", "before"),
-    "/api/most-probable": ("evidence", "do", "soft"),
-    "/api/sensitivity": ("variable", "state", "evidence", "do", "soft"),
-    "/api/predict": ("targets",),
-    "/api/edit": ("op", "name", "new", "states", "points", "parent", "child", "verb", "given", "low", "high", "about"),
-    "/api/learn": ("method", "prior", "seed", "starts", "complete_rows"),
-}
-OPS = (
-    *("add_variable", "rename", "remove_variable", "add_arc", "remove_arc", "set_states", "set_cuts"),
-    *("arc_statement", "probability_statement"),
-)
-
-
-@pytest.mark.parametrize("seed", seeds(3, 60))
-def test_odd_requests_are_refused_and_never_break_the_studio(learned: Studio, seed: int) -> None:
-    rng = random.Random(seed)
-    for path, keys in KEYS.items():
-        for _ in range(8):
-            request = {key: rng.choice(ODD) for key in keys if rng.random() < 0.7}
-            if path == "/api/edit" and rng.random() < 0.8:
-                request["op"] = rng.choice(OPS)
-            if path == "/api/learn":
-                request["method"] = "no method"  # nothing is to be started here
-            if path == "/api/open":
-                request.setdefault("table", "nowhere.csv")
-            if path == "/api/updates" and rng.random() < 0.5:
-                request["generation"] = learned.session.generation
-            answer = learned.post(path, request)
-            assert answer.status_code in (200, 409, 422), (path, request, answer.text)
-    assert learned.get("/api/state").status_code == 200
 
 
 # Starting -------------------------------------------------------------------------------------------------------------

@@ -13,12 +13,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+import credo
+from credo.io.network_files import write_network
+from credo.testing import andes_like_network
 from tests.studio.harness import opened_tab
 from tests.studio.test_browser import CONFLICT, TABLET, state, write
 
 ROOT = Path(__file__).resolve().parents[2]
+ANDES = ROOT.parent / "shared" / "networks" / "andes.bif"
 WINDOW = {"viewport": {"width": 1280, "height": 800}}
-NAMES = ("ask", "conflict", "look", "draw", "tablet")
+NAMES = ("ask", "conflict", "look", "draw", "andes", "tablet")
 
 
 def test_the_documentation_shows_every_picture() -> None:
@@ -62,5 +66,13 @@ def test_pictures(chromium: Browser, learned_heart: Path, tmp_path: Path) -> Non
         expect(tab.page.get_by_role("button", name="Clear evidence (1)")).to_be_visible()
         tab.page.wait_for_timeout(300)
         tab.page.screenshot(path=target / "tablet.png")
+
+    folder = tmp_path / "andes"
+    folder.mkdir()
+    write_network(credo.read_network(ANDES) if ANDES.exists() else andes_like_network(), folder / "andes.bif")
+    with opened_tab(chromium, folder.resolve(), WINDOW, "andes.bif", None) as tab:
+        expect(tab.page.locator(".far-names span").first).to_be_visible()
+        tab.page.wait_for_timeout(300)
+        tab.page.screenshot(path=target / "andes.png")
 
     assert all((target / f"{name}.png").stat().st_size > 10_000 for name in NAMES)

@@ -16,7 +16,7 @@ tempered (`kernels/doubtful_updates.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -69,6 +69,15 @@ class DoubtfulMoves:
     hard_bounds: Numbers
     starts: Indices  # (distributions of blocks + 1,) into parameters
     general: GeneralUpdates | None = None  # of CPTs that statements about any probability reach
+
+    blocks: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # the block of each pair
+
+    def pairs_apart_from_general(self) -> tuple[Pair, ...]:
+        """The pairs of blocks that no statement about any probability reaches."""
+        if self.general is None:
+            return self.pairs
+        reached = self.general.groups
+        return tuple(pair for pair, block in zip(self.pairs, self.blocks.tolist(), strict=True) if not reached[block])
 
     # Compiled ---------------------------------------------------------------------------------------------------------
 
@@ -211,11 +220,14 @@ def doubtful_moves(region: Region, doubted: DoubtedConstraints, general: General
     offsets = np.cumsum([0, *(block.size for block in region.blocks)])
     starts = np.concatenate([[0], *(end + offset for end, offset in zip(ends, offsets, strict=False))]).astype(np.int64)
     found, rows, bounds, free, distribution = [], [csr_array((0, size))], [np.zeros(0)], set(), 0
-    for block, part, has, first in zip(region.blocks, region.parts, doubted.blocks, offsets.tolist(), strict=False):
+    owners: list[int] = []
+    for number, (block, part, has) in enumerate(zip(region.blocks, region.parts, doubted.blocks, strict=True)):
+        first = int(offsets[number])
         if has:
             found += [
                 (first + i, first + j, distribution + int(block.distribution_of[i])) for i, j in _pairs(part.moves)
             ]
+            owners += [number] * (len(found) - len(owners))
             hard = part.inequalities
             shifted = hard.coefficients, hard.indices + first, hard.starts
             rows.append(csr_array(shifted, shape=(len(hard), size)))
@@ -230,7 +242,10 @@ def doubtful_moves(region: Region, doubted: DoubtedConstraints, general: General
         Pair(i, j, d, tuple(_differences(columns, i, j)), tuple(_differences(hard_columns, i, j))) for i, j, d in found
     ]
     sets = _renewed_together(doubted, starts, free)
-    return DoubtfulMoves(doubted, tuple(pairs), sets, matrix, hard_matrix, np.concatenate(bounds), starts, general)
+    of_blocks = np.array(owners, dtype=np.int64)
+    return DoubtfulMoves(
+        doubted, tuple(pairs), sets, matrix, hard_matrix, np.concatenate(bounds), starts, general, of_blocks
+    )
 
 
 def _renewed_together(doubted: DoubtedConstraints, starts: Indices, free: set[int]) -> tuple[tuple[int, ...], ...]:

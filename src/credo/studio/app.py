@@ -76,6 +76,7 @@ def make_app(session: Session, token: str, hosts: Collection[str]) -> ASGIApp:
         route("/api/edit", _edit),
         route("/api/declare", _declare),
         route("/api/learn", _learn),
+        route("/api/explain", _explain),
         route("/api/cancel", _cancel),
         route("/api/fit", _fit, "GET"),
         route("/api/explanation", _explanation, "GET"),
@@ -241,6 +242,12 @@ async def _declare(request: Request, session: Session) -> Any:
 
 async def _learn(request: Request, session: Session) -> Any:
     await session.learn(await json_of(request))
+    return {}
+
+
+async def _explain(request: Request, session: Session) -> Any:
+    await json_of(request)
+    await session.explain()
     return {}
 
 

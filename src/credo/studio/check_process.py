@@ -27,7 +27,7 @@ class Checker:
     """Checks one text after the other, each without what the checks before found out; a class because it remembers."""
 
     def __init__(self) -> None:
-        from credo.checking import CheckMemory
+        from credo.check_memory import CheckMemory
 
         self._memory = CheckMemory()
         self._last: tuple[object, ...] = ()

@@ -10,9 +10,12 @@ import os
 import sys
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from credo.progress import ProgressEvent
+from credo.progress import ProgressEvent, ProgressListener
+
+if TYPE_CHECKING:
+    from credo.user_results import Fit
 
 EVERY = 0.1  # seconds between two events of the same phase
 
@@ -43,10 +46,9 @@ def main() -> int:
 
 
 def _learn(job: dict[str, Any], tell: Any) -> None:
-    from credo.fitting import fit
-    from credo.io.network_files import read_network
-    from credo.options import EMOptions
-    from credo.studio.table import table_of_job
+    """Learn and save, or take what was saved; then explain it, and write the report."""
+    from credo.studio.explanation_data import explanation_data
+    from credo.user_results import load
 
     last = ("", 0.0)
 
@@ -58,12 +60,32 @@ def _learn(job: dict[str, Any], tell: Any) -> None:
             tell(event="progress", phase=event.phase, share=event.share, detail=event.detail)
 
     folder = Path(job["folder"])
+    if "fit" in job:
+        found = load(job["fit"])
+    else:
+        found = _fit(job, progress)
+        found.save(folder / "learned.fit")
+        tell(event="fitted")
+    explanation = found.explain(progress=progress)
+    content = explanation_data(found, explanation)
+    (folder / "explanation.json").write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
+    tell(event="explained")
+    found.report(folder / "report.html", explanation=explanation, progress=progress)
+    tell(event="done")
+
+
+def _fit(job: dict[str, Any], progress: ProgressListener) -> Fit:
+    from credo.fitting import fit
+    from credo.io.network_files import read_network
+    from credo.options import EMOptions
+    from credo.studio.table import table_of_job
+
     text = job["text"] + "\n"
     network = None if job["network"] is None else read_network(job["network"])
     options = job["options"]
     table = table_of_job(job["data"])
     assert table is not None
-    found = fit(
+    return fit(
         text if network is None else network,
         table.data,
         None if network is None else text,
@@ -74,16 +96,6 @@ def _learn(job: dict[str, Any], tell: Any) -> None:
         em=EMOptions(starts=options["starts"]),
         progress=progress,
     )
-    found.save(folder / "learned.fit")
-    tell(event="fitted")
-    from credo.studio.explanation_data import explanation_data
-
-    explanation = found.explain(progress=progress)
-    content = explanation_data(found, explanation)
-    (folder / "explanation.json").write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
-    tell(event="explained")
-    found.report(folder / "report.html", explanation=explanation, progress=progress)
-    tell(event="done")
 
 
 if __name__ == "__main__":

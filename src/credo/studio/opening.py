@@ -84,10 +84,17 @@ def open_files(model: Path | None, table: OpenTable | None, folder: Folder) -> O
     opened.reading = read(text, given, table)
     try:
         opened.fit = load(fit_file(knowledge))
-        opened.fitted_text = None
+        opened.fitted_text = text if _is_learned_from(opened.fit, opened.reading) else None
     except CredoError:  # there is none, or another version of credo wrote it
         opened.fit = None
     return opened
+
+
+def _is_learned_from(fit: Fit, reading: Reading) -> bool:
+    """Whether a fit that was saved rests on the statements of this text."""
+    if reading.knowledge is None or reading.network is None or reading.mistakes:
+        return False
+    return fit.knowledge.statements == reading.knowledge.statements and fit.network.same_structure(reading.network)
 
 
 def _stem(path: Path) -> str:

@@ -174,27 +174,37 @@ class Session:
     # Learning ---------------------------------------------------------------------------------------------------------
 
     async def learn(self, given: Any) -> None:
-        """Start to learn; one run at a time."""
+        """Start to learn."""
         opened = self.require_opened()
         options = learning.options_from(given)
         if opened.table is None:
             raise OptionError("There are no data to learn from: open a table first.")
         if opened.reading.mistakes or opened.reading.message:
             raise OptionError("Correct the mistakes in the knowledge first.")
+        await self._start(
+            opened,
+            {
+                "text": opened.document.text,
+                "network": None if opened.network_file is None else str(opened.network_file),
+                "data": opened.table.job(),
+                "options": asdict(options),
+            },
+        )
+
+    async def explain(self) -> None:
+        """Explain what was learned in a session before, and write its report."""
+        self.require_fit()
+        opened = self.require_opened()
+        await self._start(opened, {"fit": str(fit_file(opened.knowledge))})
+
+    async def _start(self, opened: Opened, job: dict[str, Any]) -> None:
+        """Start a run; one at a time."""
         async with self._lock:
             if self.run is not None:
                 raise OptionError("Learning is under way already: wait, or cancel it.")
             folder = Path(tempfile.mkdtemp(dir=self.scratch))
-            text = opened.document.text
-            job = {
-                "text": text,
-                "network": None if opened.network_file is None else str(opened.network_file),
-                "data": opened.table.job(),
-                "folder": str(folder),
-                "options": asdict(options),
-            }
-            self.run = await learning.start(job)
-            self._following = asyncio.create_task(self._follow(self.run, opened, text, folder))
+            self.run = await learning.start({**job, "folder": str(folder)})
+            self._following = asyncio.create_task(self._follow(self.run, opened, job.get("text", ""), folder))
         await self._progress({"event": "started"})
 
     async def _follow(self, run: learning.Run, opened: Opened, text: str, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -23,6 +24,7 @@ MOST_KEPT = 50_000_000  # bytes of a file whose columns are kept between two key
 MOST_PREVIEWED = 20_000_000  # bytes of a file that is read to show its first rows
 FEW_ROWS = 4
 LONG_CELL = 60  # letters
+DECLARE = re.compile(r"table_format=TableFormat\(.*?\), or --\w+ .+? on the command line")  # as `declaration` says it
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def preview(table: OpenTable) -> dict[str, Any]:
             answer["rows"] = [[_shortened(cell) for cell in row] for row in frame.head(FEW_ROWS).iter_rows()]
             answer["total"] = len(frame)
     except (CredoError, OSError) as error:
-        answer["problem"] = str(error)
+        answer["problem"] = DECLARE.sub("choose it above", str(error))
     return answer
 
 

@@ -48,8 +48,11 @@ class DoubtfulUpdates:
     members: csr_array  # (meanings, doubted constraints)
     speakers: csr_array  # (meanings, statements)
 
-    def update(self, theta: Numbers, shape: Numbers, rng: np.random.Generator) -> None:
-        """One sweep: reliabilities, then every pair; θ and s·b + N are (parameters of blocks or more, chains)."""
+    def update(self, theta: Numbers, shape: Numbers, rng: np.random.Generator) -> Numbers:
+        """One sweep: reliabilities, then every pair; θ and s·b + N are (parameters of blocks or more, chains).
+
+        Returns what it is worth that each meaning is true, (meanings, chains).
+        """
         moves, doubted = self.moves, self.moves.doubted
         size, chains = moves.matrix.shape[1], theta.shape[1]
         pad = np.full((1, chains), UNBOUNDED)
@@ -58,24 +61,32 @@ class DoubtfulUpdates:
         broken = np.zeros((doubted.count + 1, chains), dtype=np.int64)
         broken[:-1] = self.members @ (slack[:-1] < -ROUNDING).astype(np.float64)
         true = (broken[:-1] == 0)[doubted.meanings] & ~doubted.statements.false[:, None]
+        if doubted.general is not None and len(doubted.places):
+            numbers = doubted.statements.numbers[doubted.places].tolist()
+            true[doubted.places] &= doubted.general.true(theta[: doubted.parameters].T, numbers)
         odds = self.speakers @ doubted.statements.log_odds(true, rng)
         odds = np.concatenate((odds, np.zeros((1, chains))))
         for batch in self.batches:
             move_pairs(batch, shape, theta, slack, hard, broken, odds, rng)
+        return odds[:-1]
 
 
 def doubtful_updates(moves: DoubtfulMoves) -> DoubtfulUpdates:
-    """The same moves in batches that share no distribution, no statement and no hard constraint."""
+    """The same moves in batches that share no distribution, no statement and no hard constraint.
+
+    Distributions of blocks that statements about any probability reach are left to `general_updates.py`.
+    """
     statement_of = moves.doubted.linear.statements
     touched: list[dict[int, list[Row]]] = []
-    for pair in moves.pairs:
+    pairs = moves.pairs_apart_from_general()
+    for pair in pairs:
         own: dict[int, list[Row]] = {}
         for row, change in pair.doubted:
             own.setdefault(int(statement_of[row]), []).append((row, change))
         touched.append(own)
     resources = [
         {("d", pair.distribution), *(("h", row) for row, _ in pair.hard), *(("s", statement) for statement in own)}
-        for pair, own in zip(moves.pairs, touched, strict=True)
+        for pair, own in zip(pairs, touched, strict=True)
     ]
     found = []
     for members in independent_batches(resources, [len(own).bit_length() for own in touched]):
@@ -88,13 +99,13 @@ def doubtful_updates(moves: DoubtfulMoves) -> DoubtfulUpdates:
             for slot, its_rows in enumerate(own.values()):
                 for depth, (row, change) in enumerate(its_rows):
                     rows[slot, depth, column], changes[slot, depth, column] = row, change
-        pairs = [moves.pairs[m] for m in members]
+        moved = [pairs[m] for m in members]
         found.append(
             PairBatch(
-                np.array([pair.first for pair in pairs]),
-                np.array([pair.second for pair in pairs]),
-                padded([[row for row, _ in pair.hard] for pair in pairs], len(moves.hard_bounds)),
-                padded_values([[change for _, change in pair.hard] for pair in pairs], 1.0),
+                np.array([pair.first for pair in moved]),
+                np.array([pair.second for pair in moved]),
+                padded([[row for row, _ in pair.hard] for pair in moved], len(moves.hard_bounds)),
+                padded_values([[change for _, change in pair.hard] for pair in moved], 1.0),
                 padded([list(own) for own in statements], moves.doubted.count),
                 rows,
                 changes,

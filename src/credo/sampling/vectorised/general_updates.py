@@ -14,10 +14,12 @@ import numpy as np
 
 from credo.kernels.sampler_arrays import GeneralArrays, Geometry
 from credo.sampling.directions import without_rays
+from credo.sampling.doubted_statements import DoubtedConstraints
 from credo.sampling.general_updates import GeneralRegion, GeneralUpdates
 from credo.sampling.region import Region, geometry_of
 from credo.sampling.vectorised import CHAINS
 from credo.sampling.vectorised.batches import SMALLEST
+from credo.sampling.vectorised.doubted_lines import DoubtedLine, DoubtedLines
 from credo.sampling.vectorised.moves import MOST_STEPS_OUT, STEP_OUT, Which, slice_within, split, step_out, taken
 from credo.statistics.general_statements import SumGroup
 from credo.statistics.inference.batched import Plan, batch_fastest, make_plan, sum_out
@@ -27,7 +29,8 @@ MOST_CELLS = 4_000_000  # of all cliques, for all sums and chains: what is more 
 MOST_MOVES = 200
 ROUNDING, NOTHING = 1e-12, 1e-15
 
-Move = tuple[Indices, Numbers, Indices, Numbers]  # parameters and their changes, constraints and theirs
+# Parameters and their changes, constraints and theirs, and what may be wrong.
+Move = tuple[Indices, Numbers, Indices, Numbers, DoubtedLine | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +51,7 @@ class GeneralSweeps:
     start: Numbers  # (parameters of blocks,) where chains start
     families: tuple[str, ...]
     plans: tuple[tuple[FamilyPlan, ...], ...]
+    doubted: DoubtedLines | None = None
     bounds: Numbers = field(default_factory=lambda: np.zeros(0))
     matrix: Any = None  # (constraints, parameters)
     moves: tuple[tuple[Move, ...], ...] = ()  # of each CPT
@@ -63,15 +67,20 @@ class GeneralSweeps:
         self.bounds = geometry.bounds
         self.moves = tuple(
             tuple(
-                _move(geometry, int(move))
+                _move(geometry, int(move), self.doubted)
                 for move in arrays.moves[arrays.move_starts[number] : arrays.move_starts[number + 1]]
             )
             for number in self._numbers
         )
 
-    def update(self, theta: Numbers, shape: Numbers, rng: np.random.Generator) -> None:
-        """Every CPT once; θ is (parameters of blocks + 1, chains), the last is padding."""
+    def update(self, theta: Numbers, shape: Numbers, rng: np.random.Generator, odds: Numbers | None = None) -> None:
+        """Every CPT once; θ is (parameters of blocks + 1, chains), the last is padding.
+
+        `odds` are what it is worth that statements which may be wrong are true, (meanings, chains).
+        """
         arrays, chains = self.updates.arrays, theta.shape[1]
+        if self.doubted is not None and odds is not None:
+            self.doubted.begin(theta, odds)
         edge = len(theta) - 1
         cells = np.repeat(arrays.cpts[:, None], chains, axis=1)
         inside = np.flatnonzero(arrays.places[:edge] >= 0)
@@ -91,7 +100,7 @@ class GeneralSweeps:
                 for index, value in zip(move[0].tolist(), move[1].tolist(), strict=True):
                     own = slice(int(arrays.entry_starts[index]), int(arrays.entry_starts[index + 1]))
                     np.add.at(changes, arrays.entry_statements[own], value * arrays.entry_values[own])
-                _move_line(arrays, move, theta, shape, slack, sums, slopes, linear, changes, rng)
+                _move_line(arrays, move, theta, shape, slack, sums, slopes, linear, changes, self.doubted, rng)
             inside = np.flatnonzero((arrays.places[:edge] >= first) & (arrays.places[:edge] < last))
             cells[arrays.places[inside]] = theta[inside]
 
@@ -130,6 +139,7 @@ def general_sweeps(
     region: Region,
     memory_limit: int | None = None,
     most_cells: int = MOST_CELLS,
+    doubted: DoubtedConstraints | None = None,
 ) -> GeneralSweeps | None:
     """The updates of small problems; None for others, which compiled code updates."""
     statements, network = general.statements, general.statements.network
@@ -155,20 +165,19 @@ def general_sweeps(
             plan = make_plan(group.plan.sizes, scopes, members, network.names, memory_limit)
             own.append(FamilyPlan(group, plan, tuple(sorted(members).index(member) for member in members)))
         plans.append(tuple(own))
-    found = GeneralSweeps(general, updates, region.start, families, tuple(plans))
+    none = np.zeros((0, CHAINS))
+    lines = None if doubted is None else DoubtedLines(doubted, updates.arrays, none, none)
+    found = GeneralSweeps(general, updates, region.start, families, tuple(plans), lines)
     found.learn(region)
     return found
 
 
-def _move(geometry: Geometry, move: int) -> Move:
+def _move(geometry: Geometry, move: int, doubted: DoubtedLines | None) -> Move:
     entries = slice(int(geometry.move_starts[move]), int(geometry.move_starts[move + 1]))
     changed = slice(int(geometry.delta_starts[move]), int(geometry.delta_starts[move + 1]))
-    return (
-        geometry.move_indices[entries],
-        geometry.move_values[entries],
-        geometry.delta_constraints[changed],
-        geometry.delta_values[changed],
-    )
+    indices, values = geometry.move_indices[entries], geometry.move_values[entries]
+    line = None if doubted is None else doubted.along(indices, values)
+    return indices, values, geometry.delta_constraints[changed], geometry.delta_values[changed], line
 
 
 def _move_line(
@@ -181,10 +190,11 @@ def _move_line(
     slopes: Numbers,
     linear: Numbers,
     changes: Numbers,
+    doubted: DoubtedLines | None,
     rng: np.random.Generator,
 ) -> None:
     """All chains along one direction, by a slice in the log-odds of the place between the two ends."""
-    indices, values, constraints, deltas = move
+    indices, values, constraints, deltas, line = move
     old, rising = theta[indices], values > 0.0
     limits = -old / values[:, None]
     low = limits[rising].max(axis=0, initial=-np.inf)
@@ -202,7 +212,14 @@ def _move_line(
     length, zeros = high - low, limits
     gaps = np.where(rising[:, None], low - zeros, zeros - high)
     exponents = shape[indices] - 1.0
-    others = [number for number in np.flatnonzero(~arrays.single).tolist() if _changes(arrays, number, slopes, changes)]
+    bound = np.flatnonzero(~arrays.single & (arrays.meanings < 0)).tolist()
+    others = [number for number in bound if _changes(arrays, number, slopes, changes)]
+
+    def excess(number: int, step: Numbers, which: Which) -> Numbers:
+        here = taken(sums, which), taken(slopes, which), taken(linear, which)
+        return _excess(arrays, number, *here, changes, step)
+
+    doubts = None if doubted is None or line is None else doubted.terms(line, excess)
 
     def log_density(odds: Numbers, which: Which) -> Numbers:
         near, far = split(odds)  # near: the share from the low end
@@ -211,11 +228,13 @@ def _move_line(
         own = own + np.abs(values)[:, None] * taken(gaps, which)
         density = -np.abs(odds) - 2.0 * np.log1p(np.exp(-np.abs(odds)))
         density = density + (taken(exponents, which) * np.log(np.maximum(own, SMALLEST))).sum(axis=0)
+        step = taken(low, which) + whole * near
         if others:
-            step = taken(low, which) + whole * near
             density = density + _statement_terms(
                 arrays, others, taken(sums, which), taken(slopes, which), taken(linear, which), changes, step
             )
+        if doubts is not None:
+            density = density + doubts(step, which)
         return np.asarray(density)
 
     now = np.log(-low / high)
@@ -228,6 +247,8 @@ def _move_line(
     theta[indices] = np.where(moved, np.maximum(own, SMALLEST), old)
     step = np.where(moved, low + length * near, 0.0)
     slack[constraints] -= deltas[:, None] * step
+    if doubted is not None and line is not None:
+        doubted.move(line, step)
     sums += slopes * step
     linear += changes[:, None] * step
 
@@ -243,7 +264,7 @@ def _within_statements(
     arrays: GeneralArrays, sums: Numbers, slopes: Numbers, low: Numbers, high: Numbers
 ) -> tuple[Numbers, Numbers]:
     """The ends of a line, cut where statements about one conditional probability end."""
-    for number in np.flatnonzero(arrays.single).tolist():
+    for number in np.flatnonzero(arrays.single & (arrays.meanings < 0)).tolist():
         term = int(arrays.term_starts[number])
         above, below, coefficient = int(arrays.above[term]), int(arrays.below[term]), float(arrays.coefficients[term])
         bound, sign = float(arrays.bounds[number]) / coefficient, 1.0 if coefficient > 0.0 else -1.0
@@ -272,20 +293,27 @@ def _statement_terms(
     """What other statements add to the log density: 0 or −∞, or −w/2·violation² of soft ones."""
     density = np.zeros(len(step))
     for number in numbers:
-        total = linear[number] + step * changes[number] - arrays.bounds[number]
-        possible = np.ones(len(step), dtype=np.bool_)
-        for term in range(int(arrays.term_starts[number]), int(arrays.term_starts[number + 1])):
-            above, below = int(arrays.above[term]), int(arrays.below[term])
-            value = sums[above] + step * slopes[above]
-            if below >= 0:
-                under = sums[below] + step * slopes[below]
-                possible &= under > 0.0
-                value = value / np.where(under > 0.0, under, 1.0)
-            total = total + arrays.coefficients[term] * value
-        total = np.where(possible, total, -np.inf)
+        total = _excess(arrays, number, sums, slopes, linear, changes, step)
         if np.isnan(arrays.weights[number]):
             density = np.where(total > ROUNDING, -np.inf, density)
         else:
             counts = (total > 0.0) | (bool(arrays.equality[number]) & np.isfinite(total))
             density = density - np.where(counts, 0.5 * arrays.weights[number] * np.where(counts, total, 0.0) ** 2, 0.0)
     return density
+
+
+def _excess(
+    arrays: GeneralArrays, number: int, sums: Numbers, slopes: Numbers, linear: Numbers, changes: Numbers, step: Numbers
+) -> Numbers:
+    """By how much a statement is missed after steps; −∞ where a condition has no probability."""
+    total = linear[number] + step * changes[number] - arrays.bounds[number]
+    possible = np.ones(len(step), dtype=np.bool_)
+    for term in range(int(arrays.term_starts[number]), int(arrays.term_starts[number + 1])):
+        above, below = int(arrays.above[term]), int(arrays.below[term])
+        value = sums[above] + step * slopes[above]
+        if below >= 0:
+            under = sums[below] + step * slopes[below]
+            possible &= under > 0.0
+            value = value / np.where(under > 0.0, under, 1.0)
+        total = total + arrays.coefficients[term] * value
+    return np.where(possible, total, -np.inf)

@@ -87,7 +87,7 @@ def model_of(region: Region, sampled: SampledDistributions, hyperparameters: Hyp
     """The arrays that every sweep needs."""
     from scipy.sparse import csr_array
 
-    arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyperparameters)
+    arrays = arrays_of(sampled, region.start, region.compared, hyperparameters)
     sizes = np.diff(sampled.starts)
     count, families = len(sizes), len(sampled.names)
     owners = np.repeat(np.arange(count), sizes)
@@ -265,10 +265,9 @@ def sweep(
         for batch in plan.updates:
             if rng.random() < batch.chance:
                 update_jointly(batch, mixture, plan.extras, state.theta, rng)
-        if model.doubtful is not None:
-            model.doubtful.update(state.theta, state.shape, rng)
+        odds = None if model.doubtful is None else model.doubtful.update(state.theta, state.shape, rng)
         if model.general is not None:
-            model.general.update(state.theta, state.shape, rng)
+            model.general.update(state.theta, state.shape, rng, odds)
         plan.normalise(state.theta)
     starts = model.sampled.starts[model.sampled.constrained :] - edge
     state.free_logs = _normalised(log_gamma(state.shape[edge:], rng), starts)

@@ -1,0 +1,102 @@
+"""What checks of knowledge that changes little by little use again: counts, findings of blocks, plausibilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from credo.constraints.block_findings import BlockFindings
+from credo.constraints.constraint_set import Constraints
+from credo.constraints.noisy_families import with_noisy_families
+from credo.explain.contradictions import DataComparison, compare_with_data
+from credo.explain.plausibility import Plausibility
+from credo.io.dataset import extended
+from credo.knowledge import Knowledge
+from credo.knowledge.statements import NoisyFamily, Order, Statement, TiedRows
+from credo.model.expansion import expand
+from credo.model.network import Network
+from credo.progress import (
+    READING_DATA,
+    ProgressEvent,
+    ProgressListener,
+    shares_of,
+)
+from credo.statistics.counts import Counts, count, empty, layout_for_counts, merge
+from credo.statistics.tied_columns import read_for
+from credo.types import TableLike
+
+
+@dataclass(slots=True)
+class CheckMemory:
+    """What checks of knowledge that changes little by little can use again; not frozen, because it is a cache.
+
+    Findings of blocks are known by the content of the block, and the plausibility of a statement depends on nothing but
+    the statement, the network, the order of states and the counts.
+    """
+
+    blocks: BlockFindings = field(default_factory=BlockFindings)
+    mark: object = None  # of the data that were counted
+    counted: tuple[Network, tuple[Statement, ...], Counts, tuple[str, ...]] | None = None
+    plausible: dict[Statement, tuple[Plausibility, bool]] = field(default_factory=dict)  # and if it is too small
+    context: tuple[object, ...] = ()  # that these were computed in
+
+    def counts_of(
+        self, knowledge: Knowledge, data: TableLike, notify: ProgressListener
+    ) -> tuple[Counts, tuple[str, ...]]:
+        """The counts of every family; those of the check before where neither the data nor the network changed."""
+        shaping = tuple(each for each in knowledge.statements if isinstance(each, NoisyFamily | TiedRows))
+        known = self.counted
+        if known is None or known[1] != shaping or not _is_same_network(known[0], knowledge.network):
+            known = self.counted = (knowledge.network, shaping, *counts_for(knowledge, data, notify))
+        return known[2], known[3]
+
+    def _is_known_context(
+        self, network: Network, shaping: tuple[Statement, ...], counts: Counts | None, seed: int
+    ) -> bool:
+        if not self.context:
+            return False
+        known_network, known_shaping, known_counts, known_seed = self.context
+        same = known_shaping == shaping and known_counts is counts and known_seed == seed
+        return same and _is_same_network(known_network, network)
+
+    def compared(
+        self, knowledge: Knowledge, constraints: Constraints, counts: Counts | None, seed: int
+    ) -> DataComparison:
+        """Every statement compared with the data, those that are new here alone."""
+        shaping = tuple(each for each in knowledge.statements if isinstance(each, NoisyFamily | Order))
+        if not self._is_known_context(knowledge.network, shaping, counts, seed):
+            self.plausible = {}
+            self.context = (knowledge.network, shaping, counts, seed)
+        statements = knowledge.statements
+        lowered = {*constraints.linear.statements.tolist(), *(each.statement for each in constraints.products)}
+        fresh = {number for number in lowered if statements[number] not in self.plausible}
+        found = compare_with_data(constraints, counts, statements=fresh, seed=seed, knowledge=knowledge)
+        self.plausible = {
+            statements[number]: (found.plausible[number], number in found.too_small)
+            if number in fresh
+            else self.plausible[statements[number]]
+            for number in lowered
+        }
+        known = {number: self.plausible[statements[number]] for number in sorted(lowered)}
+        return DataComparison(
+            {**{number: plausibility for number, (plausibility, _) in known.items()}, **found.plausible},
+            frozenset(number for number, (_, too_small) in known.items() if too_small),
+        )
+
+
+def _is_same_network(one: object, other: Network) -> bool:
+    """Whether statements mean the same in two networks."""
+    if not isinstance(one, Network) or not one.same_structure(other):
+        return False
+    both = zip(one.variables, other.variables, strict=True)
+    return all(own.is_ordered == each.is_ordered for own, each in both)
+
+
+def counts_for(knowledge: Knowledge, data: TableLike, notify: ProgressListener) -> tuple[Counts, tuple[str, ...]]:
+    """The counts of every family, from the rows in which none of its values is missing; and the hidden variables."""
+    expansion = expand(with_noisy_families(knowledge))
+    families = layout_for_counts(expansion.network)
+    counts, hidden = empty(families), tuple[str, ...]()
+    notify(ProgressEvent(READING_DATA))
+    for part in read_for(knowledge, data, progress=shares_of(READING_DATA, notify)):
+        counts, hidden = merge(counts, count(families, extended(part, expansion.network))), part.hidden
+    return counts, (*hidden, *expansion.extra)

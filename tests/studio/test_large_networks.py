@@ -1,0 +1,75 @@
+"""A large network in Chromium: readable as a whole, a variable found, and a table that is not written as usual."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from credo.io.network_files import write_network
+from credo.testing import made_up_network
+from tests.studio.harness import Tab, opened_tab
+
+WINDOW = {"viewport": {"width": 1280, "height": 800}}
+
+OVERLAPS = """() => {
+  const boxes = [...document.querySelectorAll('.far-names span')].map((each) => each.getBoundingClientRect());
+  const covers = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  return boxes.filter((a, i) => boxes.some((b, j) => j > i && covers(a, b))).length;
+}"""
+
+
+@pytest.mark.slow
+def test_a_large_network_is_readable_as_a_whole_and_a_variable_is_found(chromium: Browser, tmp_path: Path) -> None:
+    network = made_up_network(120, (2, 3), (0.2, 0.6, 0.2), seed=3)  # thin enough for exact bars
+    write_network(network, tmp_path / "large.bif")
+    with opened_tab(chromium, tmp_path.resolve(), WINDOW, "large.bif", None) as tab:
+        page = tab.page
+        names = page.locator(".far-names span")
+        expect(names.first).to_be_visible()
+        assert names.count() > 30
+        assert page.evaluate(OVERLAPS) == 0
+        heights = page.evaluate(
+            "() => [...document.querySelectorAll('.far-names span')].map((each) => each.getBoundingClientRect().height)"
+        )
+        assert min(heights) >= 14  # pixels on the screen, however far away the network is
+        wanted = network.names[77]
+        page.get_by_label("Find a variable in the network").fill(wanted)
+        page.keyboard.press("Enter")
+        box = page.get_by_role("group", name=f"Variable {wanted}", exact=True)
+        expect(box.locator(".state").first).to_be_in_viewport()
+        expect(page.locator(".far-names")).to_have_count(0)  # near enough for bars
+        expect(page.get_by_role("combobox", name="How probable is")).to_have_value(wanted)
+        expect(page.locator(".react-flow__minimap")).to_be_visible()
+        assert tab.complaints == []
+
+
+@pytest.mark.slow
+def test_a_table_that_is_not_written_as_usual_is_opened(tab: Tab) -> None:
+    (tab.folder / "fever.csv").write_bytes("grippé|fever\nno|37,1\nyes|38,5\nno|36,8\nyes|39,0\n".encode("cp1252"))
+    page = tab.page
+    page.reload()
+    page.get_by_role("button", name="Open …").click()
+    page.get_by_role("combobox", name="Table").select_option("fever.csv")
+    page.get_by_label("Between cells").select_option("|")
+    page.get_by_label("Encoding").select_option("cp1252")
+    page.get_by_label("Decimals").select_option(",")
+    rows = page.get_by_role("region", name="The first rows of fever.csv")
+    expect(rows).to_contain_text("grippé")
+    expect(rows).to_contain_text("37.1")
+    page.get_by_role("button", name="Open these").click()
+    expect(page.get_by_role("group", name="Variable grippé")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_findings_are_grouped_and_one_that_the_data_contradict_is_left_out(tab: Tab) -> None:
+    page = tab.page
+    page.get_by_role("button", name=re.compile("leave this one out: line 17, sensitivity")).click()
+    expect(page.locator(".cm-content")).to_contain_text("# left out: sensitivity of ecg")
+    expect(page.get_by_text("Contradicted by the data (1)")).to_have_count(0)
+    page.get_by_text(re.compile(r"Consistent with the others \(7\)")).click()
+    expect(page.locator(".statements li")).to_have_count(7)
+    page.get_by_role("button", name="12: age raises disease").click()
+    expect(page.locator(".cm-activeLine")).to_have_text("age raises disease")
