@@ -38,7 +38,7 @@ def to_arviz(fit: FitResult, names: Sequence[str] | str | None = None) -> Any:
     """The draws of CPTs as ArviZ takes them; see `Fit.to_arviz`."""
     arviz = import_arviz("Handing draws to ArviZ")
     draws = labelled_draws(fit, names)
-    if hasattr(arviz, "InferenceData"):  # before version 1
+    if not takes_trees(arviz):
         return arviz.InferenceData(posterior=draws)
     import xarray
 
@@ -54,6 +54,11 @@ def import_arviz(purpose: str) -> Any:
     except ImportError:
         raise MissingExtraError("arviz", "arviz", purpose) from None
     return arviz
+
+
+def takes_trees(arviz: Any) -> bool:
+    """Whether it is version 1 or later: trees of xarray are what `InferenceData` was, whose name it still has."""
+    return int(arviz.__version__.partition(".")[0]) >= 1
 
 
 def labelled_draws(fit: FitResult, names: Sequence[str] | str | None = None) -> xarray.Dataset:

@@ -59,6 +59,8 @@ def test_ranks_of_each_chain(fit: credo.Fit, monkeypatch: pytest.MonkeyPatch) ->
 def test_from_version_1_on_arviz_is_given_a_tree(fit: credo.Fit, monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {}
     newer = SimpleNamespace(
+        __version__="1.3.0",
+        InferenceData=None,  # the name is still there
         plot_trace_dist=lambda tree, **options: given.update(trace=tree, **options),
         plot_rank=lambda tree, **options: given.update(rank=tree, **options),
     )

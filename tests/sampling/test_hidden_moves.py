@@ -31,7 +31,7 @@ def test_alone_they_leave_the_exact_posterior_of_what_they_move(line: Network) -
     assert moves is not None
     names = [sampled.names[family] for family in sampled.families[moves.distributions]]
     assert names == ["b", "b", "c", "c"]
-    arrays = arrays_of(sampled, (), np.zeros(0), np.zeros(0, dtype=np.bool_), FIXED)
+    arrays = arrays_of(sampled, np.zeros(0), np.zeros(0, dtype=np.bool_), FIXED)
     count = len(sampled.numbers)
     state = ChainState(np.full(10, 0.5), np.zeros(count, np.int64), np.full(6, 0.5), np.ones((3, 1)), np.ones(1))
     rng, drawn = np.random.default_rng(0), []

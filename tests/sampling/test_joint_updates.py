@@ -170,14 +170,14 @@ def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
 
     block, sampled, theta = exact_draws(name)
     region, hyper = region_of((block,)), Hyperparameters().resolved(sampled)
-    arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyper)
+    arrays = arrays_of(sampled, region.start, region.compared, hyper)
     chains = CompiledChains(region, sampled, arrays, hyper, 1, 0)
     state = chains.states[0]
     density = np.empty((1, 2, arrays.strengths.shape[1]))
-    active = np.ones(1, dtype=np.bool_)
+    passes = np.ones(len(chains.joint_updates.chances), dtype=np.int64)
     norms = np.empty_like(density)
     set_norms(arrays, state.means, norms)
-    set_density(state, active, norms, density)
+    set_density(state, passes, 0, norms, density)
     prior = arrays.cells, state.means, arrays.seen, arrays.strengths, arrays.uniform_components[0]
     prior = *prior, arrays.first_predicted[0], arrays.predicted, arrays.predicted_logs, density
     totals = np.add.reduceat(arrays.counts, arrays.starts[:-1])
@@ -187,7 +187,7 @@ def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
     generator = seeded(4)
     for point in after:
         for _ in range(8):
-            update_jointly(geometry, extras, mixture, chains.joint_updates, active, point, spare, order, generator)
+            update_jointly(geometry, extras, mixture, chains.joint_updates, passes, 0, point, spare, order, generator)
     assert_same_law(block, theta, after)
 
 

@@ -205,8 +205,7 @@ def test_chains_go_on_until_they_have_mixed() -> None:
     assert not more.findings
 
 
-def test_a_table_that_mixes_badly_is_updated_more_often() -> None:
-    """A block that joins tables counts for both."""
+def test_a_distribution_that_mixes_badly_is_updated_more_often() -> None:
     from credo.sampling.compiled_chains import MOST_EFFORT, CompiledChains
     from credo.sampling.region import region_of
 
@@ -218,11 +217,12 @@ def test_a_table_that_mixes_badly_is_updated_more_often() -> None:
     counts = Given(dict.fromkeys("abc", np.zeros((1, 2))))
     sampled = sampled_distributions(network, network.names, counts, blocks)  # type: ignore[arg-type]
     region, hyper = region_of(blocks), Hyperparameters()
-    run = CompiledChains(region, sampled, arrays_of(sampled, blocks, region.start, region.compared, hyper), hyper, 1, 0)
-    run.share_effort(np.array([400.0, 400.0, 30.0, 30.0, 90.0, 90.0]), 100.0)
-    assert run.effort.tolist() == [4, 4, 2]
-    run.share_effort(np.array([1.0, 1.0, 1.0, 1.0, 900.0, 900.0]), 100.0)
-    assert run.effort.tolist() == [MOST_EFFORT, MOST_EFFORT, 1]
+    run = CompiledChains(region, sampled, arrays_of(sampled, region.start, region.compared, hyper), hyper, 1, 0)
+    run.spent[:] = 50.0
+    for found, effort in (([400.0, 30.0, 90.0], [1, 3, 1]), ([1.0, np.nan, 900.0], [MOST_EFFORT, 1, 1])):
+        sizes = np.repeat(found, 2)
+        run.share_effort(sizes, 100.0 - sizes, 50)
+        assert run.effort.tolist() == effort
 
 
 def test_too_few_draws_are_reported_with_their_configurations() -> None:

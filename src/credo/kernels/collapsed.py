@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from credo.kernels.compiler import compiled
-from credo.kernels.cut_beta import draw_between, log_between
-from credo.kernels.gamma_draws import log_gamma_draw
 from credo.kernels.polytope_moves import SMALLEST, uniform
+from credo.kernels.range_classes import class_part, set_class_logs, shared_term
 from credo.kernels.sampler_arrays import BORROWING, ChainState, DistributionArrays, Given, Ranges
 from credo.kernels.slices import MOST_TRIALS, first_ends, is_last, next_ends, next_trial
 
@@ -28,66 +27,6 @@ WIDTH = 1.5  # of a first stretch, in log-odds
 FARTHEST = 300.0
 WEIGHT_SLICES = 2  # of two components each, in a sweep; given z, all of them are drawn afterwards
 MANY, FEW = 20, 5  # distributions, from which m and π are drawn in every sweep, and up to which in every fourth
-
-
-@compiled(**BORROWING)
-def shape_at(arrays: DistributionArrays, means: Any, d: int, g: int, i: int) -> float:
-    """s_g·b_g of one state: i counts all parameters."""
-    strength = arrays.strengths[arrays.seen[d], g]
-    if g < arrays.uniform_components[0]:
-        return strength / (arrays.starts[d + 1] - arrays.starts[d])
-    if g >= arrays.first_predicted[0]:
-        return strength * arrays.predicted[i]
-    return max(strength * means[arrays.cells[arrays.families[d]] + i - arrays.starts[d]], SMALLEST)
-
-
-@compiled(**BORROWING)
-def class_log(arrays: DistributionArrays, ranges: Ranges, means: Any, which: int, d: int, g: int) -> float:
-    """log L_g of a member of a class."""
-    total = data = inside = outside = value = 0.0
-    for i in range(arrays.starts[d], arrays.starts[d + 1]):
-        shape, count = shape_at(arrays, means, d, g, i), arrays.counts[i]
-        total += shape
-        data += count
-        if count > 0.0:
-            value += lgamma(shape + count) - lgamma(shape)
-        if ranges.named[i]:
-            inside += shape + count
-        else:
-            outside += shape + count
-    if data > 0.0:
-        value += lgamma(total) - lgamma(total + data)
-    return value + log_between(inside, outside, ranges.lows[which], ranges.highs[which])
-
-
-@compiled(**BORROWING)
-def set_class_logs(
-    arrays: DistributionArrays, ranges: Ranges, means: Any, family: int, first: int, last: int, logs: Any
-) -> None:
-    """log L_g of the shared classes of a CPT for components from `first` until `last`."""
-    for which in range(ranges.family_starts[family], ranges.family_starts[family + 1]):
-        if ranges.shared[which]:
-            for g in range(first, last):
-                d = ranges.numbers[ranges.class_starts[which]]
-                logs[which, g] = class_log(arrays, ranges, means, which, d, g)
-
-
-@compiled(**BORROWING)
-def set_fixed_logs(arrays: DistributionArrays, ranges: Ranges, means: Any) -> None:
-    """The same once for all, for components that depend on no mean; for each member where its base is predicted."""
-    for family in range(len(arrays.cells) - 1):
-        set_class_logs(arrays, ranges, means, family, 0, arrays.uniform_components[0], ranges.fixed_logs)
-    first, values, highest = arrays.first_predicted[0], ranges.member_values, ranges.member_logs
-    for which in range(len(ranges.lows)):
-        if not ranges.shared[which]:
-            continue
-        for k in range(ranges.class_starts[which], ranges.class_starts[which + 1]):
-            for g in range(values.shape[1]):
-                values[k, g] = class_log(arrays, ranges, means, which, ranges.numbers[k], first + g)
-                highest[which] = max(highest[which], values[k, g])
-        for k in range(ranges.class_starts[which], ranges.class_starts[which + 1]):
-            for g in range(values.shape[1]):
-                values[k, g] = np.exp(values[k, g] - highest[which])
 
 
 @compiled(**BORROWING)
@@ -114,73 +53,40 @@ def set_norms(arrays: DistributionArrays, means: Any, norms: Any) -> None:
 
 
 @compiled(**BORROWING)
-def set_values(
-    arrays: DistributionArrays, ranges: Ranges, state: ChainState, family: int, class_logs: Any, room: Given
-) -> None:
-    """Dir(θ | s_g·b_g) of a CPT's distributions whose θ is given, and L_g of its shared classes, up to a factor."""
+def set_value(arrays: DistributionArrays, state: ChainState, family: int, k: int, d: int, room: Given) -> None:
+    """Dir(θ | s_g·b_g) of a distribution whose θ is given, as a part of the largest."""
     components, first_pooled = arrays.strengths.shape[1], arrays.uniform_components[0]
     first_predicted = arrays.first_predicted[0]
     predicts = first_predicted == first_pooled  # otherwise the base of all pooled components is the mean
     cell, norms = arrays.cells[family], room.norms[family]
+    start, stop, seen = arrays.starts[d], arrays.starts[d + 1], arrays.seen[d]
+    plain = mean = 0.0
+    for i in range(start, stop):
+        room.logs[i] = np.log(max(state.theta[i], SMALLEST))
+        plain += room.logs[i]
+        base = arrays.predicted[i] if predicts else state.means[cell + i - start]
+        mean += base * room.logs[i]
+    highest = -np.inf
+    for g in range(components):
+        inner = plain / (stop - start) if g < first_pooled else mean
+        norm = norms[seen, g] if g < first_predicted else arrays.predicted_logs[d, g - first_predicted]
+        room.values[k, g] = norm + arrays.strengths[seen, g] * inner
+        highest = max(highest, room.values[k, g])
+    for g in range(components):
+        room.values[k, g] = np.exp(room.values[k, g] - highest)
+    room.inners[k], room.highest[k] = mean, highest
+
+
+@compiled(**BORROWING)
+def set_values(
+    arrays: DistributionArrays, ranges: Ranges, state: ChainState, family: int, class_logs: Any, room: Given
+) -> None:
+    """Dir(θ | s_g·b_g) of a CPT's distributions whose θ is given, and L_g of its shared classes, up to a factor."""
     for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
-        d = ranges.given[k]
-        start, stop, seen = arrays.starts[d], arrays.starts[d + 1], arrays.seen[d]
-        plain = mean = 0.0
-        for i in range(start, stop):
-            room.logs[i] = np.log(max(state.theta[i], SMALLEST))
-            plain += room.logs[i]
-            base = arrays.predicted[i] if predicts else state.means[cell + i - start]
-            mean += base * room.logs[i]
-        highest = -np.inf
-        for g in range(components):
-            inner = plain / (stop - start) if g < first_pooled else mean
-            norm = norms[seen, g] if g < first_predicted else arrays.predicted_logs[d, g - first_predicted]
-            room.values[k, g] = norm + arrays.strengths[seen, g] * inner
-            highest = max(highest, room.values[k, g])
-        for g in range(components):
-            room.values[k, g] = np.exp(room.values[k, g] - highest)
-        room.inners[k], room.highest[k] = mean, highest
+        set_value(arrays, state, family, k, ranges.given[k], room)
     if ranges.shares[family]:
-        set_class_logs(arrays, ranges, state.means, family, first_pooled, first_predicted, class_logs)
-
-
-@compiled(**BORROWING)
-def class_part(ranges: Ranges, weights: Any, which: int, logs: Any, alike: int) -> Any:
-    """Σ π_g·L_g over the components that are alike for all members, the scale of the others' L_g, and a log unit."""
-    unit = ranges.member_logs[which]
-    for g in range(alike):
-        unit = max(unit, logs[which, g])
-    total = 0.0
-    for g in range(alike):
-        total += weights[g] * np.exp(logs[which, g] - unit)
-    return total, np.exp(ranges.member_logs[which] - unit), unit
-
-
-@compiled(**BORROWING)
-def shared_term(ranges: Ranges, weights: Any, family: int, logs: Any) -> float:
-    """Σ n·log Σ_g π_g·L_g over the shared classes of a CPT, which have n members each."""
-    value, others, values = 0.0, ranges.member_values.shape[1], ranges.member_values
-    alike = len(weights) - others
-    for which in range(ranges.family_starts[family], ranges.family_starts[family + 1]):
-        if not ranges.shared[which]:
-            continue
-        first, last = ranges.class_starts[which], ranges.class_starts[which + 1]
-        total, factor, unit = class_part(ranges, weights, which, logs, alike)
-        value += (last - first) * unit
-        if factor == 0.0 or others == 0:
-            value += (last - first) * np.log(total)
-            continue
-        product = 1.0
-        for k in range(first, last):
-            own = 0.0
-            for g in range(others):
-                own += weights[alike + g] * values[k, g]
-            product *= total + factor * own
-            if not 1e-200 < product < 1e200:
-                value += np.log(product)
-                product = 1.0
-        value += np.log(product)
-    return value
+        first, last = arrays.uniform_components[0], arrays.first_predicted[0]
+        set_class_logs(arrays, ranges, state.means, family, first, last, class_logs)
 
 
 @compiled(**BORROWING)
@@ -248,8 +154,6 @@ def update_mean(
     """m of a CPT, state against state, by slices in the log-odds of their split, with z summed over."""
     means, weights, start, stop = state.means, state.weights[family], arrays.cells[family], arrays.cells[family + 1]
     states, first_pooled, components = stop - start, arrays.uniform_components[0], arrays.strengths.shape[1]
-    if first_pooled == arrays.first_predicted[0]:
-        return  # no component has it
     for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
         room.fixed[k] = 0.0
         for g in range(first_pooled):
@@ -354,6 +258,16 @@ def drawn_component(chances: Any, generator: Any) -> int:
 
 
 @compiled(**BORROWING)
+def given_component(ranges: Ranges, state: ChainState, weights: Any, k: int, room: Given, generator: Any) -> int:
+    """z of a distribution whose θ is given, with chances π_g·Dir(θ | s_g·b_g)."""
+    for g in range(len(weights)):
+        room.chances[g] = weights[g] * room.values[k, g]
+    chosen = drawn_component(room.chances, generator)
+    state.component[ranges.given[k]] = chosen
+    return chosen
+
+
+@compiled(**BORROWING)
 def choose_components(
     arrays: DistributionArrays,
     ranges: Ranges,
@@ -369,11 +283,7 @@ def choose_components(
     for g in range(len(weights)):
         members[family, g] = 0.0
     for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
-        for g in range(len(weights)):
-            chances[g] = weights[g] * room.values[k, g]
-        chosen = drawn_component(chances, generator)
-        state.component[ranges.given[k]] = chosen
-        members[family, chosen] += 1.0
+        members[family, given_component(ranges, state, weights, k, room, generator)] += 1.0
     for which in range(ranges.family_starts[family], ranges.family_starts[family + 1]):
         if not ranges.shared[which]:
             continue
@@ -414,8 +324,9 @@ def update_components(
         set_values(arrays, ranges, state, family, class_logs, room)
         count = ranges.given_starts[family + 1] - ranges.given_starts[family]
         if ranges.shares[family] or uniform(generator) * MANY < max(count, FEW):
-            update_mean(arrays, ranges, state, family, mean_concentration, class_logs, room, generator)
-            set_values(arrays, ranges, state, family, class_logs, room)
+            if arrays.uniform_components[0] < arrays.first_predicted[0]:  # else no component has a mean
+                update_mean(arrays, ranges, state, family, mean_concentration, class_logs, room, generator)
+                set_values(arrays, ranges, state, family, class_logs, room)
             update_weights_of(ranges, state, family, pooling_concentration, class_logs, room, generator)
         choose_components(arrays, ranges, state, family, members, class_logs, room, generator)
     for k in range(len(ranges.uninformative)):
@@ -426,44 +337,25 @@ def update_components(
             state.component[d] = drawn_component(room.chances, generator)
 
 
-# Values ---------------------------------------------------------------------------------------------------------------
-
-
 @compiled(**BORROWING)
-def scale_part(ranges: Ranges, start: int, stop: int, named: bool, total: float, theta: Any) -> None:
-    """States that are named, or those that are not: from logarithms of gamma variates to parts of their total."""
-    highest, count, together = -np.inf, 0, 0.0
-    for i in range(start, stop):
-        if ranges.named[i] == named:
-            highest = max(highest, theta[i])
-            count += 1
-    for i in range(start, stop):
-        if ranges.named[i] == named:
-            theta[i] = np.exp(theta[i] - highest) if count > 1 else 1.0
-            together += theta[i]
-    for i in range(start, stop):
-        if ranges.named[i] == named:
-            theta[i] = max(theta[i] * (total / together), SMALLEST)
-
-
-@compiled(**BORROWING)
-def draw_range(arrays: DistributionArrays, ranges: Ranges, state: ChainState, which: int, generator: Any) -> None:
-    """θ of the members of a class given z and m, where they belong to blocks: nobody needs the others."""
-    low, high, theta = ranges.lows[which], ranges.highs[which], state.theta
-    for k in range(ranges.class_starts[which], ranges.class_starts[which + 1]):
-        d = ranges.numbers[k]
-        if d >= arrays.constrained[0]:
+def choose_again(
+    arrays: DistributionArrays,
+    ranges: Ranges,
+    state: ChainState,
+    active: Any,  # (families,) whose components are all drawn
+    passes: Any,  # (distributions,)
+    now: int,
+    members: Any,
+    room: Given,
+    generator: Any,
+) -> None:
+    """z of distributions that take part in this pass, where others of their CPT do not."""
+    for family in range(len(members)):
+        if active[family]:
             continue
-        start, stop, component = arrays.starts[d], arrays.starts[d + 1], state.component[d]
-        inside = outside = 0.0
-        for i in range(start, stop):
-            shape = shape_at(arrays, state.means, d, component, i) + arrays.counts[i]
-            if ranges.named[i]:
-                inside += shape
-            else:
-                outside += shape
-            if stop - start > 2:
-                theta[i] = log_gamma_draw(shape, generator)
-        total, rest = draw_between(inside, outside, low, high, generator)
-        scale_part(ranges, start, stop, True, total, theta)
-        scale_part(ranges, start, stop, False, rest, theta)
+        for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
+            d = ranges.given[k]
+            if passes[d] > now:
+                set_value(arrays, state, family, k, d, room)
+                members[family, state.component[d]] -= 1.0
+                members[family, given_component(ranges, state, state.weights[family], k, room, generator)] += 1.0

@@ -1,7 +1,8 @@
 """The one door to Numba: `@compiled` makes a kernel of a function, which is compiled when it is first called.
 
 Importing a kernel imports no Numba, so that small work, which needs no kernel, starts at once. At its first call a
-kernel becomes a Numba dispatcher, and so do all kernels that its module can call.
+kernel becomes a Numba dispatcher, and so do all kernels that its module can call; those that Python calls are compiled
+apart from those that kernels call.
 
 Compiled code is kept on disk by Numba: in `NUMBA_CACHE_DIR` where that is set, else in `__pycache__` beside the
 kernel, else in the user's cache folder. Numba by itself asks only whether the file of a function has changed; but the
@@ -26,6 +27,8 @@ from typing import Any
 
 from credo.kernels.interrupts import uninterrupted
 
+# What only other kernels call needs no door for Python, which takes a third of the time to compile.
+INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _linking = RLock()
 _warned = False
 _timing: Any = None
@@ -38,8 +41,8 @@ class Kernel:
         update_wrapper(self, function)
         self.python = function  # the same, uncompiled
         self._options = options
-        self._dispatcher: Any = None
-        self._linked = False
+        self._dispatcher: Any = None  # that Python calls,
+        self._inner: Any = None  # and that other kernels call
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the compiled function; compile it first where it never was for arguments of these types.
@@ -47,24 +50,24 @@ class Kernel:
         An interrupt waits until it returns.
         """
         with uninterrupted():
-            if not self._linked:
+            if self._dispatcher is None:
                 with _linking:
-                    self._link()
+                    self._dispatcher = self._dispatcher or self._link({})
             return self._dispatcher(*arguments)
 
-    def _link(self) -> Any:
-        """Make a dispatcher of this kernel, and of all that its module calls: compilation looks them up by name.
+    def _link(self, options: dict[str, Any]) -> Any:
+        """A dispatcher of this kernel that finds those of all that its module calls: compilation looks them up by name.
 
         They are found in a copy of the module's names. In the module itself kernels stay kernels.
         """
-        if self._dispatcher is None:
-            namespace = dict(self.python.__globals__)
-            self._dispatcher = _dispatcher_of(_with_names(self.python, namespace), self._options)
-            for name, value in list(namespace.items()):
-                if isinstance(value, Kernel):
-                    namespace[name] = value._link()
-            self._linked = True
-        return self._dispatcher
+        namespace = dict(self.python.__globals__)
+        dispatcher = _dispatcher_of(_with_names(self.python, namespace), {**self._options, **options})
+        if options:
+            self._inner = dispatcher  # before what it calls, which may be itself
+        for name, value in list(namespace.items()):
+            if isinstance(value, Kernel):
+                namespace[name] = value._inner or value._link(INNER)
+        return dispatcher
 
 
 def compiled(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
@@ -92,7 +95,7 @@ def _dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any
     dispatcher = numba.njit(nogil=True, **options)(function)
     if hasattr(dispatcher, "enable_caching"):  # not where NUMBA_DISABLE_JIT leaves the function as it is
         try:
-            dispatcher._cache = _kernel_cache()(function)
+            dispatcher._cache = _kernel_cache()(function, "no_cpython_wrapper" in options)
         except (RuntimeError, OSError):  # "cannot cache function …: no locator available"
             _warn_of_memory(function)
     return dispatcher
@@ -131,13 +134,13 @@ def _kernel_cache() -> Any:
     from numba.core.caching import FunctionCache, IndexDataCacheFile
 
     class KernelCache(FunctionCache):
-        def __init__(self, function: Callable[..., Any]) -> None:
+        def __init__(self, function: Callable[..., Any], is_inner: bool) -> None:
             super().__init__(function)
             self._function = function
             stamp = source_stamp(Path(function.__code__.co_filename))
             self._cache_file = IndexDataCacheFile(
                 cache_path=self._cache_path,
-                filename_base=self._impl.filename_base,
+                filename_base=f"{self._impl.filename_base}{'.inner' if is_inner else ''}",
                 source_stamp=stamp,
             )
             # Numba compares its version before it unpickles an index, and the stamp after. An index of older sources

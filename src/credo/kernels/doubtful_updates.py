@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from credo.kernels.collapsed import shape_at
 from credo.kernels.compiler import compiled
 from credo.kernels.gamma_draws import draw_dirichlet, log_gamma_draw
 from credo.kernels.general_sweeps import statement_value
 from credo.kernels.polytope_moves import SMALLEST, log_split, uniform
 from credo.kernels.posterior_gibbs import set_shapes
+from credo.kernels.range_classes import shape_at
 from credo.kernels.sampler_arrays import ChainState, DistributionArrays, GeneralArrays, Underway
 
 FARTHEST = 600.0  # in log-odds
@@ -679,8 +679,8 @@ def update_doubtful(
                 doubt, number, general, underway, arrays, state, slack, hard, broken, odds, kept, chances, work, drawn,
                 generator,
             )  # fmt: skip
-    shape, active = np.empty(len(theta)), np.ones(len(arrays.cells) - 1, dtype=np.bool_)
-    set_shapes(arrays, state, active, shape)
+    shape = np.empty(len(theta))
+    set_shapes(arrays, state, arrays.seen, 0, shape)
     room, indices = pair_room(doubt, 0)
     for pair in range(len(doubt.firsts)):
         move_pair_doubtful(

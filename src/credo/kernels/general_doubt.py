@@ -86,8 +86,7 @@ def visit(
                 doubt, visits.sets[k], general, underway, arrays, state, own.slack, own.hard, own.broken, own.odds,
                 own.kept, own.chances, own.work, own.drawn, generator,
             )  # fmt: skip
-    active = np.ones(len(arrays.cells) - 1, dtype=np.bool_)
-    set_shapes(arrays, state, active, own.shape)
+    set_shapes(arrays, state, arrays.seen, 0, own.shape)
     for k in range(visits.pair_starts[family], visits.pair_starts[family + 1]):
         move_pair_doubtful(
             doubt, visits.pairs[k], general, underway, own.shape, state.theta, own.slack, own.hard, own.broken,
@@ -140,8 +139,7 @@ def general_doubtful_sweep(
         np.empty(len(arrays.families), dtype=np.int64),
         np.empty((2, max(edge, len(slack)))),
     )
-    active = np.ones(len(arrays.cells) - 1, dtype=np.bool_)
-    set_shapes(arrays, state, active, own.shape)
+    set_shapes(arrays, state, arrays.seen, 0, own.shape)
     messages = np.empty((tree.messages[-1], general.indicators.shape[1]))
     touched = np.empty(len(general.bounds), dtype=np.int64)
     work, work_indices = work_space(len(theta), len(limits))

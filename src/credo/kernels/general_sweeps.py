@@ -366,9 +366,8 @@ def general_sweep(
     slack = np.empty(len(geometry.bounds))
     for group in range(len(groups)):
         refresh(geometry, group, theta, slack)
-    active = np.ones(len(arrays.cells) - 1, dtype=np.bool_)
     shape, odds = np.empty(len(theta)), np.empty(0)
-    set_shapes(arrays, state, active, shape)
+    set_shapes(arrays, state, arrays.seen, 0, shape)
     messages = np.empty((tree.messages[-1], general.indicators.shape[1]))
     touched = np.empty(len(general.bounds), dtype=np.int64)
     work, indices = work_space(len(theta), len(slack))

@@ -17,9 +17,13 @@ from credo.kernels.polytope_moves import SMALLEST, extra_terms, uniform
 from credo.kernels.sampler_arrays import BORROWING, Extras, Geometry, JointUpdates, Mixture
 from credo.kernels.sweeps import NOTHING
 
-POWER = 0.1  # proposals near an end: as θ^(POWER − 1), no lighter there than components of strength 0.2 and two states
-
+# Proposals near an end: as θ^(POWER − 1), about as light there as components of strength 0.2 and two states. A power of
+# two: roots are then quicker than logarithms.
+POWER = 0.125
 SAME = 0.8  # how often a parameter is proposed like most of its update: uniformly, near zero, or near one
+
+
+# The density ----------------------------------------------------------------------------------------------------------
 
 
 @compiled(**BORROWING)
@@ -53,23 +57,37 @@ def moved_sums(mixture: Mixture, d: int, number: int, sums: Any, gain: float, ot
 
 
 @compiled(**BORROWING)
+def log_highest(mixture: Mixture, d: int, sums: Any) -> float:
+    """The logarithm of the largest term of Σ_g π_g·Dir(θ | s_g·b_g)·Π θ, of these sums of logarithms."""
+    family, seen, even = mixture.families[d], mixture.seen[d], sums[0] / (mixture.starts[d + 1] - mixture.starts[d])
+    first_predicted, highest = mixture.first_predicted, -np.inf
+    for g in range(mixture.strengths.shape[1]):
+        inner = even if g < mixture.uniform_components else sums[1]
+        norm = mixture.predicted_logs[d, g - first_predicted] if g >= first_predicted else 0.0
+        highest = max(highest, mixture.density[family, seen, g] + norm + mixture.strengths[seen, g] * inner)
+    return highest
+
+
+@compiled(**BORROWING)
+def log_others(mixture: Mixture, d: int, sums: Any, highest: float) -> float:
+    """How much all terms together are more than the largest: from 0 to the logarithm of their number."""
+    family, seen, even = mixture.families[d], mixture.seen[d], sums[0] / (mixture.starts[d + 1] - mixture.starts[d])
+    first_predicted, total = mixture.first_predicted, 0.0
+    for g in range(mixture.strengths.shape[1]):
+        inner = even if g < mixture.uniform_components else sums[1]
+        norm = mixture.predicted_logs[d, g - first_predicted] if g >= first_predicted else 0.0
+        total += np.exp(mixture.density[family, seen, g] + norm + mixture.strengths[seen, g] * inner - highest)
+    return np.log(total)
+
+
+@compiled(**BORROWING)
 def log_density(mixture: Mixture, d: int, sums: Any) -> float:
     """log Π θ^N · Σ_g π_g·Dir(θ | s_g·b_g), of these sums of logarithms."""
-    family, seen, states = mixture.families[d], mixture.seen[d], mixture.starts[d + 1] - mixture.starts[d]
-    plain, mean, data = sums
-    density, strengths, components = mixture.density, mixture.strengths, mixture.strengths.shape[1]
-    even, first_predicted = plain / states, mixture.first_predicted
-    highest = -np.inf
-    for g in range(components):
-        inner = even if g < mixture.uniform_components else mean
-        norm = mixture.predicted_logs[d, g - first_predicted] if g >= first_predicted else 0.0
-        highest = max(highest, density[family, seen, g] + norm + strengths[seen, g] * inner)
-    total = 0.0
-    for g in range(components):
-        inner = even if g < mixture.uniform_components else mean
-        norm = mixture.predicted_logs[d, g - first_predicted] if g >= first_predicted else 0.0
-        total += np.exp(density[family, seen, g] + norm + strengths[seen, g] * inner - highest)
-    return data - plain + highest + np.log(total)
+    highest = log_highest(mixture, d, sums)
+    return sums[2] - sums[0] + highest + log_others(mixture, d, sums, highest)
+
+
+# Proposals ------------------------------------------------------------------------------------------------------------
 
 
 @compiled(**BORROWING)
@@ -108,9 +126,9 @@ def allowed_interval(geometry: Geometry, updates: JointUpdates, step: int, order
 
 
 @compiled(**BORROWING)
-def power(value: float) -> float:
-    """value^POWER, without a power for the ends that most intervals have."""
-    return value if value == 0.0 or value == 1.0 else np.exp(POWER * np.log(value))
+def root(value: float) -> float:
+    """value^POWER."""
+    return np.sqrt(np.sqrt(np.sqrt(value)))
 
 
 @compiled(**BORROWING)
@@ -121,39 +139,61 @@ def proposed(low: float, high: float, kind: int, generator: Any) -> Any:
         value = low + share * (high - low)
         return value, 1.0 - value
     near, far = (low, high) if kind == 1 else (1.0 - high, 1.0 - low)
-    near, far = power(near), power(far)
-    value = max((near + share * (far - near)) ** (1.0 / POWER), SMALLEST)
+    near, far = root(near), root(far)
+    value = near + share * (far - near)
+    value *= value
+    value *= value
+    value = max(value * value, SMALLEST)
     return (value, 1.0 - value) if kind == 1 else (1.0 - value, value)
 
 
 @compiled(**BORROWING)
-def proposal_densities(value: float, rest: float, low: float, high: float) -> Any:
+def proposal_factors(low: float, high: float) -> Any:
+    """What the densities of the three kinds are divided by, between these ends."""
+    return 1.0 / (high - low), POWER / (root(high) - root(low)), POWER / (root(1.0 - low) - root(1.0 - high))
+
+
+@compiled(**BORROWING)
+def proposal_densities(value: float, rest: float, factors: Any) -> Any:
     """How likely each of the three kinds proposes a value; `rest` is one less it."""
-    even = 1.0 / (high - low)
-    below = POWER * power(value) / value / (power(high) - power(low))
-    above = POWER * power(rest) / rest / (power(1.0 - low) - power(1.0 - high))
-    return even, below, above
+    return factors[0], factors[1] * root(value) / value, factors[2] * root(rest) / rest
 
 
 @compiled(**BORROWING)
-def add_proposal(value: float, rest: float, low: float, high: float, logs: Any) -> Any:
-    """Add the log density of one parameter to that of an update, for each kind that the update as a whole may have."""
-    even, below, above = proposal_densities(value, rest, low, high)
-    other = 0.5 * (1.0 - SAME) * (even + below + above)
-    more = 1.5 * SAME - 0.5
-    return (
-        logs[0] + np.log(other + more * even),
-        logs[1] + np.log(other + more * below),
-        logs[2] + np.log(other + more * above),
+def with_parameter(product: Any, value: float, rest: float, factors: Any) -> Any:
+    """The density of an update for each kind that it may have as a whole, with one parameter more.
+
+    In parts of their sum, whose logarithm is kept beside them: the densities near ends are very large.
+    """
+    even, below, above = proposal_densities(value, rest, factors)
+    other, more = 0.5 * (1.0 - SAME) * (even + below + above), 1.5 * SAME - 0.5
+    even, below, above = (
+        product[0] * (other + more * even),
+        product[1] * (other + more * below),
+        product[2] * (other + more * above),
     )
+    total = even + below + above
+    return even / total, below / total, above / total, product[3] + np.log(total)
+
+
+# Updates --------------------------------------------------------------------------------------------------------------
 
 
 @compiled(**BORROWING)
-def log_mean(logs: Any) -> float:
-    """The log density of an update whose kind is drawn uniformly."""
-    highest = max(logs[0], logs[1], logs[2])
-    total = np.exp(logs[0] - highest) + np.exp(logs[1] - highest) + np.exp(logs[2] - highest)
-    return highest + np.log(total / 3.0)
+def set_state(
+    geometry: Geometry, d: int, number: int, value: float, left: float, rest: float, old: Any, theta: Any
+) -> None:
+    """θ_number becomes `value`, the others of its distribution give in proportion, and what they were is kept."""
+    for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
+        old[i] = theta[i]
+        theta[i] = value if i == number else max(theta[i] * (left / rest), SMALLEST)
+
+
+@compiled(**BORROWING)
+def take_back(geometry: Geometry, d: int, old: Any, theta: Any) -> None:
+    """A distribution as it was."""
+    for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
+        theta[i] = old[i]
 
 
 @compiled(**BORROWING)
@@ -176,27 +216,28 @@ def update_alone(
     low, high, rest = allowed_interval(geometry, updates, step, order, theta)
     if not low < high:
         return
-    start, stop = geometry.distributions[d], geometry.distributions[d + 1]
+    states = geometry.distributions[d + 1] - geometry.distributions[d]
     value, left = proposed(low, high, int(3.0 * uniform(generator)), generator)
     up, down = np.log(value / theta[number]), np.log(left / rest)
     before = log_sums(mixture, d, theta)
-    gain = log_density(mixture, d, moved_sums(mixture, d, number, before, up, down)) - log_density(mixture, d, before)
-    now, then = proposal_densities(theta[number], rest, low, high), proposal_densities(value, left, low, high)
-    gain += (stop - start - 2.0) * down + np.log((now[0] + now[1] + now[2]) / (then[0] + then[1] + then[2]))
-    level = np.log(uniform(generator))
+    after = moved_sums(mixture, d, number, before, up, down)
+    factors = proposal_factors(low, high)
+    now, then = proposal_densities(theta[number], rest, factors), proposal_densities(value, left, factors)
+    level = np.log(uniform(generator) * (then[0] + then[1] + then[2]) / (now[0] + now[1] + now[2]))
+    level -= (states - 2.0) * down
+    highest_before, highest_after = log_highest(mixture, d, before), log_highest(mixture, d, after)
+    gain = after[2] - after[0] + highest_after - (before[2] - before[0] + highest_before)
     named = updates.extras[updates.extra_starts[which] : updates.extra_starts[which + 1]]
-    if level >= gain and not len(named):
-        return
     if len(named):
         gain -= extra_terms(extras, named, theta)
-    for i in range(start, stop):
-        old[i] = theta[i]
-        theta[i] = value if i == number else max(theta[i] * (left / rest), SMALLEST)
-    if len(named):
-        gain += extra_terms(extras, named, theta)
-        if not level < gain:
-            for i in range(start, stop):
-                theta[i] = old[i]
+    elif gain + np.log(mixture.strengths.shape[1]) < level:
+        return  # whatever the smaller terms are
+    gain += log_others(mixture, d, after, highest_after) - log_others(mixture, d, before, highest_before)
+    if not level < gain:
+        return  # extra terms are never above zero
+    set_state(geometry, d, number, value, left, rest, old, theta)
+    if len(named) and not level < gain + extra_terms(extras, named, theta):
+        take_back(geometry, d, old, theta)
 
 
 @compiled(**BORROWING)
@@ -218,17 +259,17 @@ def joint_update(
     first, last = updates.starts[which], updates.starts[which + 1]
     named = updates.extras[updates.extra_starts[which] : updates.extra_starts[which + 1]]
     gain = -extra_terms(extras, named, theta) if len(named) else 0.0
-    logs = (0.0, 0.0, 0.0)
+    third = 1.0 / 3.0
+    product = (third, third, third, 0.0)
     for step in range(first, last):
         order[geometry.owners[updates.numbers[step]]] = step
     for step in range(first, last):
-        number = updates.numbers[step]
         low, high, rest = allowed_interval(geometry, updates, step, order, theta)
         if not low < high:
             return
-        logs = add_proposal(theta[number], rest, low, high, logs)
-    gain += log_mean(logs)
-    logs = (0.0, 0.0, 0.0)
+        product = with_parameter(product, theta[updates.numbers[step]], rest, proposal_factors(low, high))
+    gain += product[3]
+    product = (third, third, third, 0.0)
     common = int(3.0 * uniform(generator))
     moved = 0
     for step in range(first, last):
@@ -244,22 +285,18 @@ def joint_update(
         up, down = np.log(value / theta[number]), np.log(left / rest)
         before = log_sums(mixture, d, theta)
         after = moved_sums(mixture, d, number, before, up, down)
-        start, stop = geometry.distributions[d], geometry.distributions[d + 1]
-        gain += log_density(mixture, d, after) - log_density(mixture, d, before) + (stop - start - 2.0) * down
-        for i in range(start, stop):
-            old[i] = theta[i]
-            theta[i] = value if i == number else max(theta[i] * (left / rest), SMALLEST)
+        states = geometry.distributions[d + 1] - geometry.distributions[d]
+        gain += log_density(mixture, d, after) - log_density(mixture, d, before) + (states - 2.0) * down
+        set_state(geometry, d, number, value, left, rest, old, theta)
         moved += 1
-        logs = add_proposal(value, left, low, high, logs)
-    gain -= log_mean(logs)
+        product = with_parameter(product, value, left, proposal_factors(low, high))
+    gain -= product[3]
     if len(named) and gain > -np.inf:
         gain += extra_terms(extras, named, theta)
     if np.log(uniform(generator)) < gain:
         return
     for step in range(first, first + moved):
-        d = geometry.owners[updates.numbers[step]]
-        for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
-            theta[i] = old[i]
+        take_back(geometry, geometry.owners[updates.numbers[step]], old, theta)
 
 
 @compiled(**BORROWING)
@@ -268,18 +305,18 @@ def update_jointly(
     extras: Extras,
     mixture: Mixture,
     updates: JointUpdates,
-    active: Any,  # (families,)
+    passes: Any,  # (updates,) in how many passes each takes part, of which
+    now: int,  # so many were made
     theta: Any,
     old: Any,
     order: Any,
     generator: Any,
 ) -> None:
-    """Every update of active families once, or as often as its chance has it."""
+    """Every update of this pass once, or as often as its chance has it."""
     for d in range(len(order)):
         order[d] = -1
     for which in range(len(updates.chances)):
-        family = mixture.families[geometry.owners[updates.numbers[updates.starts[which]]]]
-        if active[family] and uniform(generator) < updates.chances[which]:
+        if passes[which] > now and uniform(generator) < updates.chances[which]:
             if updates.starts[which + 1] == updates.starts[which] + 1:
                 update_alone(geometry, extras, mixture, updates, which, theta, old, order, generator)
             else:

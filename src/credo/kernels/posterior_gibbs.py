@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from credo.kernels.collapsed import draw_range, set_norms, update_components
+from credo.kernels.collapsed import choose_again, set_norms, update_components
 from credo.kernels.compiler import compiled
 from credo.kernels.gamma_draws import draw_dirichlet
 from credo.kernels.joint_updates import update_jointly
 from credo.kernels.polytope_moves import uniform
+from credo.kernels.range_classes import draw_range
 from credo.kernels.sampler_arrays import (
     BORROWING,
     ChainState,
@@ -24,6 +25,7 @@ from credo.kernels.sampler_arrays import (
     JointUpdates,
     Mixture,
     Ranges,
+    Schedule,
 )
 from credo.kernels.sweeps import refresh, sweep, work_space
 
@@ -31,10 +33,10 @@ from credo.kernels.sweeps import refresh, sweep, work_space
 
 
 @compiled(**BORROWING)
-def set_shapes(arrays: DistributionArrays, state: ChainState, active: Any, shape: Any) -> None:
-    """s_z·b_z + N of every distribution."""
+def set_shapes(arrays: DistributionArrays, state: ChainState, passes: Any, least: int, shape: Any) -> None:
+    """s_z·b_z + N of every distribution that takes part in so many passes."""
     for d in range(len(arrays.families)):
-        if not active[arrays.families[d]]:
+        if passes[d] < least:
             continue
         start, stop = arrays.starts[d], arrays.starts[d + 1]
         component, cell = state.component[d], arrays.cells[arrays.families[d]]
@@ -48,10 +50,13 @@ def set_shapes(arrays: DistributionArrays, state: ChainState, active: Any, shape
 
 
 @compiled(**BORROWING)
-def set_density(state: ChainState, active: Any, norms: Any, density: Any) -> None:
-    """log π_g/B(s_g·b_g) of every CPT; log π_g where the base is predicted, which distributions do not share."""
-    for family in range(len(active)):
-        if active[family]:
+def set_density(state: ChainState, passes: Any, least: int, norms: Any, density: Any) -> None:
+    """log π_g/B(s_g·b_g) of every CPT that takes part in so many passes.
+
+    log π_g where the base is predicted, which distributions do not share.
+    """
+    for family in range(len(density)):
+        if passes[family] >= least:
             for g in range(density.shape[2]):
                 log = np.log(state.weights[family, g])
                 density[family, 0, g], density[family, 1, g] = log + norms[family, 0, g], log + norms[family, 1, g]
@@ -89,7 +94,7 @@ def run_posterior(
     updates: JointUpdates,
     ranges: Ranges,
     arrays: DistributionArrays,
-    effort: Any,  # (families,) how often a round updates each
+    schedule: Schedule,
     state: ChainState,
     mean_concentration: float,
     pooling_concentration: float,
@@ -101,7 +106,7 @@ def run_posterior(
     moments: Any,  # (2, parameters of no block) out: Σ over sweeps of E θ and E θ²
     generator: Any,
 ) -> None:
-    """Draws, each after `thinning` rounds of all updates."""
+    """Draws, each after `thinning` sweeps: a pass with all updates, then those again that need more effort."""
     theta = state.theta
     slack = np.empty(len(geometry.bounds))
     for group in range(len(geometry.group_constraints) - 1):
@@ -144,31 +149,31 @@ def run_posterior(
     )
     edge = arrays.starts[arrays.constrained[0]]
     most = 1
-    for family in range(families):
-        most = max(most, effort[family])
-    active = np.empty(families, dtype=np.bool_)
-    active_groups = np.empty(len(arrays.group_families), dtype=np.bool_)
+    for d in range(count):
+        most = max(most, schedule.distributions[d])
+    active, active_groups = np.empty(families, dtype=np.bool_), np.empty(len(schedule.groups), dtype=np.bool_)
     for draw in range(len(out_theta)):
         for repeat in range(thinning * most):
-            # All CPTs, then those again that need more effort; given w, a CPT depends on no other.
+            now = repeat % most
             for family in range(families):
-                active[family] = effort[family] > repeat % most
+                active[family] = schedule.families[family] > now
             for group in range(len(active_groups)):
-                active_groups[group] = active[arrays.group_families[group]] and not ranges.closed[group]
-            set_shapes(arrays, state, active, shape)
-            sweep(geometry, extras, active_groups, shape, theta, slack, work, indices, generator)
-            set_density(state, active, room.norms, density)
-            update_jointly(geometry, extras, mixture, updates, active, theta, logs, order, generator)
+                active_groups[group] = schedule.groups[group] > now
+            # What the last pass has changed: z of all that took part in it, and π where a whole CPT did.
+            set_shapes(arrays, state, schedule.components, now, shape)
+            sweep(geometry, extras, active_groups, schedule.moves, now, shape, theta, slack, work, indices, generator)
+            set_density(state, schedule.families, now, room.norms, density)
+            update_jointly(geometry, extras, mixture, updates, schedule.updates, now, theta, logs, order, generator)
             for group in range(len(active_groups)):
                 if active_groups[group]:
                     refresh(geometry, group, theta, slack)
             for d in range(arrays.constrained[0], count):
-                if not active[arrays.families[d]]:
+                if schedule.distributions[d] <= now:
                     continue
                 start, stop = arrays.starts[d], arrays.starts[d + 1]
                 if not ranges.summed_over[d]:
                     draw_dirichlet(shape[start:stop], theta[start:stop], generator)
-                if repeat % most:
+                if now > 0:
                     continue
                 total = 0.0
                 for i in range(start, stop):
@@ -177,14 +182,16 @@ def run_posterior(
                     moments[0, i - edge] += shape[i] / total
                     moments[1, i - edge] += shape[i] * (shape[i] + 1.0) / (total * (total + 1.0))
             for which in range(len(ranges.lows)):
-                if not ranges.shared[which] and active[arrays.families[ranges.numbers[ranges.class_starts[which]]]]:
+                if not ranges.shared[which] and schedule.classes[which] > now:
                     draw_range(arrays, ranges, state, which, generator)
             update_components(
                 arrays, ranges, state, active, mean_concentration, pooling_concentration, members, class_logs, room,
                 generator,
             )  # fmt: skip
-            if repeat % most == 0:
+            if now == 0:
                 update_pool(state, members, pooling_concentration, chances, generator)
+            else:
+                choose_again(arrays, ranges, state, active, schedule.components, now, members, room, generator)
             update_weights(state, active, members, pooling_concentration, chances, generator)
         for which in range(len(ranges.lows)):
             if ranges.shared[which]:

@@ -64,6 +64,18 @@ class JointUpdates(NamedTuple):
     chances: Any  # (updates,) how likely a sweep makes each
 
 
+class Schedule(NamedTuple):
+    """In how many passes of a sweep everything takes part: all in the first, what mixes slowly in others too."""
+
+    distributions: Any  # (distributions,)
+    components: Any  # (distributions,) z, which follows every joint update
+    families: Any  # (families,) m and π, in passes that all distributions of a CPT take part in
+    groups: Any  # (groups,) 0: never moved
+    moves: Any  # (moves,)
+    updates: Any  # (joint updates,)
+    classes: Any  # (classes,) of ranges
+
+
 class DistributionArrays(NamedTuple):
     """The conditional distributions that are sampled, those of blocks first, and the components of their prior."""
 
@@ -80,7 +92,6 @@ class DistributionArrays(NamedTuple):
     first_predicted: Any  # the first component whose base is predicted: the first that is not uniform, or none
     predicted: Any  # (parameters,) that base
     predicted_logs: Any  # (distributions, predicted components) log of 1/B(s_g·b_g)
-    group_families: Any  # (groups,) the family of a group's first distribution
 
 
 class Ranges(NamedTuple):

@@ -36,10 +36,37 @@ def work_space(parameters: int, constraints: int) -> Any:
 
 
 @compiled(**BORROWING)
+def laid_out(geometry: Geometry, move: int, shape: Any, theta: Any, work: Any, work_indices: Any) -> Any:
+    """A move as `move_line` takes it: its entries and what it changes; exponents are put into `work`."""
+    start, stop = geometry.move_starts[move], geometry.move_starts[move + 1]
+    first, last = geometry.delta_starts[move], geometry.delta_starts[move + 1]
+    indices, values = geometry.move_indices[start:stop], geometry.move_values[start:stop]
+    constraints, changes = geometry.delta_constraints[first:last], geometry.delta_values[first:last]
+    if not geometry.rays[move]:
+        for k in range(stop - start):
+            work[4, k] = shape[indices[k]] - 1.0
+        return indices, values, constraints, changes
+    count = set_ray(indices, values, geometry.owners, geometry.distributions, shape, theta, work, work_indices)
+    starts, members, coefficients = geometry.constraint_starts, geometry.constraint_indices, geometry.constraint_values
+    direction, ray_indices, ray_changes = work[2], work_indices[:count], work[5, : last - first]
+    for k in range(last - first):
+        ray_changes[k] = 0.0
+        for e in range(starts[constraints[k]], starts[constraints[k] + 1]):
+            ray_changes[k] += coefficients[e] * direction[members[e]]
+        if abs(ray_changes[k]) < NOTHING:
+            ray_changes[k] = 0.0
+    for k in range(count):
+        direction[ray_indices[k]] = 0.0
+    return ray_indices, work[3, :count], constraints, ray_changes
+
+
+@compiled(**BORROWING)
 def sweep(
     geometry: Geometry,
     extras: Extras,
     active: Any,  # (groups,) which groups are swept
+    passes: Any,  # (moves,) in how many passes each takes part, of which
+    now: int,  # so many were made
     shape: Any,
     theta: Any,
     slack: Any,
@@ -47,46 +74,36 @@ def sweep(
     work_indices: Any,
     generator: Any,
 ) -> None:
-    """Every move once, or as often as its chance has it, group by group."""
+    """Every move of this pass once, or as often as its chance has it, group by group."""
     # Taken out of the tuple once: in the loop each look would count references.
-    move_starts, move_indices, move_values = geometry.move_starts, geometry.move_indices, geometry.move_values
-    delta_starts, changed, delta_values = geometry.delta_starts, geometry.delta_constraints, geometry.delta_values
-    extra_starts, extra_list, chances = geometry.extra_starts, geometry.extra_list, geometry.chances
-    starts, members, coefficients = geometry.constraint_starts, geometry.constraint_indices, geometry.constraint_values
-    rays, owners, distributions = geometry.rays, geometry.owners, geometry.distributions
-    direction, exponents, ray_changes = work[2], work[4], work[5]
+    move_starts, move_indices, delta_starts = geometry.move_starts, geometry.move_indices, geometry.delta_starts
+    changed, delta_values = geometry.delta_constraints, geometry.delta_values
+    extra_starts, extra_list, chances, rays = (
+        geometry.extra_starts,
+        geometry.extra_list,
+        geometry.chances,
+        geometry.rays,
+    )
     for group in range(len(geometry.group_constraints) - 1):
         if not active[group]:
             continue
         for move in range(geometry.group_moves[group], geometry.group_moves[group + 1]):
-            if chances[move] < 1.0 and uniform(generator) > chances[move]:
+            if passes[move] <= now or (chances[move] < 1.0 and uniform(generator) > chances[move]):
                 continue
             start, stop = move_starts[move], move_starts[move + 1]
-            first, last = delta_starts[move], delta_starts[move + 1]
             if not rays[move] and stop - start == 2 and extra_starts[move] == extra_starts[move + 1]:
-                i, j = move_indices[start], move_indices[start + 1]
+                i, j, first, last = (
+                    move_indices[start],
+                    move_indices[start + 1],
+                    delta_starts[move],
+                    delta_starts[move + 1],
+                )
                 move_pair(i, j, first, last, changed, delta_values, shape, theta, slack, generator)
                 continue
             named = extra_list[extra_starts[move] : extra_starts[move + 1]]
-            indices, values = move_indices[start:stop], move_values[start:stop]
-            constraints, changes = changed[first:last], delta_values[first:last]
-            if rays[move]:
-                count = set_ray(indices, values, owners, distributions, shape, theta, work, work_indices)
-                indices, values, changes = work_indices[:count], work[3, :count], ray_changes[: last - first]
-                for k in range(last - first):
-                    changes[k] = 0.0
-                    for e in range(starts[constraints[k]], starts[constraints[k] + 1]):
-                        changes[k] += coefficients[e] * direction[members[e]]
-                    if abs(changes[k]) < NOTHING:
-                        changes[k] = 0.0
-                for k in range(count):
-                    direction[indices[k]] = 0.0
-            else:
-                for k in range(stop - start):
-                    exponents[k] = shape[indices[k]] - 1.0
-            far = rays[move]
+            indices, values, constraints, changes = laid_out(geometry, move, shape, theta, work, work_indices)
             move_line(
-                indices, values, constraints, changes, named, extras, exponents, far, theta, slack, work, generator
+                indices, values, constraints, changes, named, extras, work[4], rays[move], theta, slack, work, generator
             )
         refresh(geometry, group, theta, slack)
 
@@ -107,7 +124,8 @@ def run_chain(
         refresh(geometry, group, theta, slack)
     work, indices = work_space(len(theta), len(slack))
     active = np.ones(len(geometry.group_constraints) - 1, dtype=np.bool_)
+    passes = np.ones(len(geometry.chances), dtype=np.int64)
     for draw in range(len(out)):
         for _ in range(thinning):
-            sweep(geometry, extras, active, shape, theta, slack, work, indices, generator)
+            sweep(geometry, extras, active, passes, 0, shape, theta, slack, work, indices, generator)
         out[draw] = theta

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.draws import cpt_names, diagnostics, import_arviz, labelled_draws
+from credo.draws import cpt_names, diagnostics, import_arviz, labelled_draws, takes_trees
 from credo.errors import OptionError
 from credo.model.expansion import expand
 from credo.plot.fit_plots import require_fit
@@ -53,7 +53,7 @@ def trace(fit: FitResult, name: str, **options: Any) -> Any:
     """
     arviz = import_arviz("A picture of draws")
     draws = _worst(fit, name, MAX_TRACES)
-    if not hasattr(arviz, "InferenceData"):  # version 1 or later
+    if takes_trees(arviz):
         return arviz.plot_trace_dist(_tree(draws), **options)
     size = {"figsize": (9.0, 1.7 * len(draws.data_vars)), "backend_kwargs": {"layout": "constrained"}}
     with _quiet():
@@ -86,7 +86,7 @@ def rank(fit: FitResult, name: str, **options: Any) -> Any:
     """
     arviz = import_arviz("A picture of draws")
     draws = _worst(fit, name, MAX_RANKS)
-    if not hasattr(arviz, "InferenceData"):
+    if takes_trees(arviz):
         return arviz.plot_rank(_tree(draws), **options)
     columns = min(2, len(draws.data_vars))
     rows = -(-len(draws.data_vars) // columns)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.constraints.blocks import Block
-from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras, Geometry, JointUpdates, Ranges
+from credo.kernels.sampler_arrays import (
+    ChainState,
+    DistributionArrays,
+    Extras,
+    Geometry,
+    JointUpdates,
+    Ranges,
+    Schedule,
+)
 from credo.kernels.threads import map_in_threads
-from credo.model.graphs import connected_components
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.doubtful_moves import DoubtfulMoves
 from credo.sampling.general_updates import GeneralUpdates
@@ -21,13 +27,14 @@ from credo.sampling.joint_updates import Support, joint_updates_of, supports_of
 from credo.sampling.missing_values import Augmentation
 from credo.sampling.ranges import judged, ranges_of
 from credo.sampling.region import Region, geometry_of, seeded, with_learned
+from credo.sampling.schedule import needed_effort, schedule_of
 from credo.sampling.wide_distributions import WideDistribution, update_wide, wide_distributions
 from credo.types import Indices, Numbers
 
 PARTS = 8  # of a stage, whose averages are kept apart
-MOST_EFFORT = 24  # updates of a CPT in a round at most: cheaper than more draws of all others
+MOST_EFFORT = 32  # passes of a sweep at most: cheaper than more draws of all others
 MOST_EFFORT_WITH_MISSING = 2  # given the same completed rows, more updates bring little news
-EFFORT_UPDATES = 30_000_000  # of single parameters in all draws, above which no CPT is updated more often
+EFFORT_UPDATES = 30_000_000  # of single parameters in all draws, above which nothing is updated more often
 STEP_UPDATES = 25_000  # of single parameters, after which compiled code returns: about a twentieth of a second
 
 
@@ -47,8 +54,8 @@ class CompiledChains:
     supports: list[Support] = field(init=False)
     ranges: Ranges = field(init=False)  # distributions that are drawn without moves
     joint_updates: JointUpdates = field(init=False)
-    joined: Indices = field(init=False)  # (families,) the same number for CPTs that blocks join
-    effort: Indices = field(init=False)  # (families,) how often a round updates each
+    effort: Indices = field(init=False)  # (distributions,) how often a sweep updates each,
+    spent: Numbers = field(init=False)  # and how often all sweeps did that the draws so far are from
     geometry: tuple[Region, tuple[Geometry, Extras]] | None = None  # of the region as it is
     updates: int = 0  # of single parameters, so far
     missing_updates: int = 0  # as many could have been made while missing values were drawn
@@ -69,8 +76,8 @@ class CompiledChains:
             for support, closed in zip(supports, self.ranges.closed.tolist(), strict=True)
         ]
         self.joint_updates = joint_updates_of(self.supports)
-        self.joined = _joined(self.region.blocks, self.sampled.names)
-        self.effort = np.ones(len(self.sampled.names), dtype=np.int64)
+        self.effort = np.ones(len(self.sampled.numbers), dtype=np.int64)
+        self.spent = np.zeros(len(self.sampled.numbers))
         self.generators = [seeded(self.seed, chain) for chain in range(self.chains)]
         self.states = [self._start(chain) for chain in range(self.chains)]
         self.wide = wide_distributions(self.region, self.arrays)
@@ -111,25 +118,28 @@ class CompiledChains:
         if self.hidden is not None:
             self.hidden = self.hidden.worthwhile(*self.proposals.sum(axis=1))
 
-    def share_effort(self, sizes: Numbers, wanted: float, draws: int = 1) -> None:
-        """Update CPTs more often whose parameters have fewer effective draws than wanted; `sizes` is (parameters,).
+    def share_effort(self, sizes: Numbers, lacking: Numbers, sweeps: int) -> None:
+        """Update distributions more often whose parameters need more effective draws than `sweeps` would give.
 
-        CPTs that a block joins are updated together. Where `draws` of a large problem take long enough as it is, no
-        CPT is updated more often than others.
+        `sizes` are those of the draws so far, (parameters,), and `lacking` those that are wanted in addition. Where the
+        sweeps of a large problem take long enough as it is, nothing is updated more often.
         """
-        smallest = np.full(len(self.sampled.names), np.inf)
-        owners = np.repeat(self.sampled.families, np.diff(self.sampled.starts))[: len(sizes)]
-        np.minimum.at(smallest, self.joined[owners], np.where(np.isnan(sizes), np.inf, sizes))
-        needed = self.effort * wanted / smallest[self.joined]
         limit = MOST_EFFORT if self.missing is None else MOST_EFFORT_WITH_MISSING
-        most = min(limit, max(1, EFFORT_UPDATES // max(1, self.chains * draws * self.sampled.size)))
-        self.effort = np.clip(np.ceil(needed), 1, most).astype(np.int64)
+        most = EFFORT_UPDATES / max(1, self.chains * sweeps)
+        starts, distributions = self.sampled.starts, np.arange(len(self.effort))
+        owners = np.repeat(distributions, np.diff(starts))[self.joint_updates.numbers]
+        tied = owners, self.joint_updates.starts
+        self.effort = needed_effort(self.spent, sizes, lacking, sweeps, starts, tied, limit, most)
+
+    @property
+    def sweep_updates(self) -> int:
+        """How many parameters a sweep updates, each as often as it is."""
+        return int(np.diff(self.sampled.starts) @ self.effort)
 
     @property
     def mean_effort(self) -> float:
-        """How many times as long as a plain sweep one takes in which some CPTs are updated more often."""
-        sizes = np.diff(self.sampled.starts)
-        return float(sizes @ self.effort[self.sampled.families]) / max(1, int(sizes.sum()))
+        """How many times as long as a plain sweep one takes in which some distributions are updated more often."""
+        return self.sweep_updates / max(1, self.sampled.size)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -150,14 +160,14 @@ class CompiledChains:
 
         Compiled code runs for a short time at once: between steps an interrupt is raised, with no thread left in it.
         """
-        sizes = np.diff(self.sampled.starts)
-        sweep = int(sizes @ self.effort[self.sampled.families])
+        sweep = self.sweep_updates
         drawing = 0 if self.missing is None else self.missing.updates
         drawing *= 1 if self.hidden is None else 1 + self.hidden.proposals
         step = 1 if self.wide else max(1, STEP_UPDATES // max(1, self.chains * thinning * (sweep + drawing)))
         if self.geometry is None or self.geometry[0] is not self.region:
             self.geometry = self.region, geometry_of(self.region.blocks, self.region.parts)
         geometry = self.geometry[1]
+        schedule = schedule_of(self.effort, geometry[0], self.joint_updates, self.ranges, self.arrays)
         state, free = self.states[0], len(self.states[0].theta) - len(self.region.start)
         kept = len(self.region.start) if self.missing is None else len(state.theta)
         theta = np.empty((self.chains, count, kept))
@@ -173,9 +183,10 @@ class CompiledChains:
                 for own, generator in zip(self.states, self.wide_generators, strict=True):
                     update_wide(self.wide, self.arrays, own, generator)
             outs = theta[:, now], component[:, now], means[:, now], weights[:, now], moments[part]
-            self._step(geometry, thinning, outs)
+            self._step(geometry, schedule, thinning, outs)
             lengths[part] += now.stop - start
             step_done(now.stop - start)
+        self.spent += count * thinning * self.effort
         self.updates += self.chains * count * thinning * sweep
         self.missing_updates += self.chains * count * thinning * drawing
         made = lengths > 0
@@ -188,6 +199,7 @@ class CompiledChains:
     def _step(
         self,
         geometry: tuple[Geometry, Extras],
+        schedule: Schedule,
         thinning: int,
         outs: tuple[Any, ...],  # of all chains: θ, z, m, π and moments, to be filled
     ) -> None:
@@ -211,7 +223,7 @@ class CompiledChains:
             general_sweep(*where, self.states[chain], self.generators[chain])
 
         def run(chain: int) -> None:
-            where = *geometry, self.joint_updates, self.ranges, self.arrays, self.effort
+            where = *geometry, self.joint_updates, self.ranges, self.arrays, schedule
             own = (out[chain] for out in outs)
             run_posterior(*where, self.states[chain], *concentrations, thinning, *own, self.generators[chain])
 
@@ -228,7 +240,7 @@ class CompiledChains:
                     if self.doubtful is not None and self.general is None:
                         self.doubtful.update_chain(arrays, state, generator)
                     update_general(chain, arrays)
-                    where = *geometry, self.joint_updates, self.ranges, arrays, self.effort
+                    where = *geometry, self.joint_updates, self.ranges, arrays, schedule
                     run_posterior(*where, state, *concentrations, 1, *own, moments, generator)
                 own[0][0] = state.theta[: own[0].shape[1]]
 
@@ -250,13 +262,3 @@ class CompiledChains:
         if counts is None:
             counts = self._complete(chain)
         return self.arrays._replace(counts=counts)
-
-
-def _joined(blocks: Sequence[Block], names: Sequence[str]) -> Indices:
-    """Numbers for CPTs, the same where blocks join them."""
-    position = {name: number for number, name in enumerate(names)}
-    pairs = {
-        (position[block.configurations[0][0]], position[name]) for block in blocks for name, _ in block.configurations
-    }
-    first, second = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
-    return connected_components(first, second, len(names))

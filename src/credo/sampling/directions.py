@@ -200,26 +200,28 @@ def _distinct_inequalities(block: Block, linear: LinearConstraints) -> LinearCon
     On distributions Σ c_k θ_k = c_K + Σ (c_k − c_K) θ_k: constraints are compared in the form in which the last state
     has no coefficient, and the largest coefficient is one. "P(no) ≤ 0.3" and "P(yes) ≥ 0.7" are then the same.
     """
-    sizes = np.diff(block.distributions)
-    tightest: dict[bytes, tuple[float, int]] = {}
-    for constraint in range(len(linear)):
-        entries = slice(linear.starts[constraint], linear.starts[constraint + 1])
-        touched, owners = np.unique(block.distribution_of[linear.indices[entries]], return_inverse=True)
-        ends = np.cumsum(sizes[touched])
-        first = ends - sizes[touched]  # of each distribution, all of whose states stand one after the other
-        form = np.zeros(int(ends[-1]) if len(ends) else 0)
-        states = linear.indices[entries] - block.distributions[touched][owners] + first[owners]
-        np.add.at(form, states, linear.coefficients[entries])
-        shifts = form[ends - 1]
-        form -= np.repeat(shifts, sizes[touched])
-        bound = float(linear.bounds[constraint] - shifts.sum())
-        form[np.abs(form) <= _ZERO] = 0.0
-        scale = float(np.abs(form).max(initial=0.0))
-        if scale == 0.0 or np.maximum.reduceat(form, first).sum() <= bound:
+    tightest: dict[tuple[tuple[int, float], ...], tuple[float, int]] = {}
+    owners, ends = block.distribution_of.tolist(), block.distributions.tolist()
+    starts, indices, values = linear.starts.tolist(), linear.indices.tolist(), linear.coefficients.tolist()
+    for constraint, bound in enumerate(linear.bounds.tolist()):
+        forms: dict[int, dict[int, float]] = {}  # of each distribution, the coefficients of its states
+        for e in range(starts[constraint], starts[constraint + 1]):
+            form = forms.setdefault(owners[indices[e]], {})
+            form[indices[e]] = form.get(indices[e], 0.0) + values[e]
+        entries: list[tuple[int, float]] = []
+        most = 0.0
+        for d, form in forms.items():
+            shift = form.get(ends[d + 1] - 1, 0.0)
+            bound -= shift
+            if shift != 0.0:
+                form = {i: form.get(i, 0.0) - shift for i in range(ends[d], ends[d + 1])}
+            kept = [(i, value) for i, value in form.items() if abs(value) > _ZERO]
+            entries += kept
+            most += max([value for _, value in kept if value > 0.0], default=0.0)  # the last state has none
+        scale = max([abs(value) for _, value in entries], default=0.0)
+        if scale == 0.0 or most <= bound:
             continue
-        places = np.flatnonzero(form)
-        names = np.repeat(block.distributions[touched] - first, sizes[touched])[places] + places
-        key = names.tobytes() + np.round(form[places] / scale, 9).tobytes()
+        key = tuple(sorted([(i, round(value / scale, 9)) for i, value in entries]))
         if key not in tightest or bound / scale < tightest[key][0]:
             tightest[key] = (bound / scale, constraint)
     return linear.take(np.array(sorted(constraint for _, constraint in tightest.values()), dtype=np.int64))

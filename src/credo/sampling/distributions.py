@@ -173,11 +173,7 @@ def _parameters(layout: Layout, numbers: Indices) -> Indices:
 
 
 def arrays_of(
-    sampled: SampledDistributions,
-    blocks: Sequence[Block],
-    start: Numbers,
-    compared: Flags,
-    hyperparameters: Hyperparameters,
+    sampled: SampledDistributions, start: Numbers, compared: Flags, hyperparameters: Hyperparameters
 ) -> DistributionArrays:
     """The same as flat arrays.
 
@@ -188,7 +184,6 @@ def arrays_of(
     possible[: len(start)] = start > 0.0
     flat = np.zeros(len(sampled.numbers), dtype=np.bool_)
     flat[: sampled.constrained] = compared
-    family = {name: number for number, name in enumerate(sampled.names)}
     return DistributionArrays(
         sampled.starts,
         sampled.families,
@@ -203,7 +198,6 @@ def arrays_of(
         np.array([hyperparameters.first_predicted]),
         sampled.predicted[sampled.parameters()],
         predicted_logs(sampled, hyperparameters),
-        np.array([family[block.configurations[0][0]] for block in blocks], dtype=np.int64),
     )
 
 

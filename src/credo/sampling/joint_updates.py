@@ -23,7 +23,7 @@ from credo.types import Flags, Indices, Numbers
 
 WIDTHS = (CLOSE, 0.15)  # parameters are tied where bounds hold them this close: loosely, and closely
 CORRELATIONS = (0.5, 0.9)  # and where draws are correlated so much
-ALONE = 0.5  # how likely a sweep updates a parameter on its own
+ALONE = 0.2  # how likely a sweep updates a parameter on its own
 TOGETHER = 0.25  # how many parameters it proposes with others, for each of those: chosen by effective draws a second
 PASSES = 4  # over all constraints, to find what they leave to each parameter
 ROUNDING = 1e-12
@@ -49,8 +49,8 @@ class Support:
     sums: Pairs  # any two parameters of a sum that is held closely
     low: Numbers  # (parameters,)
     high: Numbers  # (parameters,)
-    bounds: Numbers  # (constraints,)
-    lengths: Indices  # (constraints,) how many entries each has
+    bounds: list[float]  # of each constraint
+    lengths: list[int]  # of each constraint, how many entries it has
     shares: list[Share]  # of each constraint
     most: list[float]  # of each constraint, what all distributions add at most
     touching: list[list[int]]  # of each distribution, the constraints on its states
@@ -86,13 +86,17 @@ def joint_updates_of(supports: Sequence[Support], draws: Numbers | None = None) 
     costs: list[int] = []  # of each update, the entries that it looks at
     first = first_constraint = first_extra = 0
     for support in supports:
-        block = support.block
+        block, lengths = support.block, support.lengths
+        owners, sizes = block.distribution_of.tolist(), np.diff(block.distributions).tolist()
+        known: dict[tuple[int, ...], list[list[tuple[int, float]]]] = {}  # states of a distribution share them
         for update in _updates(support, None if draws is None else draws[:, first : first + block.size]):
-            steps = [int(block.distribution_of[i]) for i in update]
-            costs.append(sum(int(block.distributions[d + 1] - block.distributions[d]) for d in steps))
-            for bounding in _checks(support, steps):
+            steps = tuple([owners[i] for i in update])
+            if steps not in known:
+                known[steps] = _checks(support, steps)
+            costs.append(sum([sizes[d] for d in steps]))
+            for bounding in known[steps]:
                 checks.append([(first_constraint + constraint, least) for constraint, least in bounding])
-                costs[-1] += sum(int(support.lengths[constraint]) for constraint, _ in bounding)
+                costs[-1] += sum([lengths[constraint] for constraint, _ in bounding])
             extras.append(sorted({first_extra + extra for d in steps for extra in support.touching_extras[d]}))
             found.append(tuple(first + i for i in update))
         first += block.size
@@ -167,18 +171,20 @@ def _shares(block: Block, linear: LinearConstraints, low: Numbers, high: Numbers
     return found
 
 
-def _checks(support: Support, steps: Sequence[int]) -> Iterator[list[tuple[int, float]]]:
+def _checks(support: Support, steps: Sequence[int]) -> list[list[tuple[int, float]]]:
     """For each step the constraints that can bound it, with the least that distributions drawn later add to them."""
-    for step, d in enumerate(steps):
-        found = []
+    found: list[list[tuple[int, float]]] = []
+    later: dict[int, tuple[float, float]] = {}  # of a constraint, the least and the most that these add
+    for d in reversed(steps):
+        bounding = []
         for constraint in support.touching[d]:
-            share = support.shares[constraint]
-            after = [share[other] for other in steps[step + 1 :] if other in share]
-            later = sum(least for least, _ in after)
-            most = support.most[constraint] - sum(greatest for _, greatest in after)
-            if later + most > support.bounds[constraint] - ROUNDING:
-                found.append((constraint, later))
-        yield found
+            least, greatest = later.get(constraint, (0.0, 0.0))
+            if least + support.most[constraint] - greatest > support.bounds[constraint] - ROUNDING:
+                bounding.append((constraint, least))
+            own = support.shares[constraint][d]
+            later[constraint] = least + own[0], greatest + own[1]
+        found.append(bounding)
+    return found[::-1]
 
 
 def _support(block: Block, part: Directions, possible: Flags) -> Support:
@@ -202,8 +208,8 @@ def _support(block: Block, part: Directions, possible: Flags) -> Support:
         _as_pairs([pair for form in forms[CLOSE] if len(form) > 2 for pair in _pairs_of(form)]),
         low,
         high,
-        inequalities.bounds,
-        inequalities.lengths,
+        inequalities.bounds.tolist(),
+        inequalities.lengths.tolist(),
         shares,
         [sum(greatest for _, greatest in share.values()) for share in shares],
         _touching(block, inequalities.starts, inequalities.indices),

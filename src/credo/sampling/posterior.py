@@ -95,7 +95,7 @@ from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors
 from credo.types import Flags, Numbers
 
-SAFETY = 1.5  # by so much sizes that are estimated from few draws may be too large
+SAFETY = 2.0  # by so much sizes that are estimated from few draws may be too large
 # Updates of single parameters, in all sweeps of all chains, after which no draws are added: half a minute of one core.
 MOST_UPDATES, MOST_UPDATES_WITH_MISSING = 15_000_000, 20_000_000
 MOST_MISSING_UPDATES = 200_000_000  # the same for drawing missing values, whose updates are visits of cells
@@ -107,6 +107,7 @@ VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised 
 VECTORISED_PARAMETERS = 1200  # … and parameters in all,
 VECTORISED_DOUBTED = 60  # constraints of statements that may be wrong,
 VECTORISED_TOGETHER = 4  # and those of one of them
+MOST_WIDENED = 1.0  # log w of a doubted statement: short chains rarely find narrower ones by slices
 VECTORISED_SWEEPS = 200  # and sweeps of all chains that the draws need
 Progress = Callable[[int, int], None]
 
@@ -183,6 +184,8 @@ def posterior(
     doubted = None
     if doubts is not None:
         blocks, doubted = apart(blocks, doubts, None if general is None else DrawnGeneral.of(general, blocks))
+    if doubts is not None and general is not None and bool((doubts.log_widening > MOST_WIDENED).any()):
+        compiled = True
     if compiled is None:
         compiled = doubted is not None and not _is_small_doubt(doubted)
         compiled = compiled or not is_small(sampled, options) or (missing is not None and not draws_at_once(missing))
@@ -298,7 +301,7 @@ def _compiled(
     general: GeneralUpdates | None,
 ) -> tuple[Draws, Numbers, Numbers]:
     """Few long chains; each goes on to `max_draws` while some parameters have not mixed, within `MOST_UPDATES`."""
-    arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyperparameters)
+    arrays = arrays_of(sampled, region.start, region.compared, hyperparameters)
     chains = CompiledChains(region, sampled, arrays, hyperparameters, options.chains, seed, missing, doubtful, general)
     draws = plan.draws
     kept = -(-SNAPSHOTS // options.chains)
@@ -315,17 +318,21 @@ def _compiled(
     sweeps = plan.warmup + draws * options.thinning
     announce(sampling_seconds(sweeps, options.chains, *chains.sizes, 0 if missing is None else missing.updates))
     for share in (0.4, 0.6):
+        chains.spent[:] = 0.0
         snapshots = chains.stage(kept, max(1, round(share * plan.warmup / kept)), step_done)
         chains.learn(region, snapshots.theta)
         announce((perf_counter() - began) * sweeps / max(1.0, (share if share < 0.5 else 1.0) * plan.warmup))
-    # The effective sizes so far show how often each CPT needs to be updated, and whether more draws are needed.
-    half = draws // 2
-    chains.share_effort(chains.judged(effective_sizes, snapshots) * (draws / kept), SMALLEST_SIZE, draws)
+    # The effective sizes so far show how often distributions need to be updated, and whether more draws are needed.
+    half, wanted = draws // 2, SAFETY * SMALLEST_SIZE
+    sizes = chains.judged(effective_sizes, snapshots)
+    chains.share_effort(sizes, np.full(len(sizes), wanted), draws * options.thinning)
+    chains.spent[:] = 0.0  # warm-up is not kept
     warmed = perf_counter() - began
     announce(warmed + warmed * draws * options.thinning / max(1, plan.warmup) * chains.mean_effort)
     renamings = () if missing is None else missing.renamings
     found = renamed(chains.stage(half, options.thinning, step_done), renamings)
-    chains.share_effort(chains.judged(effective_sizes, found) * 2.0, SAFETY * SMALLEST_SIZE, draws)
+    sizes = chains.judged(effective_sizes, found)
+    chains.share_effort(sizes, wanted - sizes, (draws - half) * options.thinning)
     found = appended((found, renamed(chains.stage(draws - half, options.thinning, step_done), renamings)))
     sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
 
@@ -343,7 +350,7 @@ def _compiled(
 
     while found.count + half <= plan.max_draws and affordable() and unmixed():
         total += half
-        chains.share_effort(sizes, SAFETY * SMALLEST_SIZE, draws)
+        chains.share_effort(sizes, wanted - sizes, half * options.thinning)
         found = appended((found, renamed(chains.stage(half, options.thinning, step_done), renamings)))
         sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
     return found, sizes, mixed

@@ -120,7 +120,7 @@ def _in_arrays(classes: dict[Key, list[int]], arrays: DistributionArrays, named:
         np.zeros((len(numbers), arrays.strengths.shape[1] - int(arrays.first_predicted[0]))),
     )
     if flags.any():
-        from credo.kernels.collapsed import set_fixed_logs
+        from credo.kernels.range_classes import set_fixed_logs
 
         set_fixed_logs(arrays, found, np.ones(int(arrays.cells[-1])))
     return found

@@ -87,7 +87,7 @@ def model_of(region: Region, sampled: SampledDistributions, hyperparameters: Hyp
     """The arrays that every sweep needs."""
     from scipy.sparse import csr_array
 
-    arrays = arrays_of(sampled, region.blocks, region.start, region.compared, hyperparameters)
+    arrays = arrays_of(sampled, region.start, region.compared, hyperparameters)
     sizes = np.diff(sampled.starts)
     count, families = len(sizes), len(sampled.names)
     owners = np.repeat(np.arange(count), sizes)

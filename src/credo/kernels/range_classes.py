@@ -1,0 +1,161 @@
+"""Classes of equal distributions under one range: what they add when they are summed over, and draws from them.
+
+A distribution that only a range of one sum of its states bounds is a Beta variate that is cut off, and with it summed
+over, a component adds
+
+    L_g = ∫ Π θ^N · Dir(θ | s_g·b_g) over what the range allows,
+
+a quotient of Beta functions times the probability that a Beta variate is in the range.
+"""
+
+from __future__ import annotations
+
+from math import lgamma
+from typing import Any
+
+import numpy as np
+
+from credo.kernels.compiler import compiled
+from credo.kernels.cut_beta import draw_between, log_between
+from credo.kernels.gamma_draws import log_gamma_draw
+from credo.kernels.polytope_moves import SMALLEST
+from credo.kernels.sampler_arrays import BORROWING, ChainState, DistributionArrays, Ranges
+
+
+@compiled(**BORROWING)
+def shape_at(arrays: DistributionArrays, means: Any, d: int, g: int, i: int) -> float:
+    """s_g·b_g of one state: i counts all parameters."""
+    strength = arrays.strengths[arrays.seen[d], g]
+    if g < arrays.uniform_components[0]:
+        return strength / (arrays.starts[d + 1] - arrays.starts[d])
+    if g >= arrays.first_predicted[0]:
+        return strength * arrays.predicted[i]
+    return max(strength * means[arrays.cells[arrays.families[d]] + i - arrays.starts[d]], SMALLEST)
+
+
+@compiled(**BORROWING)
+def class_log(arrays: DistributionArrays, ranges: Ranges, means: Any, which: int, d: int, g: int) -> float:
+    """log L_g of a member of a class."""
+    total = data = inside = outside = value = 0.0
+    for i in range(arrays.starts[d], arrays.starts[d + 1]):
+        shape, count = shape_at(arrays, means, d, g, i), arrays.counts[i]
+        total += shape
+        data += count
+        if count > 0.0:
+            value += lgamma(shape + count) - lgamma(shape)
+        if ranges.named[i]:
+            inside += shape + count
+        else:
+            outside += shape + count
+    if data > 0.0:
+        value += lgamma(total) - lgamma(total + data)
+    return value + log_between(inside, outside, ranges.lows[which], ranges.highs[which])
+
+
+@compiled(**BORROWING)
+def set_class_logs(
+    arrays: DistributionArrays, ranges: Ranges, means: Any, family: int, first: int, last: int, logs: Any
+) -> None:
+    """log L_g of the shared classes of a CPT for components from `first` until `last`."""
+    for which in range(ranges.family_starts[family], ranges.family_starts[family + 1]):
+        if ranges.shared[which]:
+            for g in range(first, last):
+                d = ranges.numbers[ranges.class_starts[which]]
+                logs[which, g] = class_log(arrays, ranges, means, which, d, g)
+
+
+@compiled(**BORROWING)
+def set_fixed_logs(arrays: DistributionArrays, ranges: Ranges, means: Any) -> None:
+    """The same once for all, for components that depend on no mean; for each member where its base is predicted."""
+    for family in range(len(arrays.cells) - 1):
+        set_class_logs(arrays, ranges, means, family, 0, arrays.uniform_components[0], ranges.fixed_logs)
+    first, values, highest = arrays.first_predicted[0], ranges.member_values, ranges.member_logs
+    for which in range(len(ranges.lows)):
+        if not ranges.shared[which]:
+            continue
+        for k in range(ranges.class_starts[which], ranges.class_starts[which + 1]):
+            for g in range(values.shape[1]):
+                values[k, g] = class_log(arrays, ranges, means, which, ranges.numbers[k], first + g)
+                highest[which] = max(highest[which], values[k, g])
+        for k in range(ranges.class_starts[which], ranges.class_starts[which + 1]):
+            for g in range(values.shape[1]):
+                values[k, g] = np.exp(values[k, g] - highest[which])
+
+
+@compiled(**BORROWING)
+def class_part(ranges: Ranges, weights: Any, which: int, logs: Any, alike: int) -> Any:
+    """Σ π_g·L_g over the components that are alike for all members, the scale of the others' L_g, and a log unit."""
+    unit = ranges.member_logs[which]
+    for g in range(alike):
+        unit = max(unit, logs[which, g])
+    total = 0.0
+    for g in range(alike):
+        total += weights[g] * np.exp(logs[which, g] - unit)
+    return total, np.exp(ranges.member_logs[which] - unit), unit
+
+
+@compiled(**BORROWING)
+def shared_term(ranges: Ranges, weights: Any, family: int, logs: Any) -> float:
+    """Σ n·log Σ_g π_g·L_g over the shared classes of a CPT, which have n members each."""
+    value, others, values = 0.0, ranges.member_values.shape[1], ranges.member_values
+    alike = len(weights) - others
+    for which in range(ranges.family_starts[family], ranges.family_starts[family + 1]):
+        if not ranges.shared[which]:
+            continue
+        first, last = ranges.class_starts[which], ranges.class_starts[which + 1]
+        total, factor, unit = class_part(ranges, weights, which, logs, alike)
+        value += (last - first) * unit
+        if factor == 0.0 or others == 0:
+            value += (last - first) * np.log(total)
+            continue
+        product = 1.0
+        for k in range(first, last):
+            own = 0.0
+            for g in range(others):
+                own += weights[alike + g] * values[k, g]
+            product *= total + factor * own
+            if not 1e-200 < product < 1e200:
+                value += np.log(product)
+                product = 1.0
+        value += np.log(product)
+    return value
+
+
+@compiled(**BORROWING)
+def scale_part(ranges: Ranges, start: int, stop: int, named: bool, total: float, theta: Any) -> None:
+    """States that are named, or those that are not: from logarithms of gamma variates to parts of their total."""
+    highest, count, together = -np.inf, 0, 0.0
+    for i in range(start, stop):
+        if ranges.named[i] == named:
+            highest = max(highest, theta[i])
+            count += 1
+    for i in range(start, stop):
+        if ranges.named[i] == named:
+            theta[i] = np.exp(theta[i] - highest) if count > 1 else 1.0
+            together += theta[i]
+    for i in range(start, stop):
+        if ranges.named[i] == named:
+            theta[i] = max(theta[i] * (total / together), SMALLEST)
+
+
+@compiled(**BORROWING)
+def draw_range(arrays: DistributionArrays, ranges: Ranges, state: ChainState, which: int, generator: Any) -> None:
+    """θ of the members of a class given z and m, where they belong to blocks: nobody needs the others."""
+    low, high, theta = ranges.lows[which], ranges.highs[which], state.theta
+    for k in range(ranges.class_starts[which], ranges.class_starts[which + 1]):
+        d = ranges.numbers[k]
+        if d >= arrays.constrained[0]:
+            continue
+        start, stop, component = arrays.starts[d], arrays.starts[d + 1], state.component[d]
+        inside = outside = 0.0
+        for i in range(start, stop):
+            shape = shape_at(arrays, state.means, d, component, i) + arrays.counts[i]
+            if ranges.named[i]:
+                inside += shape
+            else:
+                outside += shape
+            if stop - start > 2:
+                theta[i] = log_gamma_draw(shape, generator)
+        total, rest = draw_between(inside, outside, low, high, generator)
+        scale_part(ranges, start, stop, True, total, theta)
+        scale_part(ranges, start, stop, False, rest, theta)

@@ -1,0 +1,75 @@
+"""How often compiled chains update each distribution: those that mix slowly take part in several passes of a sweep.
+
+A few distributions of a CPT may be held together by statements, and need ten times as many updates as all others. So
+effort is given to distributions, by the effective sizes of their parameters, and not to CPTs: a pass makes the moves
+and joint updates that change a distribution which takes part in it. Given π, m and w the schedule is fixed between two
+stages, and every update keeps the posterior: so does any order of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from credo.kernels.sampler_arrays import DistributionArrays, Geometry, JointUpdates, Ranges, Schedule
+from credo.types import Indices, Numbers
+
+SMALLEST = 1e-3  # effective draws
+WITH_OTHERS = 0.5  # of the effort of a distribution that is tied to another
+
+
+def schedule_of(
+    effort: Indices, geometry: Geometry, updates: JointUpdates, ranges: Ranges, arrays: DistributionArrays
+) -> Schedule:
+    """The passes of all updates; `effort`, (distributions,), says in how many each distribution takes part."""
+    closed = np.repeat(ranges.closed, np.diff(geometry.group_moves))
+    moves = np.where(closed, 0, _largest(effort[geometry.owners[geometry.move_indices]], geometry.move_starts))
+    changed = geometry.owners[updates.numbers]
+    joint = _largest(effort[changed], updates.starts)
+    classes = _largest(effort[ranges.numbers], ranges.class_starts)
+    components = effort.copy()
+    np.maximum.at(components, changed, np.repeat(joint, np.diff(updates.starts)))
+    np.maximum.at(components, ranges.numbers, np.repeat(classes, np.diff(ranges.class_starts)))
+    families = np.full(len(arrays.cells) - 1, effort.max(initial=1))
+    np.minimum.at(families, arrays.families, effort)
+    groups = _largest(components[: geometry.group_distributions[-1]], geometry.group_distributions)
+    return Schedule(effort, components, families, np.where(ranges.closed, 0, groups), moves, joint, classes)
+
+
+def _largest(values: Indices, starts: Indices) -> Indices:
+    """The largest of each stretch, none of which is empty."""
+    return np.maximum.reduceat(values, starts[:-1]) if len(values) else np.zeros(len(starts) - 1, dtype=np.int64)
+
+
+def needed_effort(
+    spent: Numbers,
+    sizes: Numbers,
+    lacking: Numbers,
+    sweeps: int,
+    starts: Indices,
+    tied: tuple[Indices, Indices],
+    limit: int,
+    most: float,
+) -> Indices:
+    """In how many passes of each of the next sweeps distributions have to take part, from 1 to `limit`.
+
+    `sizes`, effective draws of parameters, NaN where nothing moves, are what so many passes, `spent`, (distributions,),
+    gave; `lacking` are those that are wanted in addition. There may be fewer of both than parameters. Distributions
+    that are `tied` together, stretches of a list and where these start, mix together: effective sizes are not known
+    well, and one that looks better than what it is tied to gets half of its effort. Where all together would update
+    more than `most` parameters in a sweep, the limit is less.
+    """
+    worst = np.zeros(len(spent))
+    owners = np.repeat(np.arange(len(spent)), np.diff(starts))[: len(sizes)]
+    ratios = np.where(np.isnan(sizes), 0.0, np.maximum(lacking, 0.0) / np.maximum(sizes, SMALLEST))
+    np.maximum.at(worst, owners, ratios)
+    needed = np.ceil(worst * spent / max(1, sweeps))
+    members, ties = tied
+    if len(members):
+        spread = np.repeat(np.maximum.reduceat(needed[members], ties[:-1]), np.diff(ties))
+        np.maximum.at(needed, members, np.ceil(WITH_OTHERS * spread))
+    needed = np.clip(needed, 1, limit).astype(np.int64)
+    counts = np.diff(starts)
+    while limit > 1 and int(counts @ needed) > most:
+        limit -= 1
+        needed = np.minimum(needed, limit)
+    return np.asarray(needed, dtype=np.int64)

@@ -1,0 +1,105 @@
+"""Distributions that mix slowly take part in more passes of a sweep, which leaves the posterior as it is."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from credo.kernels import threads
+from credo.sampling import compiled_chains
+from credo.sampling.compiled_chains import CompiledChains
+from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains
+from credo.sampling.distributions import Hyperparameters, arrays_of, sampled_distributions
+from credo.sampling.region import geometry_of, region_of
+from credo.sampling.schedule import needed_effort, schedule_of
+from credo.types import Indices
+from tests.helpers.blocks import at_most, block_of, random_block
+from tests.helpers.posterior_runs import Given, family, learn
+
+STARTS = np.array([0, 2, 4, 7])
+UNTIED = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+
+
+def test_effort_is_what_the_worst_parameter_needs() -> None:
+    """100 passes gave 50 effective draws, so that 150 more in 100 sweeps need three passes of each."""
+    sizes = np.array([50.0, 400.0, np.nan, np.nan])
+    given = np.full(3, 100.0), sizes, 200.0 - sizes, 100, STARTS
+    assert needed_effort(*given, UNTIED, 10, np.inf).tolist() == [3, 1, 1]
+    assert needed_effort(*given, UNTIED, 2, np.inf).tolist() == [2, 1, 1]
+
+
+def test_tied_distributions_get_half_of_the_effort() -> None:
+    sizes = np.array([10.0, 10.0, 500.0, 500.0, 500.0, 500.0, 500.0])
+    tied = np.array([0, 2]), np.array([0, 2])
+    found = needed_effort(np.full(3, 100.0), sizes, 90.0 - sizes, 100, STARTS, tied, 20, np.inf)
+    assert found.tolist() == [8, 1, 4]
+
+
+def test_large_problems_get_less() -> None:
+    """Two parameters in ten passes and five in one are 25 updates; nine allow two passes."""
+    sizes = np.array([10.0, 10.0, 500.0, 500.0, 500.0, 500.0, 500.0])
+    given = np.full(3, 100.0), sizes, 110.0 - sizes, 100, STARTS, UNTIED
+    assert needed_effort(*given, 20, 25.0).tolist() == [10, 1, 1]
+    assert needed_effort(*given, 20, 9.0).tolist() == [2, 1, 1]
+    assert needed_effort(*given, 20, 0.0).tolist() == [1, 1, 1]
+
+
+def test_what_takes_part_in_which_pass() -> None:
+    """Three distributions of one block, of which the first two are tied, and one with a range alone."""
+    tied = [at_most({0: 1.0, 2: -1.0}, 0.1), at_most({0: -1.0, 2: 1.0}, 0.1), at_most({2: 1.0, 4: -1.0}, 0.5)]
+    alone = replace(block_of((2,), [at_most({0: 1.0}, 0.5)]), configurations=(("x", 3),))
+    blocks = block_of((2, 2, 2), tied), alone
+    counts = np.zeros((5, 2))
+    counts[4] = 1.0
+    sampled = sampled_distributions(family(5, 2), ("x",), Given({"x": counts}), blocks)  # type: ignore[arg-type]
+    region, hyper = region_of(blocks), Hyperparameters().resolved(sampled)
+    arrays = arrays_of(sampled, region.start, region.compared, hyper)
+    run = CompiledChains(region, sampled, arrays, hyper, 1, 0)
+    geometry, updates = geometry_of(region.blocks, region.parts)[0], run.joint_updates
+    found = schedule_of(np.array([4, 1, 1, 2, 1]), geometry, updates, run.ranges, arrays)
+    assert found.groups.tolist() == [4, 0]  # the second is drawn without moves
+    assert found.families.tolist() == [1]
+    assert found.classes.tolist() == [2]
+    assert found.components[0] == found.components[1] == 4  # z follows the joint update of both
+    for passes, numbers, starts in (
+        (found.moves, geometry.move_indices, geometry.move_starts),
+        (found.updates, updates.numbers, updates.starts),
+    ):
+        for which, own in enumerate(passes.tolist()):
+            touched = set(geometry.owners[numbers[starts[which] : starts[which + 1]]].tolist())
+            assert own == (0 if touched == {3} else 4 if 0 in touched else 1)
+
+
+def test_more_passes_of_some_leave_the_posterior_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """First and second moments are those of the other sampler, which has no passes."""
+
+    def uneven(spent: np.ndarray, *_: object) -> Indices:
+        return np.resize([5, 1, 2, 1, 3], len(spent))
+
+    block, counts = random_block(1, (3, 3, 3), 6), np.random.default_rng(1).poisson(1.0, (5, 3)).astype(float)
+    short = learn(counts, (block,), draws=1500, max_draws=1500, seed=1, compiled=False)
+    monkeypatch.setattr(compiled_chains, "needed_effort", uneven)
+    long = learn(counts, (block,), draws=1500, max_draws=1500, seed=1, compiled=True)
+    for power in (1, 2):
+        one, two = short.draws**power, long.draws**power
+        error = np.sqrt(
+            one.var(axis=(0, 1)) * (1.0 / effective_sizes_of_short_chains(one) + 1.0 / effective_sizes(two))
+        )
+        assert (np.abs(one.mean(axis=(0, 1)) - two.mean(axis=(0, 1))) <= 4.0 * error).all()
+    assert short.means["x"] == pytest.approx(long.means["x"], abs=0.05)
+
+
+def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    block, counts = random_block(1, (3, 3, 3), 6), np.ones((5, 3))
+    found = []
+    for count in (1, 2, 4):
+        with ThreadPoolExecutor(count, threads._NAME) as pool:
+            monkeypatch.setattr(threads, "_pool", lambda pool=pool: pool)
+            found.append(learn(counts, (block,), draws=60, max_draws=120, seed=3, compiled=True))
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0].draws, other.draws)
+        np.testing.assert_array_equal(found[0].means["x"], other.means["x"])
+        np.testing.assert_array_equal(found[0].cpt_weights, other.cpt_weights)
