@@ -19,6 +19,7 @@ BENCHMARKS = (
     "queries",
     "cold_start",
     "studio",
+    "scale",
 )
 
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -28,7 +28,8 @@ from fuzz.mutation import flip_bit, set_bytes, truncate
 
 OLD = b"the old content, which must survive\n"
 DRAFT = re.compile(r"\.[0-9a-f]{16}\..*")
-PATIENCE = 60.0  # seconds that one process may take
+PATIENCE = 60.0  # seconds that one process may take,
+WITH_WORKERS = 240.0  # and one that starts others
 PROMPT = 10.0  # seconds in which an interrupted process must end
 
 
@@ -40,10 +41,18 @@ class Command:
     writes: tuple[str, ...]
     has_checkpoint: bool = False
     exit_code: int = 0
+    has_workers: bool = False  # reads `parts/*.parquet`, by a cluster that it starts itself
 
 
 LEARN = ("learn", "net.bif", "rows.csv", "--method", "cmap", "--knowledge", "know.credo", "--starts", "2")
+ON_WORKERS = (
+    *("learn", "net.bif", "parts/*.parquet", "--method", "cmap", "--knowledge", "know.credo", "--starts", "2"),
+    *("--partition-rows", "10", "--workers", "2"),
+)
 COMMANDS = {
+    "learn on workers": Command(
+        (*ON_WORKERS, "--checkpoint", "run.npz", "--out", "out.bif"), ("out.bif",), True, has_workers=True
+    ),
     "learn": Command((*LEARN, "--out", "out.bif"), ("out.bif",)),
     "learn with a checkpoint": Command((*LEARN, "--checkpoint", "run.npz", "--out", "out.bif"), ("out.bif",), True),
     "report": Command((*LEARN, "--report", "page.html"), ("page.html",)),
@@ -73,6 +82,11 @@ class Run:
     signal_after: tuple[int, float] | None = None  # which, and seconds
     out: str | None = None  # a file instead of a pipe
 
+    @property
+    def patience(self) -> float:
+        """Seconds that it may take."""
+        return WITH_WORKERS if "--workers" in self.arguments else PATIENCE
+
     def start(self) -> subprocess.Popen[str]:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", **self.environment}
         with ExitStack() as files:  # the process has its own copy
@@ -90,16 +104,16 @@ class Run:
             except subprocess.TimeoutExpired:
                 process.send_signal(number)
                 started = time.monotonic()
-                out, errors = _communicate(process)
+                out, errors = _communicate(process, self.patience)
                 assert time.monotonic() - started < PROMPT, "a process takes long to end after a signal"
                 return Ended(process.returncode, out, errors)
-        out, errors = _communicate(process)
+        out, errors = _communicate(process, self.patience)
         return Ended(process.returncode, out, errors)
 
 
-def _communicate(process: subprocess.Popen[str]) -> tuple[str, str]:
+def _communicate(process: subprocess.Popen[str], patience: float) -> tuple[str, str]:
     try:
-        out, errors = process.communicate(timeout=PATIENCE)
+        out, errors = process.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
@@ -233,7 +247,69 @@ def two_at_once(command: Command, folder: Path, choose: Random) -> str:
     return "finished"
 
 
+def kill_worker(command: Command, folder: Path, choose: Random) -> str:
+    """kill -9 of a worker at a random time: others do its work, and the result is the same to the last bit."""
+    return _to_a_worker(command, folder, choose, signal.SIGKILL)
+
+
+def straggler(command: Command, folder: Path, choose: Random) -> str:
+    """A worker that stands still for a while at a random time."""
+    return _to_a_worker(command, folder, choose, signal.SIGSTOP)
+
+
+def _to_a_worker(command: Command, folder: Path, choose: Random, number: int) -> str:
+    if not command.has_workers:
+        return "no workers"
+    import psutil
+
+    run = Run(folder, command.arguments)
+    process = run.start()
+    time.sleep(choose.random() * reference(command).seconds)
+    workers = []
+    with suppress(psutil.NoSuchProcess):
+        workers = [
+            child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())
+        ]
+    if workers:
+        chosen = choose.choice(workers)
+        with suppress(psutil.NoSuchProcess):
+            chosen.send_signal(number)
+            if number == signal.SIGSTOP:
+                time.sleep(choose.random() * 2)
+                chosen.send_signal(signal.SIGCONT)
+    ended = run.wait(process)
+    assert ended.code == command.exit_code, f"exit code {ended.code} after a worker's fault; {ended.errors[-400:]}"
+    check_files(command, folder, finished=True)
+    return "finished" if workers else "too late"
+
+
+def wrong_partition(command: Command, folder: Path, choose: Random) -> str:
+    """A file with a wrong state, without a column, cut off or gone: the error names it, and nothing is written."""
+    if not command.has_workers:
+        return "no partitions"
+    import polars as pl
+
+    path = choose.choice(sorted((folder / "parts").iterdir()))
+    frame, kind = pl.read_parquet(path), choose.choice(("state", "column", "cut off", "empty file"))
+    if kind == "state":
+        frame.with_columns(v1=pl.lit("no such state")).write_parquet(path)
+    elif kind == "column":
+        frame.drop("v1").write_parquet(path)
+    else:
+        path.write_bytes(path.read_bytes()[: choose.randrange(1, 100)] if kind == "cut off" else b"")
+    run = Run(folder, command.arguments)
+    ended = run.wait(run.start())
+    assert ended.code == 2, f"exit code {ended.code} with a wrong partition; {ended.errors[-400:]}"
+    assert path.name in ended.errors, f"the message does not name {path.name}; {ended.errors[-400:]}"
+    check_words(ended)
+    check_files(command, folder, finished=False)
+    return kind
+
+
 FAULTS: Mapping[str, Fault] = {
+    "kill worker": kill_worker,
+    "straggler": straggler,
+    "wrong partition": wrong_partition,
     "interrupt": interrupt,
     "terminate": terminate,
     "kill and resume": kill_and_resume,
@@ -323,6 +399,10 @@ def prepare(folder: Path, command: Command) -> None:
     write_network(network.without_cpts(), folder / "net.bif")
     with_missing_values(network.sample(40, 1), 0.3, 2).write_csv(folder / "rows.csv")
     (folder / "know.credo").write_text("P(v0=state0) >= 0.05\nP(v1=state0) <= 0.95\nP(v2=state0) >= 0.01\n")
+    (folder / "parts").mkdir()
+    rows = with_missing_values(network.sample(40, 1), 0.3, 2)
+    for number in range(4):
+        rows[10 * number : 10 * (number + 1)].write_parquet(folder / "parts" / f"{number}.parquet")
     for name in command.writes:
         (folder / name).write_bytes(OLD)
 
@@ -353,4 +433,4 @@ def check(given: Input, folder: Path) -> str:
     return f"{given['fault']}: {ended}"
 
 
-FAULT = Kind("faults", make, check, ".json", seconds=300.0, megabytes=16_384)
+FAULT = Kind("faults", make, check, ".json", seconds=900.0, megabytes=16_384)

@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from credo.constraints.lower import lower
+from credo.distributed.dask_executor import executor_for
 from credo.errors import DataError, OptionError
 from credo.findings import Finding
 from credo.fitting import fit as learn
-from credo.io.categories import read_frame, variables_of
-from credo.io.dataset import Dataset
+from credo.io.categories import read_frame, texts_in, variables_of
+from credo.io.dataset import Dataset, concatenate
 from credo.io.declared_table import declared
+from credo.io.partitions import PartitionedTable, frames_of, has_partitions, partitioned, read_partition
 from credo.io.tables import read_table
 from credo.knowledge import Knowledge
 from credo.knowledge.statements import TiedRows
@@ -36,6 +38,7 @@ from credo.user_results import Fit
 
 if TYPE_CHECKING:
     import polars as pl
+    from dask.distributed import Client
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -139,6 +142,7 @@ def cluster(
     seed: Seed = 0,
     em: EMOptions | None = None,
     table_format: TableFormat | None = None,
+    executor: Client | None = None,
 ) -> Clustering:
     """Find `k` clusters of rows in a table, where some rows are known to belong together or apart.
 
@@ -167,6 +171,9 @@ def cluster(
         The same seed gives the same clusters.
     table_format : TableFormat, optional
         How the file of the data is written, where it is not as usual: separator, decimal mark, encoding, sheet.
+    executor : dask.distributed.Client, optional
+        A cluster whose workers read the data, as in `credo.fit`. Rows in partitions are tied by a column that is the
+        key of the partitions, and not by their numbers.
 
     Returns
     -------
@@ -189,6 +196,8 @@ def cluster(
     (np.True_, np.False_)
     """
     k, seed = checked_whole_number(k, "The number of clusters"), resolve_seed(seed)
+    if executor is not None or has_partitions(data):
+        return _cluster_partitions(partitioned(data), k, ties, apart, merged, prior, seed, em, executor)
     frame = read_frame(declared(data, table_format))
     column = ties if isinstance(ties, str) else None
     features = variables_of(frame, () if column is None else (column,))
@@ -229,6 +238,84 @@ def cluster(
     if not all_differ:
         findings = (*findings, Finding("apart", "Not all rows of `apart` could be given different clusters."))
     return Clustering(labels[groups], probabilities[groups], fit, hidden, findings)
+
+
+# Rows in partitions ---------------------------------------------------------------------------------------------------
+
+
+def _cluster_partitions(
+    table: PartitionedTable,
+    k: int,
+    ties: str | Sequence[Sequence[int]] | None,
+    apart: Sequence[Sequence[int]],
+    merged: bool,
+    prior: PriorLike,
+    seed: int,
+    em: EMOptions | None,
+    executor: object,
+) -> Clustering:
+    """The same for rows in partitions: one pass for the states, EM, and one pass for the labels."""
+    if (ties is not None and not isinstance(ties, str)) or len(apart):
+        raise OptionError("Rows in partitions are tied by a column, and not by their numbers: there is no first row.")
+    if not table.partitions:
+        raise OptionError(f"{table.description}: clusters are found in Parquet files or in a Dask DataFrame.")
+    workers = executor_for(executor)
+    values, _ = workers.prepare(_distinct_values, table.partitions, _merge_values, ties)
+    import polars as pl
+
+    features = [each for name, own in values.items() for each in variables_of(pl.DataFrame({name: sorted(own)}))]
+    if not features:
+        raise DataError("The table has no column left to find clusters with.")
+    hidden = unused("cluster", [variable.name for variable in features])
+    network = Network(
+        [Variable(hidden, tuple(str(i) for i in range(k))), *features],
+        {variable.name: [hidden] for variable in features},
+        name="clusters",
+    )
+    knowledge = Knowledge(network, [] if ties is None else [TiedRows((hidden,), by=ties)])
+    reading = TieReading.MERGED if merged else TieReading.CLL
+    start = network
+    for own in (TieReading.MERGED, reading) if ties is not None and not merged else (reading,):
+        fit = learn(
+            start, table, knowledge, method="cmap", prior=prior, seed=seed, tie_reading=own, em=em, executor=workers
+        )
+        start = fit.network
+    found, _ = workers.prepare(_assigned, table.partitions, _merge_rows, fit.network, knowledge, ties, hidden, reading)
+    return Clustering(*found, fit, hidden, fit.findings)
+
+
+def _distinct_values(item: Any, number: int, without: str | None) -> tuple[dict[str, set[str]], None]:
+    """The values of each column, as texts."""
+    found: dict[str, set[str]] = {}
+    for frame in frames_of(item):
+        for name in frame.columns:
+            if name != without:
+                found.setdefault(name, set()).update(texts_in(frame[name]))
+    return found, None
+
+
+def _merge_values(left: dict[str, set[str]], right: dict[str, set[str]]) -> dict[str, set[str]]:
+    return {name: left.get(name, set()) | right.get(name, set()) for name in {**left, **right}}
+
+
+def _assigned(
+    item: Any, number: int, network: Network, knowledge: Knowledge, column: str | None, hidden: str, reading: TieReading
+) -> tuple[tuple[Indices, Numbers], None]:
+    """The labels and the probabilities of the rows of a partition."""
+    parts = [part for _, part in read_partition(item, network, None, () if column is None else (column,))]
+    if not parts:
+        states = len(network.states(hidden))
+        return (np.zeros(0, dtype=np.int64), np.zeros((0, states))), None
+    dataset = concatenate(parts)
+    tied = tie_rows(layout_for_counts(network), lower(knowledge).ties, dataset, reading=reading)
+    groups = _groups(dataset, column)
+    probabilities = _averaged(tied_posterior(network, tied, hidden), groups)
+    labels, _ = assign(probabilities, _pairs(groups, ()))
+    return (labels[groups], probabilities[groups]), None
+
+
+def _merge_rows(left: tuple[Indices, Numbers], right: tuple[Indices, Numbers]) -> tuple[Indices, Numbers]:
+    return np.concatenate((left[0], right[0])), np.concatenate((left[1], right[1]))
 
 
 def unused(name: str, taken: Sequence[str]) -> str:

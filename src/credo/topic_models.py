@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,14 +17,18 @@ from credo.findings import Finding
 from credo.fitting import fit as learn
 from credo.io.corpus import STOP_WORDS, Corpus, read_corpus
 from credo.io.dataset import Dataset, code_type
+from credo.io.partitions import partitioned_at
 from credo.knowledge import Knowledge
 from credo.knowledge.statements import TiedRows
 from credo.model.network import Network
 from credo.options import EMOptions, checked_whole_number, resolve_seed
 from credo.progress import ProgressListener
 from credo.statistics.prior import PriorLike
-from credo.types import Numbers, Seed
+from credo.types import Numbers, Seed, TableLike
 from credo.user_results import Fit
+
+if TYPE_CHECKING:
+    from dask.distributed import Client
 
 # Pseudo-counts, small compared with the words of a text and of a topic: texts have few topics, topics few words.
 PRIOR = {"topic": 0.1, "word": 0.01}
@@ -153,6 +157,7 @@ def topics(
     stop_words: Collection[str] = STOP_WORDS,
     min_length: int = 2,
     min_documents: int = 2,
+    executor: Client | None = None,
     progress: ProgressListener | None = None,
 ) -> Topics:
     """Find `k` topics in texts, where some words are known to belong together.
@@ -177,6 +182,8 @@ def topics(
         The same seed gives the same topics.
     stop_words, min_length, min_documents
         Which words are used, as in `credo.read_corpus`.
+    executor : dask.distributed.Client, optional
+        A cluster that learns; texts are read here, and cut into partitions at the ends of texts.
     progress : callable, optional
         Called with a `ProgressEvent` now and then.
 
@@ -211,9 +218,11 @@ def topics(
     groups = _checked_groups(together, corpus)
     network = topic_network(corpus, k)
     knowledge = Knowledge(network, [TiedRows(("topic",), by=column) for column in _columns(groups)])
+    dataset = topic_rows(corpus, network, groups)
+    rows: TableLike = dataset if executor is None else partitioned_at(dataset, corpus.document)
     fit = learn(
-        network, topic_rows(corpus, network, groups), knowledge, method="cmap", prior=PRIOR if prior is None else prior,
-        seed=resolve_seed(seed), em=em, progress=progress,
+        network, rows, knowledge, method="cmap", prior=PRIOR if prior is None else prior, seed=resolve_seed(seed),
+        em=em, executor=executor, progress=progress,
     )  # fmt: skip
     return Topics(fit, corpus, groups)
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +17,9 @@ import pytest
 
 import credo
 from credo.distributed.dask_executor import cluster
-from tests.distributed.test_partitioned_fit import COMPLETE, KNOWLEDGE, MISSING, NETWORK, files
+from credo.estimation.em import driver
+from tests.distributed.faults import harmless, kill_always, kill_once, take_memory, wait_for
+from tests.distributed.test_partitioned_fit import COMPLETE, KNOWLEDGE, MISSING, NETWORK, files, stop_after
 from tests.helpers.command_line import run
 
 distributed = pytest.importorskip("distributed")
@@ -106,3 +112,194 @@ def test_a_wrong_state_is_named_as_on_this_machine(tmp_path: Path, client: Any) 
     with pytest.raises(credo.UnknownStateError) as local:
         credo.fit(NETWORK, table)
     assert str(found.value) == str(local.value)
+
+
+# Faults ---------------------------------------------------------------------------------------------------------------
+
+
+def with_fault(fault: Callable[..., Any], *arguments: Any) -> Any:
+    """A Dask DataFrame of four partitions, the second of which does something to its worker."""
+    from dask import delayed
+
+    dask_frames = pytest.importorskip("dask.dataframe")
+    whole = MISSING.with_columns(pl.all().cast(pl.String)).to_pandas()
+    parts = [whole[150 * i : 150 * (i + 1)] for i in range(4)]
+    made = [delayed(harmless, pure=False)(part) for part in parts]
+    made[1] = delayed(fault, pure=False)(parts[1], *arguments)
+    return dask_frames.from_delayed(made, meta=whole[:0], verify_meta=False)
+
+
+def await_workers(client: Any, count: int = 2) -> None:
+    """Wait until workers that died were started again."""
+    until = time.monotonic() + 60
+    while len(client.cluster.scheduler.workers) < count and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> credo.Fit:
+    """What this machine learns of those partitions."""
+    return credo.fit(NETWORK, with_fault(harmless), method="map", em=SHORT)
+
+
+def test_a_worker_that_dies_while_it_counts_changes_nothing(
+    tmp_path: Path, client: Any, undisturbed: credo.Fit
+) -> None:
+    frame = with_fault(kill_once, str(tmp_path / "flag"))
+    found = credo.fit(NETWORK, frame, method="map", em=SHORT, executor=client)
+    assert (tmp_path / "flag").exists()
+    assert_same_bits(undisturbed, found)
+
+
+def test_a_worker_that_dies_during_em_changes_nothing(client: Any, undisturbed: credo.Fit) -> None:
+    await_workers(client)
+    killed: list[int] = []
+
+    def kill(event: credo.ProgressEvent) -> None:
+        if "iteration" in event.detail and not killed:
+            pids = client.run(os.getpid)
+            killed.append(next(iter(pids.values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    found = credo.fit(NETWORK, with_fault(harmless), method="map", em=SHORT, executor=client, progress=kill)
+    assert killed
+    assert_same_bits(undisturbed, found)
+
+
+def test_a_partition_that_ends_every_worker_is_an_error(client: Any) -> None:
+    scheduler = client.cluster.scheduler
+    before, scheduler.allowed_failures = scheduler.allowed_failures, 0
+    try:
+        with pytest.raises(credo.ClusterError, match="ended every worker that took it on.*more memory"):
+            credo.fit(NETWORK, with_fault(kill_always), executor=client)
+    finally:
+        scheduler.allowed_failures = before
+
+
+def test_a_straggler_changes_nothing(tmp_path: Path, client: Any, undisturbed: credo.Fit) -> None:
+    await_workers(client)
+    flag = tmp_path / "flag"
+
+    def release(event: credo.ProgressEvent) -> None:
+        flag.touch()  # another partition was read
+
+    frame = with_fault(wait_for, str(flag))
+    found = credo.fit(NETWORK, frame, method="map", em=SHORT, executor=client, progress=release)
+    assert_same_bits(undisturbed, found)
+
+
+def test_a_connection_that_is_lost_is_an_error(client: Any) -> None:
+    await_workers(client)
+    own = distributed.Client(client.scheduler.address)
+
+    def lose(event: credo.ProgressEvent) -> None:
+        own.close()
+
+    try:
+        with pytest.raises(credo.ClusterError, match="connection to the cluster is lost"):
+            credo.fit(NETWORK, with_fault(harmless), method="map", em=SHORT, executor=own, progress=lose)
+    finally:
+        own.close()
+
+
+def test_files_that_cannot_be_learned_from_are_named(tmp_path: Path, client: Any) -> None:
+    table = credo.partitioned(files(tmp_path, MISSING), rows=150)
+    MISSING[:200].drop("v2").write_parquet(tmp_path / "part-1.parquet")
+    with pytest.raises(credo.DataError, match=r"part-1.parquet has no column v2, but .*part-0.parquet has one"):
+        credo.fit(NETWORK, table, executor=client)
+    (tmp_path / "part-1.parquet").write_bytes((tmp_path / "part-0.parquet").read_bytes()[:-40])
+    with pytest.raises(credo.DataError, match=r"part-1.parquet cannot be read as Parquet"):
+        credo.fit(NETWORK, table, executor=client)
+    (tmp_path / "part-1.parquet").unlink()
+    with pytest.raises(credo.MissingFileError, match=r"part-1.parquet"):
+        credo.fit(NETWORK, table, executor=client)
+
+
+def test_a_run_that_was_stopped_continues_on_other_workers(
+    tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = credo.partitioned(files(tmp_path, MISSING), rows=150)
+    options = credo.EMOptions(starts=1, max_iterations=30, checkpoint=tmp_path / "run.npz")
+    here = credo.fit(NETWORK, table, method="map", em=credo.EMOptions(starts=1, max_iterations=30))
+    with monkeypatch.context() as patched:
+        patched.setattr(driver, "_save", stop_after(2))
+        with pytest.raises(KeyboardInterrupt):
+            credo.fit(NETWORK, table, method="map", em=options, executor=client)
+    assert_same_bits(here, credo.fit(NETWORK, table, method="map", em=options))
+
+
+# With clusters of their own -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_the_number_of_workers_changes_no_bit(workers: int, undisturbed: credo.Fit) -> None:
+    with cluster(workers=workers) as client:
+        found = credo.fit(NETWORK, with_fault(harmless), method="map", em=SHORT, executor=client)
+    assert_same_bits(undisturbed, found)
+
+
+@pytest.mark.slow
+def test_a_worker_without_memory_is_ended_and_that_is_an_error() -> None:
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit="500MB"
+        ) as started,
+        distributed.Client(started) as client,
+    ):
+        started.scheduler.allowed_failures = 0
+        with pytest.raises(credo.ClusterError, match="more memory than a worker has"):
+            credo.fit(NETWORK, with_fault(take_memory, 600), executor=client)
+
+
+@pytest.mark.slow
+def test_a_client_that_is_killed_continues_from_its_checkpoint(tmp_path: Path, client: Any) -> None:
+    table = files(tmp_path, MISSING)
+    credo.write_network(NETWORK, tmp_path / "net.bif")
+    arguments = [
+        "learn", str(tmp_path / "net.bif"), table, "--method", "map", "--starts", "20", "--partition-rows", "150",
+        "--checkpoint", str(tmp_path / "run.npz"), "--out", str(tmp_path / "out.bif"),
+        "--scheduler", client.scheduler.address,
+    ]  # fmt: skip
+    process = subprocess.Popen([sys.executable, "-m", "credo", *arguments], stdout=subprocess.DEVNULL)
+    while process.poll() is None and not (tmp_path / "run.npz").exists():
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert (tmp_path / "run.npz").exists()
+    done = run(*arguments)
+    assert done.returncode == 0, done.stderr
+    here = credo.fit(NETWORK, credo.partitioned(table, rows=150), method="map", em=credo.EMOptions(starts=20))
+    learned = credo.read_network(tmp_path / "out.bif")
+    assert all(np.array_equal(learned.cpts[name], here.network.cpts[name]) for name in NETWORK.names)
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_killed_is_an_error(tmp_path: Path) -> None:
+    import dask
+
+    environment = {**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s"}
+    file = tmp_path / "scheduler.json"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--dashboard-address", ":0"]
+    scheduler = subprocess.Popen([*command, "--scheduler-file", str(file)], env=environment, stderr=subprocess.DEVNULL)
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(file), "--nthreads", "1",
+         "--no-dashboard", "--death-timeout", "5"],
+        env=environment, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        with dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
+            while not file.exists():
+                time.sleep(0.05)
+            client = distributed.Client(scheduler_file=str(file), timeout=60)
+
+            def kill(event: credo.ProgressEvent) -> None:
+                scheduler.kill()
+
+            with pytest.raises(credo.ClusterError, match="connection to the cluster is lost"):
+                credo.fit(NETWORK, with_fault(harmless), method="map", executor=client, progress=kill)
+            client.close(timeout=2)
+    finally:
+        for process in (worker, scheduler):
+            process.kill()
+            process.wait()

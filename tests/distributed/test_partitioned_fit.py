@@ -15,7 +15,10 @@ from credo.distributed.executor import LocalExecutor
 from credo.distributed.spilling import Spilled
 from credo.estimation.em import driver
 from credo.estimation.em.checkpoint import Checkpoint
+from credo.io.partitions import partitioned_at
+from credo.sampling.region import seeded
 from credo.statistics.counts import layout_for_counts
+from credo.statistics.inference.draw_parts import PartDraws, figures_of
 from credo.statistics.partitioned_rows import Reading, read_partitions
 from credo.testing import made_up_network, with_missing_values
 
@@ -207,7 +210,129 @@ def test_rows_are_tied_by_no_numbers(tmp_path: Path) -> None:
         credo.fit(NETWORK, credo.partitioned(MISSING), "rows 1, 2 share v0")
 
 
-def test_missing_values_in_partitions_are_not_drawn(tmp_path: Path) -> None:
-    fit = credo.fit(NETWORK, credo.partitioned(MISSING), em=QUICK)
+@pytest.mark.slow  # the test of completed rows below runs always
+def test_missing_values_in_partitions_are_drawn() -> None:
+    rows = pl.DataFrame({"a": ["n", "y", "y", None] * 10, "b": ["n", "y", None, "y"] * 10})
+    network = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]})
+    options = credo.PosteriorOptions(draws=200, warmup=50, chains=4)
+    whole, parts = (
+        credo.fit(network, table, method="posterior", posterior=options, em=QUICK)
+        for table in (rows, credo.partitioned(rows, rows=15))
+    )
+    assert parts.status in (credo.Status.AVERAGED, credo.Status.NOT_MIXED)
+    assert largest_difference(whole, parts) < 0.08  # both are averages of few draws
+    assert parts.interval_arrays("b")[0].shape == whole.interval_arrays("b")[0].shape
+    again = credo.fit(network, credo.partitioned(rows, rows=15), method="posterior", posterior=options, em=QUICK)
+    assert largest_difference(parts, again) == 0.0
+
+
+@pytest.mark.parametrize("memory", [10**9, 0])
+def test_completed_rows_are_on_average_what_em_expects(tmp_path: Path, memory: int) -> None:
+    table = credo.partitioned(files(tmp_path, MISSING[:90]), rows=30)
+    reading = Reading(NETWORK, layout_for_counts(NETWORK), None, (), 0, None)
+    prepared = read_partitions(LocalExecutor(memory), table.partitions, reading).prepared()
+    theta = prepared.layout.pack({name: TRUE.cpt_array(name) for name in NETWORK.names})
+    expected, _, _ = prepared.evaluate(theta)
+    figures = figures_of(prepared)
+    assert (figures.parts, figures.fractional) == (3, None)
+    draws = PartDraws(prepared, figures, seeded)
+    rng = np.random.default_rng(1)
+    found = np.array([draws.draw(theta, rng) for _ in range(200)])
+    error = found.std(axis=0) / 200**0.5 + 1e-9
+    assert np.all(np.abs(found.mean(axis=0) - expected) < 5 * error + 0.01)
+    again = draws.draw(theta, np.random.default_rng(1))
+    assert np.array_equal(again, found[0])
+
+
+def test_auto_does_not_draw_what_takes_long() -> None:
+    fit = credo.fit(NETWORK, credo.partitioned(MISSING, rows=50), em=QUICK)
     assert fit.method == "cmap"
-    assert any("the rows are in partitions" in f.message for f in fit.findings)
+    assert any("drawing the missing values would take about" in f.message for f in fit.findings)
+
+
+def test_parts_of_rows_cannot_be_drawn() -> None:
+    weighted = MISSING[:60].with_columns(w=pl.lit(0.5))
+    fit = credo.fit(NETWORK, credo.partitioned(weighted, rows=20), method="posterior", weights="w", em=QUICK)
+    assert any("only whole rows can be completed" in f.message for f in fit.findings)
+
+
+# Ties -----------------------------------------------------------------------------------------------------------------
+
+
+def twins(count: int = 60) -> pl.DataFrame:
+    generator = np.random.default_rng(4)
+    lung = np.repeat(generator.integers(0, 2, count // 2), 2)
+    test = np.where(generator.random(count) < 0.8, lung, 1 - lung)
+    hidden = generator.random(count) < 0.5
+    states = np.array(["n", "y"])
+    return pl.DataFrame(
+        {
+            "pair": np.repeat(np.arange(count // 2), 2),
+            "lung": pl.Series(states[lung]).set(pl.Series(hidden), None),
+            "test": states[test],
+        }
+    )
+
+
+TWINS = credo.Network({"lung": ["n", "y"], "test": ["n", "y"]}, {"test": ["lung"]})
+
+
+@pytest.mark.parametrize("reading", ["cll", "joint", "merged"])
+def test_rows_are_tied_within_partitions(tmp_path: Path, reading: str) -> None:
+    frame, options = twins(), {"method": "cmap", "em": QUICK, "tie_reading": reading}
+    whole = credo.fit(TWINS, frame, "rows with equal pair share lung", **options)
+    table = credo.partitioned(files(tmp_path, frame), rows=20)
+    parts = credo.fit(TWINS, table, "rows with equal pair share lung", **options)
+    assert largest_difference(whole, parts) < 1e-3  # steps end within 1e-4, and messages start anew in each iteration
+    assert parts.cll == pytest.approx(whole.cll, abs=1e-4)
+    assert [f.message for f in parts.findings if f.kind == "ties"] == [
+        f.message for f in whole.findings if f.kind == "ties"
+    ]
+
+
+def test_ties_across_partitions_are_an_error_that_says_how_to_repartition(tmp_path: Path) -> None:
+    table = credo.partitioned(files(tmp_path, twins(), 4), rows=15)  # the first pair that is cut is in two files
+    with pytest.raises(credo.DataError, match=r'equal pair are in several partitions .*frame.shuffle\("pair"\)'):
+        credo.fit(TWINS, table, "rows with equal pair share lung", em=QUICK)
+
+
+def test_a_column_of_ties_that_is_missing_is_a_mistake(tmp_path: Path) -> None:
+    table = credo.partitioned(files(tmp_path, twins().drop("pair")), rows=20)
+    with pytest.raises(credo.KnowledgeError, match="pair"):
+        credo.fit(TWINS, table, "rows with equal pair share lung", em=QUICK)
+
+
+# Clusters and topics --------------------------------------------------------------------------------------------------
+
+
+def test_clusters_of_rows_in_partitions(tmp_path: Path) -> None:
+    frame = twins()
+    for ties in (None, "pair"):
+        table = frame if ties else frame.drop("pair")
+        whole = credo.cluster(table, 2, ties=ties, em=QUICK)
+        parts = credo.cluster(credo.partitioned(files(tmp_path, table), rows=20), 2, ties=ties, em=QUICK)
+        assert np.array_equal(parts.labels, whole.labels)
+        assert np.abs(parts.probabilities - whole.probabilities).max() < 1e-2
+        assert parts.features == whole.features
+    with pytest.raises(credo.OptionError, match="tied by a column"):
+        credo.cluster(credo.partitioned(frame), 2, ties=[[1, 2]])
+    frame.write_csv(tmp_path / "rows.csv")
+    with pytest.raises(credo.OptionError, match="Parquet files"):
+        credo.cluster(credo.partitioned(tmp_path / "rows.csv"), 2)
+
+
+def test_topics_by_an_executor() -> None:
+    texts = ["planning search heuristic", "search heuristic", "bayesian network", "network bayesian data"] * 2
+    here = credo.topics(texts, 2, em=QUICK)
+    there = credo.topics(texts, 2, em=QUICK, executor=LocalExecutor(10**9))
+    assert there.fit.log_likelihood == pytest.approx(here.fit.log_likelihood, rel=1e-9)
+    tied = credo.topics(texts, 2, together=[["bayesian", "network"]], em=QUICK, executor=LocalExecutor(10**9))
+    assert tied.together_share(2).tolist() == [1.0]
+
+
+def test_partitions_are_cut_where_keys_change() -> None:
+    keys = np.array([0, 0, 1, 1, 1, 2, 3, 3])
+    dataset = credo.Dataset(("v",), np.zeros((8, 1), dtype=np.int8))
+    table = partitioned_at(dataset, keys, rows=3)
+    assert [len(part.frame) for part in table.partitions] == [5, 1, 2]
+    assert [part.first for part in table.partitions] == [0, 5, 6]

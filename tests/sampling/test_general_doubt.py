@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
 import credo
@@ -77,3 +78,28 @@ def test_they_are_weighed_and_the_others_hold(compiled: bool, monkeypatch: pytes
 def joints_of_reached(fit: credo.Fit) -> np.ndarray:
     """P(c=s1) in all draws; all CPTs are reached, and so all draws are kept."""
     return np.asarray(joints_of(fit)[..., 1].sum(axis=(1, 2)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "bounds", [((0.3, 0.31), (0.8, 1.0)), ((0.3, 0.5), (0.8, 1.0)), ((0.2, 0.7), (0.6, 1.0))], ids=str
+)
+def test_narrow_statements_are_found_and_compete(bounds: tuple[tuple[float, float], ...]) -> None:
+    network = credo.Network({"a": ["n", "y"], "c": ["n", "y"]}, {"c": ["a"]})
+    rows = pl.DataFrame({"a": ["n", "y"], "c": ["n", "y"]})
+    many = credo.PosteriorOptions(chains=16, draws=8000, max_draws=8000)
+    free = credo.fit(network, rows, "P(a=y) >= 1e-6\nP(c=y | each a) >= 1e-6", method="posterior", posterior=many)
+    draws, layout = draws_of(free), free.posterior.sampled.layout  # type: ignore[union-attr]
+    of_a, of_c = draws[:, layout.slice_of("a")], draws[:, layout.slice_of("c")].reshape(-1, 2, 2)
+    given = of_a[:, 1] * of_c[:, 1, 1] / (of_a * of_c[:, :, 1]).sum(axis=1)
+    text = "\n".join(f"expert x with reliability 0.8: {low} <= P(a=y | c=y) <= {high}" for low, high in bounds)
+    fit = credo.fit(network, rows, text, posterior=credo.PosteriorOptions(draws=3000, max_draws=3000))
+    assert fit.doubt is not None
+    assert fit.problem.doubts is not None
+    true = np.stack([(given >= low) & (given <= high) for low, high in bounds])
+    logs = (np.log(4.0) + fit.problem.doubts.log_widening) @ true
+    expected = true @ np.exp(logs) / np.exp(logs).sum()
+    found = np.array([each.probability for each in fit.doubt.statements])
+    errors = np.array([each.error for each in fit.doubt.statements])
+    assert (errors < 0.04).all()
+    np.testing.assert_array_less(np.abs(found - expected), 4.0 * np.hypot(errors, 0.015))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
+from logging import CRITICAL
 from typing import Any, TypeVar
 
 import numpy as np
@@ -64,7 +65,9 @@ def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterato
             yield client
         return
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0") as started,
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=CRITICAL
+        ) as started,
         Client(started) as client,
     ):
         yield client
@@ -173,7 +176,9 @@ def _cluster_errors() -> Iterator[None]:
     from distributed.comm import CommClosedError
 
     from distributed import KilledWorker
+    from distributed import client as clients
 
+    closed = getattr(clients, "ClosedClientError", CommClosedError)  # older versions have none
     try:
         yield
     except CredoError:
@@ -184,7 +189,7 @@ def _cluster_errors() -> Iterator[None]:
             "Most often it needs more memory than a worker has: give workers more, or cut the data into smaller parts "
             "(partitioned(data, rows=…), --partition-rows)."
         ) from None
-    except (CancelledError, CommClosedError, TimeoutError, ConnectionError) as error:
+    except (CancelledError, CommClosedError, TimeoutError, ConnectionError, closed) as error:
         raise ClusterError(
             f"The connection to the cluster is lost ({_reason(error)}). Nothing was learned; with a checkpoint, the "
             "next run continues from the last iteration."

@@ -28,7 +28,7 @@ from credo.estimation.pinned import contradiction_of, pinned_cells, pinned_param
 from credo.estimation.problem import Fold, Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
 from credo.estimation.solution import Solution
-from credo.estimation.tied import TiedEStep, is_far_off, tie_finding, tied_e_step, tied_likelihood
+from credo.estimation.tied import TiedEStep, is_far_off, tie_finding, tied_e_step, tied_likelihood, tied_rows
 from credo.findings import Finding
 from credo.io.dataset import Dataset
 from credo.io.folds import folds_of_rows
@@ -41,7 +41,7 @@ from credo.statistics.inference.expected_counts import (
     prepare,
 )
 from credo.statistics.partitioned_rows import PartitionedRows, prepare_rows
-from credo.statistics.ties.likelihood import tie_rows
+from credo.statistics.ties.tied_parts import TiedParts
 from credo.types import Numbers
 
 STATUS = {Ended.CONVERGED: Status.CONVERGED, Ended.LIMIT: Status.NOT_CONVERGED, Ended.FELL: Status.NOT_CONVERGED}
@@ -64,8 +64,6 @@ def estimate_incomplete(problem: Problem) -> Solution:
     prepared = prepare_rows(problem.counts.layout, dataset, problem.memory_limit)
     e_step: Independent | TiedEStep = Independent(prepared)
     if ties:
-        if isinstance(dataset, PartitionedRows):
-            raise OptionError("Tied rows are learned from a table in memory: give it without executor, as one file.")
         e_step = tied_e_step(problem.counts.layout, ties, dataset, problem.reading, problem.memory_limit)
     em_method = method if method.m_step is not None else CMAP if method.uses_knowledge else MAP
     if em_method.keeps_hard_statements:
@@ -91,6 +89,7 @@ def estimate_incomplete(problem: Problem) -> Solution:
     drawn = draw is not None and not not_drawn
     if draw is not None and drawn:
         start = None
+        assert not isinstance(tied, TiedParts)
         if tied is not None:  # the counts of an M-step for ties are not those that are expected
             start, cells = cells, tied.expected(prepared.layout.pack(result.cpts), tied.start()).seen
         last = draw(completed, Incomplete(e_step.prepared, cells, result.cpts, exchanges, tied, start))
@@ -104,8 +103,7 @@ def estimate_incomplete(problem: Problem) -> Solution:
     if isinstance(e_step, TiedEStep):
         conditioned = e_step.rows
         if problem.reading is not TieReading.CLL:
-            assert isinstance(dataset, Dataset)
-            conditioned = tie_rows(problem.counts.layout, ties, dataset, memory_limit=problem.memory_limit)
+            conditioned = tied_rows(problem.counts.layout, ties, dataset, memory_limit=problem.memory_limit)
         likelihood = tied_likelihood(conditioned, theta, problem.seed)
         findings.append(tie_finding(conditioned, likelihood))
     findings += [*result.findings, *exchange_findings(used, exchanges)]

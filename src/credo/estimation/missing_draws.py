@@ -11,32 +11,40 @@ from credo.estimation.exchangeable import Exchanges, exchanges_of
 from credo.estimation.method import Method
 from credo.estimation.posterior_mean import POSTERIOR
 from credo.estimation.problem import Problem
+from credo.io.dataset import Dataset
 from credo.sampling.missing_values import CELLS_AN_UPDATE, VECTORISED_FACTORS
 from credo.sampling.posterior import VECTORISED_PARAMETERS
 from credo.sampling.vectorised import CHAINS
 from credo.statistics.inference.draw_missing import fractional_rows
-from credo.statistics.inference.expected_counts import Prepared, PreparedRows, prepare
+from credo.statistics.inference.draw_parts import figures_of
+from credo.statistics.inference.expected_counts import Prepared, PreparedRows
 from credo.statistics.inference.parts import PreparedParts
 from credo.statistics.inference.plain import Terms
-from credo.statistics.partitioned_rows import PartitionedRows
+from credo.statistics.partitioned_rows import PartitionedRows, prepare_rows
 from credo.statistics.ties.draw_tied import fractional_tied_rows
 from credo.statistics.ties.draw_tied import why_not_drawn as why_ties_are_not_drawn
 from credo.statistics.ties.likelihood import TiedData, tie_rows
+from credo.statistics.ties.tied_parts import TiedParts
 
 MOST_SECONDS = 60.0  # that `auto` lets the sampler take, as far as can be estimated
 MOST_VALUES = 2**23  # rows times variables of a table, beyond which that is certain without a closer look
 SHORT_CHAIN_SWEEPS = 150  # of all chains together, as small problems need them
 SECONDS_A_FACTOR = 1e-8  # of an enumerated state, in one chain
 SECONDS_AN_UPDATE = 1e-7  # of a parameter, in one chain
+SECONDS_A_PART = 5e-3  # for the way to a partition and back, whoever holds it
 
 
-def why_not_drawn(rows: PreparedRows | TiedData, exchanges: Exchanges) -> str:
+def why_not_drawn(rows: PreparedRows | TiedData | TiedParts, exchanges: Exchanges) -> str:
     """Why the missing values of rows, tied or not, cannot be drawn, as a clause; empty where they can."""
-    if isinstance(rows, PreparedParts):
-        return "the rows are in partitions"
+    if isinstance(rows, TiedParts):
+        return IN_PARTITIONS
     if isinstance(rows, TiedData) and (reason := why_ties_are_not_drawn(rows)):
         return reason
-    fractional = fractional_tied_rows(rows) if isinstance(rows, TiedData) else fractional_rows(rows)
+    if isinstance(rows, PreparedParts):
+        found = figures_of(rows).fractional
+        fractional = None if found is None else (rows.firsts[found[0]] + found[1], found[2])
+    else:
+        fractional = fractional_tied_rows(rows) if isinstance(rows, TiedData) else fractional_rows(rows)
     if fractional is not None:
         row, weight = fractional
         return (
@@ -51,10 +59,16 @@ def why_not_drawn(rows: PreparedRows | TiedData, exchanges: Exchanges) -> str:
     return ""
 
 
-def seconds_to_draw(problem: Problem, rows: Prepared | TiedData) -> float:
+def seconds_to_draw(problem: Problem, rows: PreparedRows | TiedData) -> float:
     """About how long the sampler takes: draws of all chains, in each of which all missing values are drawn."""
-    options, parts = problem.options.posterior, [rows] if isinstance(rows, Prepared) else rows.parts
+    options = problem.options.posterior
     parameters = sum(prod(problem.network.shape(name)) for name in problem.names)
+    sweeps = options.chains * (options.warmup + options.draws * options.thinning)
+    if isinstance(rows, PreparedParts):
+        figures = figures_of(rows)
+        updates = parameters + figures.cells / CELLS_AN_UPDATE + figures.rows
+        return sweeps * (SECONDS_AN_UPDATE * updates + SECONDS_A_PART * figures.parts)
+    parts = [rows] if isinstance(rows, Prepared) else rows.parts
     enumerated = sum(part.cuts.cells.size if isinstance(part.cuts, Terms) else inf for part in parts)
     if enumerated <= VECTORISED_FACTORS and parameters <= VECTORISED_PARAMETERS:
         return SHORT_CHAIN_SWEEPS * CHAINS * (SECONDS_A_FACTOR * enumerated + SECONDS_AN_UPDATE * parameters)
@@ -65,9 +79,10 @@ def seconds_to_draw(problem: Problem, rows: Prepared | TiedData) -> float:
             each = part.plans.input_cells + 2 * part.plans.clique_cells
             cells = float(each[part.groups.component].sum())
         updates += cells / CELLS_AN_UPDATE + float(part.groups.weights.sum())
-    return SECONDS_AN_UPDATE * options.chains * (options.warmup + options.draws * options.thinning) * updates
+    return SECONDS_AN_UPDATE * sweeps * updates
 
 
+IN_PARTITIONS = "the values of tied rows in partitions are not drawn"
 MEANS_ONLY = "method=posterior gives means, without intervals."
 NAMED_ALIKE = "method=posterior gives intervals, with the states named in each draw as is nearest to what EM finds."
 TAKES_LONGER = "method=posterior gives intervals and takes that long."
@@ -79,12 +94,14 @@ def automatic(problem: Problem) -> tuple[Method, str]:
     assert dataset is not None
     if problem.options.em.trainer == "gradient":
         return CMAP, ""  # the user wants an optimum by gradients
-    if isinstance(dataset, PartitionedRows):
-        return CMAP, f"the rows are in partitions. {MEANS_ONLY}"
-    if dataset.codes.size > MOST_VALUES:
+    if len(dataset) * len(dataset.names) > MOST_VALUES:
         return CMAP, f"drawing the missing values of so many rows would take long. {TAKES_LONGER}"
-    rows: Prepared | TiedData
+    rows: PreparedRows | TiedData
+    prepared: PreparedRows
+    if problem.constraints.ties and isinstance(dataset, PartitionedRows):
+        return CMAP, f"{IN_PARTITIONS}. {MEANS_ONLY}"
     if problem.constraints.ties:
+        assert isinstance(dataset, Dataset)
         rows = tie_rows(
             problem.counts.layout,
             problem.constraints.ties,
@@ -94,7 +111,7 @@ def automatic(problem: Problem) -> tuple[Method, str]:
         )
         prepared = rows.prepared
     else:
-        rows = prepared = prepare(problem.counts.layout, dataset, problem.memory_limit)
+        rows = prepared = prepare_rows(problem.counts.layout, dataset, problem.memory_limit)
     exchanges = exchanges_of(problem, found_by_em(prepared))
     reason = why_not_drawn(rows, exchanges)
     if reason:

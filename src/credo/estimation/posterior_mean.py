@@ -22,7 +22,6 @@ from credo.sampling.general_updates import EQUALITY_WIDTH
 from credo.sampling.missing_values import MissingValues
 from credo.sampling.posterior import PRODUCT_MISSED, PosteriorResult, posterior
 from credo.statistics.counts import Counts
-from credo.statistics.inference.expected_counts import Prepared
 from credo.types import Indices
 
 NOT_MIXED = "not mixed"
@@ -35,7 +34,6 @@ def estimate(problem: Problem) -> Solution:
 
 def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
     """The same with missing values, which are drawn too."""
-    assert isinstance(rows.prepared, Prepared)
     exchangeable = {name: rows.exchanges.groups[name] for name in rows.exchanges.variables}
     missing = MissingValues.of(
         problem.network,

@@ -29,9 +29,11 @@ from credo.findings import Finding
 from credo.io.dataset import Dataset
 from credo.model.layout import Layout
 from credo.options import TieReading
-from credo.statistics.inference.expected_counts import Prepared
+from credo.statistics.inference.expected_counts import PreparedRows
+from credo.statistics.partitioned_rows import PartitionedRows
 from credo.statistics.ties.likelihood import TiedData, tie_rows
 from credo.statistics.ties.relaxation import TOLERANCE
+from credo.statistics.ties.tied_parts import TiedParts, tie_parts
 from credo.types import Indices, Numbers
 
 # An error of the logarithm that is as large as the effect of a row or two moves the optimum about as far as they do.
@@ -42,19 +44,19 @@ FAR_OFF = 1.0
 class TiedEStep:
     """The E-step of tied rows; its memory is the messages between them."""
 
-    rows: TiedData
+    rows: TiedData | TiedParts
     distributions: Indices  # where each conditional distribution begins
     tolerance: float = TOLERANCE  # of the messages
 
     @property
-    def prepared(self) -> Prepared:
+    def prepared(self) -> PreparedRows:
         """The rows on their own, with the values that ties reveal."""
         return self.rows.prepared
 
     @property
     def is_bound(self) -> bool:
         """Merged and joint ties are EM; where rows are conditioned on their ties a step may lead too far."""
-        return self.rows.chance is None and self.rows.is_exact
+        return not self.rows.is_conditioned and self.rows.is_exact
 
     def start(self) -> Numbers:
         """Uninformative messages."""
@@ -67,15 +69,32 @@ class TiedEStep:
         return counts, found.log_likelihood, found.evidence if len(memory) else NO_MEMORY
 
 
+def tied_rows(
+    count_layout: Layout,
+    ties: Sequence[RowTie],
+    dataset: Dataset | PartitionedRows,
+    reading: TieReading = TieReading.CLL,
+    memory_limit: int | None = None,
+) -> TiedData | TiedParts:
+    """Rows with these ties, in one part or in several."""
+    if isinstance(dataset, PartitionedRows):
+        return tie_parts(dataset, ties, reading)
+    return tie_rows(count_layout, ties, dataset, reading=reading, memory_limit=memory_limit)
+
+
 def tied_e_step(
-    count_layout: Layout, ties: Sequence[RowTie], dataset: Dataset, reading: TieReading, memory_limit: int | None
+    count_layout: Layout,
+    ties: Sequence[RowTie],
+    dataset: Dataset | PartitionedRows,
+    reading: TieReading,
+    memory_limit: int | None,
 ) -> TiedEStep:
     """The E-step for rows with these ties, under one reading of them."""
-    rows = tie_rows(count_layout, ties, dataset, reading=reading, memory_limit=memory_limit)
+    rows = tied_rows(count_layout, ties, dataset, reading, memory_limit)
     return TiedEStep(rows, rows.prepared.layout.distribution_starts())
 
 
-def tied_likelihood(rows: TiedData, theta: Numbers, seed: int = 0) -> TiedLikelihood:
+def tied_likelihood(rows: TiedData | TiedParts, theta: Numbers, seed: int = 0) -> TiedLikelihood:
     """log P(data | ties) under CPTs, whether it is exact, and about how far it is from the exact one."""
     found = rows.expected(theta, rows.start())
     exact = rows.is_exact and found.converged
@@ -92,12 +111,9 @@ def is_far_off(likelihood: TiedLikelihood) -> bool:
     return abs(likelihood.correction) > FAR_OFF + 2 * likelihood.correction_error
 
 
-def tie_finding(rows: TiedData, likelihood: TiedLikelihood) -> Finding:
+def tie_finding(rows: TiedData | TiedParts, likelihood: TiedLikelihood) -> Finding:
     """What a user should know about the ties."""
-    factors = rows.factors
-    pairs = int(factors.differ.sum())
-    shared = len(factors) - pairs
-    values = int(np.diff(factors.starts)[~factors.differ].sum())
+    values, shared, pairs = rows.figures.values, rows.figures.shared, rows.figures.pairs
     parts = []
     if shared:
         parts.append(f"{values:,} values are tied into {shared:,} shared {'value' if shared == 1 else 'values'}")

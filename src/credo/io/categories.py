@@ -102,13 +102,17 @@ def variables_of(frame: pl.DataFrame, without: Sequence[str] = ()) -> tuple[Vari
     return tuple(Variable(name, _states(frame[name])) for name in frame.columns if name not in without)
 
 
-def _states(column: pl.Series) -> tuple[str, ...]:
+def texts_in(column: pl.Series) -> set[str]:
+    """The different values of a column as texts, without those for missing values."""
     import polars as pl
 
     require_values(column)
     values = column.to_list() if column.dtype == pl.Object else column.drop_nulls().unique().to_list()
-    texts = {text_of(value).strip() for value in values if value is not None and value == value}
-    texts -= MISSING_TEXTS
+    return {text_of(value).strip() for value in values if value is not None and value == value} - MISSING_TEXTS
+
+
+def _states(column: pl.Series) -> tuple[str, ...]:
+    texts = texts_in(column)
     if not texts:
         raise DataError(f"Column {column.name} holds no value at all. Leave it out.")
     numbers = {text: number for text in texts if (number := number_of(text)) is not None}

@@ -25,11 +25,11 @@ from credo.io.declared_table import DeclaredTable, format_of
 from credo.io.files import require_file
 from credo.io.forks import require_queries
 from credo.io.parquet import PARQUET_ENDINGS, check_parquet, parquet_errors
-from credo.io.tables import checked_dataset, parts_of_lazy, stream_table, table_kind, weighted
+from credo.io.tables import BATCH_ROWS, checked_dataset, parts_of_lazy, stream_table, table_kind, weighted
 from credo.memory import memory_limit_or_default
 from credo.model.network import Network
 from credo.options import checked_whole_number
-from credo.types import FrameLike, TableLike
+from credo.types import FrameLike, Indices, TableLike
 
 if TYPE_CHECKING:
     import polars as pl
@@ -358,6 +358,19 @@ def _of_frame(data: TableLike, wanted: int | None) -> PartitionedTable:
     return PartitionedTable("the table", tuple(parts))
 
 
+def partitioned_at(dataset: Dataset, keys: Indices, rows: int = PARTITION_ROWS) -> PartitionedTable:
+    """Rows in partitions that are cut only where a key, of which equal ones follow each other, changes."""
+    changes = np.flatnonzero(np.diff(keys)) + 1
+    cuts = [0]
+    for wanted in range(rows, len(dataset), rows):
+        later = changes[np.searchsorted(changes, max(wanted, cuts[-1] + 1)) :]
+        if len(later):
+            cuts.append(int(later[0]))
+    cuts.append(len(dataset))
+    parts = [FramePartition(_rows(dataset, slice(*cut)), "", cut[0]) for cut in pairwise(sorted(set(cuts)))]
+    return PartitionedTable("the table", tuple(parts))
+
+
 def _rows(dataset: Dataset, rows: slice) -> Dataset:
     chosen = np.zeros(len(dataset), dtype=np.bool_)
     chosen[rows] = True
@@ -384,6 +397,21 @@ def read_partition(
                 rows += len(part)
         except CredoError as error:
             raise in_place(error, piece.place) from None
+
+
+def frames_of(item: FilePartition | FramePartition, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+    """The columns of a partition as they are, without a network, in frames that follow each other."""
+    if isinstance(item, FramePartition):
+        from credo.io.categories import read_frame
+
+        frame = read_frame(item.frame)
+        yield frame if columns is None else frame.select(columns)
+        return
+    for piece in item.pieces:
+        query, rows = _scan(piece)
+        for first in range(0, rows, BATCH_ROWS):
+            with parquet_errors(Path(piece.path)):
+                yield (query if columns is None else query.select(columns)).slice(first, BATCH_ROWS).collect()
 
 
 def in_place(error: CredoError, place: str) -> CredoError:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from credo.model.layout import Layout
 from credo.model.network import Network
+from credo.sampling.region import seeded
 from credo.sampling.relabelling import Renaming, StateGroups, renamings_of
 from credo.statistics.inference.draw_missing import (
     Enumeration,
@@ -28,7 +29,9 @@ from credo.statistics.inference.draw_missing import (
     enumeration_of,
     programs_of,
 )
-from credo.statistics.inference.expected_counts import Prepared, expected_cells
+from credo.statistics.inference.draw_parts import PartDraws, figures_of
+from credo.statistics.inference.expected_counts import Prepared, PreparedRows, expected_cells
+from credo.statistics.inference.parts import PreparedParts
 from credo.statistics.ties.draw_tied import (
     TiedDraws,
     draw_tied_by_enumeration,
@@ -54,7 +57,7 @@ CELLS_AN_UPDATE = 10  # of cliques, which are visited in the time that a paramet
 class MissingValues:
     """Incomplete rows, and where EM ended; cells are those of the layout of `prepared`."""
 
-    prepared: Prepared
+    prepared: PreparedRows
     expected: Numbers  # (cells,) counts that EM ended with, those of complete families among them
     base: Numbers  # (cells,) CPTs that are kept, and the uniform distribution elsewhere
     reached: Flags  # (cells,) which a completed row can have
@@ -68,7 +71,7 @@ class MissingValues:
         cls,
         network: Network,
         names: Sequence[str],
-        prepared: Prepared,
+        prepared: PreparedRows,
         expected: Numbers,
         exchangeable: StateGroups | None = None,
         reference: Mapping[str, Numbers] | None = None,
@@ -87,7 +90,10 @@ class MissingValues:
     @property
     def untied(self) -> Prepared:
         """The incomplete rows that are drawn one by one."""
-        return self.prepared if self.tied is None else self.tied.seen.rest
+        if self.tied is not None:
+            return self.tied.seen.rest
+        assert isinstance(self.prepared, Prepared)
+        return self.prepared
 
     @property
     def component_layout(self) -> Layout:
@@ -127,10 +133,13 @@ class Augmentation:
     programs: Programs | None
     renamings: Sequence[Renaming] = ()  # of hidden variables with exchangeable states
     tied: TiedDraws | None = None
+    parts: PartDraws | None = None  # of rows in partitions
 
     @property
     def cells(self) -> int:
         """How many cells are visited to complete the rows once."""
+        if self.parts is not None:
+            return int(self.parts.figures.cells)
         tied = 0 if self.tied is None else self.tied.cells
         if self.programs is not None:
             return self.programs.cells + tied
@@ -140,6 +149,7 @@ class Augmentation:
     def updates(self) -> int:
         """The same, and how many rows are completed, as a number of parameters that could be updated in that time."""
         rows = 0.0 if self.programs is None else float(self.programs.groups.weights.sum())
+        rows += 0.0 if self.parts is None else self.parts.figures.rows
         rows += 0.0 if self.tied is None else float(sum(part.groups.weights.sum() for part in self.tied.tied.parts))
         return -(-self.cells // CELLS_AN_UPDATE) + int(rows)
 
@@ -161,9 +171,11 @@ class Augmentation:
         self, theta: Numbers, generator: NDArray[np.uint64], rng: np.random.Generator, *, first: bool = False
     ) -> Numbers:
         """The same for one chain, (parameters,), in compiled code."""
-        assert self.programs is not None
         cells = self.base.copy()
         cells[self.places] = theta
+        if self.parts is not None:
+            return np.asarray(self.fixed + self.parts.draw(cells, rng)[self.places])
+        assert self.programs is not None
         drawn = draw_by_programs(self.programs, cells, generator)
         if self.tied is not None:
             drawn += draw_tied_by_programs(self.tied, cells, generator, rng, least=FIRST_SUCCESS if first else LEAST)
@@ -177,11 +189,11 @@ class Augmentation:
 
 def is_small(missing: MissingValues) -> bool:
     """Whether hundreds of chains can draw the missing values at once by enumeration."""
-    if missing.prepared.layout.size > VECTORISED_CELLS:
+    if missing.prepared.layout.size > VECTORISED_CELLS or isinstance(missing.prepared, PreparedParts):
         return False
     if missing.tied is not None:
         return factors_to_enumerate(missing.tied) <= VECTORISED_FACTORS
-    enumeration = enumeration_of(missing.prepared)
+    enumeration = enumeration_of(missing.untied)
     return enumeration is not None and enumeration.factors <= VECTORISED_FACTORS
 
 
@@ -195,6 +207,10 @@ def augmentation_of(
     observed = np.zeros(layout.size)
     observed[missing.prepared.observed_cells] = missing.prepared.observed_counts
     tied = None if missing.tied is None else tied_draws(missing.tied, compiled, memory_limit)
+    parts = None
+    if isinstance(missing.prepared, PreparedParts):
+        assert compiled
+        parts = PartDraws(missing.prepared, figures_of(missing.prepared), seeded)
     fixed = sampled.counts if tied is None else sampled.counts - tied.copies[places]
     last = missing.expected if missing.start is None else missing.start
     return Augmentation(
@@ -203,7 +219,8 @@ def augmentation_of(
         fixed,
         np.maximum(sampled.counts + (last - observed)[places], 0.0),
         None if compiled else enumeration_of(missing.untied),
-        programs_of(missing.untied, memory_limit, missing.component_layout) if compiled else None,
+        programs_of(missing.untied, memory_limit, missing.component_layout) if compiled and parts is None else None,
         renamings_of(sampled, missing.exchangeable, missing.reference),
         tied,
+        parts,
     )

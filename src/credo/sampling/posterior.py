@@ -107,6 +107,7 @@ VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised 
 VECTORISED_PARAMETERS = 1200  # … and parameters in all,
 VECTORISED_DOUBTED = 60  # constraints of statements that may be wrong,
 VECTORISED_TOGETHER = 4  # and those of one of them
+MOST_WIDENED = 1.6  # log w of a doubted statement: short chains rarely find narrower ones by slices
 VECTORISED_SWEEPS = 200  # and sweeps of all chains that the draws need
 Progress = Callable[[int, int], None]
 
@@ -183,6 +184,8 @@ def posterior(
     doubted = None
     if doubts is not None:
         blocks, doubted = apart(blocks, doubts, None if general is None else DrawnGeneral.of(general, blocks))
+    if doubts is not None and general is not None and bool((doubts.log_widening > MOST_WIDENED).any()):
+        compiled = True
     if compiled is None:
         compiled = doubted is not None and not _is_small_doubt(doubted)
         compiled = compiled or not is_small(sampled, options) or (missing is not None and not draws_at_once(missing))

@@ -297,7 +297,7 @@ class PartitionedRows:
         return PreparedParts(
             self.executor, self.parts, self.reading.layout, layout, self.summary.counts, cells, counts,
             self.summary.missing < len(self), self.summary.barren, self.summary.evaluations, self.fingerprint,
-            self._impossible, lambda theta: self._impossible_family(layout, cells, theta),
+            self.firsts, self._impossible, lambda theta: self._impossible_family(layout, cells, theta),
         )  # fmt: skip
 
     def row(self, number: int) -> Dataset:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.errors import SamplingError
 from credo.model.layout import Layout
 from credo.statistics.inference.components import Groups
 from credo.statistics.inference.elimination import Plans, make_plans
 from credo.statistics.inference.expected_counts import Prepared, impossible_evaluation
 from credo.statistics.inference.plain import TINY, Terms
-from credo.types import Indices, Numbers
+from credo.types import Codes, Indices, Numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -32,12 +33,17 @@ def fractional_rows(prepared: Prepared) -> tuple[int, float] | None:
     Rows are counted from 1; None where there are no such. Their likelihood is Z^w: for a whole w it is that of w rows,
     whatever the weight of each; a part of a row has no value that could be drawn.
     """
-    weights = prepared.groups.weights
+    return fractional_evaluation(prepared.groups)
+
+
+def fractional_evaluation(groups: Groups) -> tuple[int, float] | None:
+    """The same for groups of rows."""
+    weights = groups.weights
     found = np.flatnonzero(np.abs(weights - np.round(weights)) > WHOLE * np.maximum(weights, 1.0))
     if not len(found):
         return None
-    first = found[np.argmin(prepared.groups.rows[found])]
-    return int(prepared.groups.rows[first]) + 1, float(weights[first])
+    first = found[np.argmin(groups.rows[found])]
+    return int(groups.rows[first]) + 1, float(weights[first])
 
 
 # By enumeration -------------------------------------------------------------------------------------------------------
@@ -72,11 +78,15 @@ class Enumeration:
 
 def enumeration_of(prepared: Prepared) -> Enumeration | None:
     """What drawing by enumeration needs; None where there are too many joint states."""
+    if prepared.plans is not None or not isinstance(prepared.cuts, Terms):
+        return None
+    return enumerated(prepared.layout, prepared.groups, prepared.cuts, prepared.dataset.codes)
+
+
+def enumerated(layout: Layout, groups: Groups, terms: Terms, codes: Codes | None = None) -> Enumeration:
+    """The same of these terms; `codes` name a row that turns out to be impossible."""
     from scipy.sparse import csr_array
 
-    terms, groups, layout = prepared.cuts, prepared.groups, prepared.layout
-    if prepared.plans is not None or not isinstance(terms, Terms):
-        return None
     number, factors = terms.cells.shape
     stretches, begin = [], 0
     for component in np.unique(groups.component).tolist():
@@ -91,9 +101,8 @@ def enumeration_of(prepared: Prepared) -> Enumeration | None:
     sums = csr_array(
         (np.ones(len(places)), (terms.cells.ravel()[used], places)), shape=(layout.size, number), dtype=np.float64
     )
-    return Enumeration(
-        layout, groups, prepared.dataset.codes, np.ascontiguousarray(terms.cells.T), tuple(stretches), sums
-    )
+    own = np.zeros((0, len(layout.network)), dtype=np.int8) if codes is None else codes
+    return Enumeration(layout, groups, own, np.ascontiguousarray(terms.cells.T), tuple(stretches), sums)
 
 
 def draw_by_enumeration(drawn_from: Enumeration, theta: Numbers, rng: np.random.Generator) -> Numbers:
@@ -140,6 +149,8 @@ def _by_logarithms(drawn_from: Enumeration, stretch: Stretch, padded: Numbers) -
     impossible = np.flatnonzero((highest == -np.inf).any(axis=(1, 2)))
     if len(impossible):
         evaluation = stretch.first + int(impossible[0])
+        if not len(drawn_from.codes):
+            raise SamplingError("A row became impossible while missing values were drawn.")
         raise impossible_evaluation(drawn_from.layout, drawn_from.groups, drawn_from.codes, evaluation)
     return np.asarray(np.exp(logs - highest))
 
@@ -172,12 +183,21 @@ def programs_of(prepared: Prepared, memory_limit: int | None = None, layout: Lay
 
 def draw_by_programs(programs: Programs, theta: Numbers, generator: NDArray[np.uint64]) -> Numbers:
     """Counts of all cells in completed incomplete families, (cells,), given CPTs `theta`, (cells,)."""
+    counts, impossible = run_programs(programs.layout, programs.groups, programs.plans, theta, generator)
+    if impossible >= 0:
+        raise impossible_evaluation(programs.layout, programs.groups, programs.codes, impossible)
+    return counts
+
+
+def run_programs(
+    layout: Layout, groups: Groups, plans: Plans, theta: Numbers, generator: NDArray[np.uint64]
+) -> tuple[Numbers, int]:
+    """The same counts, and an evaluation of probability zero (-1: none)."""
     from credo.kernels.draw_missing import draw_missing
 
-    groups, plans = programs.groups, programs.plans
-    counts = np.zeros(programs.layout.size)
+    counts = np.zeros(layout.size)
     if not len(groups.component):
-        return counts
+        return counts, -1
     maps = np.concatenate([plans.maps, np.empty(plans.map_cells.max(), dtype=np.uint32)])
     impossible = draw_missing(
         groups.component, groups.cells, groups.cell_starts, groups.weights, plans.program, plans.starts, maps,
@@ -185,6 +205,4 @@ def draw_by_programs(programs: Programs, theta: Numbers, generator: NDArray[np.u
         np.empty(int(plans.message_cells.max())), np.zeros(int(plans.message_cells.max()), dtype=np.int64), counts,
         generator,
     )  # fmt: skip
-    if impossible >= 0:
-        raise impossible_evaluation(programs.layout, groups, programs.codes, int(impossible))
-    return counts
+    return counts, int(impossible)

@@ -95,6 +95,7 @@ class PreparedParts:
     barren_weights: Numbers  # (variables,)
     evaluations: int  # of all parts
     identity: Any  # what the rows are, for checkpoints
+    firsts: tuple[int, ...]  # how many rows come before each part
     describe: Callable[[RowInPart], ImpossibleRowError]
     first_with: Callable[[Numbers], ImpossibleRowError]  # the first row with a complete family of probability zero
 

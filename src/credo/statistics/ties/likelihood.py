@@ -41,6 +41,18 @@ class Expected:
     converged: bool
 
 
+@dataclass(frozen=True, slots=True)
+class TieFigures:
+    """How many values are tied into how many shared ones, and how many pairs of rows differ."""
+
+    values: int
+    shared: int
+    pairs: int
+
+    def __add__(self, other: TieFigures) -> TieFigures:
+        return TieFigures(self.values + other.values, self.shared + other.shared, self.pairs + other.pairs)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TiedData:
     """Rows and their ties, ready to be evaluated under any CPTs."""
@@ -61,6 +73,18 @@ class TiedData:
         """All evaluations: of rows with a tied value that is hidden, of other incomplete rows, of ties without data."""
         chance = () if self.chance is None else (self.chance.prepared,)
         return self.seen.prepared, self.seen.rest, *chance
+
+    @property
+    def is_conditioned(self) -> bool:
+        """Whether the probability of the ties is divided out."""
+        return self.chance is not None
+
+    @property
+    def figures(self) -> TieFigures:
+        """How many ties there are."""
+        pairs = int(self.factors.differ.sum())
+        values = int(np.diff(self.factors.starts)[~self.factors.differ].sum())
+        return TieFigures(values, len(self.factors) - pairs, pairs)
 
     def start(self) -> Numbers:
         """Uninformative messages to start from."""
@@ -102,6 +126,8 @@ class TiedData:
         logs, parts = np.full((len(factors), width), -np.inf), []
         for number, scope in enumerate(factors.scopes):
             of = np.flatnonzero(factors.scope == number)
+            if not len(of):
+                continue  # all values of these ties are known
             cells = layout.cell_starts[list(scope.variables)] + scope.digits(layout.sizes)  # (states, variables)
             own = theta[cells]
             with np.errstate(divide="ignore", invalid="ignore"):
