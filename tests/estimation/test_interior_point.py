@@ -13,6 +13,7 @@ from credo.estimation.solvers import interior_point
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import certify, lower_bound, objective
 from credo.estimation.solvers.interior_point import Point, Task, is_small, solve_compiled, solve_plain
+from credo.estimation.solvers.plain_interior_point import _inverse, _solution
 from credo.kernels import blocks
 from credo.kernels.cholesky import factorise_dense, solve_dense, workspace
 from tests.helpers.amounts import amounts
@@ -351,3 +352,15 @@ def test_kernels_that_no_block_needs_are_not_called(unused: str, monkeypatch: py
     monkeypatch.setattr(blocks, unused, lambda *_: pytest.fail(f"{unused} was called"))
     (point,) = interior_point.solve_compiled([dense if unused == "solve_sparse_blocks" else sparse], False)
     assert point.converged
+
+
+def test_a_system_without_a_solution_leaves_the_others_alone() -> None:
+    """One of many blocks that are solved together may become singular; it is then left to other solvers."""
+    systems = np.stack((np.eye(2), np.ones((2, 2)), 2.0 * np.eye(2)))
+    inverses, solutions = _inverse(systems), _solution(systems, np.ones((3, 2)))
+    for found, expected in (
+        (inverses, np.linalg.inv(systems[[0, 2]])),
+        (solutions, np.array([[1.0, 1.0], [0.5, 0.5]])),
+    ):
+        np.testing.assert_array_equal(found[[0, 2]], expected)
+        assert np.isnan(found[1]).all()

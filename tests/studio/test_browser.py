@@ -230,6 +230,24 @@ def test_an_arrow_is_drawn_with_the_mouse(tab: Tab) -> None:
     expect(page.locator(".cm-content")).to_contain_text("ecg depends on disease, smoker")
 
 
+@pytest.mark.slow
+def test_everything_up_to_a_statement_about_an_arrow_is_done_with_keys(chromium: Browser, tmp_path: Path) -> None:
+    with opened_tab(chromium, tmp_path.resolve(), {}, None, None) as tab:
+        page = tab.page
+        expect(page.get_by_role("button", name=re.compile("^heart"))).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("tabpanel")).to_be_focused()
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("button", name="Learn", exact=True)).to_be_focused()
+        page.get_by_label(re.compile("^Arrow from disease to ecg")).focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="raises: state that disease raises ecg")).to_be_focused()
+        expect(page.locator(".cm-content")).not_to_contain_text("disease raises ecg")
+        page.keyboard.press("Enter")
+        wait_for(lambda: tab.session.require_opened().document.text.count("disease raises ecg") == 1)
+        assert tab.complaints == []
+
+
 # Tabs, reloads, restarts ----------------------------------------------------------------------------------------------
 
 

@@ -140,11 +140,14 @@ def _require_order(child: str, expansion: Expansion, taken: Sequence[str]) -> No
 
 
 def _rewritten(statement: Statement, expansion: Expansion) -> Statement:
+    """The statement about effects in place of noisy families; itself where it names none, which is quick."""
     match statement:
         case Comparison(sides):
-            return replace(statement, sides=tuple(_expression(side, expansion) for side in sides))
+            rewritten = tuple(_expression(side, expansion) for side in sides)
+            return statement if _are_same(rewritten, sides) else replace(statement, sides=rewritten)
         case Approximation(left, right):
-            return replace(statement, left=_linear(left, expansion), right=_linear(right, expansion))
+            both = _linear(left, expansion), _linear(right, expansion)
+            return statement if _are_same(both, (left, right)) else replace(statement, left=both[0], right=both[1])
         case Influence() | Independence():
             return replace(statement, child=_effect(statement.child, [statement.parent], expansion))
         case Synergy():
@@ -155,12 +158,20 @@ def _rewritten(statement: Statement, expansion: Expansion) -> Statement:
 
 def _expression(side: Expression, expansion: Expansion) -> Expression:
     if isinstance(side, Product):
-        return replace(side, factors=tuple(_probability(factor, expansion) for factor in side.factors))
+        factors = tuple(_probability(factor, expansion) for factor in side.factors)
+        return side if _are_same(factors, side.factors) else replace(side, factors=factors)
     return _linear(side, expansion)
 
 
 def _linear(side: Linear, expansion: Expansion) -> Linear:
-    return replace(side, terms=tuple((number, _probability(term, expansion)) for number, term in side.terms))
+    terms = [_probability(term, expansion) for _, term in side.terms]
+    if _are_same(terms, [term for _, term in side.terms]):
+        return side
+    return replace(side, terms=tuple((number, term) for (number, _), term in zip(side.terms, terms, strict=True)))
+
+
+def _are_same(one: Sequence[object], other: Sequence[object]) -> bool:
+    return all(own is each for own, each in zip(one, other, strict=True))
 
 
 def _probability(term: Probability, expansion: Expansion) -> Probability:

@@ -83,15 +83,18 @@ def _impossible_mixtures(
     P(x | e) is a mean of P(x | parents) over the configurations that e allows, where e names no descendant of x: it
     lies between the least and the largest of them.
     """
+    if not general:
+        return []
     ranges = {
         number: ranges_of(statements[number], network)
         for number in certain
         if getattr(statements[number], "confidence", None) is None
     }
     entries: dict[str, list[tuple[int, Probability, Range]]] = {}
+    others = set(ranges) - set(general)
     for number, own in ranges.items():
         for term, ends in own.items():
-            if number not in set(general) and is_cpt_entry(term, network):
+            if number in others and is_cpt_entry(term, network):
                 entries.setdefault(str(term.variable), []).append((number, term, ends))
     found = []
     for number in general:

@@ -21,6 +21,7 @@ block is padded to depends on its own size alone, so that its answer does not de
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Any, NamedTuple
@@ -366,7 +367,7 @@ class _QuickNewton(NamedTuple):
         scales = scale[:, :, None] * scale[:, None, :]
         matrix *= scales
         diagonal += QUICK_REGULARISATION
-        return cls(systems, state, residuals, 1.0 / state.p, spread, np.linalg.inv(matrix) * scales)
+        return cls(systems, state, residuals, 1.0 / state.p, spread, _inverse(matrix) * scales)
 
     def solve(self, missing: Numbers, refined: bool = True) -> _Change:
         """The change that makes up for what is missing in complementarity, and for the residuals."""
@@ -421,7 +422,7 @@ class _Newton(NamedTuple):
         solution = np.zeros_like(right)
         for _ in range(1 + REFINEMENTS if refined else 1):
             left = right - _times(self.matrix, solution)
-            solution += np.linalg.solve(regular, left[:, :, None])[:, :, 0]
+            solution += _solution(regular, left)
         solution *= self.scale
         theta, multipliers = solution[:, :n], solution[:, n:]
         p = np.concatenate((theta, freely - self.slack_spread * multipliers[:, :m]), axis=1)
@@ -441,3 +442,27 @@ def _times(matrices: Numbers, vectors: Numbers) -> Numbers:
     """A x of each block."""
     product: Numbers = (matrices @ vectors[:, :, None])[:, :, 0]
     return product
+
+
+def _inverse(matrices: Numbers) -> Numbers:
+    """The inverse of each; of one that has none, no numbers, so that its block ends here and is left to others."""
+    try:
+        return np.asarray(np.linalg.inv(matrices))
+    except np.linalg.LinAlgError:
+        found = np.full_like(matrices, np.nan)
+        for k, matrix in enumerate(matrices):
+            with suppress(np.linalg.LinAlgError):
+                found[k] = np.linalg.inv(matrix)
+        return found
+
+
+def _solution(matrices: Numbers, right: Numbers) -> Numbers:
+    """The solution of each system; as `_inverse` for one that has none."""
+    try:
+        return np.asarray(np.linalg.solve(matrices, right[:, :, None])[:, :, 0])
+    except np.linalg.LinAlgError:
+        found = np.full_like(right, np.nan)
+        for k, matrix in enumerate(matrices):
+            with suppress(np.linalg.LinAlgError):
+                found[k] = np.linalg.solve(matrix, right[k])
+        return found

@@ -132,7 +132,11 @@ def _step(task: Task, products: Products, current: _Trial, repetitions: int) -> 
     """A projected Newton step, shortened until g rises or its slope gets smaller."""
     free = current.free
     way = np.zeros(len(free))
-    way[free] = np.linalg.solve(_curvature(products, current)[np.ix_(free, free)], current.slope[free])
+    curvature = _curvature(products, current)[np.ix_(free, free)]
+    scale = 1.0 / np.sqrt(np.diag(curvature))
+    # Products may repeat each other: regularised at the scale of each, or there are many ways to go, and none is found.
+    even = curvature * scale[:, None] * scale + REGULARISATION * np.eye(len(scale))
+    way[free] = scale * np.linalg.solve(even, scale * current.slope[free])
     weights = current.estimate.task.weights
     loss = way @ products.exponents
     falling = loss > 0.0
