@@ -279,6 +279,10 @@ def _to_a_worker(command: Command, folder: Path, choose: Random, number: int) ->
                 time.sleep(choose.random() * 2)
                 chosen.send_signal(signal.SIGCONT)
     ended = run.wait(process)
+    if ended.code == 2:  # before it took on any work
+        assert "could not be started" in ended.errors, f"refused after a worker's fault; {ended.errors[-400:]}"
+        check_files(command, folder, finished=False)
+        return "not started"
     assert ended.code == command.exit_code, f"exit code {ended.code} after a worker's fault; {ended.errors[-400:]}"
     check_files(command, folder, finished=True)
     return "finished" if workers else "too late"

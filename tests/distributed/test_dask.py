@@ -97,6 +97,17 @@ def test_a_scheduler_that_does_not_answer(tmp_path: Path) -> None:
         pass
 
 
+def test_a_cluster_that_does_not_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**options: Any) -> None:
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", fail)
+    monkeypatch.setattr("dask.distributed.LocalCluster", fail)
+    message = r"could not be started on this machine \(Nanny failed to start\)"
+    with pytest.raises(credo.ClusterError, match=message), cluster(workers=1):
+        pass
+
+
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "dask.distributed", None)
     with pytest.raises(credo.MissingExtraError, match=r"pip install 'credo\[distributed\]'"), cluster(workers=1):

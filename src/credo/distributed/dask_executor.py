@@ -64,12 +64,13 @@ def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterato
         with client:
             yield client
         return
-    with (
-        LocalCluster(
+    try:
+        started = LocalCluster(
             n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=CRITICAL
-        ) as started,
-        Client(started) as client,
-    ):
+        )
+    except (OSError, RuntimeError) as error:
+        raise ClusterError(f"The cluster could not be started on this machine ({_reason(error)}).") from None
+    with started, Client(started) as client:
         yield client
 
 
