@@ -12,12 +12,13 @@ from itertools import product
 from pathlib import Path
 
 from experiments.prior.report import write_report
-from experiments.prior.trials import KEY, LARGE, NETWORKS, ROWS, SHARES, draws_of, run_trial
+from experiments.prior.trials import GROWING, KEY, LARGE, NETWORKS, ROWS, SHARES, SMALL, draws_of, run_trial
 from experiments.running import SHARED, Job, add_options, require, run_jobs
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "prior.md"
 ORDER = (0, 100, 25)  # of the shares of statements: first what tells most
+GROWING_DRAWS = 3
 
 
 def main() -> None:
@@ -35,6 +36,10 @@ def main() -> None:
 
 
 def _jobs(given: argparse.Namespace) -> Iterator[Job]:
+    for name in given.networks:
+        if name in SMALL and 0 in given.shares:
+            for draw, rows in product(range(GROWING_DRAWS), GROWING):
+                yield name, rows, 0, draw
     for large in (False, True):
         for share in sorted(given.shares, key=ORDER.index):
             for name in given.networks:

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from experiments.prior.trials import DEVELOPMENT
+from experiments.prior.trials import DEVELOPMENT, GROWING
 
 ALWAYS = ("uniform", "map", "qmapc")  # than which the prior is to be no worse anywhere
 RIVALS = ("hierarchical", "backing_off")  # ahead of which it is to be in nine of ten cells without statements
@@ -18,6 +18,8 @@ COMMAND = "python -m experiments.prior --minutes 600"
 
 def write_report(results: pl.DataFrame, file: Path) -> str:
     """Write the page, and return its text."""
+    grown = results.filter(pl.col("rows").is_in(GROWING))
+    results = results.filter(~pl.col("rows").is_in(GROWING))
     cells = (
         results.group_by("network", "rows", "share", "method", maintain_order=True)
         .agg(
@@ -48,6 +50,7 @@ def write_report(results: pl.DataFrame, file: Path) -> str:
             *lines,
             "",
             *_goals(results, cells),
+            *_growing(grown),
         ]
     )
     file.write_text(text, encoding="utf-8")
@@ -104,3 +107,24 @@ def _case(row: dict[str, Any], method: str) -> str:
     error = "" if row["error"] is None else f" (by {row['difference']:.4f} ± {row['error']:.4f})"
     where = f"{row['network']}, {row['rows']} rows, {row['share']}%"
     return f"{where}: {row['posterior']:.4f} against {row[method]:.4f}{error}"
+
+
+def _growing(results: pl.DataFrame) -> Iterable[str]:
+    """How estimates converge beside frequencies."""
+    if not len(results):
+        return
+    yield "## With growing data\n"
+    yield (
+        "The same without statements, from many rows, beside `ml`: the frequencies, and uniform distributions where "
+        "there are no rows. A frequency of zero counts as 0.000001, which is what makes `ml` large.\n"
+    )
+    yield "| network | rows | draws | ml | map | posterior |"
+    yield "|---|---|---|---|---|---|"
+    means = results.group_by("network", "rows", "method").agg(
+        pl.col("kl").mean(), pl.len().alias("draws"), pl.col("configurations").first()
+    )
+    wide = means.pivot("method", index=["configurations", "network", "rows", "draws"], values="kl")
+    for row in wide.sort("configurations", "network", "rows").iter_rows(named=True):
+        figures = " | ".join(f"{row[method]:.5f}" for method in ("ml", "map", "posterior"))
+        yield f"| {row['network']} | {row['rows']:,} | {row['draws']} | {figures} |"
+    yield ""

@@ -31,6 +31,7 @@ NETWORKS = (
     *("pigs", "link"),
 )
 ROWS = (50, 200)
+GROWING = (1_000, 10_000, 100_000)  # with which small networks show how estimates converge, without statements
 SHARES = (0, 25, 100)  # percent of the statements
 STATEMENTS = 30  # for each variable, at most
 STATEMENT_SEED, DATA_SEED = 300, 7000
@@ -40,9 +41,9 @@ SMALL, LARGE = NETWORKS[:6], NETWORKS[8:]
 
 def draws_of(name: str, share: int) -> int:
     """How many draws a cell has: more where they are short."""
-    if name in LARGE:
-        return 1
-    return 10 if name in SMALL and share == 0 else 3
+    if name in SMALL:
+        return 3 if share else 10
+    return 1 if name in LARGE or share else 3
 
 
 def run_trial(job: Job) -> list[Record]:
@@ -69,7 +70,10 @@ def run_trial(job: Job) -> list[Record]:
         "qmapc": lambda: estimate_qmapc(problem, alpha=allowed_means(problem)).cpts,
         "posterior": lambda: posterior(truth, truth.names, counts, blocks, seed=draw).means,
     }
-    if share == 0:
+    if rows in GROWING:
+        methods = {"ml": lambda: shaped({each: _frequencies(t) for each, t in tables.items()}), **methods}
+        methods = {each: methods[each] for each in ("ml", "map", "posterior")}
+    elif share == 0:
         methods["hierarchical"] = lambda: shaped(hierarchical(truth, tables, draw))
         methods["backing_off"] = lambda: shaped(backing_off(truth, tables, draw))
     seen = sum(int((t.sum(axis=1) > 0.0).sum()) for t in tables.values())
@@ -88,3 +92,9 @@ def run_trial(job: Job) -> list[Record]:
             }
         )
     return records
+
+
+def _frequencies(table: Numbers) -> Numbers:
+    """The most likely distributions; uniform ones where there are no rows."""
+    rows = table.sum(axis=1, keepdims=True)
+    return np.asarray(np.where(rows > 0.0, table / np.maximum(rows, 1.0), 1.0 / table.shape[1]))

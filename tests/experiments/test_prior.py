@@ -90,6 +90,19 @@ def test_the_report_names_cells_that_are_behind(tmp_path: Path) -> None:
     assert "**0.1000**" in text
 
 
+def test_the_report_shows_how_estimates_converge(tmp_path: Path) -> None:
+    common = {"network": "asia", "share": 0, "draw": 0, "seconds": 1.0, "configurations": 18, "seen": 14}
+    results = [
+        {**common, "rows": rows, "method": method, "kl": kl / rows}
+        for rows in (50, 1_000, 10_000)
+        for method, kl in (("ml", 3.0), ("map", 4.0), ("posterior", 2.0))
+        if rows > 50 or method != "ml"
+    ]
+    text = write_report(pl.DataFrame(results), tmp_path / "page.md")
+    assert "| asia | 10,000 | 1 | 0.00030 | 0.00040 | 0.00020 |" in text
+    assert "`map`: `posterior` is ahead in 1 of 1 cells." in text
+
+
 def test_the_report_judges_by_differences_on_the_same_draws(tmp_path: Path) -> None:
     """Figures that vary by 0.2 from draw to draw, of which one is always larger by about 0.01."""
     common = {"network": "asia", "rows": 50, "share": 0, "seconds": 1.0, "configurations": 18, "seen": 14}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -11,9 +12,11 @@ from scipy.special import gammaln
 from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling import predictions
+from credo.sampling.distributions import Hyperparameters, predicted_logs, sampled_distributions
 from credo.sampling.posterior import posterior
 from credo.sampling.predictions import MOST_ROWS, RESEMBLANCES, SHARES, pooled_shares, predicted_cpt
 from tests.helpers.amounts import seeds
+from tests.helpers.block_tasks import make_block
 from tests.helpers.posterior_runs import Given
 
 DETERMINISTIC = np.array([[8.0, 0.0], [0.0, 8.0]])
@@ -148,6 +151,21 @@ def test_large_tables_are_predicted_in_chunks(monkeypatch: pytest.MonkeyPatch) -
     whole = predicted_cpt(counts, (2, 3, 4))
     monkeypatch.setattr(predictions, "CHUNK", 100)
     np.testing.assert_allclose(predicted_cpt(counts, (2, 3, 4)), whole)
+
+
+def test_what_is_predicted_without_data_is_less_certain() -> None:
+    """The strengths of both kinds of distributions, and 1/B(s·b) of each with its own."""
+    hyper = Hyperparameters(uniform_strengths=(0.2,), pooled_strengths=(4.0, 30.0), predicts=True)
+    np.testing.assert_allclose(hyper.strengths(), [[1.0, 4.0 / 3.0, 10.0], [0.2, 4.0, 30.0]])
+    network = Network({"p": ["0", "1", "2"], "x": ["0", "1"]}, {"x": ["p"]})
+    counts = Given({"x": np.array([[3.0, 1.0], [4.0, 0.0], [0.0, 0.0]])})
+    block = replace(make_block([2], []), configurations=(("x", 2),))
+    sampled = sampled_distributions(network, ("x",), counts, (block,))  # type: ignore[arg-type]
+    logs = predicted_logs(sampled, hyper)
+    for number, seen in enumerate(sampled.seen.astype(int).tolist()):
+        base = sampled.predicted.reshape(3, 2)[sampled.configurations[number]]
+        for g, strength in enumerate(hyper.strengths()[seen, 1:].tolist()):
+            assert logs[number, g] == pytest.approx(gammaln(strength) - gammaln(strength * base).sum())
 
 
 # What comes of it -----------------------------------------------------------------------------------------------------

@@ -86,7 +86,8 @@ def test_means_are_those_of_a_grid_where_bases_are_predicted() -> None:
     parts = []
     for row, base in zip(counts, bases, strict=True):
         values = []
-        for a, b in ((0.5, 0.5), tuple(8.0 * base)):
+        strength = 8.0 if row.any() else 8.0 / 3.0
+        for a, b in ((0.5, 0.5), tuple(strength * base)):
             inside, more = (1.0 - betainc(a + row[0] + k, b + row[1], 0.3) for k in (0.0, 1.0))
             likelihood = np.exp(betaln(a + row[0], b + row[1]) - betaln(a, b)) * inside
             values.append((likelihood, (a + row[0]) / (a + b + row.sum()) * more / inside))

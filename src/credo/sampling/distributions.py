@@ -35,12 +35,14 @@ class Hyperparameters:
     little is known [Perks, 1947]; 0.2 is for distributions that are nearly deterministic; 30 keeps a distribution near
     its base, 4 leaves it free to differ. Whether data reach a configuration has to do with what its distribution is:
     configurations that never occur were often filled in uniformly, and the others say little about them. So without
-    data no distribution is assumed to be nearly deterministic.
+    data no distribution is assumed to be nearly deterministic, and what is predicted for it counts as fewer rows: the
+    mean is the same, and the interval wider.
     """
 
     uniform_strengths: tuple[float, ...] = (0.2, 1.0, 30.0)  # s_g of components with the uniform base
     pooled_strengths: tuple[float, ...] = (4.0, 30.0)  # s_g of those whose base is predicted, or a CPT's common mean
     mean_concentration: float = 3.0  # c: a CPT's common mean is rarely an extreme one
+    unseen_predictions: float = 1.0 / 3.0  # by so much s_g is smaller where a base is predicted and there are no data
     pooling_concentration: float = 3.0  # κ: how many distributions a CPT needs to differ from the other CPTs
     least_unseen_strength: float = 1.0  # with the uniform base, for a distribution that has no data
     predicts: bool | None = None  # whether the base of pooled components is predicted; None: where counts allow it
@@ -48,12 +50,8 @@ class Hyperparameters:
     def strengths(self) -> Numbers:
         """s_g of distributions without data, and of distributions with data: (2, components)."""
         unseen = [max(strength, self.least_unseen_strength) for strength in self.uniform_strengths]
-        return np.array([[*unseen, *self.pooled_strengths], [*self.uniform_strengths, *self.pooled_strengths]])
-
-    @property
-    def predicted_strengths(self) -> tuple[float, ...]:
-        """s_g of components whose base other configurations predict."""
-        return self.pooled_strengths if self.predicts else ()
+        pooled = [strength * (self.unseen_predictions if self.predicts else 1.0) for strength in self.pooled_strengths]
+        return np.array([[*unseen, *pooled], [*self.uniform_strengths, *self.pooled_strengths]])
 
     def resolved(self, sampled: SampledDistributions) -> Hyperparameters:
         """The same, with the base of pooled components known: predicted where any CPT has predictions."""
@@ -205,11 +203,13 @@ def predicted_logs(sampled: SampledDistributions, hyperparameters: Hyperparamete
     """log of 1/B(s_g·b_g) of distributions under components whose base is predicted, (distributions, components)."""
     from scipy.special import gammaln
 
-    bases = sampled.predicted[sampled.parameters()]
-    found = np.empty((len(sampled.numbers), len(hyperparameters.predicted_strengths)))
-    for g, strength in enumerate(hyperparameters.predicted_strengths):
+    bases, first = sampled.predicted[sampled.parameters()], hyperparameters.first_predicted
+    strengths = hyperparameters.strengths()[sampled.seen.astype(np.int64), first:]  # (distributions, components)
+    found = np.empty(strengths.shape)
+    for g, each in enumerate(strengths.T):
         if sampled.size:
-            found[:, g] = gammaln(strength) - np.add.reduceat(gammaln(strength * bases), sampled.starts[:-1])
+            logs = gammaln(np.repeat(each, np.diff(sampled.starts)) * bases)
+            found[:, g] = gammaln(each) - np.add.reduceat(logs, sampled.starts[:-1])
     return found
 
 
