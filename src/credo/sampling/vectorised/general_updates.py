@@ -23,7 +23,7 @@ from credo.sampling.vectorised.doubted_lines import DoubtedLine, DoubtedLines
 from credo.sampling.vectorised.moves import MOST_STEPS_OUT, STEP_OUT, Which, slice_within, split, step_out, taken
 from credo.statistics.general_statements import SumGroup
 from credo.statistics.inference.batched import Plan, batch_fastest, make_plan, sum_out
-from credo.types import Indices, Numbers
+from credo.types import Flags, Indices, Numbers
 
 MOST_CELLS = 4_000_000  # of all cliques, for all sums and chains: what is more is for compiled code
 MOST_MOVES = 200
@@ -268,7 +268,7 @@ def _jump(
     begin: Numbers,
     end: Numbers,
     rng: np.random.Generator,
-) -> tuple[Numbers, Numbers]:
+) -> tuple[Numbers, Flags]:
     """A Metropolis step to a place on the line that is drawn, half of the time, from where a statement holds.
 
     Slices rarely find a narrow interval. `begin` and `end` are shares of the line; returns who moved, too.
