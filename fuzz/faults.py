@@ -265,11 +265,12 @@ def _to_a_worker(command: Command, folder: Path, choose: Random, number: int) ->
     run = Run(folder, command.arguments)
     process = run.start()
     time.sleep(choose.random() * reference(command).seconds)
-    workers = []
-    with suppress(psutil.NoSuchProcess):
-        workers = [
-            child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())
-        ]
+    workers: list[psutil.Process] = []
+    while process.poll() is None and not workers:  # which take a while to start
+        with suppress(psutil.Error):
+            children = psutil.Process(process.pid).children()
+            workers = [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+        time.sleep(0.02)
     if workers:
         chosen = choose.choice(workers)
         with suppress(psutil.NoSuchProcess):

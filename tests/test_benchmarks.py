@@ -9,9 +9,24 @@ from pathlib import Path
 import benchmarks
 import numpy as np
 import pytest
-from benchmarks import em, em_contenders, explain, knowledge, noisy, posterior, queries, read_bif, sampling, solve
+from benchmarks import (
+    em,
+    em_contenders,
+    explain,
+    knowledge,
+    noisy,
+    posterior,
+    queries,
+    read_bif,
+    sampling,
+    scale,
+    solve,
+)
 
+from credo.distributed.executor import LocalExecutor
 from credo.model.network import Network
+from credo.statistics.counts import layout_for_counts
+from credo.statistics.partitioned_rows import Reading, read_partitions
 from credo.testing import made_up_network
 
 MODULES = sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__))
@@ -116,3 +131,28 @@ def test_questions_are_answered_by_all_programs_alike(tiny: Network, capsys: pyt
     assert len(capsys.readouterr().out.splitlines()) == 6
     with pytest.raises(AssertionError, match="pgmpy differs by 0.1"):
         queries.require_agreement("pgmpy", [np.array([0.5, 0.5])], [np.array([0.4, 0.6])])
+
+
+def test_rows_of_the_scale_benchmark_are_drawn_in_partitions(tiny: Network) -> None:
+    table = scale.table_of(tiny, 100, hide=0.4)
+    assert len(table.partitions) == scale.PARTITIONS
+    reading = Reading(tiny, layout_for_counts(tiny), None, (), 0, None)
+    rows = read_partitions(LocalExecutor(10**9), table.partitions, reading)
+    assert len(rows) == 100
+    assert rows.missing()
+    scale.evaluate(rows, tiny)
+    scale.drawing(LocalExecutor(10**9), table)
+
+
+def test_the_scale_benchmark_prints_efficiency_growth_and_a_projection(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = {"seconds": 1.0, "busy": 2.0, "megabytes": 3.0, "notes": "", "evaluations": 10, "wire": 1e4, "cells": 500}
+    figures |= {"partitions": 8, "preparing": 5.0}
+    found = {
+        ("em", who, rows): {**figures, "busy": rows / 1e5} for who in ("threads", "workers") for rows in (10**5, 10**6)
+    }
+    scale.print_conclusions(found)
+    printed = capsys.readouterr().out
+    assert "100% (goal 80%: met)" in printed
+    assert "10.0× for 10× the rows" in printed
+    assert "64 workers" in printed
+    assert "threads" in scale.line("em", "threads", 100, figures)

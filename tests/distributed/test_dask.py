@@ -282,16 +282,16 @@ def test_a_scheduler_that_is_killed_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "scheduler.json"
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--dashboard-address", ":0"]
     scheduler = subprocess.Popen([*command, "--scheduler-file", str(file)], env=environment, stderr=subprocess.DEVNULL)
+    while not file.exists():
+        time.sleep(0.05)
     worker = subprocess.Popen(
         [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(file), "--nthreads", "1",
-         "--no-dashboard", "--death-timeout", "5"],
+         "--no-dashboard", "--death-timeout", "60"],
         env=environment, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         with dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
-            while not file.exists():
-                time.sleep(0.05)
-            client = distributed.Client(scheduler_file=str(file), timeout=60)
+            client = distributed.Client(scheduler_file=str(file), timeout=20)
 
             def kill(event: credo.ProgressEvent) -> None:
                 scheduler.kill()

@@ -373,7 +373,7 @@ def test_a_checkpoint_that_cannot_be_saved_does_not_end_the_run(
         def refuse(*_: object, **__: object) -> None:
             raise OSError(28, "No space left on device")
 
-        full.setattr(np, "savez", refuse)
+        full.setattr(Path, "write_bytes", refuse)
         with pytest.warns(CheckpointWarning, match=r"run\.npz.*No space left on device.*Learning goes on"):
             result = learn(network, prepared, starts=2, max_iterations=5, checkpoint=path)
     assert list(tmp_path.iterdir()) == []

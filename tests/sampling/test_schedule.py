@@ -61,9 +61,9 @@ def test_what_takes_part_in_which_pass() -> None:
     geometry, updates = geometry_of(region.blocks, region.parts)[0], run.joint_updates
     found = schedule_of(np.array([4, 1, 1, 2, 1]), geometry, updates, run.ranges, arrays)
     assert found.groups.tolist() == [4, 0]  # the second is drawn without moves
-    assert found.families.tolist() == [1]
+    assert found.families.tolist() == [4]
     assert found.classes.tolist() == [2]
-    assert found.components[0] == found.components[1] == 4  # z follows the joint update of both
+    assert found.components.tolist() == [4, 4, 4, 4, 4]  # with m and π
     for passes, numbers, starts in (
         (found.moves, geometry.move_indices, geometry.move_starts),
         (found.updates, updates.numbers, updates.starts),

@@ -102,10 +102,13 @@ class DaskExecutor:
         """One task a part, on the worker that holds it, and one for each node of the tree."""
         with _cluster_errors():
             common = [self._small(value) for value in shared]
-            found = [
-                self.client.submit(_alone, function, part, number, *common, pure=False)
-                for number, part in enumerate(parts.handles)
-            ]
+            holders = self.client.who_has(list(parts.handles))
+            found = []
+            for number, part in enumerate(parts.handles):
+                # Without this, Dask now and then sends a part to a worker that is idle, and keeps it there too.
+                own = holders.get(part.key) or None
+                where = {"workers": own, "allow_other_workers": own is not None}
+                found.append(self.client.submit(_alone, function, part, number, *common, pure=False, **where))
             result: Result = self._merged(found, merge)
         return result
 

@@ -335,27 +335,3 @@ def update_components(
             for g in range(len(room.chances)):
                 room.chances[g] = state.weights[arrays.families[d], g]
             state.component[d] = drawn_component(room.chances, generator)
-
-
-@compiled(**BORROWING)
-def choose_again(
-    arrays: DistributionArrays,
-    ranges: Ranges,
-    state: ChainState,
-    active: Any,  # (families,) whose components are all drawn
-    passes: Any,  # (distributions,)
-    now: int,
-    members: Any,
-    room: Given,
-    generator: Any,
-) -> None:
-    """z of distributions that take part in this pass, where others of their CPT do not."""
-    for family in range(len(members)):
-        if active[family]:
-            continue
-        for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
-            d = ranges.given[k]
-            if passes[d] > now:
-                set_value(arrays, state, family, k, d, room)
-                members[family, state.component[d]] -= 1.0
-                members[family, given_component(ranges, state, state.weights[family], k, room, generator)] += 1.0

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from credo.kernels.collapsed import choose_again, set_norms, update_components
+from credo.kernels.collapsed import set_norms, update_components
 from credo.kernels.compiler import compiled
 from credo.kernels.gamma_draws import draw_dirichlet
 from credo.kernels.joint_updates import update_jointly
@@ -159,7 +159,7 @@ def run_posterior(
                 active[family] = schedule.families[family] > now
             for group in range(len(active_groups)):
                 active_groups[group] = schedule.groups[group] > now
-            # What the last pass has changed: z of all that took part in it, and π where a whole CPT did.
+            # What the last pass has changed: z, m and π of CPTs that took part in it.
             set_shapes(arrays, state, schedule.components, now, shape)
             sweep(geometry, extras, active_groups, schedule.moves, now, shape, theta, slack, work, indices, generator)
             set_density(state, schedule.families, now, room.norms, density)
@@ -190,8 +190,6 @@ def run_posterior(
             )  # fmt: skip
             if now == 0:
                 update_pool(state, members, pooling_concentration, chances, generator)
-            else:
-                choose_again(arrays, ranges, state, active, schedule.components, now, members, room, generator)
             update_weights(state, active, members, pooling_concentration, chances, generator)
         for which in range(len(ranges.lows)):
             if ranges.shared[which]:

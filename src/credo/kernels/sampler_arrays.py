@@ -68,8 +68,8 @@ class Schedule(NamedTuple):
     """In how many passes of a sweep everything takes part: all in the first, what mixes slowly in others too."""
 
     distributions: Any  # (distributions,)
-    components: Any  # (distributions,) z, which follows every joint update
-    families: Any  # (families,) m and π, in passes that all distributions of a CPT take part in
+    components: Any  # (distributions,) z, as the CPT
+    families: Any  # (families,) m and π, as the distribution of the CPT that takes part in most passes
     groups: Any  # (groups,) 0: never moved
     moves: Any  # (moves,)
     updates: Any  # (joint updates,)

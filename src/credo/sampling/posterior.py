@@ -97,7 +97,7 @@ from credo.types import Flags, Numbers
 
 SAFETY = 2.0  # by so much sizes that are estimated from few draws may be too large
 # Updates of single parameters, in all sweeps of all chains, after which no draws are added: half a minute of one core.
-MOST_UPDATES, MOST_UPDATES_WITH_MISSING = 15_000_000, 20_000_000
+MOST_UPDATES, MOST_UPDATES_WITH_MISSING = 40_000_000, 20_000_000
 MOST_MISSING_UPDATES = 200_000_000  # the same for drawing missing values, whose updates are visits of cells
 PRODUCT_MISSED = "product"
 MOST_LISTED = 100  # configurations that a finding names
@@ -107,7 +107,7 @@ VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised 
 VECTORISED_PARAMETERS = 1200  # … and parameters in all,
 VECTORISED_DOUBTED = 60  # constraints of statements that may be wrong,
 VECTORISED_TOGETHER = 4  # and those of one of them
-MOST_WIDENED = 1.6  # log w of a doubted statement: short chains rarely find narrower ones by slices
+MOST_WIDENED = 3.0  # log w of a doubted statement: short chains find narrower ones too rarely
 VECTORISED_SWEEPS = 200  # and sweeps of all chains that the draws need
 Progress = Callable[[int, int], None]
 

@@ -2,8 +2,9 @@
 
 A few distributions of a CPT may be held together by statements, and need ten times as many updates as all others. So
 effort is given to distributions, by the effective sizes of their parameters, and not to CPTs: a pass makes the moves
-and joint updates that change a distribution which takes part in it. Given π, m and w the schedule is fixed between two
-stages, and every update keeps the posterior: so does any order of them.
+and joint updates that change a distribution which takes part in it, and draws the components, m and π of its CPT: where
+a few distributions go from one mode to another, these go with them. The schedule is fixed between two stages, and every
+update keeps the posterior: so does any order of them.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ def schedule_of(
     changed = geometry.owners[updates.numbers]
     joint = _largest(effort[changed], updates.starts)
     classes = _largest(effort[ranges.numbers], ranges.class_starts)
-    components = effort.copy()
-    np.maximum.at(components, changed, np.repeat(joint, np.diff(updates.starts)))
-    np.maximum.at(components, ranges.numbers, np.repeat(classes, np.diff(ranges.class_starts)))
-    families = np.full(len(arrays.cells) - 1, effort.max(initial=1))
-    np.minimum.at(families, arrays.families, effort)
+    families = np.ones(len(arrays.cells) - 1, dtype=np.int64)
+    np.maximum.at(families, arrays.families, effort)
+    # Updates may join CPTs; those that they change follow.
+    np.maximum.at(families, arrays.families[changed], np.repeat(joint, np.diff(updates.starts)))
+    components = families[arrays.families]
     groups = _largest(components[: geometry.group_distributions[-1]], geometry.group_distributions)
     return Schedule(effort, components, families, np.where(ranges.closed, 0, groups), moves, joint, classes)
 
