@@ -107,7 +107,7 @@ VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised 
 VECTORISED_PARAMETERS = 1200  # … and parameters in all,
 VECTORISED_DOUBTED = 60  # constraints of statements that may be wrong,
 VECTORISED_TOGETHER = 4  # and those of one of them
-MOST_WIDENED = 1.6  # log w of a doubted statement: short chains rarely find narrower ones by slices
+MOST_WIDENED = 3.0  # log w of a doubted statement: short chains find narrower ones too rarely
 VECTORISED_SWEEPS = 200  # and sweeps of all chains that the draws need
 Progress = Callable[[int, int], None]
 

@@ -83,6 +83,22 @@ class DoubtedLines:
 
         return added
 
+    def interval(
+        self, line: DoubtedLine, place: int, straight: Callable[[int], tuple[Numbers, Numbers]]
+    ) -> tuple[Numbers, Numbers]:
+        """Between which steps a statement holds, for each chain; nowhere, (∞, −∞), where it cannot."""
+        begin, end = np.full(self.slack.shape[1], -np.inf), np.full(self.slack.shape[1], np.inf)
+        rows = [(self.slack[line.rows[row]], np.asarray(line.changes[row])) for row in line.changing[place]]
+        rows += [straight(row) for row in line.general[place]]
+        possible = np.asarray((self.slack[line.fixed[place]] >= -ROUNDING).all(axis=0))
+        for slack, change in rows:
+            change = np.broadcast_to(change, begin.shape)
+            limit = slack / np.where(change == 0.0, 1.0, change)
+            end = np.where(change > 0.0, np.minimum(end, limit), end)
+            begin = np.where(change < 0.0, np.maximum(begin, limit), begin)
+            possible = possible & ((change != 0.0) | (slack >= -ROUNDING))
+        return np.where(possible, begin, np.inf), np.where(possible, end, -np.inf)
+
     def move(self, line: DoubtedLine, step: Numbers) -> None:
         """Go on to another point of a line."""
         self.slack[line.rows] -= line.changes[:, None] * step

@@ -6,7 +6,7 @@ all chains gives the derivatives of the sums with respect to it, in which these 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,11 +23,13 @@ from credo.sampling.vectorised.doubted_lines import DoubtedLine, DoubtedLines
 from credo.sampling.vectorised.moves import MOST_STEPS_OUT, STEP_OUT, Which, slice_within, split, step_out, taken
 from credo.statistics.general_statements import SumGroup
 from credo.statistics.inference.batched import Plan, batch_fastest, make_plan, sum_out
-from credo.types import Indices, Numbers
+from credo.types import Flags, Indices, Numbers
 
 MOST_CELLS = 4_000_000  # of all cliques, for all sums and chains: what is more is for compiled code
 MOST_MOVES = 200
 ROUNDING, NOTHING = 1e-12, 1e-15
+NARROWEST = 1e-9  # share of a line
+MOST_JUMPS = 3  # along a line
 
 # Parameters and their changes, constraints and theirs, and what may be wrong.
 Move = tuple[Indices, Numbers, Indices, Numbers, DoubtedLine | None]
@@ -241,6 +243,13 @@ def _move_line(
     level = log_density(now, slice(None)) - rng.standard_exponential(len(now))
     left, right = step_out(log_density, now, level, STEP_OUT, MOST_STEPS_OUT, rng)
     odds, moved = slice_within(log_density, now, level, left, right, rng)
+    if doubted is not None and line is not None and line.meanings:
+        for place in rng.permutation(len(line.meanings))[:MOST_JUMPS].tolist():
+            if arrays.straight[list(line.general[place])].all():
+                ends = doubted.interval(line, place, lambda row: _straight(arrays, row, sums, slopes, linear, changes))
+                begin, end = ((each - low) / length for each in ends)
+                odds, jumped = _jump(log_density, np.where(moved, odds, now), begin, end, rng)
+                moved = moved | jumped
     near, far = split(odds)
     own = np.abs(values)[:, None] * (np.where(rising[:, None], length * near, length * far) + gaps)
     moved = moved & can
@@ -251,6 +260,51 @@ def _move_line(
         doubted.move(line, step)
     sums += slopes * step
     linear += changes[:, None] * step
+
+
+def _jump(
+    log_density: Callable[[Numbers, Which], Numbers],
+    odds: Numbers,
+    begin: Numbers,
+    end: Numbers,
+    rng: np.random.Generator,
+) -> tuple[Numbers, Flags]:
+    """A Metropolis step to a place on the line that is drawn, half of the time, from where a statement holds.
+
+    Slices rarely find a narrow interval. `begin` and `end` are shares of the line; returns who moved, too.
+    """
+    begin, end = np.clip(begin, 0.0, 1.0), np.clip(end, 0.0, 1.0)
+    width = end - begin
+    exists = width > NARROWEST
+    width = np.where(exists, width, 1.0)
+    shares = rng.random(len(odds))
+    there = exists & (rng.random(len(odds)) < 0.5)
+    shares = np.clip(np.where(there, begin + shares * width, shares), NARROWEST, 1.0 - NARROWEST)
+    near, far = split(odds)
+
+    def chance(share: Numbers) -> Numbers:
+        return np.where(exists, 0.5 + 0.5 * ((share >= begin) & (share <= end)) / width, 1.0)
+
+    tried = np.log(shares) - np.log1p(-shares)
+    ratio = log_density(tried, slice(None)) - np.log(shares) - np.log1p(-shares) - np.log(chance(shares))
+    with np.errstate(divide="ignore"):
+        ratio = ratio - (log_density(odds, slice(None)) - np.log(near) - np.log(far) - np.log(chance(near)))
+    moved = -rng.standard_exponential(len(odds)) < ratio
+    return np.where(moved, tried, odds), moved
+
+
+def _straight(
+    arrays: GeneralArrays, row: int, sums: Numbers, slopes: Numbers, linear: Numbers, changes: Numbers
+) -> tuple[Numbers, Numbers]:
+    """How far a straight row is from its bound, times its denominator, and how fast a line leads there."""
+    bound, slack = arrays.bounds[row], arrays.bounds[row] - linear[row]
+    change = np.full(len(slack), changes[row])
+    for term in range(int(arrays.term_starts[row]), int(arrays.term_starts[row + 1])):
+        above, below, coefficient = int(arrays.above[term]), int(arrays.below[term]), arrays.coefficients[term]
+        if below >= 0:  # the only term: N/D ≤ c is N − c·D ≤ 0
+            return bound * sums[below] - coefficient * sums[above], coefficient * slopes[above] - bound * slopes[below]
+        slack, change = slack - coefficient * sums[above], change + coefficient * slopes[above]
+    return slack, change
 
 
 def _changes(arrays: GeneralArrays, number: int, slopes: Numbers, changes: Numbers) -> bool:
