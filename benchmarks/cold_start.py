@@ -23,7 +23,7 @@ import credo
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "brain-tumour"
 README = Path(__file__).resolve().parents[1] / "README.md"
-CLI = "from credo.cli import main; main()"
+CLI = "from credo.cli.learning_commands import main; main()"
 SETUP = f"""
 import credo
 import polars as pl

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from credo.checking import check
+from credo.checking.check import check
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
 from credo.io.bif import read_bif

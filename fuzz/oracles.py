@@ -16,7 +16,7 @@ from credo.constraints.lower import lower
 from credo.estimation.methods import METHODS
 from credo.knowledge import Knowledge
 from credo.model.network import Network
-from credo.results import violated_statements
+from credo.results.fit_results import violated_statements
 
 HOLDS = 1e-8
 MAY_VIOLATE = ("qmap", "cem")  # as their papers have it; docs/methods.md

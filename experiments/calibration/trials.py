@@ -24,10 +24,10 @@ import numpy as np
 import polars as pl
 
 import credo
-from credo.answers import query_network
 from credo.constraints.violations import excess_by_statement
 from credo.estimation.prepare import PreparedModel, prepare_model
 from credo.knowledge import knowledge_for
+from credo.questions.answers import query_network
 from credo.sampling import posterior as posterior_module
 from credo.sampling.distributions import Hyperparameters
 from credo.sampling.intervals import cpt_draws

@@ -48,10 +48,10 @@ _HOMES = {
         "variable",
     ),
     "credo.knowledge.query": ("Query",),
-    "credo.answers": ("Answer",),
-    "credo.sensitivity": ("Sensitivity",),
-    "credo.checking": ("check",),
-    "credo.check_results": (
+    "credo.questions.answers": ("Answer",),
+    "credo.questions.sensitivity": ("Sensitivity",),
+    "credo.checking.check": ("check",),
+    "credo.results.check_results": (
         "CheckResult",
         "Conflict",
         "DataUse",
@@ -82,7 +82,7 @@ _HOMES = {
     "credo.explain.statement_references": ("StatementReference",),
     "credo.findings": ("Finding",),
     "credo.progress": ("ProgressEvent",),
-    "credo.results": ("FitResult",),
+    "credo.results.fit_results": ("FitResult",),
     "credo.user_results": ("Check", "Fit", "load"),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
     "credo.statistics.ties.factors": ("TieError",),
@@ -124,21 +124,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME_OF)]
 
 if TYPE_CHECKING:
-    from credo.answers import Answer
-    from credo.check_results import (
-        CheckResult,
-        Conflict,
-        DataUse,
-        DeterminedProbability,
-        ExcludedStatement,
-        ForcedEquality,
-        OrderUsed,
-        RedundantStatement,
-        Resolution,
-        StatementCheck,
-        VacuousStatement,
-    )
-    from credo.checking import check
+    from credo.checking.check import check
     from credo.clustering import Clustering, cluster
     from credo.constraints.conflicts import ConflictError
     from credo.errors import (
@@ -213,8 +199,22 @@ if TYPE_CHECKING:
     from credo.model.noisy import NoisyForm
     from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TableFormat, TieReading
     from credo.progress import ProgressEvent
-    from credo.results import FitResult
-    from credo.sensitivity import Sensitivity
+    from credo.questions.answers import Answer
+    from credo.questions.sensitivity import Sensitivity
+    from credo.results.check_results import (
+        CheckResult,
+        Conflict,
+        DataUse,
+        DeterminedProbability,
+        ExcludedStatement,
+        ForcedEquality,
+        OrderUsed,
+        RedundantStatement,
+        Resolution,
+        StatementCheck,
+        VacuousStatement,
+    )
+    from credo.results.fit_results import FitResult
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
     from credo.statistics.ties.factors import TieError
     from credo.topic_models import Topics, topics

@@ -1,12 +1,12 @@
 """The command `credo`, also as `python -m credo`: signals are watched before anything large is imported."""
 
-from credo.cli_signals import end_on_signals
+from credo.cli.signals import end_on_signals
 
 
 def main() -> None:
     """Run the command line."""
     end_on_signals()
-    from credo.cli import main as run
+    from credo.cli.learning_commands import main as run
 
     run()
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from credo.checking import check, require_consistent
+from credo.checking.check import check, require_consistent
 from credo.constraints.feasibility import InfeasibleError
 from credo.constraints.noisy_families import collapsed, with_noisy_families
 from credo.constraints.probability_ranges import provable_conflicts

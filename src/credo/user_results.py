@@ -10,9 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from credo import answers, draws
-from credo.answers import Answer
-from credo.check_results import CheckResult
 from credo.constraints.stage_costs import reporting_page, require_room
 from credo.errors import OptionError
 from credo.explain.explanation import Explanation
@@ -21,8 +18,11 @@ from credo.io.files import PAGE_TARGETS, require_target, write_text
 from credo.knowledge.query import Query
 from credo.options import TableFormat
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
-from credo.results import FitResult, explain_fit
-from credo.sensitivity import Sensitivity, sensitivity
+from credo.questions import answers, draws
+from credo.questions.answers import Answer
+from credo.questions.sensitivity import Sensitivity, sensitivity
+from credo.results.check_results import CheckResult
+from credo.results.fit_results import FitResult, explain_fit
 from credo.types import TableLike
 
 PAGE_REMEDY = "Use the text of print(fit), or fit.to_dict(), or learn with a higher memory_limit."
@@ -82,7 +82,7 @@ class Fit(FitResult):
         Path
             Where the page is.
         """
-        from credo.predictive_checks import checks_or_note
+        from credo.questions.predictive_checks import checks_or_note
         from credo.report.fit_page import fit_page
 
         require_target(path, PAGE_TARGETS)  # before the work, not after it
@@ -391,7 +391,7 @@ class Fit(FitResult):
         >>> credo.fit(network, rows).predictive_checks().filter(kind="link")["alarm"].to_list()
         [True]
         """
-        from credo.predictive_checks import checks_frame, predictive_checks
+        from credo.questions.predictive_checks import checks_frame, predictive_checks
 
         return checks_frame(predictive_checks(self, data, replicates))
 
@@ -424,7 +424,7 @@ class Fit(FitResult):
         >>> credo.load(path).query("P(coin=heads)").interval == fit.query("P(coin=heads)").interval
         True
         """
-        from credo.predictive_checks import MOST_SAVED, checks_or_note
+        from credo.questions.predictive_checks import MOST_SAVED, checks_or_note
         from credo.saving.fits import check_fit_target, save_fit
 
         check_fit_target(path)  # before the work, not after it

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import credo
-from credo.checking import check, require_consistent
+from credo.checking.check import check, require_consistent
 from credo.constraints.conflict_enumeration import enumerate_conflicts, fewest_to_drop, minimal_sets
 from credo.constraints.lower import lower
 from credo.model.network import Network

@@ -13,8 +13,8 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from unittest import mock
 
-from credo import cli
-from credo.cli_signals import Watch
+from credo.cli import learning_commands as cli
+from credo.cli.signals import Watch
 
 
 @dataclass(frozen=True)

@@ -284,7 +284,7 @@ def test_a_question_may_have_thresholds():
     network = MEASURED.with_cpts(
         {"age": [0.2, 0.5, 0.3], "bp": [0.6, 0.4], "outcome": [[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]]}
     )
-    from credo.answers import query_network
+    from credo.questions.answers import query_network
 
     assert float(query_network(network, "P(age >= 40)")) == pytest.approx(0.8)
     given = query_network(network, "P(outcome=yes | age < 60)")

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.predictive_checks import predictive_checks
+from credo.questions.predictive_checks import predictive_checks
 from credo.report.check_text import plain_text
 from credo.report.predictive_text import TITLE, checks_section, checks_text
 

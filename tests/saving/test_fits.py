@@ -20,7 +20,7 @@ from credo.estimation.methods import METHODS
 from credo.estimation.problem import Problem
 from credo.model.cut_points import CutPoints
 from credo.model.network import Variable
-from credo.results import FitResult
+from credo.results.fit_results import FitResult
 from credo.saving import archive
 from credo.saving.fits import DERIVED, LEFT_OUT
 from credo.saving.records import NETWORK_PARTS, Reader, Writer, hints_of

@@ -1,4 +1,4 @@
-"""Which parts of a result the data do not fit, as data; `credo/predictive_checks.py` finds them."""
+"""Which parts of a result the data do not fit, as data; `credo/questions/predictive_checks.py` finds them."""
 
 from __future__ import annotations
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from credo.check_results import CheckResult
 from credo.drawing.graphs import ConflictGraph, conflict_graph
 from credo.errors import OptionError
 from credo.plot.axes import axes_or_new, colours_for
+from credo.results.check_results import CheckResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.draws import cpt_names, diagnostics, import_arviz, labelled_draws, takes_trees
 from credo.errors import OptionError
 from credo.model.expansion import expand
 from credo.plot.fit_plots import require_fit
-from credo.results import FitResult
+from credo.questions.draws import cpt_names, diagnostics, import_arviz, labelled_draws, takes_trees
+from credo.results.fit_results import FitResult
 
 if TYPE_CHECKING:
     import xarray

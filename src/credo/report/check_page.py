@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from credo.check_results import CheckResult, Conflict, StatementCheck
 from credo.drawing.graphs import conflict_graph
 from credo.drawing.svg import conflict_svg
 from credo.explain.plausibility import Verdict
@@ -20,6 +19,7 @@ from credo.report.check_text import (
     ways_out,
 )
 from credo.report.html import as_text, bullets, document, figure, folded, search_box, table
+from credo.results.check_results import CheckResult, Conflict, StatementCheck
 
 MAX_STATEMENTS = 8_000  # on one page
 FEW_STATEMENTS = 60  # that are in sight

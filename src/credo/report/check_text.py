@@ -10,10 +10,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from credo.check_results import CheckResult, Conflict, StatementCheck
 from credo.explain.plausibility import Plausibility, ProbabilityEstimate, Verdict, bayes_factor_error
 from credo.explain.statement_references import StatementReference, capitalised, places_of
 from credo.explain.summary import counted, what_is_contradicted
+from credo.results.check_results import CheckResult, Conflict, StatementCheck
 from credo.terminal import console
 
 FEW = 12  # entries of one kind that are listed; the rest is counted

@@ -8,7 +8,7 @@ import numpy as np
 
 from credo.explain.contradictions import CONTRADICTED
 from credo.model.expansion import expand
-from credo.results import FitResult
+from credo.results.fit_results import FitResult
 from credo.types import Numbers
 
 FEW_VARIABLES = 12  # networks up to this size are shown CPT by CPT

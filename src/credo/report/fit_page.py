@@ -13,8 +13,8 @@ from credo.explain.held_out import HeldOutComparison, HeldOutScore
 from credo.explain.misfits import PredictiveChecks
 from credo.explain.number_texts import probability_digits
 from credo.explain.summary import UNNAMED
-from credo.marginals import Marginals, fit_marginals
 from credo.model.expansion import expand
+from credo.questions.marginals import Marginals, fit_marginals
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
 from credo.report.fit_text import (
@@ -27,7 +27,7 @@ from credo.report.fit_text import (
 )
 from credo.report.html import as_text, bullets, document, figure, folded, search_box, table
 from credo.report.predictive_text import TITLE, checks_section
-from credo.results import FitResult, doubted_statements_of
+from credo.results.fit_results import FitResult, doubted_statements_of
 
 FEW_STATEMENTS = 30  # that are in sight
 MAX_STATEMENTS = 8_000  # on one page

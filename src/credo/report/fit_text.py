@@ -20,7 +20,7 @@ from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.report.check_text import plain_text
 from credo.report.cpt_choice import FEW_CONFIGURATIONS, chosen_cpts
-from credo.results import (
+from credo.results.fit_results import (
     FitResult,
     binding_statements,
     doubted_statements_of,

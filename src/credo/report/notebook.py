@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from html import escape
 
-from credo.check_results import CheckResult
 from credo.drawing.network_html import framed, picture
-from credo.marginals import fit_marginals
+from credo.questions.marginals import fit_marginals
 from credo.report.check_page import conflict_picture
 from credo.report.check_text import check_plain_text
 from credo.report.fit_text import contradicted_by_data, first_sentence, not_used_by_estimate, what_to_do
 from credo.report.html import bullets
-from credo.results import FitResult, binding_statements, has_multipliers, violated_statements
+from credo.results.check_results import CheckResult
+from credo.results.fit_results import FitResult, binding_statements, has_multipliers, violated_statements
 
 QUICK_CELLS = 2**22  # of all cliques, under all draws together: a tenth of a second
 FEW = 5  # statements that are named, conflicts that are drawn

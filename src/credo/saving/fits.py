@@ -31,7 +31,7 @@ from credo.knowledge.statement_base import Span
 from credo.knowledge.statements import Statement, to_text
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.results import FitResult
+from credo.results.fit_results import FitResult
 from credo.sampling.doubted_statements import DoubtedStatements
 from credo.sampling.posterior import PosteriorResult
 from credo.saving.archive import Archive, read_archive, write_archive

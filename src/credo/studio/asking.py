@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from credo.answers import marginals_given, marginals_of_network, why_no_interval
 from credo.errors import CredoError, QueryError
 from credo.knowledge.query import Query
+from credo.questions.answers import marginals_given, marginals_of_network, why_no_interval
 from credo.statistics.comparison import compare_networks
 from credo.studio.explanation_data import MOST_CONFIGURATIONS
 from credo.studio.opening import Opened

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from credo.check_results import CheckResult
+from credo.results.check_results import CheckResult
 
 
 def check_data(found: CheckResult) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Checker:
     """Checks one text after the other, each without what the checks before found out; a class because it remembers."""
 
     def __init__(self) -> None:
-        from credo.check_memory import CheckMemory
+        from credo.checking.memory import CheckMemory
 
         self._memory = CheckMemory()
         self._last: tuple[object, ...] = ()
@@ -44,7 +44,7 @@ class Checker:
 
     def check(self, knowledge: Knowledge, table: OpenTable | None) -> dict[str, Any]:
         """What the check finds about knowledge, as JSON can hold it; `unchanged` where it is as before."""
-        from credo.checking import check_again
+        from credo.checking.check import check_again
         from credo.studio.check_data import check_data
 
         mark = None if table is None else table.mark

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from credo.explain.explanation import ConfigurationExplanation, Explanation
-from credo.results import FitResult
+from credo.results.fit_results import FitResult
 
 MOST_CONFIGURATIONS = 5_000  # of one variable; larger CPTs are in the learned network
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from credo.check_memory import CheckMemory
-from credo.check_results import CheckResult
-from credo.checking import check, check_again
+from credo.checking.check import check, check_again
+from credo.checking.memory import CheckMemory
 from credo.constraints import block_findings
 from credo.knowledge import Knowledge, to_text
+from credo.results.check_results import CheckResult
 from credo.testing import random_network, true_statements
 from tests.helpers.amounts import seeds
 
@@ -69,6 +69,6 @@ def test_what_did_not_change_is_not_computed_again(monkeypatch: pytest.MonkeyPat
     found: list[object] = []
     monkeypatch.setattr(block_findings, "_found", lambda *block: found.append(block))
     monkeypatch.setattr("credo.explain.plausibility._probability", lambda *block: found.append(block))
-    monkeypatch.setattr("credo.check_memory.counts_for", lambda *data: found.append(data))
+    monkeypatch.setattr("credo.checking.memory.counts_for", lambda *data: found.append(data))
     check_again(Knowledge(NETWORK, "# a comment\n" + text), ROWS, memory, mark=1)
     assert found == []

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from credo.answers import all_marginals
 from credo.drawing.network_boxes import Bar
 from credo.errors import TooLargeError
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.results import FitResult
+from credo.questions.answers import all_marginals
+from credo.results.fit_results import FitResult
 from credo.statistics.questions import as_batch, marginal_factors, marginals
 
 MOST_CELLS = 2**25  # of all cliques, under all draws together: about a second

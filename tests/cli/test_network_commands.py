@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import credo
-from credo.cli import app
+from credo.cli.learning_commands import app
 
 NETWORK = credo.Network(
     {"smoke": ["no", "yes"], "lung": ["no", "yes"], "xray": ["clear", "shadow"]},

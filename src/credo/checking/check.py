@@ -9,21 +9,8 @@ from time import perf_counter
 
 import numpy as np
 
-from credo.check_blocks import BlockSummary, add_search, summarise_blocks
-from credo.check_memory import CheckMemory
-from credo.check_results import (
-    CheckResult,
-    Conflict,
-    DataUse,
-    DeterminedProbability,
-    ExcludedStatement,
-    ForcedEquality,
-    OrderUsed,
-    RedundantStatement,
-    Resolution,
-    StatementCheck,
-    VacuousStatement,
-)
+from credo.checking.blocks import BlockSummary, add_search, summarise_blocks
+from credo.checking.memory import CheckMemory
 from credo.constraints.blocks import blocks_of
 from credo.constraints.conflict_enumeration import fewest_to_drop
 from credo.constraints.conflicts import ConflictError, MinimalConflict
@@ -53,6 +40,19 @@ from credo.progress import (
     ProgressEvent,
     ProgressListener,
     reporting,
+)
+from credo.results.check_results import (
+    CheckResult,
+    Conflict,
+    DataUse,
+    DeterminedProbability,
+    ExcludedStatement,
+    ForcedEquality,
+    OrderUsed,
+    RedundantStatement,
+    Resolution,
+    StatementCheck,
+    VacuousStatement,
 )
 from credo.statistics.counts import Counts
 from credo.types import Seed, TableLike

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from credo.checking import check, require_consistent
+from credo.checking.check import check, require_consistent
 from credo.constraints import block_findings as findings
 from credo.constraints.blocks import Block
 from credo.constraints.conflicts import ConflictError
@@ -27,7 +27,7 @@ from credo.progress import CHECKING_KNOWLEDGE, ProgressEvent
 from credo.report.check_text import check_summary, estimate_text, rounded
 from credo.testing import andes_like_network, made_up_network, true_statements
 
-ANDES = Path(__file__).resolve().parents[2] / "shared" / "networks" / "andes.bif"
+ANDES = Path(__file__).resolve().parents[3] / "shared" / "networks" / "andes.bif"
 
 
 @pytest.fixture

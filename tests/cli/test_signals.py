@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.cli_signals import Watch
+from credo.cli.signals import Watch
 from credo.testing import made_up_network
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="asks Linux for the state of a process")
@@ -89,7 +89,7 @@ def test_a_signal_before_anything_is_written_says_so(slow_run: tuple[Path, list[
 def test_a_signal_in_the_middle_of_an_import_says_so(tmp_path: Path) -> None:
     half_imported = (
         "import sys, threading, types; sys.modules['credo.io.files'] = types.ModuleType('credo.io.files');"
-        "from credo.cli_signals import end_on_signals; end_on_signals();"
+        "from credo.cli.signals import end_on_signals; end_on_signals();"
         "print('ready', flush=True); threading.Event().wait(60)"
     )
     process = start(tmp_path, "-c", half_imported)

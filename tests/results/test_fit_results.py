@@ -12,7 +12,7 @@ import pytest
 import credo
 from credo import Network
 from credo.errors import OptionError
-from credo.results import FitResult
+from credo.results.fit_results import FitResult
 from tests.helpers.clinic import CLINIC, COIN, STATEMENTS, counted, patients
 
 

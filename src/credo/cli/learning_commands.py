@@ -1,4 +1,4 @@
-"""The command line: thin, and quick to start, because large modules are imported when they are needed."""
+"""The commands `learn`, `check`, `methods`, `demo` and `studio`: thin, and quick to start."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from credo import __version__
-from credo.cli_network import Decimal, Encoding, Separator, Sheet, add_commands, table_format
-from credo.cli_signals import end_on_signals
+from credo.cli.network_commands import Decimal, Encoding, Separator, Sheet, add_commands, table_format
+from credo.cli.signals import end_on_signals
 from credo.errors import CredoError
 from credo.progress import reporting
 from credo.terminal import console, drop_output, never_fail_to_print, say
@@ -20,7 +20,7 @@ from credo.terminal import console, drop_output, never_fail_to_print, say
 if TYPE_CHECKING:
     from credo.explain.doubting import Trust
     from credo.options import PosteriorOptions, TableFormat
-    from credo.results import FitResult
+    from credo.results.fit_results import FitResult
     from credo.statistics.prior import PriorLike
     from credo.types import TableLike
 
@@ -240,7 +240,7 @@ def learn(
         except ConflictError as error:
             if report is None:
                 raise
-            from credo.checking import check as check_knowledge
+            from credo.checking.check import check as check_knowledge
 
             needed: str | None = None
             its_format: TableFormat | None = None
@@ -255,7 +255,7 @@ def learn(
             result.report(report, progress=notify)
         checked = None
         if checks:
-            from credo.predictive_checks import checks_or_note
+            from credo.questions.predictive_checks import checks_or_note
 
             checked = checks_or_note(result)
     if out is not None:
@@ -294,7 +294,7 @@ def check(
 ) -> None:
     """Check whether KNOWLEDGE can hold, what follows from it, and what data say about it. Exit code 3: it cannot."""
     with reporting(_verbose(as_json)) as notify:
-        from credo.checking import check as check_knowledge
+        from credo.checking.check import check as check_knowledge
         from credo.errors import OptionError
         from credo.io.files import PAGE_TARGETS, require_target
         from credo.io.tables import is_table_file

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 import credo
-from credo import predictive_checks as module
 from credo.errors import OptionError
 from credo.explain.misfits import LEVEL, MISFIT
 from credo.io.row_sample import RowSample, with_rows
-from credo.predictive_checks import checks_or_note, predictive_checks
+from credo.questions import predictive_checks as module
+from credo.questions.predictive_checks import checks_or_note, predictive_checks
 from credo.testing import andes_like_network
 from tests.helpers.amounts import amounts, seeds
 

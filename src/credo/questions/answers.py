@@ -24,7 +24,7 @@ from credo.io.tables import read_table
 from credo.knowledge.query import Query, as_evidence, as_query
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.results import FitResult, require_level
+from credo.results.fit_results import FitResult, require_level
 from credo.sampling.intervals import cpt_draws
 from credo.sampling.posterior import PosteriorResult
 from credo.statistics.counts import layout_for_counts
@@ -316,7 +316,8 @@ def _row_asked_for(network: Network, asked: Query) -> Numbers | None:
     row = _cpt_row(network, name, given)
     if row is None or not states:
         return row
-    return np.asarray(row[[network.states(name).index(state) for state in states]].sum(keepdims=True), dtype=np.float64)
+    chosen = row[[network.states(name).index(state) for state in states]]
+    return np.minimum(chosen.sum(keepdims=True), 1.0)  # of all states, the sum may be above one by a rounding
 
 
 def _cpt_row(network: Network, name: str, given: Mapping[str, tuple[str, ...]]) -> Numbers | None:
@@ -340,7 +341,7 @@ def _frame(
 
     labels = [[" or ".join(states)] if states else list(network.states(name)) for name, states in asked.targets.items()]
     combinations = list(product(*labels))
-    flat = values.reshape(len(values), -1)
+    flat = np.minimum(values.reshape(len(values), -1), 1.0)  # sums over states round
     ends = _ends(flat, level) if with_interval else (None, None)
     columns: dict[str, Any] = {name: [c[i] for c in combinations] for i, name in enumerate(asked.targets)}
     taken = {"probability", "low", "high"} & set(columns)

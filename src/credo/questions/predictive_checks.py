@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.answers import why_no_interval
 from credo.errors import OptionError, listing
 from credo.explain.misfits import LEVEL, PredictiveCheck, PredictiveChecks
 from credo.io.row_sample import MOST_ROWS, RowSample, with_rows
@@ -20,7 +19,8 @@ from credo.io.tables import read_table
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.model.noisy import full_cpt
-from credo.results import FitResult
+from credo.questions.answers import why_no_interval
+from credo.results.fit_results import FitResult
 from credo.sampling.intervals import cpt_draws, draw_count
 from credo.sampling.posterior import PosteriorResult
 from credo.statistics.completed_rows import BatchedCPTs, Completion, completion_of

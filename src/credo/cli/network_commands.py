@@ -42,7 +42,7 @@ def query(
     as_json: AsJson = False,
 ) -> None:
     """Ask NETWORK for a probability: any variables, given evidence and interventions."""
-    from credo.answers import query_network
+    from credo.questions.answers import query_network
 
     fit = _saved(network)
     found = query_network(_read(network), question) if fit is None else fit.query(question)
@@ -66,9 +66,9 @@ def predict(
     as_json: AsJson = False,
 ) -> None:
     """Predict for every row of DATA the variables without a column, or the targets."""
-    from credo.answers import predict_network
     from credo.io.declared_table import declared
     from credo.io.files import CSV_TARGETS, require_target
+    from credo.questions.answers import predict_network
 
     if out is not None:
         require_target(out, CSV_TARGETS)  # before the work, not after it

@@ -1,0 +1,1 @@
+"""The check: what statements say together, and about the data."""

@@ -1,0 +1,1 @@
+"""What learning and checking found, as plain data with labelled accessors."""
