@@ -108,10 +108,10 @@ def write_report(found: pl.DataFrame, out: Path) -> str:
 
 def _about(splits: int, tables: int, learners: int) -> str:
     return f"""`python -m experiments.classifier`, credo {credo.__version__}: {learners} learners, {tables} tables
-(Yang's eleven domains and six more), {splits} splits into 70% training and 30% test rows, the same for all. Training sets
-are the first 20, 40, 80, 160 of the training rows, or all. Everybody sees the same columns with raw numbers; boosting is
-told the direction of effects as monotone constraints, `credo` as statements (`age raises disease`), the others cannot
-be told.
+(Yang's eleven domains and six more), {splits} splits into 70% training and 30% test rows, the same for all. Training
+sets are the first 20, 40, 80, 160 of the training rows, or all. Everybody sees the same columns with raw numbers;
+boosting is told the direction of effects as monotone constraints, `credo` as statements (`age raises disease`), the
+others cannot be told.
 
 The default of `KnowledgeClassifier` was designed on {", ".join(design_tables())}, which were drawn by lot,
 on their first three splits; it was fixed before the other twelve tables were looked at. Log-loss is in nats, with
