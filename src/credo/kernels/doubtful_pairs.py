@@ -1,8 +1,8 @@
 """Mass moved between two states of a distribution, under statements that may be wrong.
 
-Along the line the density is that of a Beta distribution, in the log-odds of the two states, times a factor that changes
-where a statement begins or ceases to hold. The logarithm of the former is concave, and bounded by its tangents at nodes
-around the mode: pieces between the knots of tangents and the ends of intervals have a mass that is known.
+Along the line the density is that of a Beta distribution, in the log-odds of the two states, times a factor that
+changes where a statement begins or ceases to hold. The logarithm of the former is concave, and bounded by its tangents
+at nodes around the mode: pieces between the knots of tangents and the ends of intervals have a mass that is known.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def ends_of_general(
 
 @compiled(error_model="numpy")
 def merge_tangents(nodes: Any, a: float, b: float, left: float, right: float, count: int, own: DoubtState) -> int:
-    """Tangents at the nodes, and the knots between them, merged with `count` ends; returns how many pieces there are."""
+    """Tangents at the nodes, and the knots between them, merged with `count` ends; returns the number of pieces."""
     xs, gains, slopes, offsets, knots = own.room[0], own.room[1], own.room[3], own.room[4], own.room[5]
     passed = own.indices[0]
     mode, width = np.log(a / b), np.sqrt(1.0 / a + 1.0 / b)
@@ -163,7 +163,7 @@ def merge_tangents(nodes: Any, a: float, b: float, left: float, right: float, co
 
 @compiled(error_model="numpy")
 def draw_from_pieces(pieces: int, factor: float, now: float, own: DoubtState, generator: Any) -> Any:
-    """A piece by its mass, and a point in it: the point, its piece, and the piece of the present one; −1: none has mass."""
+    """A point, by the mass of its piece; that piece, and the piece of the present point; −1: none has mass."""
     xs, gains, masses, slopes, offsets = own.room[0], own.room[1], own.room[2], own.room[3], own.room[4]
     passed, owners = own.indices[0], own.indices[1]
     highest, tangent = -np.inf, 0

@@ -1,9 +1,9 @@
 """Whole distributions proposed at once, under statements that may be wrong.
 
 Renewal: distributions and their components are drawn as if there were no statements. Following: one of them is, and the
-others change by the same amounts, (θ_d, θ_e, …) → (θ_d′, θ_e + θ_d′ − θ_d, …), which keeps volumes. So distributions that
-statements hold together (`P(x | a) ~ P(x | b)`) go together to where other statements hold, at once. The component of what follows
-is summed over, and drawn again.
+others change by the same amounts, (θ_d, θ_e, …) → (θ_d′, θ_e + θ_d′ − θ_d, …), which keeps volumes. So distributions
+that statements hold together (`P(x | a) ~ P(x | b)`) go together, at once, to where other statements hold. The
+component of what follows is summed over, and drawn again.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def renew(
     own: DoubtState,
     generator: Any,
 ) -> None:
-    """Distributions drawn as if there were no statements, or following one, and kept with the chance that these give."""
+    """Distributions drawn as if there were no statements, or following one; kept with the chance that these give."""
     theta, reaches = state.theta, len(general.bounds) > 0
     first, last = doubt.set_starts[number], doubt.set_starts[number + 1]
     proposed, changes, ratio, used = own.work[: len(own.work) // 2], own.work[len(own.work) // 2 :], 0.0, 0

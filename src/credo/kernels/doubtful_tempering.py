@@ -1,4 +1,4 @@
-"""Tempered transitions of statements with many constraints, such as influences, which become true or false as a whole."""
+"""Tempered transitions of statements with many constraints, such as influences, which become true as a whole."""
 
 from __future__ import annotations
 
