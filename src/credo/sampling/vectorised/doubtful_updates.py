@@ -51,7 +51,7 @@ class DoubtfulUpdates:
     sets: tuple[RenewedSet, ...] = ()  # distributions that are proposed together
 
     def update(self, theta: Numbers, shape: Numbers, rng: np.random.Generator) -> Numbers:
-        """One sweep: reliabilities, some renewals, every pair; θ and s·b + N are (parameters of blocks or more, chains).
+        """One sweep: reliabilities, some renewals, all pairs; θ and s·b + N are (parameters of blocks or more, chains).
 
         Returns what it is worth that each meaning is true, (meanings, chains).
         """
