@@ -317,7 +317,8 @@ def _row_asked_for(network: Network, asked: Query) -> Numbers | None:
     if row is None or not states:
         return row
     chosen = row[[network.states(name).index(state) for state in states]]
-    return np.minimum(chosen.sum(keepdims=True), 1.0)  # of all states, the sum may be above one by a rounding
+    total: Numbers = chosen.sum(keepdims=True)
+    return np.minimum(total, 1.0)  # of all states, the sum may be above one by a rounding
 
 
 def _cpt_row(network: Network, name: str, given: Mapping[str, tuple[str, ...]]) -> Numbers | None:
