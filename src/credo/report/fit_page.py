@@ -14,7 +14,7 @@ from credo.explain.misfits import PredictiveChecks
 from credo.explain.number_texts import probability_digits
 from credo.explain.summary import UNNAMED
 from credo.model.expansion import expand
-from credo.questions.marginals import Marginals, fit_marginals
+from credo.questions.marginal_bars import Marginals, fit_marginals
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
 from credo.report.fit_text import (
