@@ -83,7 +83,7 @@ class Tree:
             self.add(number, value, level)
 
     def result(self) -> Any:
-        """All results, merged: those with the numbers from 0 to the last. The last nodes of a level have fewer children."""
+        """All results, whose numbers start at 0, merged; the last node of a level may have fewer children."""
         if not self.nodes:
             raise ValueError("There is nothing to merge.")
         while True:
