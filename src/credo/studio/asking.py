@@ -7,7 +7,8 @@ from typing import Any
 
 from credo.errors import CredoError, QueryError
 from credo.knowledge.query import Query
-from credo.questions.answers import marginals_given, marginals_of_network, why_no_interval
+from credo.questions.marginals import marginals_given, marginals_of_network
+from credo.questions.question_draws import why_no_interval
 from credo.statistics.comparison import compare_networks
 from credo.studio.explanation_data import MOST_CONFIGURATIONS
 from credo.studio.opening import Opened

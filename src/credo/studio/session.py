@@ -17,7 +17,7 @@ from credo.io.files import write_text
 from credo.io.network_files import write_network
 from credo.knowledge.editing import declarations_of
 from credo.options import TableFormat
-from credo.questions.answers import why_no_interval
+from credo.questions.question_draws import why_no_interval
 from credo.shipped import example_names
 from credo.studio import learning
 from credo.studio.asking import bars_data, given_of, sensitivity_data
