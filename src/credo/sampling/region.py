@@ -88,7 +88,8 @@ def _prepared(
 
 def _is_inside(part: Directions, point: Numbers, start: Numbers) -> bool:
     """Whether no inequality is violated, and only what has to be zero is zero."""
-    return bool((point[start > 0.0] > 0.0).all() and (part.inequalities.values(point) <= part.inequalities.bounds).all())
+    holds = part.inequalities.values(point) <= part.inequalities.bounds
+    return bool(holds.all() and (point[start > 0.0] > 0.0).all())
 
 
 def _products_hold(block: Block, point: Numbers) -> bool:
