@@ -11,7 +11,8 @@ from credo import Knowledge, Network, check
 from credo.constraints.joint_conflicts import provable_conflicts
 from credo.testing import random_network
 
-NET = Network({name: ["no", "yes"] for name in ("smoke", "lung", "xray")}, parents={"lung": ["smoke"], "xray": ["lung"]})
+NAMES = ("smoke", "lung", "xray")
+NET = Network({name: ["no", "yes"] for name in NAMES}, parents={"lung": ["smoke"], "xray": ["lung"]})
 
 
 @pytest.mark.parametrize(
@@ -81,9 +82,7 @@ def test_what_holds_somewhere_is_never_refuted(seed: int) -> None:
 
 
 def _probability(network: Network, joint: np.ndarray, event: dict[str, str]) -> float:
-    chosen = tuple(
-        network.states(name).index(event[name]) if name in event else slice(None) for name in network.names
-    )
+    chosen = tuple(network.states(name).index(event[name]) if name in event else slice(None) for name in network.names)
     return float(joint[chosen].sum())
 
 
