@@ -79,8 +79,8 @@ def lead(found: pl.DataFrame, measure: str = "auc") -> dict[str, tuple[float, st
 def write_report(found: pl.DataFrame, out: Path) -> str:
     """Write README.md; returns the goals as text."""
     found = balanced(found)
-    if found.is_empty():
-        return "No split is complete yet."
+    if found.is_empty() or set(found["learner"]) <= set(CREDO) or OURS not in set(found["learner"]):
+        return "No split with credo and a rival is complete yet."
     judged = found.filter(~pl.col("table").is_in(design_tables()))
     goals = _goals(found, judged)
     numbers = found.select(pl.col("split").n_unique(), pl.col("table").n_unique(), pl.col("learner").n_unique()).row(0)

@@ -15,11 +15,12 @@ from credo.sklearn.averaging import held_out, mixture_draws, stacking_weights
 ONES = np.ones
 
 
-def by_integration(feature: np.ndarray, labels: np.ndarray, sign: int) -> np.ndarray:
+def by_integration(feature: np.ndarray, labels: np.ndarray, sign: int, trust: float) -> np.ndarray:
     """P(y = 1 | x) for x = 0 and 1, on a grid; with its scale integrated out, an effect has a t distribution."""
     intercepts, effects = np.meshgrid(np.linspace(-4, 4, 401), np.linspace(-8, 8, 801), indexing="ij")
     prior = stats.norm.pdf(intercepts, scale=additive.INTERCEPT_DEVIATION)
-    prior = prior * stats.t.pdf(effects / additive.SCALE, additive.FREEDOM) * (effects * sign >= 0 if sign else 1.0)
+    prior = prior * stats.t.pdf(effects / additive.SCALE, additive.FREEDOM)
+    prior = prior * (np.where(effects * sign >= 0, trust, 1 - trust) if sign else 1.0)
     logs = np.log(np.maximum(prior, 1e-300))
     centre = feature.mean()
     for x, y in zip(feature, labels, strict=True):
@@ -29,13 +30,14 @@ def by_integration(feature: np.ndarray, labels: np.ndarray, sign: int) -> np.nda
     return np.array([(weights * chance).sum() / weights.sum() for chance in chances])
 
 
-@pytest.mark.parametrize("sign", [0, 1, -1])
-def test_the_posterior_is_that_of_numerical_integration(sign: int) -> None:
+@pytest.mark.parametrize(("sign", "trust"), [(0, 1.0), (1, 1.0), (-1, 1.0), (-1, 0.9)])
+def test_the_posterior_is_that_of_numerical_integration(sign: int, trust: float) -> None:
     feature = np.repeat([0.0, 1.0], [9, 6])
     labels = np.array([1] * 2 + [0] * 7 + [1] * 4 + [0] * 2)
     curve = curve_of(feature, ONES(15), sign, ordered=True)
-    found = learn_additive([feature], [curve], labels, ONES(15), 0).probabilities([np.array([0.0, 1.0])]).mean(axis=0)
-    np.testing.assert_allclose(found, by_integration(feature, labels, sign), atol=0.015)
+    model = learn_additive([feature], [curve], labels, ONES(15), 0, trust)
+    found = model.probabilities([np.array([0.0, 1.0])]).mean(axis=0)
+    np.testing.assert_allclose(found, by_integration(feature, labels, sign, trust), atol=0.015)
 
 
 def test_directions_hold_in_every_draw() -> None:

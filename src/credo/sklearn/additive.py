@@ -1,16 +1,18 @@
 """A target with two classes on which features act additively, learned with the directions that statements give them.
 
-    P(y = 1 | x) = Φ(β₀ + Σ_j f_j(x_j))        f_j(x) = β_j · (x − x̄_j) / (2·s_j) + Σ_k δ_jk · [x ≥ c_jk] / √K_j
+    P(y = 1 | x) = Φ(β₀ + Σ_j f_j(x_j))        f_j(x) = β_j · (x − x̄_j) / (2·s_j) + Σ_k δ_jk · [x ≥ c_jk] / h_j
 
 Φ is the standard normal distribution function. A number x has a line and small steps at K_j of its quantiles, so that
 no cut point decides alone and neighbouring ranges are alike; a category without an order has an effect for each state.
-`x raises y` makes β_j and all δ_jk at least zero, `x lowers y` at most zero. The effects have normal priors, cut off at
-zero where they have a direction,
+Effects have normal priors, and those of a feature with a stated direction have it with probability r each,
 
-    β_j ~ N(0, σ₁²)        δ_jk ~ N(0, σ₂²)        σ² ~ inverse gamma with the degrees of freedom ν and the scale s
+    β_j ~ N(0, σ₁²)        δ_jk ~ N(0, σ₂²)        σ² ~ inverse gamma with ν degrees of freedom and the scale s
+    `x raises y`:  p(β) = 2·N(β | 0, σ²)·(r if β > 0, else 1 − r)
 
-and everything is drawn by Gibbs sampling: a latent normal variate for each row [Albert and Chib, 1993], then one effect
-after the other, then σ₁ and σ₂. All chains are one array. Rows that agree count as one row with a weight.
+so that rows can overrule a wrong statement; r = 1 makes it hold in every draw. The height h_j of steps is √K_j without
+a direction, and K_j with one, where steps add up instead of cancelling out. All is drawn by Gibbs sampling: a latent
+normal variate for each row [Albert and Chib, 1993], then one effect after the other, then σ₁ and σ₂. All chains are one
+array. Rows that agree count as one row with a weight.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from scipy.special import ndtr, ndtri
 from credo.types import Indices, Numbers
 
 ROWS_OF_STEP, FEWEST_STEPS, MOST_STEPS = 12, 4, 15  # quantiles at which a curve may rise: more with more rows
-SCALE, FREEDOM = 0.5, 4.0  # s and ν: two standard deviations of a feature move the probit by about half a unit
+SCALE, FREEDOM = 0.8, 4.0  # s and ν: two standard deviations of a feature move the probit by about 0.8
 INTERCEPT_DEVIATION = 2.0
 CHAINS, WARM_UP, SWEEPS, THIN = 24, 100, 100, 4
 MOST_LATENT = 2**16  # latent variates of all chains together; with more rows there are fewer chains
@@ -53,7 +55,8 @@ class Curve:
         found = [np.where(np.isnan(values), np.nan, values == state) for state in self.states]
         if self.line is not None:
             found.append((np.clip(values, *self.ends) - self.line[0]) / self.line[1])
-        found += [np.where(np.isnan(values), np.nan, values >= c) / len(self.points) ** 0.5 for c in self.points]
+        height = len(self.points) ** (1.0 if self.sign else 0.5)
+        found += [np.where(np.isnan(values), np.nan, values >= c) / height for c in self.points]
         return np.stack(found, axis=1) * (self.sign or 1) if found else np.empty((len(values), 0))
 
 
@@ -89,16 +92,21 @@ def curve_of(values: Numbers, weights: Numbers, sign: int, *, ordered: bool) -> 
 
 
 def learn_additive(
-    features: Sequence[Numbers], curves: Sequence[Curve], labels: Indices, weights: Numbers, seed: int
+    features: Sequence[Numbers],
+    curves: Sequence[Curve],
+    labels: Indices,
+    weights: Numbers,
+    seed: int,
+    trust: float = 1.0,
 ) -> AdditiveModel:
-    """Draw from the posterior. `labels` are 0 and 1."""
+    """Draw from the posterior. `labels` are 0 and 1; a stated direction is right with probability `trust`."""
     raw = np.hstack([np.empty((len(labels), 0)), *(c.columns(v) for c, v in zip(curves, features, strict=True))])
     totals = np.where(np.isnan(raw), 0.0, weights[:, None]).sum(axis=0)
     means = np.nansum(raw * weights[:, None], axis=0) / np.maximum(totals, SMALLEST)
     design, labels, weights = _distinct(_design(curves, means, features), labels, weights)
     signed = np.array([False, *(curve.sign != 0 for curve in curves for _ in curve.groups)])
     groups = np.array([group for curve in curves for group in curve.groups], dtype=np.int64)
-    draws = _gibbs(design, labels, weights, signed, groups, np.random.default_rng([seed, 3]))
+    draws = _gibbs(design, labels, weights, signed, groups, trust, np.random.default_rng([seed, 3]))
     return AdditiveModel(tuple(curves), means, draws)
 
 
@@ -127,7 +135,13 @@ def _distinct(design: Numbers, labels: Indices, weights: Numbers) -> tuple[Numbe
 
 
 def _gibbs(
-    design: Numbers, labels: Indices, weights: Numbers, signed: Numbers, groups: Indices, rng: np.random.Generator
+    design: Numbers,
+    labels: Indices,
+    weights: Numbers,
+    signed: Numbers,
+    groups: Indices,
+    trust: float,
+    rng: np.random.Generator,
 ) -> Numbers:
     """Draws of all effects, (draws, columns); see the beginning of this file."""
     rows, columns = design.shape
@@ -150,7 +164,7 @@ def _gibbs(
         for k in rng.permutation(columns).tolist():
             rest = effects @ gram[k] - gram[k, k] * effects[:, k]
             means, deviation = (moments[:, k] - rest) / precisions[:, k], deviations[:, k]
-            effects[:, k] = _positive(means, deviation, rng) if signed[k] else means + deviation * noise[k]
+            effects[:, k] = _directed(means, deviation, trust, rng) if signed[k] else means + deviation * noise[k]
         for group in range(2):
             squares = (effects[:, 1:][:, groups == group] ** 2).sum(axis=1)
             shapes = rng.standard_gamma((FREEDOM + sizes[group]) / 2, chains)
@@ -158,6 +172,13 @@ def _gibbs(
         if sweep >= WARM_UP and sweep % THIN == 0:
             kept.append(effects.copy())
     return np.concatenate(kept)
+
+
+def _directed(means: Numbers, deviations: Numbers, trust: float, rng: np.random.Generator) -> Numbers:
+    """Normal variates whose density is multiplied by `trust` above zero, and by the rest below."""
+    above, below = trust * ndtr(means / deviations), (1.0 - trust) * ndtr(-means / deviations)
+    side = np.where(rng.random(means.shape) * (above + below) < above, 1.0, -1.0) if trust < 1.0 else 1.0
+    return side * _positive(side * means, deviations, rng)
 
 
 def _positive(means: Numbers, deviations: Numbers | float, rng: np.random.Generator) -> Numbers:

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Mapping, Sequence, Set
 from inspect import signature
 from math import prod
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,8 @@ from credo.knowledge.state_order import Order
 from credo.knowledge.statements import Influence, NoisyFamily
 from credo.model.network import Network, Variable
 from credo.model.state_texts import plain
-from credo.questions.answers import prediction_draws, why_no_interval
+from credo.questions.predictions import prediction_draws
+from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import require_level
 from credo.sklearn.additive import AdditiveModel, curve_of, learn_additive
 from credo.sklearn.averaging import DRAWS, held_out, mixture_draws, stacking_weights
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 2**22  # of the target's CPT if it is not noisy: 32 MB, and far more than data can fill
 LEAST_PROBABILITY = 1e-12  # of a declared state that no training row has, so that a later row can have it
 BINS = 3
+TRUST = 0.9  # as an expert's reliability, where nothing is known of it
 MOST_CONFIGURATIONS = 32  # of features, for the CPT that the average learns too: it takes a second or less
 MOST_ROWS = 20_000  # that the average learns from: with more, a network alone takes less time and loses nothing
 ROWS_AT_ONCE = 2**12  # whose draws are in memory together
@@ -68,9 +71,9 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
     """Predict a target from features, with knowledge about how the features affect it.
 
     The default needs no tuning. It averages a model in which features act additively on the target, each by a curve
-    that rises or falls as statements say, and the CPT of the target given all features, where that has few
-    configurations. The average is used where nothing more than directions is known (`age raises attack`), for two
-    classes, and without statements for any number of classes.
+    that rises or falls as statements say unless the rows contradict them, and the CPT of the target given all features,
+    where that has few configurations. The average is used where nothing more than directions is known (`age raises
+    attack`), for two classes, and without statements for any number of classes.
 
     Otherwise, or if `method`, `prior`, `network` or `options` are given, one network is learned. Without a `network`
     every feature is a parent of the target (the inverted naive Bayes of [yang]); with one, the whole network is
@@ -95,6 +98,9 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         A network that contains the target.
     model : {"auto", "average", "network"}, default "auto"
         The average, or one network; "auto" decides as said above.
+    trust : float, default 0.9
+        How probable it is that a stated direction is right, in the additive model, before any row is seen; 1 means that
+        it holds in every draw. A network keeps to all statements, unless `options={"doubt": True}`.
     method : str, default "auto"
         A method of `credo.fit`, for the network.
     prior : number, str, Network, prior or mapping, optional
@@ -139,6 +145,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         target: str | None = None,
         network: NetworkLike | None = None,
         model: str = "auto",
+        trust: float = TRUST,
         method: str = "auto",
         prior: PriorLike | None = None,
         bins: int | Mapping[str, int | Sequence[float]] = BINS,
@@ -150,6 +157,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         self.target = target
         self.network = network
         self.model = model
+        self.trust = trust
         self.method = method
         self.prior = prior
         self.bins = bins
@@ -314,6 +322,8 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         """1 and −1 for features with a stated direction; None if one network is to be learned alone."""
         if self.model not in ("auto", "average", "network"):
             raise OptionError(f'model is "auto", "average" or "network", not {self.model!r}.')
+        if not (isinstance(self.trust, Real) and 0.5 <= self.trust <= 1.0):
+            raise OptionError(f"trust is a probability from 0.5 to 1; it is {self.trust!r}.")
         if self.model == "network":
             return None
         settings = {"method": self.method != "auto", "prior": self.prior is not None, "options": bool(self.options)}
@@ -362,7 +372,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         ]
         classes = range(len(self.classes_)) if len(self.classes_) > 2 else (1,)
         self._additive = tuple(
-            learn_additive(values, curves, (labels == label).astype(np.int64), weights, self._seed_used)
+            learn_additive(values, curves, (labels == label).astype(np.int64), weights, self._seed_used, self.trust)
             for label in classes
         )
 
