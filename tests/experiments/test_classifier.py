@@ -101,4 +101,5 @@ def test_the_page_reports_ranks_and_goals(tmp_path: Path) -> None:
     assert "**no**" not in goals
     page = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert "2 splits" in page
+    assert write_report(results().filter(pl.col("split") == 0), tmp_path).startswith("Only the split")
     assert "| Heart Disease |" in page
