@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from credo.distributed.executor import BRANCHES, Executor, LocalExecutor, Merge, Parts, Tree
+from credo.distributed.executor import Executor, LocalExecutor, Merge, Parts, Tree
 from credo.errors import ClusterError, CredoError, MissingExtraError, OptionError
 from credo.kernels.threads import alone
 from credo.memory import memory_limit_or_default
@@ -28,6 +28,7 @@ QUIET = {
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
 }
+JOINED = 8  # trees at a time; the client joins so many
 PARTS_SHARE = 0.5  # of the memory limit, that prepared parts of the data may take on this machine
 
 Result = TypeVar("Result")
@@ -184,8 +185,8 @@ class DaskExecutor:
 
     def _joined(self, trees: Sequence[Any], merge: Merge) -> Any:
         """The result of all trees together: where they are many, workers join them first."""
-        while len(trees) > BRANCHES:
-            groups = [trees[i : i + BRANCHES] for i in range(0, len(trees), BRANCHES)]
+        while len(trees) > JOINED:
+            groups = [trees[i : i + JOINED] for i in range(0, len(trees), JOINED)]
             trees = [self.client.submit(_join, merge, group, pure=False) for group in groups]
         return _join(merge, self.client.gather(list(trees))).result()
 
