@@ -109,7 +109,7 @@ def remove_variable(text: str, name: str) -> str:
             return (VariableDeclaration(children),)
         return (replace(declaration, children=children, parents=parents),) if children else _declared(parents)
 
-    return _rewritten("\n".join(lines), without)
+    return _without_needless(_rewritten("\n".join(lines), without))
 
 
 def add_arc(text: str, parent: str, child: str) -> str:
@@ -260,13 +260,17 @@ def _without_needless(text: str) -> str:
     structure, _ = structure_of(parsed.declarations, parsed.statements)
     stated = mentions_in(parsed.statements)
 
+    lines = {name: {each.span.line for each, _ in found if each.span} for name, found in structure.mentions.items()}
+
     def needed(declaration: Declaration) -> Sequence[Declaration]:
-        if not isinstance(declaration, VariableDeclaration) or declaration.states or len(declaration.variables) > 1:
+        if not isinstance(declaration, VariableDeclaration) or declaration.states:
             return (declaration,)
-        (name,) = declaration.variables
         assert declaration.span is not None
-        others = [each for each, _ in structure.mentions[name] if each.span.line != declaration.span.line]
-        return () if others or name in stated else (declaration,)
+        needless = [name for name in declaration.variables if name in stated or lines[name] != {declaration.span.line}]
+        for name in needless:
+            lines[name].discard(declaration.span.line)  # so that one of two such lines stays
+        rest = tuple(name for name in declaration.variables if name not in needless)
+        return (replace(declaration, variables=rest),) if rest else ()
 
     return _rewritten(text, needed)
 
