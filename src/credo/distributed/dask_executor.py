@@ -11,7 +11,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
-from logging import CRITICAL
+from logging import CRITICAL, getLogger
 from typing import Any, TypeVar
 
 import numpy as np
@@ -70,7 +70,7 @@ def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterato
             client = Client(scheduler)
         except (OSError, ValueError) as error:
             raise ClusterError(f"There is no answer from the scheduler {scheduler} ({_reason(error)}).") from None
-        with client:
+        with _quiet_loggers(), client:
             yield client
         return
     try:
@@ -82,6 +82,20 @@ def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterato
         raise ClusterError(f"The cluster could not be started on this machine ({_reason(error)}).") from None
     with started, Client(started) as client:
         yield client
+
+
+@contextmanager
+def _quiet_loggers() -> Iterator[None]:
+    """What Dask logs of a lost connection is left out: an error says it."""
+    loggers = [getLogger(name) for name in ("distributed", "distributed.client", "tornado")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -267,5 +281,5 @@ def _cluster_errors(client: Any) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    text = str(error).strip().rstrip(".")
+    text = str(error).strip().rstrip(".").rpartition(">: ")[2]  # without the sockets that Dask names first
     return text.splitlines()[0][:200] if text else type(error).__name__
