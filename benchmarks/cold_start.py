@@ -42,7 +42,6 @@ incomplete = rows.select(pl.when(~missing[name]).then(pl.col(name)).alias(name) 
 POSTERIORS = {
     "any probability": ("P(coma=yes) <= 0.3\nP(brain_tumour=yes | coma=yes) >= 0.2", ""),
     "doubt": ("brain_tumour raises coma\nP(ct_scan=positive | brain_tumour=no) <= 0.15", ", doubt=True"),
-    "ties": ("rows 1, 2, 3 share metastatic_cancer", ""),
     "noisy family": ("coma is noisy-or of {brain_tumour}, {serum_calcium}", ""),
 }
 PGMPY = """
@@ -81,6 +80,8 @@ def cases() -> dict[str, list[str]]:
         found[f"{name}, incomplete"] = code(MISSING, f"credo.fit(network, incomplete, knowledge, method={name!r})")
     for name, (text, options) in POSTERIORS.items():
         found[name] = code(f"credo.fit(network, complete, {text!r}{options})")
+    tied = "credo.fit(network, rows.drop('metastatic_cancer'), 'rows 1, 2, 3 share metastatic_cancer')"
+    found["ties"] = code(MISSING, tied)
     found["explain"] = code("print(credo.fit(network, complete, knowledge, method='cmap').explain())")
     found["report"] = code("credo.fit(network, complete, knowledge, method='cmap').report('report.html')")
     found["save, load, query"] = code(
