@@ -22,7 +22,8 @@ import polars as pl
 import credo
 from credo.io.pyagrum import load_pyagrum
 from credo.model.network import Network
-from credo.questions.answers import predict_network, query_network
+from credo.questions.answers import query_network
+from credo.questions.predictions import predict_network
 from credo.statistics.questions import relevant_evidence
 from credo.testing import made_up_network
 from credo.types import Numbers

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import pytest
 
 from credo.model.network import Network
 from credo.testing import random_network
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The one browser of a session: Playwright does not start a second one in the same process."""
+    from tests.helpers.chromium import find_chromium, launch_chromium
+
+    executable = find_chromium()
+    if executable is None:
+        pytest.skip("no Chromium is installed: `make browser` installs it where it can")
+    with launch_chromium(executable) as browser:
+        yield browser
 
 
 @pytest.fixture

@@ -5,9 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
 import runpy
 import shlex
+import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +69,27 @@ def test_the_commands_on_the_pages_run() -> None:
         for command in re.findall(r"^    credo (.*)$", text, flags=re.MULTILINE):
             done = CliRunner().invoke(app, shlex.split(command))
             assert done.exit_code == 0, f"{page.name}: credo {command}\n{done.output}"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("beside_examples")
+def test_the_shell_commands_about_clusters_run() -> None:
+    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    run(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)[0], "scale.md")  # makes the files
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    commands = [block.replace("8786", port) for block in re.findall(r"```bash\n(.*?)```", text, flags=re.DOTALL)]
+    assert len(commands) == 2
+    for command in commands:
+        Path("learned.bif").unlink(missing_ok=True)
+        done = subprocess.run(
+            ["bash", "-c", f"set -m\n{command}"], env={**os.environ, "PATH": path}, capture_output=True, check=False,
+            text=True, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert Path("learned.bif").exists(), done.stderr
 
 
 def words(outputs: list[dict[str, Any]]) -> list[str]:

@@ -16,11 +16,12 @@ import {
   highlightActiveLineGutter,
   keymap,
   lineNumbers,
+  placeholder,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 import { ApiError, get, postToKeep } from "./api.js";
-import { completer, credoLanguage } from "./language.js";
+import { completer, credoLanguage, exampleText } from "./language.js";
 import { STATES, describeStatement } from "./states.js";
 import { useStudio } from "./store.js";
 
@@ -126,6 +127,7 @@ function newState(text, version, sync) {
       credoLanguage,
       syntaxHighlighting(classHighlighter),
       EditorView.lineWrapping,
+      placeholder(exampleText(useStudio.getState().network?.variables ?? [])),
       EditorView.contentAttributes.of({ "aria-label": "Knowledge, one statement a line", tabindex: "0" }),
       collab({ startVersion: version }),
       EditorView.updateListener.of((update) => {

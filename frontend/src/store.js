@@ -159,6 +159,12 @@ export const useStudio = create((set, get) => ({
     });
   },
 
+  // To the field for a name, which is there with the next frame.
+  drawFirst() {
+    set({ panel: "draw", view: "answers" });
+    requestAnimationFrame(() => document.querySelector(".new input")?.focus());
+  },
+
   // What had the focus is gone: the panel takes it, so that somebody without a mouse need not begin at the top.
   keepFocus() {
     requestAnimationFrame(() => {

@@ -18,7 +18,7 @@ from credo.io.files import PAGE_TARGETS, require_target, write_text
 from credo.knowledge.query import Query
 from credo.options import TableFormat
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
-from credo.questions import answers, draws
+from credo.questions import answers, draws, marginals, predictions
 from credo.questions.answers import Answer
 from credo.questions.sensitivity import Sensitivity, sensitivity
 from credo.results.check_results import CheckResult
@@ -163,7 +163,7 @@ class Fit(FitResult):
         if table_format is not None and isinstance(data, Mapping):
             raise OptionError("table_format describes the file of a table, but this is one case.")
         table = data if isinstance(data, Mapping) else declared(data, table_format)
-        return answers.predict(self, table, targets, level)
+        return predictions.predict(self, table, targets, level)
 
     def marginals(
         self,
@@ -206,7 +206,7 @@ class Fit(FitResult):
         >>> fit.marginals(soft={"coin": {"heads": 1, "tails": 3}})["probability"].to_list()
         [0.5, 0.5]
         """
-        return answers.marginals_given(self, evidence, interventions=interventions, soft=soft, level=level)
+        return marginals.marginals_given(self, evidence, interventions=interventions, soft=soft, level=level)
 
     def most_probable(
         self,

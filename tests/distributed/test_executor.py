@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
 from credo.distributed.dask_executor import DaskExecutor, executor_for
-from credo.distributed.executor import BRANCHES, LocalExecutor, Parts, Tree, merge_in_order
+from credo.distributed.executor import BRANCHES, LocalExecutor, Parts, Tree
 from credo.distributed.spilling import Spilled, bytes_of, spill
 from credo.errors import FileError, OptionError
 from credo.types import Numbers
@@ -33,20 +35,31 @@ def join(left: str, right: str) -> str:
 
 
 def by_levels(values: list[str]) -> str:
-    """The tree as the executor of Dask builds it."""
+    """The tree, level by level."""
     while len(values) > 1:
         nodes = [values[i : i + BRANCHES] for i in range(0, len(values), BRANCHES)]
-        values = [merge_in_order(join, *node) if len(node) > 1 else node[0] for node in nodes]
+        values = [reduce(join, node) for node in nodes]
     return values[0]
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 16, 63, 64, 65, 129, 513])
-def test_results_that_arrive_one_by_one_are_merged_by_the_same_tree(count: int) -> None:
+def test_the_order_in_which_results_arrive_and_who_merges_them_change_nothing(count: int) -> None:
     values = [chr(97 + i % 26) for i in range(count)]
+    choose = Random(count)
+    for workers in (1, 2, 5):
+        trees = [Tree(join) for _ in range(workers)]
+        for number in choose.sample(range(count), count):
+            choose.choice(trees).add(number, values[number])
+        for other in trees[1:]:
+            trees[0].join(other)
+        assert trees[0].result() == by_levels(values)
+
+
+def test_parts_that_follow_each_other_are_merged_where_they_are() -> None:
     tree = Tree(join)
-    for value in values:
-        tree.add(value)
-    assert tree.result() == by_levels(values)
+    for number in range(8, 24):
+        tree.add(number, "x")
+    assert sorted(tree.nodes) == [(1, 1), (1, 2)]
 
 
 def test_nothing_cannot_be_merged() -> None:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from credo.explain.number_texts import interval_digits, interval_percents, percent_digits, probability_digits
+from credo.explain.number_texts import (
+    belief_digits,
+    interval_digits,
+    interval_percents,
+    percent_digits,
+    probability_digits,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,3 +52,9 @@ def test_an_end_near_zero_or_one_is_written_as_a_bound(ends: tuple[float, float]
 def test_ends_as_percentages() -> None:
     assert interval_percents(1e-9, 0.999999) == ("<0.01%", ">99.99%")
     assert interval_percents(0.0, 0.356) == ("0.0%", "35.6%")
+
+
+def test_a_share_of_draws_has_two_decimals_and_is_never_certain() -> None:
+    assert [belief_digits(value) for value in (0.0, 0.004, 0.873, 0.9999999, 1.0)] == [
+        "<0.01", "<0.01", "0.87", ">0.99", ">0.99",
+    ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""One browser for a session, one page for a test."""
+"""One page of the browser for a test, and what it complained about and requested."""
 
 from __future__ import annotations
 
@@ -7,26 +7,17 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.helpers.chromium import DESKTOP, TIMEOUT, find_chromium, launch_chromium
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    executable = find_chromium()
-    if executable is None:
-        pytest.skip("no Chromium is installed: `make browser` installs it where it can")
-    with launch_chromium(executable) as browser:
-        yield browser
+from tests.helpers.chromium import DESKTOP, TIMEOUT
 
 
 @pytest.fixture
-def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+def page(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     """An empty page that can load files only.
 
     Parametrize it indirectly with options of `Browser.new_context` for another window.
     """
     options = {"viewport": {"width": DESKTOP, "height": 900}, **getattr(request, "param", {})}
-    with browser.new_context(**options) as context:
+    with chromium.new_context(**options) as context:
         context.set_default_timeout(TIMEOUT)
         context.route(lambda url: not url.startswith("file:"), lambda route: route.abort())
         context.route_web_socket(lambda url: True, lambda socket: socket.close())

@@ -12,7 +12,7 @@ import credo
 from credo import Network
 from credo.drawing.network_boxes import Bar, cut_text, percent
 from credo.errors import FileError
-from credo.questions.marginals import fit_marginals
+from credo.questions.marginal_bars import fit_marginals
 from credo.report.check_page import check_page
 from credo.report.fit_page import fit_page
 from credo.shipped import example

@@ -64,7 +64,7 @@ def test_the_updates_alone_draw_from_the_posterior() -> None:
     arrays = DistributionArrays(
         np.array([0, size]), np.array([0]), counts, np.array([True]), np.array([False]), np.array([1]),
         np.array([0, size]), np.array([1]), np.stack((strengths, strengths)), np.array([3]), np.array([3]),
-        np.full(size, 1 / size), np.zeros((1, 0)), np.array([0]),
+        np.full(size, 1 / size), np.zeros((1, 0)),
     )  # fmt: skip
     region = region_of([make_block([size], [at_most([0], [-1.0], -bound)])])
     (wide,) = wide_distributions(region, arrays)
@@ -96,7 +96,7 @@ def test_other_blocks_are_left_to_other_moves() -> None:
     arrays = DistributionArrays(
         np.array([0, 60]), np.array([0]), np.zeros(60), np.array([True]), np.array([False]), np.array([1]),
         np.array([0, 60]), np.array([1]), np.ones((2, 1)), np.array([1]), np.array([1]),
-        np.full(60, 1 / 60), np.zeros((1, 0)), np.array([0]),
+        np.full(60, 1 / 60), np.zeros((1, 0)),
     )  # fmt: skip
     equal = LinearConstraint((0,), (1.0,), 0.2, 0, equality=True)
     many = [at_most([k], [1.0], 0.5) for k in range(20)]

@@ -8,7 +8,6 @@ if find_spec("starlette") is None or find_spec("uvicorn") is None:
     collect_ignore_glob = ["test_*.py"]
 else:
     from tests.studio.harness import (  # noqa: F401
-        chromium,
         heart,
         heart_fit,
         learned,

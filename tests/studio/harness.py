@@ -26,7 +26,7 @@ from credo.studio.app import make_app
 from credo.studio.folder import Folder
 from credo.studio.opening import fit_file
 from credo.studio.session import Session
-from tests.helpers.chromium import DESKTOP, TIMEOUT, find_chromium, launch_chromium
+from tests.helpers.chromium import DESKTOP, TIMEOUT
 
 HOST = "127.0.0.1:8642"
 ORIGIN = f"http://{HOST}"
@@ -148,15 +148,6 @@ def target(shared: Studio) -> Studio:
 
 
 # In a browser ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    executable = find_chromium()
-    if executable is None:
-        pytest.skip("no Chromium is installed: `make browser` installs it where it can")
-    with launch_chromium(executable) as browser:
-        yield browser
 
 
 @dataclass

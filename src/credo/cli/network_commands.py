@@ -68,7 +68,7 @@ def predict(
     """Predict for every row of DATA the variables without a column, or the targets."""
     from credo.io.declared_table import declared
     from credo.io.files import CSV_TARGETS, require_target
-    from credo.questions.answers import predict_network
+    from credo.questions.predictions import predict_network
 
     if out is not None:
         require_target(out, CSV_TARGETS)  # before the work, not after it

@@ -10,17 +10,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from logging import CRITICAL
 from typing import Any, TypeVar
 
 import numpy as np
 
-from credo.distributed.executor import BRANCHES, Executor, LocalExecutor, Merge, Parts, merge_in_order
+from credo.distributed.executor import BRANCHES, Executor, LocalExecutor, Merge, Parts, Tree
 from credo.errors import ClusterError, CredoError, MissingExtraError, OptionError
 from credo.kernels.threads import alone
 from credo.memory import memory_limit_or_default
 
 LARGE = 2**16  # bytes of an array that is sent to the cluster once, and not with every task
+# What Dask does for its dashboard, without which each process takes a tenth of the processor time while it waits.
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+}
 PARTS_SHARE = 0.5  # of the memory limit, that prepared parts of the data may take on this machine
 
 Result = TypeVar("Result")
@@ -53,6 +60,7 @@ def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterato
     if workers is not None and workers < 1:
         raise OptionError(f"The number of workers is {workers}, but at least one has to work.")
     try:
+        from dask import config
         from dask.distributed import Client, LocalCluster
     except ImportError:
         raise MissingExtraError("dask", "distributed", "A cluster") from None
@@ -65,9 +73,10 @@ def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterato
             yield client
         return
     try:
-        started = LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=CRITICAL
-        )
+        with config.set(QUIET):
+            started = LocalCluster(
+                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=CRITICAL
+            )
     except (OSError, RuntimeError) as error:
         raise ClusterError(f"The cluster could not be started on this machine ({_reason(error)}).") from None
     with started, Client(started) as client:
@@ -88,48 +97,73 @@ class DaskExecutor:
         *shared: Any,
         progress: Callable[[int], None] | None = None,
     ) -> tuple[Result, Parts]:
-        """Parts are made where there is room; only what is merged comes back."""
-        with _cluster_errors():
+        """Every thread is given as many parts, which follow each other; only what is merged comes back.
+
+        An idle worker takes over what another one has not begun.
+        """
+        with _cluster_errors(self.client):
             common = [self.share(value) for value in shared]
-            pairs = [self._submit(make, item, number, *common) for number, item in enumerate(items)]
-            found = [self.client.submit(_first, pair, pure=False) for pair in pairs]
+            threads, count = self._threads(), len(items) if isinstance(items, Sequence) else 0
+            pairs = []
+            for number, item in enumerate(items):
+                worker = threads[len(threads) * number // count] if threads and count else None
+                pairs.append(self._submit(make, item, number, *common, worker=worker))
+            found = [self.client.submit(_tree_of, merge, number, pair, pure=False) for number, pair in enumerate(pairs)]
             parts = [self.client.submit(_second, pair, pure=False) for pair in pairs]
             del pairs
             self._wait(found, progress)
-            merged: Result = self._merged(found, merge)
+            merged: Result = self._joined(found, merge)
         return merged, Parts(parts)
 
     def map_reduce(self, function: Callable[..., Result], parts: Parts, merge: Merge, *shared: Any) -> Result:
-        """One task a part, on the worker that holds it, and one for each node of the tree."""
-        with _cluster_errors():
+        """One task for each thread of a worker, which goes through the parts that are there."""
+        with _cluster_errors(self.client):
             common = [self._small(value) for value in shared]
-            holders = self.client.who_has(list(parts.handles))
-            found = []
-            for number, part in enumerate(parts.handles):
-                # Without this, Dask now and then sends a part to a worker that is idle, and keeps it there too.
-                own = holders.get(part.key) or None
-                where = {"workers": own, "allow_other_workers": own is not None}
-                found.append(self.client.submit(_alone, function, part, number, *common, pure=False, **where))
-            result: Result = self._merged(found, merge)
+            trees = []
+            for worker, numbers in self._shares(parts):
+                own = [parts.handles[number] for number in numbers]
+                trees.append(self.client.submit(
+                    _go_through, function, merge, numbers, own, *common, pure=False, **_preferably(worker)
+                ))  # fmt: skip
+            result: Result = self._joined(trees, merge)
         return result
 
     def one(self, function: Callable[..., Result], item: Any, *shared: Any) -> Result:
         """On a worker."""
-        with _cluster_errors():
+        with _cluster_errors(self.client):
             result: Result = self._submit(function, item, *shared).result()
         return result
 
     def share(self, value: Any) -> Any:
         """A future, which another worker can make again."""
-        with _cluster_errors():
+        with _cluster_errors(self.client):
             return self.client.submit(_same, value, pure=False)
 
-    def _submit(self, function: Callable[..., Any], item: Any, *shared: Any) -> Any:
+    def _threads(self) -> list[str]:
+        """The worker of every thread, those of one worker beside each other."""
+        return [worker for worker, count in sorted(self.client.nthreads().items()) for _ in range(count)]
+
+    def _shares(self, parts: Parts) -> list[tuple[str | None, list[int]]]:
+        """The parts that each thread of a worker goes through, with that worker; None where parts are lost."""
+        holders, threads = self.client.who_has(list(parts.handles)), self.client.nthreads()
+        held: dict[str | None, list[int]] = {}
+        for number, part in enumerate(parts.handles):
+            workers = sorted(worker for worker in holders.get(part.key, ()) if worker in threads)
+            worker = min(workers, key=lambda each: len(held.get(each, ())) / threads[each], default=None)
+            held.setdefault(worker, []).append(number)
+        shares: list[tuple[str | None, list[int]]] = []
+        for worker, numbers in held.items():
+            count = min(len(numbers), len(numbers) if worker is None else threads[worker])
+            cuts = [len(numbers) * i // count for i in range(count + 1)]
+            shares += [(worker, numbers[first:last]) for first, last in pairwise(cuts)]
+        return shares
+
+    def _submit(self, function: Callable[..., Any], item: Any, *shared: Any, worker: str | None = None) -> Any:
         if hasattr(item, "__dask_graph__"):  # a partition of a Dask DataFrame, which a worker computes first
             from dask import delayed
 
-            return self.client.compute(delayed(_alone, pure=False)(function, item, *shared))
-        return self.client.submit(_alone, function, item, *shared, pure=False)
+            return self.client.compute(delayed(_alone, pure=False)(function, item, *shared), **_preferably(worker))
+        return self.client.submit(_alone, function, item, *shared, pure=False, **_preferably(worker))
 
     def _small(self, value: Any) -> Any:
         return self.share(value) if isinstance(value, np.ndarray) and value.nbytes > LARGE else value
@@ -143,17 +177,22 @@ class DaskExecutor:
                 error = future.exception()
                 self.client.cancel(futures)
                 raise error
+            if future.status == "cancelled":
+                raise CancelledError("its tasks were cancelled")
             if progress is not None:
                 progress(number + 1)
 
-    def _merged(self, futures: Sequence[Any], merge: Merge) -> Any:
-        while len(futures) > 1:
-            nodes = [futures[i : i + BRANCHES] for i in range(0, len(futures), BRANCHES)]
-            futures = [
-                self.client.submit(merge_in_order, merge, *node, pure=False) if len(node) > 1 else node[0]
-                for node in nodes
-            ]
-        return futures[0].result()
+    def _joined(self, trees: Sequence[Any], merge: Merge) -> Any:
+        """The result of all trees together: where they are many, workers join them first."""
+        while len(trees) > BRANCHES:
+            groups = [trees[i : i + BRANCHES] for i in range(0, len(trees), BRANCHES)]
+            trees = [self.client.submit(_join, merge, group, pure=False) for group in groups]
+        return _join(merge, self.client.gather(list(trees))).result()
+
+
+def _preferably(worker: str | None) -> dict[str, Any]:
+    """Options of a task that is best done by this worker, and by others when it is gone."""
+    return {} if worker is None else {"workers": [worker], "allow_other_workers": True}
 
 
 def _alone(function: Callable[..., Result], *arguments: Any) -> Result:
@@ -162,12 +201,32 @@ def _alone(function: Callable[..., Result], *arguments: Any) -> Result:
         return function(*arguments)
 
 
+def _go_through(
+    function: Callable[..., Any], merge: Merge, numbers: Sequence[int], parts: Sequence[Any], *shared: Any
+) -> Tree:
+    """What a function gives of these parts, merged as far as they are all that a node of the tree has."""
+    tree = Tree(merge)
+    with alone():
+        for number, part in zip(numbers, parts, strict=True):
+            tree.add(number, function(part, number, *shared))
+    return tree
+
+
+def _tree_of(merge: Merge, number: int, pair: tuple[Any, Any]) -> Tree:
+    tree = Tree(merge)
+    tree.add(number, pair[0])
+    return tree
+
+
+def _join(merge: Merge, trees: Sequence[Tree]) -> Tree:
+    joined = Tree(merge)
+    for tree in trees:
+        joined.join(tree)
+    return joined
+
+
 def _same(value: Result) -> Result:
     return value
-
-
-def _first(pair: tuple[Result, Any]) -> Result:
-    return pair[0]
 
 
 def _second(pair: tuple[Any, Result]) -> Result:
@@ -175,7 +234,7 @@ def _second(pair: tuple[Any, Result]) -> Result:
 
 
 @contextmanager
-def _cluster_errors() -> Iterator[None]:
+def _cluster_errors(client: Any) -> Iterator[None]:
     """What goes wrong with the cluster itself, as errors of credo."""
     from distributed.comm import CommClosedError
 
@@ -193,7 +252,9 @@ def _cluster_errors() -> Iterator[None]:
             "Most often it needs more memory than a worker has: give workers more, or cut the data into smaller parts "
             "(partitioned(data, rows=…), --partition-rows)."
         ) from None
-    except (CancelledError, CommClosedError, TimeoutError, ConnectionError, closed) as error:
+    except (CancelledError, CommClosedError, TimeoutError, ConnectionError, RuntimeError, closed) as error:
+        if isinstance(error, RuntimeError) and client.status == "running":  # not for want of a connection
+            raise
         raise ClusterError(
             f"The connection to the cluster is lost ({_reason(error)}). Nothing was learned; with a checkpoint, the "
             "next run continues from the last iteration."

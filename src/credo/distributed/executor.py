@@ -59,38 +59,43 @@ class Executor(Protocol):
 
 @dataclass(slots=True)
 class Tree:
-    """Merges results that arrive one by one, in their order; only a few of them are held at a time."""
+    """Merges numbered results by a tree whose shape depends on their numbers alone.
+
+    Result i is node i of level 0. Node i of level l + 1 is what its 8 children, the nodes 8i to 8i + 7 of level l, give
+    when they are merged in order, as soon as all of them are there. So results may arrive in any order, and in several
+    trees that are joined: what comes out is the same to the last bit.
+    """
 
     merge: Merge
-    levels: list[list[Any]] = field(default_factory=list)
+    nodes: dict[tuple[int, int], Any] = field(default_factory=dict)  # by level and number, those not merged yet
 
-    def add(self, value: Any, level: int = 0) -> None:
-        """The next result."""
-        if level == len(self.levels):
-            self.levels.append([])
-        self.levels[level].append(value)
-        if len(self.levels[level]) == BRANCHES:
-            self._lift(level)
+    def add(self, number: int, value: Any, level: int = 0) -> None:
+        """A result, or what a node of a higher level gave."""
+        self.nodes[level, number] = value
+        parent = number // BRANCHES
+        children = [(level, BRANCHES * parent + i) for i in range(BRANCHES)]
+        if all(child in self.nodes for child in children):
+            self.add(parent, self._merged(children), level + 1)
 
-    def _lift(self, level: int) -> None:
-        values, self.levels[level] = self.levels[level], []
-        self.add(merge_in_order(self.merge, *values), level + 1)
+    def join(self, other: Tree) -> None:
+        """Add the nodes of another tree, of results with other numbers."""
+        for (level, number), value in other.nodes.items():
+            self.add(number, value, level)
 
     def result(self) -> Any:
-        """All of them, merged; there must be one."""
-        level = 0
-        while level < len(self.levels):  # which lifting may make more of
-            if self.levels[level]:
-                if not any(self.levels[level + 1 :]):
-                    return merge_in_order(self.merge, *self.levels[level])
-                self._lift(level)
-            level += 1
-        raise ValueError("There is nothing to merge.")
+        """All results, whose numbers start at 0, merged; the last node of a level may have fewer children."""
+        if not self.nodes:
+            raise ValueError("There is nothing to merge.")
+        while True:
+            level = min(level for level, _ in self.nodes)
+            children = sorted(node for node in self.nodes if node[0] == level)
+            value = self._merged(children)
+            if not self.nodes:
+                return value
+            self.add(children[0][1] // BRANCHES, value, level + 1)
 
-
-def merge_in_order(merge: Merge, *values: Any) -> Any:
-    """Results that follow each other, merged from the first to the last."""
-    return reduce(merge, values)
+    def _merged(self, children: Sequence[tuple[int, int]]) -> Any:
+        return reduce(self.merge, [self.nodes.pop(child) for child in children])
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,7 @@ class LocalExecutor:
         tree, used, folder = Tree(merge), 0, None
         for number, item in enumerate(items):
             found, part = make(local(item), number, *shared)
-            tree.add(found)
+            tree.add(number, found)
             size = bytes_of(part)
             if used + size > self.memory:
                 folder = folder or SpillFolder()
@@ -129,7 +134,7 @@ class LocalExecutor:
         tree = Tree(merge)
         for number, handle in enumerate(parts.handles):
             part = handle.load() if isinstance(handle, Spilled) else handle
-            tree.add(function(part, number, *shared))
+            tree.add(number, function(part, number, *shared))
         found: Result = tree.result()
         return found
 

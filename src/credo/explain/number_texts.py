@@ -38,6 +38,13 @@ def interval_percents(low: float, high: float) -> tuple[str, str]:
     return _end(low, below, above, percent_digits(low)), _end(high, below, above, percent_digits(high))
 
 
+def belief_digits(value: float) -> str:
+    """How probable a statement is, as a share of draws, of which two decimals are known: `<0.01`, `0.87`, `>0.99`."""
+    if value < 0.005:
+        return "<0.01"
+    return ">0.99" if value > 0.995 else f"{value:.2f}"
+
+
 def _end(value: float, below: str, above: str, otherwise: str) -> str:
     if 0.0 < value < LEAST_END:
         return below

@@ -11,21 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from credo.kernels.compiler import compiled
-from credo.kernels.doubtful_updates import (
-    BeliefArrays,
-    DoubtArrays,
-    broken_meanings,
-    count_broken,
-    draw_odds,
-    move_pair_doubtful,
-    normalise,
-    pair_room,
-    renew,
-    room_left,
-    temper,
-)
+from credo.kernels.doubt_arrays import BeliefArrays, DoubtArrays, DoubtState, begin_doubt, draw_odds
+from credo.kernels.doubtful_pairs import move_pair_doubtful
+from credo.kernels.doubtful_renewals import renew_sometimes
+from credo.kernels.doubtful_tempering import temper
+from credo.kernels.general_lines import count_broken
 from credo.kernels.general_sweeps import SEND, begin_cpt, begin_sweep, end_cpt, multiply_clique, update_family
-from credo.kernels.polytope_moves import uniform
 from credo.kernels.posterior_gibbs import set_shapes
 from credo.kernels.sampler_arrays import (
     ChainState,
@@ -50,23 +41,6 @@ class VisitArrays(NamedTuple):
     tempered: Any
 
 
-class DoubtState(NamedTuple):
-    """What a sweep holds of doubted statements."""
-
-    slack: Any
-    hard: Any
-    broken: Any
-    odds: Any
-    shape: Any
-    room: Any
-    indices: Any
-    kept: Any
-    chances: Any
-    work: Any
-    drawn: Any
-    old: Any
-
-
 @compiled(error_model="numpy")
 def visit(
     doubt: DoubtArrays,
@@ -81,22 +55,12 @@ def visit(
 ) -> None:
     """Renewals, pairs and tempered transitions of one CPT."""
     for k in range(visits.set_starts[family], visits.set_starts[family + 1]):
-        if uniform(generator) < doubt.set_chances[visits.sets[k]]:
-            renew(
-                doubt, visits.sets[k], general, underway, arrays, state, own.slack, own.hard, own.broken, own.odds,
-                own.kept, own.chances, own.work, own.drawn, generator,
-            )  # fmt: skip
+        renew_sometimes(doubt, visits.sets[k], general, underway, arrays, state, own, generator)
     set_shapes(arrays, state, arrays.seen, 0, own.shape)
     for k in range(visits.pair_starts[family], visits.pair_starts[family + 1]):
-        move_pair_doubtful(
-            doubt, visits.pairs[k], general, underway, own.shape, state.theta, own.slack, own.hard, own.broken,
-            own.odds, -1, 0.0, own.room, own.indices, generator,
-        )  # fmt: skip
+        move_pair_doubtful(doubt, visits.pairs[k], general, underway, state.theta, own, -1, 0.0, generator)
     for k in range(visits.tempered_starts[family], visits.tempered_starts[family + 1]):
-        temper(
-            doubt, visits.tempered[k], general, underway, own.shape, state.theta, own.slack, own.hard, own.broken,
-            own.odds, own.old, own.room, own.indices, generator,
-        )  # fmt: skip
+        temper(doubt, visits.tempered[k], general, underway, state.theta, own, generator)
 
 
 @compiled(error_model="numpy")
@@ -117,29 +81,10 @@ def general_doubtful_sweep(
 ) -> None:
     """Every CPT that general statements reach once, then all other blocks that doubted statements constrain."""
     theta = state.theta
-    edge = arrays.starts[arrays.constrained[0]]
-    normalise(arrays, theta)
+    own = begin_doubt(doubt, beliefs, arrays, state, len(general.bounds))
     limits = np.empty(len(geometry.bounds))
     for group in range(len(groups)):
         refresh(geometry, group, theta, limits)
-    slack = room_left(doubt.starts, doubt.indices, doubt.values, doubt.bounds, theta)
-    broken = broken_meanings(doubt, beliefs, slack)
-    room, indices = pair_room(doubt, len(general.bounds))
-    own = DoubtState(
-        slack,
-        room_left(doubt.hard_starts, doubt.hard_indices, doubt.hard_values, doubt.hard_bounds, theta),
-        broken,
-        np.empty(len(broken)),
-        np.empty(len(theta)),
-        room,
-        indices,
-        np.empty(edge),
-        np.empty(arrays.strengths.shape[1]),
-        np.empty(2 * edge),
-        np.empty(len(arrays.families), dtype=np.int64),
-        np.empty((2, max(edge, len(slack)))),
-    )
-    set_shapes(arrays, state, arrays.seen, 0, own.shape)
     messages = np.empty((tree.messages[-1], general.indicators.shape[1]))
     touched = np.empty(len(general.bounds), dtype=np.int64)
     work, work_indices = work_space(len(theta), len(limits))
@@ -152,18 +97,18 @@ def general_doubtful_sweep(
             multiply_clique(tree, general, clique, -1, which, messages, begun.slopes, out)
             continue
         underway = begin_cpt(tree, general, clique, which, messages, begun)
-        count_broken(general, underway, broken)
+        count_broken(general, underway, own.broken)
         if not is_drawn:
-            draw_odds(beliefs, broken, own.odds, generator)
+            draw_odds(beliefs, own.broken, own.odds, generator)
             is_drawn = True
         update_family(
             geometry, extras, general, own.odds, which, own.shape, theta, limits, underway, touched, work,
             work_indices, generator,
         )  # fmt: skip
-        count_broken(general, underway, broken)
+        count_broken(general, underway, own.broken)
         visit(doubt, visits, which, general, underway, arrays, state, own, generator)
         end_cpt(general, which, theta)
     if not is_drawn:
-        draw_odds(beliefs, broken, own.odds, generator)
+        draw_odds(beliefs, own.broken, own.odds, generator)
     last = len(visits.set_starts) - 2
     visit(doubt, visits, last, no_general, nothing, arrays, state, own, generator)

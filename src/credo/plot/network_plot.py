@@ -24,7 +24,7 @@ from credo.explain.explanation import Explanation
 from credo.model.network import Network
 from credo.plot.axes import axes_or_new, colours_for, mixed
 from credo.plot.fit_plots import require_fit
-from credo.questions.marginals import fit_marginals, network_marginals
+from credo.questions.marginal_bars import fit_marginals, network_marginals
 from credo.results.fit_results import FitResult, explain_fit
 
 if TYPE_CHECKING:

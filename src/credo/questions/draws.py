@@ -18,7 +18,7 @@ import numpy as np
 from credo.constraints.stage_costs import Cost, require_room
 from credo.errors import MissingExtraError, OptionError
 from credo.model.expansion import expand
-from credo.questions.answers import why_no_interval
+from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import FitResult, one_row_a_probability
 from credo.sampling.convergence import nested_r_hat, r_hat
 from credo.sampling.intervals import chain_draws, draw_count

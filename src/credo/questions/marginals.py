@@ -1,69 +1,142 @@
-"""How probable each state is when nothing is observed: the bars in the picture of a network."""
+"""How probable each state of each variable is, given evidence of every kind; a case is predicted in the same way."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from credo.drawing.network_boxes import Bar
+import numpy as np
+
 from credo.errors import TooLargeError
+from credo.knowledge.query import Query, as_evidence
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.questions.answers import all_marginals
-from credo.results.fit_results import FitResult
-from credo.statistics.questions import as_batch, marginal_factors, marginals
-
-MOST_CELLS = 2**25  # of all cliques, under all draws together: about a second
-
-TOO_LARGE = (
-    "How probable each state is by itself is not shown: in a network like this it would take too long to compute."
+from credo.questions.evidence import Given, as_given
+from credo.questions.question_draws import MOST_CELLS, cpt_row, draws_for, interval_ends, why_no_interval
+from credo.results.fit_results import FitResult, require_level
+from credo.statistics.inference.batched import BYTES_A_CELL
+from credo.statistics.questions import (
+    BatchedCPTs,
+    as_batch,
+    batch_size,
+    marginal_factors,
+    marginals,
+    require_possible,
 )
 
+if TYPE_CHECKING:
+    import polars as pl
 
-@dataclass(frozen=True, slots=True)
-class Marginals:
-    """The states of each variable; none where exact inference would take too long, and then the reason.
+Evidence = Mapping[str, Any]
 
-    Attributes
-    ----------
-    bars
-        For each variable, its states with their probabilities and intervals.
-    note
-        Why there are no probabilities; empty where there are.
+
+def all_marginals(fit: FitResult, most_cells: int, level: float = 0.95) -> pl.DataFrame:
+    """How probable each state of each variable is, when nothing is observed; with intervals if there is time for draws.
+
+    The columns are those of `predict` for a case without evidence. `most_cells` of all cliques under all draws limits
+    the work.
+
+    Raises
+    ------
+    TooLargeError
+        If the network is too large for exact inference within this limit.
     """
-
-    bars: dict[str, Sequence[Bar]]
-    note: str = ""
-
-    @property
-    def with_intervals(self) -> bool:
-        """Whether probabilities have their intervals."""
-        return any(bar.low is not None for own in self.bars.values() for bar in own)
+    network = expand(fit.network).network
+    cells = marginal_factors(network, {}).plan.cells
+    if cells > most_cells:
+        raise TooLargeError(f"The exact probabilities of all variables need {cells:,} numbers.", cells * BYTES_A_CELL)
+    return predict_case(fit, {}, None, level, most_cells)
 
 
-def fit_marginals(fit: FitResult, most_cells: int = MOST_CELLS) -> Marginals:
-    """The probabilities of all states under a fit."""
-    try:
-        frame = all_marginals(fit, most_cells)
-    except TooLargeError:
-        return Marginals({}, f"{TOO_LARGE} fit.query asks for the probability of one variable.")
-    bars: dict[str, Sequence[Bar]] = {}
-    for name, state, probability, low, high in frame.iter_rows():
-        bars[name] = [*bars.get(name, ()), Bar(state, probability, low, high)]
-    return Marginals(bars)
+def marginals_given(
+    fit: FitResult,
+    evidence: Evidence | str | None = None,
+    *,
+    interventions: Mapping[str, object] | None = None,
+    soft: Mapping[str, Mapping[str, float]] | None = None,
+    level: float = 0.95,
+) -> pl.DataFrame:
+    """How probable each state of each variable is, given evidence of every kind; see `Fit.marginals`."""
+    require_level(level)
+    given = as_given(fit.network, evidence, interventions, soft)
+    network = expand(fit.network).network
+    draws, _ = draws_for(fit, network, marginal_factors(network, *given))
+    return _marginals_frame(fit.network, network, as_batch(network) if draws is None else draws, given, level, fit)
 
 
-def network_marginals(network: Network, most_cells: int = MOST_CELLS) -> Marginals:
-    """The probabilities of all states of a network alone; none where it lacks CPTs."""
+def marginals_of_network(
+    network: Network,
+    evidence: Evidence | str | None = None,
+    *,
+    interventions: Mapping[str, object] | None = None,
+    soft: Mapping[str, Mapping[str, float]] | None = None,
+) -> pl.DataFrame:
+    """The same for a network alone, which has no draws: `low` and `high` are null."""
+    given = as_given(network, evidence, interventions, soft)
     expanded = expand(network).network
-    if any(name not in expanded.cpts for name in expanded.names):
-        return Marginals({}, "How probable each state is by itself is not known: there are variables without a CPT.")
-    if marginal_factors(expanded, {}).plan.cells > most_cells:
-        return Marginals({}, TOO_LARGE)
-    found = marginals(expanded, as_batch(expanded), {})
-    return Marginals(
-        {
-            name: [Bar(state, float(p)) for state, p in zip(network.states(name), found[name][0], strict=True)]
-            for name in network.names
-        }
-    )
+    return _marginals_frame(network, expanded, as_batch(expanded), given, 0.95, None)
+
+
+def predict_case(
+    fit: FitResult, case: Evidence, targets: Sequence[str] | None, level: float, most_cells: int = MOST_CELLS
+) -> pl.DataFrame:
+    import polars as pl
+
+    given = as_evidence(fit.network, case)
+    names = [name for name in fit.network.names if name not in given] if targets is None else list(targets)
+    network = expand(fit.network).network
+    draws, _ = draws_for(fit, network, marginal_factors(network, given), most_cells)
+    found = marginals(network, as_batch(network) if draws is None else draws, given)
+    possible = np.isfinite(found[names[0]]).all(axis=1) if names else np.ones(1, dtype=bool)
+    require_possible(np.where(possible, 0.0, -np.inf), Query({}, given))
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        values = found[name][possible]
+        row = cpt_row(network, name, given)
+        means = values.mean(axis=0) if row is None else row
+        low, high = interval_ends(values, level) if draws is not None else ([None] * values.shape[1],) * 2
+        for k, state in enumerate(fit.network.states(name)):
+            rows.append(
+                {
+                    "variable": name,
+                    "state": state,
+                    "probability": float(means[k]),
+                    "low": low[k],
+                    "high": high[k],
+                }
+            )
+    kinds = {"variable": pl.String, "state": pl.String, **dict.fromkeys(("probability", "low", "high"), pl.Float64)}
+    return pl.DataFrame(rows, schema=kinds)
+
+
+def _marginals_frame(
+    given_network: Network, network: Network, cpts: BatchedCPTs, given: Given, level: float, fit: FitResult | None
+) -> pl.DataFrame:
+    """A row for each state of each variable: `variable`, `state`, `probability`, `low`, `high`."""
+    import polars as pl
+
+    found = marginals(network, cpts, *given)
+    with_interval = fit is not None and not why_no_interval(fit) and batch_size(cpts) > 1
+    names = given_network.names
+    values = np.concatenate([found[name] for name in names], axis=1)
+    possible = np.isfinite(values).all(axis=1)
+    require_possible(np.where(possible, 0.0, -np.inf), Query({}, given.evidence, given.interventions))
+    values = values if possible.all() else values[possible]
+    low, high = interval_ends(values, level) if with_interval else ([None] * values.shape[1],) * 2
+    means = values.mean(axis=0)
+    first = 0
+    for name in names:
+        count = len(given_network.states(name))
+        row = None if given.soft or given.interventions else cpt_row(network, name, given.evidence)
+        if row is not None:
+            means[first : first + count] = row
+        first += count
+    columns = {
+        "variable": [name for name in names for _ in given_network.states(name)],
+        "state": [state for name in names for state in given_network.states(name)],
+        "probability": means,
+        "low": low,
+        "high": high,
+    }
+    kinds = {"variable": pl.String, "state": pl.String, **dict.fromkeys(("probability", "low", "high"), pl.Float64)}
+    return pl.DataFrame(columns, schema=kinds)

@@ -19,7 +19,7 @@ from credo.io.tables import read_table
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.model.noisy import full_cpt
-from credo.questions.answers import why_no_interval
+from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import FitResult
 from credo.sampling.intervals import cpt_draws, draw_count
 from credo.sampling.posterior import PosteriorResult

@@ -12,7 +12,8 @@ from credo.errors import QueryError
 from credo.knowledge.query import Query, as_query
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.questions.answers import soft_weights, why_no_interval
+from credo.questions.evidence import soft_weights
+from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import FitResult
 from credo.statistics.questions import BatchedCPTs, answer, as_batch, derivatives, require_possible
 from credo.types import Numbers

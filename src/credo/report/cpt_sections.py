@@ -12,7 +12,7 @@ from credo.explain.explanation import ConfigurationExplanation, Explanation
 from credo.explain.number_texts import interval_digits, probability_digits
 from credo.explain.statement_references import StatementReference
 from credo.model.network import Network
-from credo.questions.marginals import Marginals
+from credo.questions.marginal_bars import Marginals
 from credo.report.html import as_text, folded, table
 
 MAX_PROBABILITIES = 4_000  # on a page, so that it stays small

@@ -11,10 +11,10 @@ from credo.errors import listing
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, HeldOutScore
 from credo.explain.misfits import PredictiveChecks
-from credo.explain.number_texts import probability_digits
+from credo.explain.number_texts import belief_digits
 from credo.explain.summary import UNNAMED
 from credo.model.expansion import expand
-from credo.questions.marginals import Marginals, fit_marginals
+from credo.questions.marginal_bars import Marginals, fit_marginals
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
 from credo.report.fit_text import (
@@ -116,7 +116,7 @@ def _doubted(fit: FitResult) -> str:
     for reference, belief in doubted_statements_of(fit)[:MAX_STATEMENTS]:
         link = f'<a href="#s{reference.number}">{escape(str(reference))}</a>'
         who = f"<td>{escape(belief.expert)}" if named else ""
-        numbers = (probability_digits(value, 2) for value in (belief.probability, belief.without))
+        numbers = map(belief_digits, (belief.probability, belief.without))
         rows.append(f"<tr><td>{link}{who}{''.join(f'<td>{number}' for number in numbers)}")
     few, more = rows[:FEW_DOUBTED], rows[FEW_DOUBTED:]
     others_shown = folded(f"{len(more):,} more", table("statements doubted", headings, "".join(more))) if more else ""

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from credo.estimation.methods import METHODS
 from credo.explain.contradictions import CONTRADICTED
-from credo.explain.number_texts import interval_digits, probability_digits
+from credo.explain.number_texts import belief_digits, interval_digits, probability_digits
 from credo.explain.summary import what_is_contradicted, what_was_learned, what_was_not_used
 from credo.explain.violations import ONLY_CHECKED
 from credo.findings import Finding
@@ -152,7 +152,7 @@ def _doubted(fit: FitResult) -> list[RenderableType]:
         table.add_column(heading, justify="left" if heading == "statement" else "right")
     rows = doubted_statements_of(fit)
     for reference, belief in rows[:FEW_DOUBTED]:
-        numbers = (probability_digits(value, 2) for value in (belief.probability, belief.without))
+        numbers = map(belief_digits, (belief.probability, belief.without))
         table.add_row(Text(reference.place.removeprefix("line ")), Text(reference.text), *numbers)
     if len(rows) > FEW_DOUBTED:
         table.add_row(
@@ -183,7 +183,8 @@ def _statements_and_findings(fit: FitResult) -> list[RenderableType]:
     if violated := [each for each in violated_statements(fit) if each.statement.number not in doubted]:
         rows = [(each.statement.place, each.statement.text, f"{each.amount:.3g}") for each in violated]
         parts += ["", _statement_table("Statements that the result does not satisfy", "missed by", rows)]
-    if others := other_findings(fit):
+    # By which algorithm a group of statements was solved is for the details of a report.
+    if others := [finding for finding in other_findings(fit) if finding.kind != "solver"]:
         parts.append(Text("\nWhat you should know", style="bold"))
         parts += [Text(f"• {_shortened(str(finding))}") for finding in others[:FEW_FINDINGS]]
         if len(others) > FEW_FINDINGS:

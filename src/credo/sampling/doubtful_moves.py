@@ -10,7 +10,7 @@ the tangents are nowhere below the density, no place holds a chain.
 Renewal: distributions and their components are drawn as if there were no statements, and kept with the chance that the
 statements give the new place over the old one. Those of one statement are renewed together, too, so that a statement
 about several distributions becomes true or false at once. A statement of many constraints, such as an influence, is
-tempered (`kernels/doubtful_updates.py`).
+tempered (`kernels/doubtful_tempering.py`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from credo.types import Indices, Numbers
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
-    from credo.kernels.doubtful_updates import BeliefArrays, DoubtArrays
+    from credo.kernels.doubt_arrays import BeliefArrays, DoubtArrays
     from credo.kernels.general_doubt import VisitArrays
 
 # Nodes around the mode of a Beta density, in units of its width there.
@@ -84,7 +84,7 @@ class DoubtfulMoves:
     @cached_property
     def arrays(self) -> tuple[DoubtArrays, BeliefArrays]:
         """The same as flat arrays, and how far statements are believed."""
-        from credo.kernels.doubtful_updates import BeliefArrays, DoubtArrays
+        from credo.kernels.doubt_arrays import BeliefArrays, DoubtArrays
 
         linear, statements = self.doubted.linear, self.doubted.statements
         rows, limits = (self._rows_of_sets(matrix) for matrix in (self.matrix, self.hard))

@@ -17,10 +17,11 @@ from credo.constraints.blocks import Block, starts_of
 from credo.constraints.constraint_set import NO_CONSTRAINTS
 from credo.errors import CredoError
 from credo.kernels.sampler_arrays import CliqueTree, GeneralArrays, Geometry, Underway
+from credo.model.graphs import ancestors
 from credo.model.layout import Layout
 from credo.sampling.distributions import SampledDistributions
 from credo.sampling.region import Region
-from credo.statistics.general_statements import GeneralStatements, ancestors, excesses_of
+from credo.statistics.general_statements import GeneralStatements, excesses_of
 from credo.statistics.inference.clique_tree import clique_tree
 from credo.types import Flags, Indices, Numbers
 
@@ -126,7 +127,7 @@ def general_updates(
     position = {name: number for number, name in enumerate(network.names)}
     named = sorted({name for allowed in statements.sums for name, _ in allowed}, key=position.__getitem__)
     reached = set(statements.families) & set(sampled.names)
-    families = sorted(ancestors(network, [*named, *reached]), key=position.__getitem__)
+    families = sorted(ancestors(network.parents, [*named, *reached]), key=position.__getitem__)
     sizes = [len(variable.states) for variable in network.variables]
     shapes = [network.shape(name) for name in families]
     starts = starts_of([prod(shape) for shape in shapes])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from html import escape
@@ -26,6 +27,7 @@ from credo.studio.session import Session, fit_data
 
 STATIC = Path(__file__).with_name("static")
 MOST_JSON = 20_000_000  # bytes of a request
+BROKEN = "This went wrong in the studio itself; its terminal says more. Your text is kept."
 HEARTBEAT = 15.0  # seconds between two signs of life to a page
 
 Handler = Callable[[Request, Session], Awaitable[Any]]
@@ -53,6 +55,9 @@ def make_app(session: Session, token: str, hosts: Collection[str]) -> ASGIApp:
                 return json_response({"error": str(error)}, 422)
             except ClientDisconnect:
                 return Response(status_code=400)
+            except Exception:
+                logging.getLogger(__name__).exception("The studio could not answer %s.", path)
+                return json_response({"error": BROKEN}, 500)
             return answer if isinstance(answer, Response) else json_response(answer)
 
         return Route(path, endpoint, methods=[method])

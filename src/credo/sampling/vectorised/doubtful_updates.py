@@ -16,6 +16,7 @@ from credo.sampling.vectorised.batches import (
     padded,
     padded_values,
 )
+from credo.sampling.vectorised.doubtful_renewals import RenewedSet, renew_some, renewed_sets
 from credo.sampling.vectorised.moves import log_split, split
 from credo.types import Indices, Numbers
 
@@ -47,9 +48,10 @@ class DoubtfulUpdates:
     batches: tuple[PairBatch, ...]
     members: csr_array  # (meanings, doubted constraints)
     speakers: csr_array  # (meanings, statements)
+    sets: tuple[RenewedSet, ...] = ()  # distributions that are proposed together
 
     def update(self, theta: Numbers, shape: Numbers, rng: np.random.Generator) -> Numbers:
-        """One sweep: reliabilities, then every pair; θ and s·b + N are (parameters of blocks or more, chains).
+        """One sweep: reliabilities, some renewals, all pairs; θ and s·b + N are (parameters of blocks or more, chains).
 
         Returns what it is worth that each meaning is true, (meanings, chains).
         """
@@ -66,6 +68,8 @@ class DoubtfulUpdates:
             true[doubted.places] &= doubted.general.true(theta[: doubted.parameters].T, numbers)
         odds = self.speakers @ doubted.statements.log_odds(true, rng)
         odds = np.concatenate((odds, np.zeros((1, chains))))
+        if self.sets:
+            renew_some(self.sets, theta, shape, slack, hard, broken, odds, rng)
         for batch in self.batches:
             move_pairs(batch, shape, theta, slack, hard, broken, odds, rng)
         return odds[:-1]
@@ -111,7 +115,7 @@ def doubtful_updates(moves: DoubtfulMoves) -> DoubtfulUpdates:
                 changes,
             )
         )
-    return DoubtfulUpdates(moves, tuple(found), moves.doubted.members, moves.doubted.speakers)
+    return DoubtfulUpdates(moves, tuple(found), moves.doubted.members, moves.doubted.speakers, renewed_sets(moves))
 
 
 def move_pairs(

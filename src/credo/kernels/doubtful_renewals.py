@@ -1,0 +1,219 @@
+"""Whole distributions proposed at once, under statements that may be wrong.
+
+Renewal: distributions and their components are drawn as if there were no statements. Following: one of them is, and the
+others change by the same amounts, (θ_d, θ_e, …) → (θ_d′, θ_e + θ_d′ − θ_d, …), which keeps volumes. So distributions
+that statements hold together (`P(x | a) ~ P(x | b)`) go together, at once, to where other statements hold. The
+component of what follows is summed over, and drawn again.
+"""
+
+from __future__ import annotations
+
+from math import lgamma
+from typing import Any
+
+import numpy as np
+
+from credo.kernels.compiler import compiled
+from credo.kernels.doubt_arrays import ROUNDING, DoubtArrays, DoubtState, doubted_room, hard_room, refresh_row
+from credo.kernels.gamma_draws import draw_dirichlet
+from credo.kernels.general_lines import add_direction, clear_line, general_ratio, go_on
+from credo.kernels.polytope_moves import SMALLEST, uniform
+from credo.kernels.range_classes import shape_at
+from credo.kernels.sampler_arrays import ChainState, DistributionArrays, GeneralArrays, Underway
+
+
+@compiled(error_model="numpy")
+def exponentiate(logs: Any) -> float:
+    """Logarithms become shares of the largest; returns the logarithm of their sum."""
+    highest, total = -np.inf, 0.0
+    for g in range(len(logs)):
+        highest = max(highest, logs[g])
+    for g in range(len(logs)):
+        logs[g] = np.exp(logs[g] - highest)
+        total += logs[g]
+    return highest + np.log(total)
+
+
+@compiled(error_model="numpy")
+def choose(chances: Any, generator: Any) -> int:
+    """A number, by its chance."""
+    total = 0.0
+    for g in range(len(chances)):
+        total += chances[g]
+    rest, chosen = uniform(generator) * total, 0
+    while chosen < len(chances) - 1 and rest > chances[chosen]:
+        rest -= chances[chosen]
+        chosen += 1
+    return chosen
+
+
+@compiled(error_model="numpy")
+def draw_freely(
+    arrays: DistributionArrays, state: ChainState, d: int, chances: Any, shape: Any, out: Any, generator: Any
+) -> int:
+    """A component and a distribution, as if there were no statements: p(z, θ | data, m, π)."""
+    start, stop = arrays.starts[d], arrays.starts[d + 1]
+    family, seen = arrays.families[d], arrays.seen[d]
+    states, total = stop - start, 0.0
+    for i in range(start, stop):
+        total += arrays.counts[i]
+    for g in range(len(chances)):
+        strength = arrays.strengths[seen, g]
+        value = np.log(max(state.weights[family, g], SMALLEST))
+        if total > 0.0:
+            value += lgamma(strength) - lgamma(strength + total)
+            for i in range(start, stop):
+                if arrays.counts[i] > 0.0:
+                    own = shape_at(arrays, state.means, d, g, i)
+                    value += lgamma(own + arrays.counts[i]) - lgamma(own)
+        chances[g] = value
+    exponentiate(chances)
+    chosen = choose(chances, generator)
+    for i in range(states):
+        shape[i] = shape_at(arrays, state.means, d, chosen, start + i) + arrays.counts[start + i]
+    draw_dirichlet(shape[:states], out[:states], generator)
+    return chosen
+
+
+@compiled(error_model="numpy")
+def component_logs(arrays: DistributionArrays, state: ChainState, d: int, theta: Any, logs: Any) -> None:
+    """log p(z = g, θ, data | m, π) of one distribution, at `theta`."""
+    start, stop = arrays.starts[d], arrays.starts[d + 1]
+    for g in range(len(logs)):
+        value = np.log(max(state.weights[arrays.families[d], g], SMALLEST))
+        value += lgamma(arrays.strengths[arrays.seen[d], g])
+        for i in range(start, stop):
+            own = shape_at(arrays, state.means, d, g, i)
+            value += (own + arrays.counts[i] - 1.0) * np.log(theta[i - start]) - lgamma(own)
+        logs[g] = value
+
+
+@compiled(error_model="numpy")
+def follow(
+    arrays: DistributionArrays, state: ChainState, d: int, changes: Any, own: DoubtState, room: Any, generator: Any
+) -> Any:
+    """A distribution changed by `changes`, in `room`: its component, and the ratio of densities; −∞ outside."""
+    start, stop = arrays.starts[d], arrays.starts[d + 1]
+    for i in range(stop - start):
+        room[i] = state.theta[start + i] + changes[i]
+        if room[i] <= SMALLEST:
+            return 0, -np.inf
+    component_logs(arrays, state, d, state.theta[start:stop], own.chances[0])
+    component_logs(arrays, state, d, room, own.chances[1])
+    ratio = exponentiate(own.chances[1]) - exponentiate(own.chances[0])
+    return choose(own.chances[1], generator), ratio
+
+
+@compiled(error_model="numpy")
+def statement_ratio(doubt: DoubtArrays, number: int, theta: Any, own: DoubtState) -> float:
+    """What statements give the proposed place of a set over the present one: −∞ where one that must hold does not."""
+    for k in range(doubt.set_limit_starts[number], doubt.set_limit_starts[number + 1]):
+        if hard_room(doubt, doubt.set_limits[k], theta) < 0.0:
+            return -np.inf
+    ratio = 0.0
+    k, stop = doubt.set_row_starts[number], doubt.set_row_starts[number + 1]
+    while k < stop:
+        s, change = doubt.statements[doubt.set_rows[k]], 0
+        while k < stop and doubt.statements[doubt.set_rows[k]] == s:
+            row = doubt.set_rows[k]
+            change += int(doubted_room(doubt, row, theta) < -ROUNDING) - int(own.slack[row] < -ROUNDING)
+            k += 1
+        ratio += own.odds[s] * (int(own.broken[s] + change == 0) - int(own.broken[s] == 0))
+    return ratio
+
+
+@compiled(error_model="numpy")
+def renew(
+    doubt: DoubtArrays,
+    number: int,
+    leader: int,  # which distribution of the set the others follow, −1: all are drawn
+    general: GeneralArrays,
+    underway: Underway,
+    arrays: DistributionArrays,
+    state: ChainState,
+    own: DoubtState,
+    generator: Any,
+) -> None:
+    """Distributions drawn as if there were no statements, or following one; kept with the chance that these give."""
+    theta, reaches = state.theta, len(general.bounds) > 0
+    first, last = doubt.set_starts[number], doubt.set_starts[number + 1]
+    proposed, changes, ratio, used = own.work[: len(own.work) // 2], own.work[len(own.work) // 2 :], 0.0, 0
+    if leader >= 0:
+        d = doubt.sets[first + leader]
+        states = arrays.starts[d + 1] - arrays.starts[d]
+        own.drawn[leader] = draw_freely(arrays, state, d, own.chances[0], changes, proposed, generator)
+        for i in range(states):
+            changes[i] = proposed[i] - theta[arrays.starts[d] + i]
+    for m in range(first, last):
+        start, stop = arrays.starts[doubt.sets[m]], arrays.starts[doubt.sets[m] + 1]
+        to = own.kept[used : used + stop - start]
+        if leader < 0:
+            own.drawn[m - first] = draw_freely(arrays, state, doubt.sets[m], own.chances[0], changes, to, generator)
+        elif m - first == leader:
+            for i in range(stop - start):
+                to[i] = proposed[i]
+        else:
+            own.drawn[m - first], more = follow(arrays, state, doubt.sets[m], changes, own, to, generator)
+            if more == -np.inf:
+                return
+            ratio += more
+        used += stop - start
+    if reaches:
+        clear_line(general, underway)
+    exchange(doubt, number, arrays, theta, own.kept)
+    used = 0
+    if reaches:
+        for m in range(first, last):
+            for i in range(arrays.starts[doubt.sets[m]], arrays.starts[doubt.sets[m] + 1]):
+                add_direction(general, underway, i, theta[i] - own.kept[used])
+                used += 1
+    ratio += statement_ratio(doubt, number, theta, own)
+    if reaches and ratio > -np.inf:
+        ratio += general_ratio(general, underway, own.broken, own.odds, 1.0, False)
+    if not np.log(uniform(generator)) < ratio:
+        exchange(doubt, number, arrays, theta, own.kept)
+        return
+    for m in range(first, last):
+        state.component[doubt.sets[m]] = own.drawn[m - first]
+    if reaches:
+        go_on(general, underway, own.broken, 1.0)
+    for k in range(doubt.set_limit_starts[number], doubt.set_limit_starts[number + 1]):
+        own.hard[doubt.set_limits[k]] = hard_room(doubt, doubt.set_limits[k], theta)
+    for k in range(doubt.set_row_starts[number], doubt.set_row_starts[number + 1]):
+        refresh_row(doubt, doubt.set_rows[k], theta, own)
+
+
+@compiled(error_model="numpy")
+def exchange(doubt: DoubtArrays, number: int, arrays: DistributionArrays, theta: Any, kept: Any) -> None:
+    """The distributions of a set, with those that are kept."""
+    used = 0
+    for m in range(doubt.set_starts[number], doubt.set_starts[number + 1]):
+        for i in range(arrays.starts[doubt.sets[m]], arrays.starts[doubt.sets[m] + 1]):
+            theta[i], kept[used] = kept[used], theta[i]
+            used += 1
+
+
+@compiled(error_model="numpy")
+def renew_sometimes(
+    doubt: DoubtArrays,
+    number: int,
+    general: GeneralArrays,
+    underway: Underway,
+    arrays: DistributionArrays,
+    state: ChainState,
+    own: DoubtState,
+    generator: Any,
+) -> None:
+    """One renewal of a set, and one in which all others follow one of it, as often as its chance has it."""
+    if uniform(generator) >= doubt.set_chances[number]:
+        return
+    renew(doubt, number, -1, general, underway, arrays, state, own, generator)
+    first, last = doubt.set_starts[number], doubt.set_starts[number + 1]
+    if last - first < 2:
+        return
+    for m in range(first + 1, last):
+        d, before = doubt.sets[m], doubt.sets[m - 1]
+        if arrays.starts[d + 1] - arrays.starts[d] != arrays.starts[before + 1] - arrays.starts[before]:
+            return  # other states: the same amounts mean nothing
+    leader = int(uniform(generator) * (last - first))
+    renew(doubt, number, leader, general, underway, arrays, state, own, generator)
