@@ -36,8 +36,23 @@ export const useStudio = create((set, get) => ({
 
   show: (part) => set(part),
 
-  async load() {
-    const state = await fetchJson("/api/state");
+  // What happens while the state is on its way comes after it: events wait until it is here.
+  loading: 0,
+  waiting: [],
+  async load(request = () => fetchJson("/api/state")) {
+    set({ loading: get().loading + 1 });
+    try {
+      get().take(await request());
+    } finally {
+      const loading = get().loading - 1;
+      const waiting = loading ? [] : get().waiting;
+      set({ loading, waiting: loading ? get().waiting : [] });
+      waiting.forEach(get().hear);
+    }
+    if (get().opened) await get().ask();
+  },
+
+  take(state) {
     const opened = state.opened;
     set({
       state,
@@ -61,7 +76,6 @@ export const useStudio = create((set, get) => ({
     set({ network: null, drawing: null, mistakes: [], message: "", findings: [] });
     if (opened) get().setReading(opened.reading, opened.picture);
     if (opened?.fit?.explained) get().loadExplanation();
-    if (opened) await get().ask();
   },
 
   // A network that did not change stays the same object, so that nothing is drawn again for it.
@@ -101,7 +115,11 @@ export const useStudio = create((set, get) => ({
   },
 
   hear(event) {
-    const { state, editor } = get();
+    const { state, editor, loading, waiting } = get();
+    if (loading) {
+      set({ waiting: [...waiting, event] });
+      return;
+    }
     if (event.event === "hello") {
       const wasAway = !get().connected;
       set({ connected: true });
@@ -152,9 +170,8 @@ export const useStudio = create((set, get) => ({
   async open(request) {
     await get().attempt(async () => {
       await get().editor?.flush();
-      await post("/api/open", request);
+      await get().load(() => post("/api/open", request));
       set({ dialog: null });
-      await get().load();
       get().keepFocus();
     });
   },
@@ -235,8 +252,7 @@ export const useStudio = create((set, get) => ({
   async declare() {
     await get().attempt(async () => {
       await get().editor?.flush();
-      await post("/api/declare");
-      await get().load();
+      await get().load(() => post("/api/declare"));
     });
   },
 

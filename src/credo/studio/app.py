@@ -242,7 +242,7 @@ async def _edit(request: Request, session: Session) -> Any:
 async def _declare(request: Request, session: Session) -> Any:
     await json_of(request)
     await session.declare()
-    return {}
+    return await asyncio.to_thread(session.state)
 
 
 async def _learn(request: Request, session: Session) -> Any:
