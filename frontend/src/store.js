@@ -8,6 +8,8 @@ export const EMPTY_EVIDENCE = { evidence: {}, do: {}, soft: {} };
 const mainVariable = (network) =>
   network?.variables.reduce((best, each) => (!best || each.parents.length >= best.parents.length ? each : best), null)?.name ?? null;
 
+const fetchState = () => fetchJson("/api/state");
+
 export const useStudio = create((set, get) => ({
   state: null, // what the server said when the page opened
   opened: null,
@@ -39,16 +41,20 @@ export const useStudio = create((set, get) => ({
   // What happens while the state is on its way comes after it: events wait until it is here.
   loading: 0,
   waiting: [],
-  async load(request = () => fetchJson("/api/state")) {
+  async inOrder(request, use) {
     set({ loading: get().loading + 1 });
     try {
-      get().take(await request());
+      use(await request());
     } finally {
       const loading = get().loading - 1;
       const waiting = loading ? [] : get().waiting;
       set({ loading, waiting: loading ? get().waiting : [] });
       waiting.forEach(get().hear);
     }
+  },
+
+  async load(request = fetchState) {
+    await get().inOrder(request, get().take);
     if (get().opened) await get().ask();
   },
 
@@ -107,11 +113,13 @@ export const useStudio = create((set, get) => ({
     );
   },
 
-  // What happened while the connection was broken.
+  // What happened while the connection was broken, or the tab was not seen.
   async catchUp() {
-    const { opened, progress } = await fetchJson("/api/state");
-    set({ progress, check: opened?.check ?? null, fit: opened?.fit ?? null, unsaved: opened?.unsaved ?? false });
-    if (opened?.fit?.explained) get().loadExplanation();
+    await get().inOrder(fetchState, ({ opened, progress }) => {
+      set({ progress, check: opened?.check ?? null, fit: opened?.fit ?? null, unsaved: opened?.unsaved ?? false });
+      if (opened?.fit?.explained) get().loadExplanation();
+    });
+    if (get().opened) await get().ask();
   },
 
   hear(event) {
@@ -121,8 +129,8 @@ export const useStudio = create((set, get) => ({
       return;
     }
     if (event.event === "hello") {
-      const wasAway = !get().connected;
-      set({ connected: true });
+      const wasAway = get().greeted;
+      set({ connected: true, greeted: true });
       if (!state) return;
       if (event.generation !== state.generation) {
         if (editor) editor.reconnect();
