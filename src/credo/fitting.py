@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from credo.checking.check import check, require_consistent
 from credo.constraints.feasibility import InfeasibleError
+from credo.constraints.joint_conflicts import provable_conflicts
 from credo.constraints.noisy_families import collapsed, with_noisy_families
-from credo.constraints.probability_ranges import provable_conflicts
 from credo.constraints.stage_costs import STATE_LESS, announce, estimating, require_room
 from credo.distributed.dask_executor import executor_for
 from credo.errors import CredoError, ImpossibleRowError, OptionError, listing

@@ -135,7 +135,7 @@ def test_the_explanation_treats_them_as_any_statement() -> None:
 
 
 def test_statements_that_cannot_hold_are_reported_as_missed() -> None:
-    fit = credo.fit(PAIR, ROWS, "P(b=y) >= 0.9\nP(b=y | a=n) <= 0.5\nP(a=y) <= 0.5", method="cmap")
+    fit = credo.fit(PAIR, ROWS, "P(b=y) >= 0.9\nP(b=y | a=n) + 0.5 <= P(b=y | a=y)\nP(a=y) <= 0.5", method="cmap")
     assert fit.status is Status.VIOLATED
     assert any("This is no proof that there are none" in str(each) for each in fit.findings)
     assert fit.violations()["place"].to_list() == ["line 1"]

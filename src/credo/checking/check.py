@@ -16,9 +16,9 @@ from credo.constraints.conflict_enumeration import fewest_to_drop
 from credo.constraints.conflicts import ConflictError, MinimalConflict
 from credo.constraints.consequences import equation
 from credo.constraints.constraint_set import Constraints
+from credo.constraints.joint_conflicts import provable_conflicts
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import with_noisy_families
-from credo.constraints.probability_ranges import provable_conflicts
 from credo.constraints.stage_costs import announce, checking, require_room
 from credo.errors import OptionError
 from credo.estimation.general_feasibility import search_general

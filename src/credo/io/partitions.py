@@ -247,7 +247,7 @@ def bytes_when_coded(network: Network, data: TableLike) -> int:
     if not isinstance(data, str | os.PathLike) or isinstance(data, PartitionedTable):
         return 0
     path = Path(data)
-    if not path.exists():
+    if not os.path.exists(path):  # nor where the system cannot look: who reads the file says why
         return 0
     kind = table_kind(path, format_of(data))
     if kind == "CSV":
