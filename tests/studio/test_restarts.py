@@ -12,7 +12,6 @@ from tests.helpers.chromium import TIMEOUT
 from tests.studio.harness import new_page, served, wait_for
 from tests.studio.test_browser import write
 
-
 SEEN = """(isHidden) => {
   Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true });
   document.dispatchEvent(new Event('visibilitychange'));
