@@ -17,6 +17,7 @@ from credo.knowledge.expressions import Expression, Linear, Probability
 from credo.knowledge.names import SeveralStates, states_given
 from credo.knowledge.network_names import each_of, is_cpt_entry
 from credo.knowledge.statements import Approximation, Comparison, Statement
+from credo.model.graphs import ancestors
 from credo.model.network import Network
 
 MAX_CONFLICTS = 100  # between statements about one probability
@@ -88,7 +89,7 @@ def impossible_mixtures(
             if name not in entries or term.further or term.alone or name in network.forms:
                 continue
             conditions = {name: states_given(state) for name, state in term.given}
-            if set(conditions) & _descendants(network, name) or term.each:
+            if term.each or name in ancestors(network.parents, conditions):
                 continue
             reasons = _bounding(network, name, frozenset(term.states), conditions, (low, high), entries[name])
             if reasons is not None:
@@ -130,15 +131,6 @@ def _bounding(
         else:
             return reasons
     return None
-
-
-def _descendants(network: Network, name: str) -> set[str]:
-    """A variable and all of its descendants."""
-    found, size = {name}, 0
-    while len(found) > size:
-        size = len(found)
-        found |= {each for each in network.names if found.intersection(network.parents[each])}
-    return found
 
 
 def standard_form(term: Probability, network: Network) -> tuple[Probability, bool]:

@@ -17,6 +17,7 @@ from credo.knowledge.parse import Parsed, parse
 from credo.knowledge.state_order import Order
 from credo.knowledge.statements import Statement, mentions_in, to_text
 from credo.knowledge.structure import structure_of
+from credo.model.graphs import ancestors
 from credo.model.network import Network
 
 LEFT_OUT = "# left out: "
@@ -120,7 +121,7 @@ def add_arc(text: str, parent: str, child: str) -> str:
         raise NetworkError(f"{child} cannot depend on itself.")
     if parent in structure.parents.get(child, ()):
         raise NetworkError(f"{child} depends on {parent} already.")
-    if child in _ancestors(structure.parents, parent):
+    if child in ancestors(structure.parents, [parent]):
         raise NetworkError(f"{parent} depends on {child}: an arrow back would close a circle.")
     for declaration in parsed.declarations:
         if isinstance(declaration, DependenceDeclaration) and declaration.children == (child,):
@@ -204,17 +205,6 @@ def _without(names: Iterable[str], left_out: str) -> tuple[str, ...]:
 
 def _declared(names: Sequence[str]) -> Sequence[Declaration]:
     return (VariableDeclaration(tuple(names)),) if names else ()
-
-
-def _ancestors(parents: object, name: str) -> set[str]:
-    found: set[str] = set()
-    waiting = [name]
-    while waiting:
-        for parent in parents.get(waiting.pop(), ()):  # type: ignore[attr-defined]
-            if parent not in found:
-                found.add(parent)
-                waiting.append(parent)
-    return found
 
 
 def _check_states(name: str, states: Sequence[str]) -> None:
