@@ -53,8 +53,8 @@ def run_jobs(
     left = [job for job in jobs if job not in done]
     started, stopped = time.perf_counter(), False
     for number, records in enumerate(results_of(run, left, processes), start=1):
-        frames.append(pl.DataFrame(records))
-        pl.concat(frames, how="vertical_relaxed").write_csv(file)
+        frames = [pl.concat([*frames, pl.DataFrame(records)], how="vertical_relaxed")]
+        frames[0].write_csv(file)
         if stopped := time.perf_counter() - started > 60 * minutes and number < len(left):
             break
     if stopped:

@@ -25,8 +25,8 @@ function Target({ variable, state, setState }) {
             <Bar numbers={numbers?.[index]} before={before?.[index]} />
             <b>{percent(value)}</b>
             <small>
-              {low !== null && low !== undefined ? `${percent(low)} to ${percent(high)}` : ""}
-              {hasMoved(value, before?.[index]) ? `${low === null ? "" : "; "}${percent(before[index])} in the fit before` : ""}
+              {low !== null && low < high ? `${percent(low)} to ${percent(high)}` : ""}
+              {hasMoved(value, before?.[index]) ? `${low === null || low >= high ? "" : "; "}${percent(before[index])} in the fit before` : ""}
             </small>
           </li>
         );

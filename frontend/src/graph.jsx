@@ -23,7 +23,7 @@ import { useStudio } from "./store.js";
 const MOST_STATES = 12; // that a box shows
 const MOST_DRAWN = 400; // variables that are all drawn, so that moving the network draws nothing anew
 const FAR = 0.55; // zoom below which a box shows its name alone, in letters that stay as large as they are
-const LARGEST = 1.1; // zoom to begin with
+const LARGEST = 1.25; // zoom to begin with
 const NEAR = 0.85; // zoom at which a variable that was looked for is shown
 const LARGE = 40; // variables from which on boxes stand closer, and a map shows where one is
 const MANY = 12; // variables from which on a field finds them
@@ -185,7 +185,7 @@ export function Bar({ numbers, before }) {
 export function describe(state, numbers, before) {
   if (!numbers) return state;
   const [value, low, high] = numbers;
-  const interval = low === null ? "" : `, 95% interval ${percent(low)} to ${percent(high)}`;
+  const interval = low === null || low >= high ? "" : `, 95% interval ${percent(low)} to ${percent(high)}`;
   return `${state} ${percent(value)}${interval}${before === undefined ? "" : `; ${percent(before)} in the fit before`}`;
 }
 

@@ -143,7 +143,9 @@ class PosteriorOptions:
     thinning : int
         Sweeps from one draw that is kept to the next.
     max_draws : int
-        Draws of each chain up to which it goes on while some numbers have not mixed; at least `draws`.
+        Draws of each chain up to which it goes on while some numbers have not mixed; at least `draws`. If they still
+        have not, and this is more than `draws`, every second draw is dropped and the chain goes on with more sweeps
+        from one draw to the next, up to four times as long, unless that would take more than about half a minute.
 
     Raises
     ------

@@ -48,6 +48,7 @@ class GeneralUpdates:
     families: tuple[str, ...]  # of the tree
     groups: Flags  # (groups,) which are updated here
     family_of: Indices  # (parameters,) the CPT in the tree of each sampled parameter, −1: of none that is updated
+    drawn: DrawnGeneral  # the statements at draws
 
     def with_moves(self, geometry: Geometry) -> GeneralArrays:
         """The arrays with the moves of a geometry that stay within one CPT."""
@@ -164,6 +165,7 @@ def general_updates(
         tuple(families),
         reached_groups(blocks, general),
         family_of,
+        DrawnGeneral.of(general, blocks),
     )
 
 
@@ -288,6 +290,13 @@ class DrawnGeneral:
         """For draws of the parameters of these blocks, in their order."""
         parameters = [block.parameters for block in blocks]
         return cls(region, np.concatenate(parameters) if parameters else np.zeros(0, dtype=np.int64))
+
+    def all_hold(self, theta: Numbers) -> bool:
+        """Whether every statement holds at a point, (parameters of blocks,), equalities as closely as in draws."""
+        whole, statements = self.region.start.copy(), self.region.statements
+        whole[self.columns] = theta
+        excess = statements.excess(whole) - np.where(statements.equality, EQUALITY_WIDTH, 0.0)
+        return bool((excess <= 0.0).all())
 
     def true(self, theta: Numbers, numbers: Sequence[int]) -> Flags:
         """Which of these statements hold at points, (points, parameters of blocks): (statements, points)."""
