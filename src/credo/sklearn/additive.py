@@ -81,8 +81,8 @@ def curve_of(values: Numbers, weights: Numbers, sign: int, *, ordered: bool) -> 
         return Curve(sign, None)
     if not ordered and len(distinct) > 2:
         return Curve(0, None, states=tuple(distinct.tolist()))
-    share = np.bincount(which, weights[known], minlength=len(distinct))
-    share /= share.sum()
+    counts = np.bincount(which, weights[known], minlength=len(distinct))
+    share = np.asarray(counts / counts.sum(), dtype=np.float64)
     centre = float(share @ distinct)
     ends = (float(distinct[0]), float(distinct[-1]))
     if len(distinct) == 2:
@@ -131,7 +131,8 @@ def _design(curves: Sequence[Curve], means: Numbers, features: Sequence[Numbers]
 def _distinct(design: Numbers, labels: Indices, weights: Numbers) -> tuple[Numbers, Indices, Numbers]:
     """Rows that agree as one row, in an order that does not depend on that of the rows."""
     both, which = np.unique(np.column_stack([design.round(12), labels]), axis=0, return_inverse=True)
-    return both[:, :-1], both[:, -1].astype(np.int64), np.bincount(which.ravel(), weights)
+    counts = np.bincount(which.ravel(), weights).astype(np.float64)
+    return both[:, :-1], both[:, -1].astype(np.int64), counts
 
 
 def _gibbs(
@@ -178,13 +179,13 @@ def _directed(means: Numbers, deviations: Numbers, trust: float, rng: np.random.
     """Normal variates whose density is multiplied by `trust` above zero, and by the rest below."""
     above, below = trust * ndtr(means / deviations), (1.0 - trust) * ndtr(-means / deviations)
     side = np.where(rng.random(means.shape) * (above + below) < above, 1.0, -1.0) if trust < 1.0 else 1.0
-    return side * _positive(side * means, deviations, rng)
+    return np.asarray(side * _positive(side * means, deviations, rng))
 
 
 def _positive(means: Numbers, deviations: Numbers | float, rng: np.random.Generator) -> Numbers:
     """Normal variates that are above zero."""
     below = rng.random(means.shape) * ndtr(means / deviations)
-    return np.maximum(means - deviations * ndtri(np.maximum(below, SMALLEST)), 0.0)
+    return np.asarray(np.maximum(means - deviations * ndtri(np.maximum(below, SMALLEST)), 0.0))
 
 
 def _latent_sums(means: Numbers, weights: Numbers, rng: np.random.Generator) -> Numbers:

@@ -322,8 +322,9 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         """1 and −1 for features with a stated direction; None if one network is to be learned alone."""
         if self.model not in ("auto", "average", "network"):
             raise OptionError(f'model is "auto", "average" or "network", not {self.model!r}.')
-        if not (isinstance(self.trust, Real) and 0.5 <= self.trust <= 1.0):
-            raise OptionError(f"trust is a probability from 0.5 to 1; it is {self.trust!r}.")
+        trust: Any = self.trust
+        if not (isinstance(trust, Real) and 0.5 <= float(trust) <= 1.0):
+            raise OptionError(f"trust is a probability from 0.5 to 1; it is {trust!r}.")
         if self.model == "network":
             return None
         settings = {"method": self.method != "auto", "prior": self.prior is not None, "options": bool(self.options)}
