@@ -72,7 +72,10 @@ def measure(data: Labelled, learner: str, seed: int) -> list[Record]:
 
 
 def write_rivals(results: pl.DataFrame, folder: Path) -> str:
-    """Write rivals.md, and return the text."""
+    """Write rivals.md from the tables that every learner has seen, and return the text."""
+    seen = results.group_by("table").agg(pl.col("learner").n_unique())
+    complete = seen.filter(pl.col("learner") == results["learner"].n_unique())
+    results = results.join(complete, on="table", how="semi")
     means = summarise(results.group_by("learner", "share", "table").agg(pl.col("f").mean()), ["learner", "share"], "f")
     draws = results.group_by("table", "learner").agg(pl.col("draw").n_unique())["draw"]
     shares = means["share"].unique().sort().to_list()
