@@ -108,6 +108,13 @@ def find_credo(data: Labelled, ties: Labels, seed: int) -> Labels:
     return cluster(data.features, data.classes, ties=tie_lists(ties), em=EMOptions(starts=STARTS), seed=seed).labels
 
 
+def find_merged(data: Labelled, ties: Labels, seed: int) -> Labels:
+    """The same with `merged=True`: each tie is one draw of its cluster, as COP-KMeans reads it."""
+    lists = tie_lists(ties)
+    found = cluster(data.features, data.classes, ties=lists, merged=True, em=EMOptions(starts=STARTS), seed=seed)
+    return found.labels
+
+
 def find_kmeans(data: Labelled, ties: Labels, seed: int) -> Labels:
     """Without the ties."""
     from sklearn.cluster import KMeans
@@ -176,6 +183,7 @@ def find_pckmeans(data: Labelled, ties: Labels, seed: int) -> Labels:
 UNTIED = ("KMeans", "Gaussian mixture", "StepMix")
 LEARNERS: dict[str, Callable[[Labelled, Labels, int], Labels]] = {
     "credo": find_credo,
+    "credo, merged": find_merged,
     "COP-KMeans": find_cop_kmeans,
     "PCKMeans": find_pckmeans,
     "KMeans": find_kmeans,
