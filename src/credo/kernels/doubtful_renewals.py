@@ -1,9 +1,10 @@
 """Whole distributions proposed at once, under statements that may be wrong.
 
 Renewal: distributions and their components are drawn as if there were no statements. Following: one of them is, and the
-others change by the same amounts, (θ_d, θ_e, …) → (θ_d′, θ_e + θ_d′ − θ_d, …), which keeps volumes. So distributions
-that statements hold together (`P(x | a) ~ P(x | b)`) go together, at once, to where other statements hold. The
-component of what follows is summed over, and drawn again.
+others go with it, so that distributions which statements hold together (`P(x | a) ~ P(x | b)`) come at once to where
+other statements hold. They change by the same amounts, θ_e′ = θ_e + θ_d′ − θ_d, which keeps volumes; or by the same
+factors, θ_e′ ∝ θ_e·θ_d′/θ_d, which leads into corners, and multiplies volumes by Π θ_e′/θ_e. The component of what
+follows is summed over, and drawn again.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from credo.kernels.collapsed import drawn_component
 from credo.kernels.compiler import compiled
 from credo.kernels.doubt_arrays import ROUNDING, DoubtArrays, DoubtState, doubted_room, hard_room, refresh_row
 from credo.kernels.gamma_draws import draw_dirichlet
@@ -20,6 +22,8 @@ from credo.kernels.general_lines import add_direction, clear_line, general_ratio
 from credo.kernels.polytope_moves import SMALLEST, uniform
 from credo.kernels.range_classes import shape_at
 from credo.kernels.sampler_arrays import ChainState, DistributionArrays, GeneralArrays, Underway
+
+MOST_DRAWN = 6  # distributions that are drawn together at most: of more, nearly all draws are rejected
 
 
 @compiled(error_model="numpy")
@@ -32,19 +36,6 @@ def exponentiate(logs: Any) -> float:
         logs[g] = np.exp(logs[g] - highest)
         total += logs[g]
     return highest + np.log(total)
-
-
-@compiled(error_model="numpy")
-def choose(chances: Any, generator: Any) -> int:
-    """A number, by its chance."""
-    total = 0.0
-    for g in range(len(chances)):
-        total += chances[g]
-    rest, chosen = uniform(generator) * total, 0
-    while chosen < len(chances) - 1 and rest > chances[chosen]:
-        rest -= chances[chosen]
-        chosen += 1
-    return chosen
 
 
 @compiled(error_model="numpy")
@@ -68,7 +59,7 @@ def draw_freely(
                     value += lgamma(own + arrays.counts[i]) - lgamma(own)
         chances[g] = value
     exponentiate(chances)
-    chosen = choose(chances, generator)
+    chosen = drawn_component(chances, generator)
     for i in range(states):
         shape[i] = shape_at(arrays, state.means, d, chosen, start + i) + arrays.counts[start + i]
     draw_dirichlet(shape[:states], out[:states], generator)
@@ -90,18 +81,32 @@ def component_logs(arrays: DistributionArrays, state: ChainState, d: int, theta:
 
 @compiled(error_model="numpy")
 def follow(
-    arrays: DistributionArrays, state: ChainState, d: int, changes: Any, own: DoubtState, room: Any, generator: Any
+    arrays: DistributionArrays,
+    state: ChainState,
+    d: int,
+    changes: Any,  # by which each state changes, amounts or
+    by_factors: bool,
+    own: DoubtState,
+    room: Any,
+    generator: Any,
 ) -> Any:
-    """A distribution changed by `changes`, in `room`: its component, and the ratio of densities; −∞ outside."""
+    """A distribution that goes with another, in `room`: its component, and the ratio of densities; −∞ outside."""
     start, stop = arrays.starts[d], arrays.starts[d + 1]
+    total, ratio = 0.0, 0.0
     for i in range(stop - start):
-        room[i] = state.theta[start + i] + changes[i]
-        if room[i] <= SMALLEST:
+        now = state.theta[start + i]
+        room[i] = now * changes[i] if by_factors else now + changes[i]
+        total += room[i]
+        if not room[i] > SMALLEST:
             return 0, -np.inf
+    if by_factors:
+        for i in range(stop - start):
+            room[i] = max(room[i] / total, SMALLEST)
+            ratio += np.log(room[i] / state.theta[start + i])
     component_logs(arrays, state, d, state.theta[start:stop], own.chances[0])
     component_logs(arrays, state, d, room, own.chances[1])
-    ratio = exponentiate(own.chances[1]) - exponentiate(own.chances[0])
-    return choose(own.chances[1], generator), ratio
+    ratio += exponentiate(own.chances[1]) - exponentiate(own.chances[0])
+    return drawn_component(own.chances[1], generator), ratio
 
 
 @compiled(error_model="numpy")
@@ -127,6 +132,7 @@ def renew(
     doubt: DoubtArrays,
     number: int,
     leader: int,  # which distribution of the set the others follow, −1: all are drawn
+    by_factors: bool,  # how they follow
     general: GeneralArrays,
     underway: Underway,
     arrays: DistributionArrays,
@@ -143,7 +149,8 @@ def renew(
         states = arrays.starts[d + 1] - arrays.starts[d]
         own.drawn[leader] = draw_freely(arrays, state, d, own.chances[0], changes, proposed, generator)
         for i in range(states):
-            changes[i] = proposed[i] - theta[arrays.starts[d] + i]
+            now = theta[arrays.starts[d] + i]
+            changes[i] = proposed[i] / now if by_factors else proposed[i] - now
     for m in range(first, last):
         start, stop = arrays.starts[doubt.sets[m]], arrays.starts[doubt.sets[m] + 1]
         to = own.kept[used : used + stop - start]
@@ -153,7 +160,7 @@ def renew(
             for i in range(stop - start):
                 to[i] = proposed[i]
         else:
-            own.drawn[m - first], more = follow(arrays, state, doubt.sets[m], changes, own, to, generator)
+            own.drawn[m - first], more = follow(arrays, state, doubt.sets[m], changes, by_factors, own, to, generator)
             if more == -np.inf:
                 return
             ratio += more
@@ -204,16 +211,17 @@ def renew_sometimes(
     own: DoubtState,
     generator: Any,
 ) -> None:
-    """One renewal of a set, and one in which all others follow one of it, as often as its chance has it."""
+    """All of a set drawn, then one of it with all others following, as often as its chance has it."""
     if uniform(generator) >= doubt.set_chances[number]:
         return
-    renew(doubt, number, -1, general, underway, arrays, state, own, generator)
     first, last = doubt.set_starts[number], doubt.set_starts[number + 1]
-    if last - first < 2:
-        return
+    if last - first <= MOST_DRAWN:
+        renew(doubt, number, -1, False, general, underway, arrays, state, own, generator)
     for m in range(first + 1, last):
         d, before = doubt.sets[m], doubt.sets[m - 1]
         if arrays.starts[d + 1] - arrays.starts[d] != arrays.starts[before + 1] - arrays.starts[before]:
-            return  # other states: the same amounts mean nothing
-    leader = int(uniform(generator) * (last - first))
-    renew(doubt, number, leader, general, underway, arrays, state, own, generator)
+            return  # other states: the same changes mean nothing
+    if last - first > 1:
+        for way in range(2):
+            leader = int(uniform(generator) * (last - first))
+            renew(doubt, number, leader, way == 1, general, underway, arrays, state, own, generator)

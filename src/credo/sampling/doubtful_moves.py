@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from credo.kernels.doubtful_renewals import MOST_DRAWN
 from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras, GeneralArrays, Geometry
+from credo.model.graphs import connected_components
 from credo.sampling.directions import starts_of
 from credo.sampling.doubted_statements import DoubtedConstraints
 from credo.sampling.general_updates import GeneralUpdates, no_general, nothing_underway
@@ -41,7 +43,7 @@ NODES = np.array([*(-node for node in reversed(_UPPER)), 0.0, *_UPPER])
 TINY_CHANGE = 1e-12
 LEAST_TEMPERED = 3  # constraints of a statement that is tempered: of fewer, moves make it true and false
 MOST_TEMPERED = 400  # pairs of states that such a statement is about, above which nearly all transitions are rejected
-MOST_RENEWED = 6  # distributions that are renewed together at most: of more, nearly all renewals are rejected
+MOST_FOLLOWING = 16  # distributions that one statement after another holds together, and that go together
 
 Row = tuple[int, float]  # a constraint, and how much it changes with mass moved from the second state to the first
 
@@ -71,6 +73,7 @@ class DoubtfulMoves:
     general: GeneralUpdates | None = None  # of CPTs that statements about any probability reach
 
     blocks: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # the block of each pair
+    clusters: int = 0  # how many of the sets, the last ones, hang together by several statements
 
     def pairs_apart_from_general(self) -> tuple[Pair, ...]:
         """The pairs of blocks that no statement about any probability reaches."""
@@ -153,7 +156,9 @@ class DoubtfulMoves:
         """How likely a sweep makes each renewal: those of several distributions, together, as often as those of one."""
         sizes = np.array([len(each) for each in self.sets], dtype=np.int64)
         single = sizes == 1
-        return np.where(single, 1.0, np.minimum(1.0, single.sum() / max(1, int((~single).sum()))))
+        chances = np.where(single, 1.0, np.minimum(1.0, single.sum() / max(1, int((~single).sum()))))
+        chances[len(sizes) - self.clusters :] = 1.0
+        return chances
 
     def _rows_of_sets(self, matrix: csr_array) -> list[list[int]]:
         """The constraints on the distributions of each set, in their order, which is that of statements."""
@@ -242,9 +247,19 @@ def doubtful_moves(region: Region, doubted: DoubtedConstraints, general: General
         Pair(i, j, d, tuple(_differences(columns, i, j)), tuple(_differences(hard_columns, i, j))) for i, j, d in found
     ]
     sets = _renewed_together(doubted, starts, free)
+    clusters = [each for each in _held_together(doubted, starts, free) if each not in sets]
     of_blocks = np.array(owners, dtype=np.int64)
     return DoubtfulMoves(
-        doubted, tuple(pairs), sets, matrix, hard_matrix, np.concatenate(bounds), starts, general, of_blocks
+        doubted,
+        tuple(pairs),
+        (*sets, *clusters),
+        matrix,
+        hard_matrix,
+        np.concatenate(bounds),
+        starts,
+        general,
+        of_blocks,
+        len(clusters),
     )
 
 
@@ -258,9 +273,30 @@ def _renewed_together(doubted: DoubtedConstraints, starts: Indices, free: set[in
         groups.setdefault((0, row), set()).add(d)
         groups.setdefault((1, int(linear.statements[row])), set()).add(d)
     for group in groups.values():
-        if 1 < len(group) <= MOST_RENEWED and group <= free:
+        if 1 < len(group) <= MOST_DRAWN and group <= free:
             found[tuple(sorted(group))] = None
     return tuple(found)
+
+
+def _held_together(doubted: DoubtedConstraints, starts: Indices, free: set[int]) -> list[tuple[int, ...]]:
+    """What hangs together by statements that hold two distributions near each other, from below and from above."""
+    linear = doubted.linear
+    owners = np.searchsorted(starts, linear.indices, side="right") - 1
+    bounds: dict[tuple[int, int, int], list[float]] = {}
+    for row in range(len(linear)):
+        entries = slice(linear.starts[row], linear.starts[row + 1])
+        own = np.unique(owners[entries]).tolist()
+        if len(own) == 2 and free.issuperset(own):
+            sign = linear.coefficients[entries][owners[entries] == own[0]][0]
+            bounds.setdefault((int(linear.statements[row]), own[0], own[1]), []).append(float(np.sign(sign)))
+    tied = [(first, second) for (_, first, second), signs in bounds.items() if len(set(signs)) == 2]
+    if not tied:
+        return []
+    labels = connected_components(*np.array(tied, dtype=np.int64).T, len(starts) - 1)
+    members: dict[int, list[int]] = {}
+    for d in sorted({d for pair in tied for d in pair}):
+        members.setdefault(int(labels[d]), []).append(d)
+    return [tuple(own) for own in members.values() if len(own) <= MOST_FOLLOWING]
 
 
 def _pairs(moves: csr_array) -> list[tuple[int, int]]:
