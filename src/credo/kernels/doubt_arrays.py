@@ -9,9 +9,7 @@ import numpy as np
 from credo.kernels.compiler import compiled
 from credo.kernels.gamma_draws import log_gamma_draw
 from credo.kernels.posterior_gibbs import set_shapes
-from credo.kernels.sampler_arrays import ChainState, DistributionArrays
-
-ROUNDING = 1e-12
+from credo.kernels.sampler_arrays import ROUNDING, ChainState, DistributionArrays
 
 
 class DoubtArrays(NamedTuple):

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from credo.kernels.compiler import compiled
-from credo.kernels.doubt_arrays import ROUNDING, DoubtArrays, DoubtState
+from credo.kernels.doubt_arrays import DoubtArrays, DoubtState
 from credo.kernels.general_lines import add_direction, clear_line, general_ratio, go_on, straight_row
 from credo.kernels.polytope_moves import SMALLEST, log_split, uniform
-from credo.kernels.sampler_arrays import GeneralArrays, Underway
+from credo.kernels.sampler_arrays import ROUNDING, GeneralArrays, Underway
 
 FARTHEST = 600.0  # in log-odds
 NEARLY_FLAT = 1e-6

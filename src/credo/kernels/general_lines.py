@@ -7,11 +7,25 @@ from typing import Any
 import numpy as np
 
 from credo.kernels.compiler import compiled
-from credo.kernels.doubt_arrays import ROUNDING
-from credo.kernels.general_sweeps import statement_value
-from credo.kernels.sampler_arrays import GeneralArrays, Underway
+from credo.kernels.sampler_arrays import ROUNDING, GeneralArrays, Underway
 
 TINY = 1e-15
+
+
+@compiled(error_model="numpy")
+def statement_value(general: GeneralArrays, statement: int, sums: Any, changes: Any, linear: Any, step: float) -> float:
+    """Σ … − bound of a statement at a point of a line; −∞ where a condition never occurs."""
+    total = linear[0, statement] + step * linear[1, statement] - general.bounds[statement]
+    for term in range(general.term_starts[statement], general.term_starts[statement + 1]):
+        above, below = general.above[term], general.below[term]
+        value = sums[above] + step * changes[above]
+        if below >= 0:
+            under = sums[below] + step * changes[below]
+            if under <= 0.0:
+                return -np.inf
+            value /= under
+        total += general.coefficients[term] * value
+    return total
 
 
 @compiled(error_model="numpy")

@@ -207,6 +207,7 @@ class CompiledChains:
 
         concentrations = self.hyperparameters.mean_concentration, self.hyperparameters.pooling_concentration
         general = None if self.general is None else self.general.with_moves(geometry[0])
+        passes = np.repeat(self.effort, np.diff(self.sampled.starts))[: len(self.region.start)]
 
         def update_general(chain: int, arrays: DistributionArrays) -> None:
             """CPTs that statements about any probability reach, if there are any."""
@@ -217,9 +218,9 @@ class CompiledChains:
             own = general._replace(cpts=general.cpts.copy())
             if self.doubtful is not None:
                 of_chain = self.states[chain], self.generators[chain]
-                self.doubtful.update_chain_with_general(geometry, own, arrays, *of_chain)
+                self.doubtful.update_chain_with_general(geometry, own, passes, arrays, *of_chain)
                 return
-            where = *geometry, self.general.tree, own, self.general.groups, arrays
+            where = *geometry, self.general.tree, own, self.general.groups, passes, arrays
             general_sweep(*where, self.states[chain], self.generators[chain])
 
         def run(chain: int) -> None:
@@ -238,7 +239,7 @@ class CompiledChains:
                     if self.missing is not None:
                         update_wide(self.wide, arrays, state, self.wide_generators[chain])
                     if self.doubtful is not None and self.general is None:
-                        self.doubtful.update_chain(arrays, state, generator)
+                        self.doubtful.update_chain(passes, arrays, state, generator)
                     update_general(chain, arrays)
                     where = *geometry, self.joint_updates, self.ranges, arrays, schedule
                     run_posterior(*where, state, *concentrations, 1, *own, moments, generator)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from credo.kernels.doubtful_renewals import MOST_DRAWN
-from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras, GeneralArrays, Geometry
+from credo.kernels.sampler_arrays import DistributionArrays, Extras, GeneralArrays, Geometry
 from credo.model.graphs import connected_components
 from credo.sampling.directions import starts_of
 from credo.sampling.doubted_statements import DoubtedConstraints
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
     from credo.kernels.doubt_arrays import BeliefArrays, DoubtArrays
-    from credo.kernels.general_doubt import VisitArrays
+    from credo.kernels.doubtful_updates import VisitArrays
 
 # Nodes around the mode of a Beta density, in units of its width there.
 _UPPER = (0.5, 1.0, 1.6, 2.3, 3.2, 5.0, 12.0)
@@ -177,10 +177,11 @@ class DoubtfulMoves:
 
         Distributions of several of these CPTs cannot be renewed or tempered together: sums are known along one CPT.
         """
-        from credo.kernels.general_doubt import VisitArrays
+        from credo.kernels.doubtful_updates import VisitArrays
 
-        assert self.general is not None
-        count, family_of = len(self.general.families), self.general.family_of[self.starts[:-1]]
+        count, family_of = 0, np.full(len(self.starts) - 1, -1)
+        if self.general is not None:
+            count, family_of = len(self.general.families), self.general.family_of[self.starts[:-1]]
 
         def visited(numbers: Sequence[Sequence[int]]) -> tuple[Indices, Indices]:
             """Those whose distributions belong to each CPT, the last being none."""
@@ -199,21 +200,26 @@ class DoubtfulMoves:
         pairs = [(pair.distribution,) for pair in self.pairs]
         return VisitArrays(*visited(self.sets), *visited(pairs), *visited(tempered))
 
-    def update_chain(self, arrays: DistributionArrays, state: ChainState, generator: object) -> None:
-        """One sweep of one chain, compiled."""
+    def update_chain(self, passes: Indices, arrays: DistributionArrays, *of_chain: object) -> None:
+        """One sweep of one chain, compiled; each parameter of a block takes part in so many passes."""
         from credo.kernels.doubtful_updates import update_doubtful
 
-        update_doubtful(*self.arrays, no_general(), nothing_underway(), arrays, state, generator)
+        update_doubtful(*self.arrays, self.visits, passes, no_general(), nothing_underway(), arrays, *of_chain)
 
     def update_chain_with_general(
-        self, where: tuple[Geometry, Extras], general: GeneralArrays, arrays: DistributionArrays, *of_chain: object
+        self,
+        where: tuple[Geometry, Extras],
+        general: GeneralArrays,
+        passes: Indices,
+        arrays: DistributionArrays,
+        *of_chain: object,
     ) -> None:
         """The same where statements about any probability reach CPTs, which are updated too."""
         from credo.kernels.general_doubt import general_doubtful_sweep
 
         assert self.general is not None
         own = *where, self.general.tree, general, self.general.groups, *self.arrays, self.visits
-        general_doubtful_sweep(*own, no_general(), nothing_underway(), arrays, *of_chain)
+        general_doubtful_sweep(*own, passes, no_general(), nothing_underway(), arrays, *of_chain)
 
 
 def doubtful_moves(region: Region, doubted: DoubtedConstraints, general: GeneralUpdates | None = None) -> DoubtfulMoves:
