@@ -34,6 +34,15 @@ def passes_of_set(doubt: DoubtArrays, number: int, arrays: DistributionArrays, p
 
 
 @compiled(error_model="numpy")
+def passes_of_line(doubt: DoubtArrays, line: int, passes: Any) -> int:
+    """The same of pairs that are moved together."""
+    most = 1
+    for m in range(doubt.member_starts[line], doubt.member_starts[line + 1]):
+        most = max(most, passes[doubt.firsts[m]])
+    return most
+
+
+@compiled(error_model="numpy")
 def visit(
     doubt: DoubtArrays,
     visits: VisitArrays,
@@ -51,7 +60,7 @@ def visit(
     first_pair, last_pair = visits.pair_starts[family], visits.pair_starts[family + 1]
     most = 1
     for k in range(first_pair, last_pair):
-        most = max(most, passes[doubt.firsts[visits.pairs[k]]])
+        most = max(most, passes_of_line(doubt, visits.pairs[k], passes))
     for done in range(most):
         for k in range(first_set, last_set):
             if done == 0 or passes_of_set(doubt, visits.sets[k], arrays, passes) > done:
@@ -59,7 +68,7 @@ def visit(
         set_shapes(arrays, state, arrays.seen, 0, own.shape)
         for k in range(first_pair, last_pair):
             pair = visits.pairs[k]
-            if done == 0 or passes[doubt.firsts[pair]] > done:
+            if done == 0 or passes_of_line(doubt, pair, passes) > done:
                 move_pair_doubtful(doubt, pair, general, underway, state.theta, own, -1, 0.0, generator)
     for k in range(visits.tempered_starts[family], visits.tempered_starts[family + 1]):
         temper(doubt, visits.tempered[k], general, underway, state.theta, own, generator)

@@ -9,8 +9,9 @@ the tangents are nowhere below the density, no place holds a chain.
 
 Renewal: distributions and their components are drawn as if there were no statements, and kept with the chance that the
 statements give the new place over the old one. Those of one statement are renewed together, too, so that a statement
-about several distributions becomes true or false at once. A statement of many constraints, such as an influence, is
-tempered (`kernels/doubtful_tempering.py`).
+about several distributions becomes true or false at once. What statements hold together follows one of them, or is
+moved by the same mass. A statement of many constraints, such as an influence, is tempered
+(`kernels/doubtful_tempering.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +61,17 @@ class Pair:
     hard: tuple[Row, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The same two states of several distributions, between which the same mass is moved, and what changes."""
+
+    firsts: tuple[int, ...]
+    seconds: tuple[int, ...]
+    distributions: tuple[int, ...]
+    doubted: tuple[Row, ...]
+    hard: tuple[Row, ...]
+
+
 @dataclass(frozen=True)
 class DoubtfulMoves:
     """The moves of all blocks that doubted statements constrain, and what they have to look at."""
@@ -74,6 +87,7 @@ class DoubtfulMoves:
 
     blocks: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # the block of each pair
     clusters: int = 0  # how many of the sets, the last ones, hang together by several statements
+    lines: tuple[Line, ...] = ()  # of distributions that statements hold together
 
     def pairs_apart_from_general(self) -> tuple[Pair, ...]:
         """The pairs of blocks that no statement about any probability reaches."""
@@ -101,10 +115,11 @@ class DoubtfulMoves:
             self.hard.indices.astype(np.int64),
             self.hard.data.astype(np.float64),
             self.hard_bounds,
-            np.array([pair.first for pair in self.pairs], dtype=np.int64),
-            np.array([pair.second for pair in self.pairs], dtype=np.int64),
-            *_flat([pair.doubted for pair in self.pairs]),
-            *_flat([pair.hard for pair in self.pairs]),
+            starts_of([*(1 for _ in self.pairs), *(len(line.firsts) for line in self.lines)]),
+            np.array([*(pair.first for pair in self.pairs), *(i for line in self.lines for i in line.firsts)]),
+            np.array([*(pair.second for pair in self.pairs), *(j for line in self.lines for j in line.seconds)]),
+            *_flat([each.doubted for each in (*self.pairs, *self.lines)]),
+            *_flat([each.hard for each in (*self.pairs, *self.lines)]),
             starts_of([len(each) for each in self.sets]),
             np.array([d for each in self.sets for d in each], dtype=np.int64),
             starts_of([len(each) for each in rows]),
@@ -197,7 +212,7 @@ class DoubtfulMoves:
             sorted({self.pairs[k].distribution for k in doubt.tempered_pairs[start:stop].tolist()})
             for start, stop in zip(doubt.tempered_starts[:-1].tolist(), doubt.tempered_starts[1:].tolist(), strict=True)
         ]
-        pairs = [(pair.distribution,) for pair in self.pairs]
+        pairs = [*((pair.distribution,) for pair in self.pairs), *(line.distributions for line in self.lines)]
         return VisitArrays(*visited(self.sets), *visited(pairs), *visited(tempered))
 
     def update_chain(self, passes: Indices, arrays: DistributionArrays, *of_chain: object) -> None:
@@ -250,10 +265,23 @@ def doubtful_moves(region: Region, doubted: DoubtedConstraints, general: General
     matrix, hard_matrix = doubted.linear.matrix(size), csr_array(vstack(rows, format="csr"))
     columns, hard_columns = csc_array(matrix), csc_array(hard_matrix)
     pairs = [
-        Pair(i, j, d, tuple(_differences(columns, i, j)), tuple(_differences(hard_columns, i, j))) for i, j, d in found
+        Pair(i, j, d, tuple(_differences(columns, (i,), (j,))), tuple(_differences(hard_columns, (i,), (j,))))
+        for i, j, d in found
     ]
     sets = _renewed_together(doubted, starts, free)
-    clusters = [each for each in _held_together(doubted, starts, free) if each not in sets]
+    tied = _tied(doubted, starts, free)
+    clusters = [each for each in _hanging_together(tied, len(starts) - 1) if each not in sets]
+    lines = [
+        Line(
+            firsts,
+            seconds,
+            own,
+            tuple(_differences(columns, firsts, seconds)),
+            tuple(_differences(hard_columns, firsts, seconds)),
+        )
+        for own in (*tied, *clusters)
+        for firsts, seconds in _same_states(own, starts)
+    ]
     of_blocks = np.array(owners, dtype=np.int64)
     return DoubtfulMoves(
         doubted,
@@ -266,6 +294,7 @@ def doubtful_moves(region: Region, doubted: DoubtedConstraints, general: General
         general,
         of_blocks,
         len(clusters),
+        tuple(lines),
     )
 
 
@@ -284,25 +313,39 @@ def _renewed_together(doubted: DoubtedConstraints, starts: Indices, free: set[in
     return tuple(found)
 
 
-def _held_together(doubted: DoubtedConstraints, starts: Indices, free: set[int]) -> list[tuple[int, ...]]:
-    """What hangs together by statements that hold two distributions near each other, from below and from above."""
+def _tied(doubted: DoubtedConstraints, starts: Indices, free: set[int]) -> list[tuple[int, ...]]:
+    """Pairs of distributions that a statement holds near each other, from below and from above."""
     linear = doubted.linear
     owners = np.searchsorted(starts, linear.indices, side="right") - 1
-    bounds: dict[tuple[int, int, int], list[float]] = {}
+    signs: dict[tuple[int, int, int], set[bool]] = {}
     for row in range(len(linear)):
         entries = slice(linear.starts[row], linear.starts[row + 1])
         own = np.unique(owners[entries]).tolist()
         if len(own) == 2 and free.issuperset(own):
-            sign = linear.coefficients[entries][owners[entries] == own[0]][0]
-            bounds.setdefault((int(linear.statements[row]), own[0], own[1]), []).append(float(np.sign(sign)))
-    tied = [(first, second) for (_, first, second), signs in bounds.items() if len(set(signs)) == 2]
+            coefficient = linear.coefficients[entries][owners[entries] == own[0]][0]
+            signs.setdefault((int(linear.statements[row]), own[0], own[1]), set()).add(bool(coefficient > 0.0))
+    return sorted({(first, second) for (_, first, second), both in signs.items() if len(both) == 2})
+
+
+def _hanging_together(tied: Sequence[tuple[int, ...]], count: int) -> list[tuple[int, ...]]:
+    """The distributions that are tied to each other, directly or by others."""
     if not tied:
         return []
-    labels = connected_components(*np.array(tied, dtype=np.int64).T, len(starts) - 1)
+    labels = connected_components(*np.array(tied, dtype=np.int64).T, count)
     members: dict[int, list[int]] = {}
     for d in sorted({d for pair in tied for d in pair}):
         members.setdefault(int(labels[d]), []).append(d)
-    return [tuple(own) for own in members.values() if len(own) <= MOST_FOLLOWING]
+    return [tuple(own) for own in members.values() if 2 < len(own) <= MOST_FOLLOWING]
+
+
+def _same_states(distributions: Sequence[int], starts: Indices) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The parameters of each two states in all of them; none where they have not as many states."""
+    firsts = [int(starts[d]) for d in distributions]
+    sizes = {int(starts[d + 1] - starts[d]) for d in distributions}
+    if len(sizes) > 1:
+        return []
+    pairs = combinations(range(sizes.pop()), 2)
+    return [(tuple(first + i for first in firsts), tuple(first + j for first in firsts)) for i, j in pairs]
 
 
 def _pairs(moves: csr_array) -> list[tuple[int, int]]:
@@ -316,10 +359,10 @@ def _pairs(moves: csr_array) -> list[tuple[int, int]]:
     return found
 
 
-def _differences(columns: csc_array, i: int, j: int) -> list[Row]:
-    """The constraints that change with mass moved from j to i, and how much; those of a statement one after another."""
+def _differences(columns: csc_array, firsts: Sequence[int], seconds: Sequence[int]) -> list[Row]:
+    """The constraints that change with mass moved to the first states, and how much; a statement's in a row."""
     found: dict[int, float] = {}
-    for column, sign in ((i, 1.0), (j, -1.0)):
+    for column, sign in (*((i, 1.0) for i in firsts), *((j, -1.0) for j in seconds)):
         entries = slice(columns.indptr[column], columns.indptr[column + 1])
         for row, value in zip(columns.indices[entries].tolist(), columns.data[entries].tolist(), strict=True):
             found[row] = found.get(row, 0.0) + sign * value
