@@ -25,6 +25,7 @@ from credo.kernels.polytope_moves import (
 )
 from credo.kernels.posterior_gibbs import set_shapes
 from credo.kernels.sampler_arrays import (
+    BORROWING,
     ROUNDING,
     ChainState,
     CliqueTree,
@@ -39,7 +40,7 @@ from credo.kernels.sweeps import NOTHING, laid_out, refresh, work_space
 SEND = 0
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def multiply_clique(
     tree: CliqueTree, general: GeneralArrays, clique: int, family: int, message: int, messages: Any, row: Any, out: Any
 ) -> None:
@@ -82,7 +83,7 @@ def multiply_clique(
             out[place, s] += row[s]
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def general_terms(general: GeneralArrays, named: Any, sums: Any, changes: Any, linear: Any, step: float) -> float:
     """What statements add to the log density at a point of a line: 0 or −∞, or −w/2·violation²."""
     density = 0.0
@@ -96,7 +97,7 @@ def general_terms(general: GeneralArrays, named: Any, sums: Any, changes: Any, l
     return density
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def believed_terms(general: GeneralArrays, odds: Any, sums: Any, changes: Any, linear: Any, step: float) -> float:
     """Σ log-odds of the statements that may be wrong and hold at a point of a line."""
     density, row, count = 0.0, 0, len(general.bounds)
@@ -116,7 +117,7 @@ def believed_terms(general: GeneralArrays, odds: Any, sums: Any, changes: Any, l
     return density
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def update_line(
     general: GeneralArrays,
     belief: Any,  # (meanings,) the log-odds of what may be wrong; empty where nothing is
@@ -215,7 +216,7 @@ def update_line(
         theta[indices[k]] = old[k]
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def update_family(
     geometry: Geometry,
     extras: Extras,
@@ -246,7 +247,7 @@ def update_family(
                 )  # fmt: skip
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def passes_of_move(geometry: Geometry, move: int, passes: Any) -> int:
     """How often a move takes part in a sweep: as the parameter that does most."""
     most = 1
@@ -255,7 +256,7 @@ def passes_of_move(geometry: Geometry, move: int, passes: Any) -> int:
     return most
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def make_move(
     geometry: Geometry,
     extras: Extras,
