@@ -34,6 +34,7 @@ from credo.types import Indices, Numbers
 PARTS = 8  # of a stage, whose averages are kept apart
 MOST_EFFORT = 32  # passes of a sweep at most: cheaper than more draws of all others
 MOST_EFFORT_WITH_MISSING = 2  # given the same completed rows, more updates bring little news
+MOST_EFFORT_WITH_GENERAL = 4  # a move under statements about any probability looks at all of them
 EFFORT_UPDATES = 30_000_000  # of single parameters in all draws, above which nothing is updated more often
 STEP_UPDATES = 25_000  # of single parameters, after which compiled code returns: about a twentieth of a second
 
@@ -124,7 +125,8 @@ class CompiledChains:
         `sizes` are those of the draws so far, (parameters,), and `lacking` those that are wanted in addition. Where the
         sweeps of a large problem take long enough as it is, nothing is updated more often.
         """
-        limit = MOST_EFFORT if self.missing is None else MOST_EFFORT_WITH_MISSING
+        limit = MOST_EFFORT if self.general is None else MOST_EFFORT_WITH_GENERAL
+        limit = limit if self.missing is None else MOST_EFFORT_WITH_MISSING
         most = EFFORT_UPDATES / max(1, self.chains * sweeps)
         starts, distributions = self.sampled.starts, np.arange(len(self.effort))
         owners = np.repeat(distributions, np.diff(starts))[self.joint_updates.numbers]
