@@ -147,7 +147,7 @@ def _check(
     started = perf_counter()
     memory = CheckMemory() if memory is None else memory
     notify(ProgressEvent(CHECKING_KNOWLEDGE))
-    constraints = lower(knowledge)
+    constraints = lower(knowledge, memory=memory.lowering)
     blocks = blocks_of(constraints)
     cost = checking(blocks)
     require_room(cost, None, "This check", "State less about the variables with the largest CPTs.")
