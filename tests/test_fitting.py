@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import NetworkError, OptionError, TooLargeError
+from credo.errors import FileError, NetworkError, OptionError, TooLargeError
 from credo.estimation.methods import METHODS
 from credo.model.network import Network
 from credo.options import EMOptions
@@ -112,6 +112,12 @@ def test_the_data_may_be_a_file(smoking: Network, tmp_path: Path) -> None:
     credo.write_network(smoking, tmp_path / "n.bif")
     fits = [credo.fit(tmp_path / "n.bif", tmp_path / name) for name in ("p.csv", "p.parquet")]
     assert fits[0].network == fits[1].network
+
+
+@pytest.mark.parametrize("name", ["x" * 5000 + ".csv", "\0.csv", "x" * 5000 + ".parquet"])
+def test_a_path_that_no_system_can_read(smoking: Network, name: str) -> None:
+    with pytest.raises(FileError):
+        credo.fit(smoking, name)
 
 
 def test_the_labelled_table(smoking: Network) -> None:

@@ -24,11 +24,12 @@ default prior show what users get if truths are as without this, the others have
 
 ## Probabilities of CPTs
 
-The share of probabilities that their interval held, and its standard error over data sets. The last column is about
+The share of probabilities that their interval held, and its standard error over data sets. Column p is about
 simulation-based calibration [Talts and others, 2018]: the share of draws below the truth is uniform over data sets, and
 so is its distance from one half. Kolmogorov and Smirnov's test of both, for each probability of a case (their number is
 in brackets); p is the smallest result, times the number of tests. Among twenty cases one p below 0.05 is chance. Only
-where hidden states have names can their probabilities be compared.
+where hidden states have names can their probabilities be compared. Seconds are processor time: the median of a fit with
+all comparisons.
 
 """
 ANSWERS = """

@@ -33,7 +33,7 @@ function Theme() {
     else document.documentElement.dataset.theme = theme;
   }, [theme]);
   return (
-    <button type="button" aria-label={`Colours: ${theme}. Change them`} onClick={() => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % 3])}>
+    <button type="button" aria-label={`Colours: ${theme}. Change them`} title={`Colours: ${theme}`} onClick={() => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % 3])}>
       {{ auto: "◐", light: "☀", dark: "☾" }[theme]}
     </button>
   );
@@ -107,12 +107,13 @@ function Toast() {
 
 function Notices() {
   const error = useStudio((s) => s.error);
+  const dialog = useStudio((s) => s.dialog); // it shows the error itself
   const notice = useStudio((s) => s.opened?.notice);
   const hidden = useStudio((s) => s.noticeHidden);
   const { show } = useStudio.getState();
   return (
     <>
-      {error && (
+      {error && !dialog && (
         <div className="notice problem" role="alert">
           <span>{error}</span>
           <button type="button" aria-label="× close this message" onClick={() => show({ error: "" })}>
@@ -130,6 +131,16 @@ function Notices() {
       )}
     </>
   );
+}
+
+// As tabs do everywhere: the arrow keys go to the next one and the one before.
+function moveTab(event) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  const place = PANELS.findIndex(([id]) => id === useStudio.getState().panel);
+  const [id] = PANELS[(place + step + PANELS.length) % PANELS.length];
+  useStudio.setState({ panel: id });
+  document.getElementById(`tab-${id}`)?.focus();
 }
 
 export function App() {
@@ -168,7 +179,7 @@ export function App() {
           <Graph />
         </section>
         <section className="answers" id="answers" aria-label="Answers">
-          <div className="tabs" role="tablist" aria-label="Answers">
+          <div className="tabs" role="tablist" aria-label="Answers" onKeyDown={moveTab}>
             {PANELS.map(([id, label]) => (
               <button
                 type="button"
@@ -176,6 +187,7 @@ export function App() {
                 key={id}
                 id={`tab-${id}`}
                 aria-selected={panel === id}
+                tabIndex={panel === id ? 0 : -1}
                 aria-controls="panel"
                 onClick={() => show({ panel: id })}
               >

@@ -25,8 +25,8 @@ function Target({ variable, state, setState }) {
             <Bar numbers={numbers?.[index]} before={before?.[index]} />
             <b>{percent(value)}</b>
             <small>
-              {low !== null && low !== undefined ? `${percent(low)} to ${percent(high)}` : ""}
-              {hasMoved(value, before?.[index]) ? `${low === null ? "" : "; "}${percent(before[index])} in the fit before` : ""}
+              {low !== null && low < high ? `${percent(low)} to ${percent(high)}` : ""}
+              {hasMoved(value, before?.[index]) ? `${low === null || low >= high ? "" : "; "}${percent(before[index])} in the fit before` : ""}
             </small>
           </li>
         );
@@ -59,7 +59,9 @@ function Case() {
         <tbody>
           {shown.slice(0, 60).map((each) => (
             <tr key={each.name}>
-              <th scope="row">{each.name}</th>
+              <th scope="row" title={each.name}>
+                <span>{each.name}</span>
+              </th>
               <td>
                 <select
                   aria-label={`What is known about ${each.name}`}
@@ -178,6 +180,8 @@ function Explanation() {
   );
 }
 
+const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(2)}`;
+
 function Sensitivity({ variable, state }) {
   const given = useStudio((s) => s.given);
   const [found, setFound] = useState(null);
@@ -218,16 +222,15 @@ function Sensitivity({ variable, state }) {
           )}
           {found.parameters.length > 0 && (
             <table className="numbers">
-              <caption>Numbers that it depends on most, in points of the answer</caption>
+              <caption>
+                The learned numbers that it depends on most: by how many points the answer changes if the number were one point larger
+                {found.parameters[0].contribution !== undefined && ", and how uncertain the answer is because the number is"}
+              </caption>
               <thead>
                 <tr>
                   <th scope="col">number</th>
-                  <th scope="col" title="By how much the answer changes if the number is one point larger">per point</th>
-                  {found.parameters[0].contribution !== undefined && (
-                    <th scope="col" title="How uncertain the answer is because this number is">
-                      uncertainty
-                    </th>
-                  )}
+                  <th scope="col">a point larger</th>
+                  {found.parameters[0].contribution !== undefined && <th scope="col">uncertain by</th>}
                 </tr>
               </thead>
               <tbody>
@@ -236,7 +239,7 @@ function Sensitivity({ variable, state }) {
                     <th scope="row">
                       {each.parameter} = {percent(each.value)}
                     </th>
-                    <td>{(100 * each.change_per_point).toFixed(2)}</td>
+                    <td>{signed(100 * each.change_per_point)}</td>
                     {each.contribution !== undefined && <td>±{(100 * each.contribution).toFixed(1)}</td>}
                   </tr>
                 ))}
@@ -249,22 +252,34 @@ function Sensitivity({ variable, state }) {
   );
 }
 
-function Scores({ variable }) {
+// The columns that hold scores, each with the places of its bounds where it has an interval.
+function scoreColumns({ columns, scores }) {
+  const places = new Map(columns.slice(0, scores).map((name, place) => [name, place]));
+  const isBound = (name) => / (low|high)$/.test(name) && places.has(name.replace(/ (low|high)$/, ""));
+  const own = [...places.keys()].filter((name) => !isBound(name));
+  return own.map((name) => ({ name, value: places.get(name), low: places.get(`${name} low`), high: places.get(`${name} high`) }));
+}
+
+function Scores({ variable, state }) {
   const table = useStudio((s) => s.opened?.table);
   const [found, setFound] = useState(null);
   const [problem, setProblem] = useState("");
+  const [sorted, setSorted] = useState(false);
   useEffect(() => setFound(null), [variable.name]);
-  if (!table) return null;
+  const score = `${variable.name}=${state}`;
   const run = async () => {
     try {
-      setFound(await post("/api/predict", { targets: [variable.name] }));
+      setFound(await post("/api/predict", { targets: [variable.name], by: sorted ? score : null }));
       setProblem("");
     } catch (error) {
       setProblem(error.message);
     }
   };
-  const shownOf = (value) => (typeof value === "number" ? percent(value) : (value ?? ""));
-  const scores = found ? found.columns.filter((name) => name.startsWith(`${variable.name}=`)).length : 0;
+  useEffect(() => {
+    if (found) run();
+  }, [sorted, sorted && score]);
+  if (!table) return null;
+  const scores = found ? scoreColumns(found) : [];
   return (
     <section>
       <button type="button" onClick={run}>
@@ -278,13 +293,17 @@ function Scores({ variable }) {
               Download all {found.total.toLocaleString("en")} rows
             </a>
           </p>
+          <label className="check">
+            <input type="checkbox" checked={sorted} onChange={(event) => setSorted(event.target.checked)} /> The most probable {score} first
+          </label>
+          {found.total > found.rows.length && <p className="hint">The first {found.rows.length} rows; the file has all.</p>}
           <div className="scroll" tabIndex={0} role="region" aria-label={`Rows of ${table}, scored`}>
             <table className="rows">
               <thead>
                 <tr>
                   <th scope="col">row</th>
-                  {found.columns.map((name) => (
-                    <th scope="col" key={name}>
+                  {[...scores.map((each) => each.name), ...found.columns.slice(found.scores)].map((name) => (
+                    <th scope="col" key={name} title={name}>
                       {name}
                     </th>
                   ))}
@@ -292,10 +311,22 @@ function Scores({ variable }) {
               </thead>
               <tbody>
                 {found.rows.map((row, index) => (
-                  <tr key={index}>
-                    <th scope="row">{index + 1}</th>
-                    {row.map((value, column) => (
-                      <td key={column}>{column < scores ? shownOf(value) : String(value ?? "")}</td>
+                  <tr key={found.numbers[index]}>
+                    <th scope="row">{found.numbers[index]}</th>
+                    {scores.map((each) => (
+                      <td key={each.name}>
+                        <b>{percent(row[each.value])}</b>
+                        {each.low !== undefined && (
+                          <small>
+                            {percent(row[each.low])} to {percent(row[each.high])}
+                          </small>
+                        )}
+                      </td>
+                    ))}
+                    {row.slice(found.scores).map((value, column) => (
+                      <td key={column} title={String(value ?? "")}>
+                        {String(value ?? "")}
+                      </td>
                     ))}
                   </tr>
                 ))}
@@ -321,25 +352,27 @@ export function AskPanel() {
     if (bars?.source && wasMissing.current) keepFocus();
     wasMissing.current = Boolean(bars && !bars.source);
   }, [bars, keepFocus]);
-  if (!network) return <p className="hint">There is no network yet.</p>;
+  if (!network) return <p className="hint">There are no variables to ask about yet: write or draw them first.</p>;
   const variable = network.variables.find((each) => each.name === selected) ?? network.variables[0];
   const state = variable.states.includes(chosen) ? chosen : variable.states.at(-1);
   const isFit = bars?.source === "fit";
+  if (bars && !bars.source)
+    return (
+      <section>
+        <p>Here you ask: click on what is known about a case, and see how probable everything else is.</p>
+        <p>There are no probabilities yet. Learn them from the table and the statements first.</p>
+        <LearnNow options={{}} />
+        <p className="hint">
+          New here?{" "}
+          <button type="button" className="link underlined" onClick={() => show({ tour: 0 })}>
+            The tour
+          </button>{" "}
+          says where things are.
+        </p>
+      </section>
+    );
   return (
     <>
-      {!bars?.source && (
-        <section>
-          <p>There are no probabilities yet. Learn them from the table and the statements, then ask.</p>
-          <LearnNow options={{}} />
-          <p className="hint">
-            New here?{" "}
-            <button type="button" className="link underlined" onClick={() => show({ tour: 0 })}>
-              The tour
-            </button>{" "}
-            says where things are.
-          </p>
-        </section>
-      )}
       <label>
         How probable is
         <select value={variable.name} onChange={(event) => show({ selected: event.target.value })}>
@@ -368,7 +401,7 @@ export function AskPanel() {
           <h3>More about it</h3>
           <Sensitivity variable={variable} state={state} />
           <Explanation />
-          <Scores variable={variable} />
+          <Scores variable={variable} state={state} />
         </>
       )}
       {bars?.source && (

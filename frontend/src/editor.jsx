@@ -16,15 +16,16 @@ import {
   highlightActiveLineGutter,
   keymap,
   lineNumbers,
+  placeholder,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 import { ApiError, get, postToKeep } from "./api.js";
-import { completer, credoLanguage } from "./language.js";
+import { completer, credoLanguage, exampleText } from "./language.js";
 import { STATES, describeStatement } from "./states.js";
 import { useStudio } from "./store.js";
 
-const WAIT = 30; // milliseconds after a keystroke until the change is sent
+const WAIT = 10; // milliseconds after a keystroke until the change is sent
 const RETRY = 2_000; // milliseconds until a change that could not be sent is sent again
 
 class StateMarker extends GutterMarker {
@@ -126,6 +127,7 @@ function newState(text, version, sync) {
       credoLanguage,
       syntaxHighlighting(classHighlighter),
       EditorView.lineWrapping,
+      placeholder(exampleText(useStudio.getState().network?.variables ?? [])),
       EditorView.contentAttributes.of({ "aria-label": "Knowledge, one statement a line", tabindex: "0" }),
       collab({ startVersion: version }),
       EditorView.updateListener.of((update) => {

@@ -23,11 +23,15 @@ import { useStudio } from "./store.js";
 const MOST_STATES = 12; // that a box shows
 const MOST_DRAWN = 400; // variables that are all drawn, so that moving the network draws nothing anew
 const FAR = 0.55; // zoom below which a box shows its name alone, in letters that stay as large as they are
-const LARGEST = 1.1; // zoom to begin with
+const LARGEST = 1.25; // zoom to begin with
 const NEAR = 0.85; // zoom at which a variable that was looked for is shown
 const LARGE = 40; // variables from which on boxes stand closer, and a map shows where one is
 const MANY = 12; // variables from which on a field finds them
 const STEP = 1.15; // between two zooms at which it is decided anew which names there is room for
+const NAME = 12; // pixels on the screen, of the letters of a name that keeps its size
+const SMALLEST = 9; // the same where only smaller letters fit into a box
+const ROOMY = 46; // pixels on the screen, of a box that has room for a name, shortened if need be
+const MARGINS = { top: "52px", bottom: "30px", x: 0.05 }; // for the field, the buttons and the legend around the network
 
 // Everything that is drawn: arrows may go round the boxes.
 function bounds({ boxes, routes }) {
@@ -67,14 +71,25 @@ const brush = document.createElement("canvas").getContext("2d");
 const widths = new Map();
 function widthOf(name) {
   if (!widths.has(name)) {
-    brush.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
+    brush.font = `600 ${NAME}px ${getComputedStyle(document.body).fontFamily}`;
     widths.set(name, brush.measureText(name).width);
   }
   return widths.get(name);
 }
 
-// Names that keep their size when the network is far away. Where there is no room for all, those come first that were
-// chosen, observed, or have the most arrows; a name is left out where it would cover another one.
+const covers = (one, other) =>
+  Math.abs(one.x - other.x) < (one.width + other.width) / 2 && Math.abs(one.y - other.y) < (one.height + other.height) / 2;
+
+// A name in letters that are small enough for a width, which is for letters of the usual size; shortened if need be.
+function squeezed(name, width) {
+  const share = width / widthOf(name);
+  if (share >= SMALLEST / NAME) return [name, NAME * Math.min(1, share)];
+  return [`${name.slice(0, Math.max(1, Math.floor((name.length * share * NAME) / SMALLEST) - 1))}…`, SMALLEST];
+}
+
+// Names that keep their size when the network is far away. A box that has room for its name shows it, in smaller letters
+// where it would cover another box. Where boxes are smaller than that, those names come first that were chosen, observed,
+// or have the most arrows; a name is left out where it would cover another one.
 function FarNames({ variables, boxOf }) {
   const step = useStore((s) => Math.round(Math.log(s.transform[2]) / Math.log(STEP)));
   const selected = useStudio((s) => s.selected);
@@ -86,22 +101,26 @@ function FarNames({ variables, boxOf }) {
     const rank = (name) =>
       (name === selected ? 2000 : 0) + (given.evidence[name] !== undefined || given.do[name] !== undefined || given.soft[name] ? 1000 : 0) + arrows.get(name);
     const taken = [];
-    for (const each of [...variables].sort((a, b) => rank(b.name) - rank(a.name))) {
-      const own = boxOf(each.name);
-      if (!own) continue;
-      const shown = each.name.length > 26 ? `${each.name.slice(0, 25)}…` : each.name;
-      const [width, height] = [(widthOf(shown) + 8) / zoom, 17 / zoom];
-      const box = { name: each.name, shown, x: own.x + own.width / 2, y: own.y + own.height / 2, width, height };
-      const covers = (other) => Math.abs(box.x - other.x) < (box.width + other.width) / 2 && Math.abs(box.y - other.y) < (box.height + other.height) / 2;
-      if (!taken.some(covers)) taken.push(box);
+    const boxes = variables.map((each) => ({ name: each.name, ...boxOf(each.name) })).filter((each) => each.width);
+    for (const each of boxes) [each.x, each.y] = [each.x + each.width / 2, each.y + each.height / 2];
+    for (const own of boxes.sort((a, b) => rank(b.name) - rank(a.name))) {
+      const shown = own.name.length > 26 ? `${own.name.slice(0, 25)}…` : own.name;
+      const label = { ...own, shown, size: NAME, width: (widthOf(shown) + 8) / zoom, height: 14.5 / zoom };
+      const isRoomy = own.width * zoom >= ROOMY;
+      const isFree = !taken.some((other) => covers(label, other)) && !(isRoomy && boxes.some((other) => other !== own && covers(label, other)));
+      if (isFree) taken.push(label);
+      else if (isRoomy) {
+        const [short, size] = squeezed(own.name, own.width * zoom - 6);
+        taken.push({ ...label, shown: short, size, width: own.width });
+      }
     }
     return taken;
   }, [variables, boxOf, step, selected, given]);
   return (
     <ViewportPortal>
-      <div className="far-names" aria-hidden="true" style={{ fontSize: `${12 / zoom}px` }}>
+      <div className="far-names" aria-hidden="true">
         {names.map((each) => (
-          <span key={each.name} className={each.name === selected ? "selected" : ""} style={{ transform: `translate(${each.x}px, ${each.y}px) translate(-50%, -50%)` }}>
+          <span key={each.name} className={each.name === selected ? "selected" : ""} style={{ fontSize: `${each.size / zoom}px`, transform: `translate(${each.x}px, ${each.y}px) translate(-50%, -50%)` }}>
             {each.shown}
           </span>
         ))}
@@ -155,7 +174,7 @@ export function Bar({ numbers, before }) {
   return (
     <span className="bar" aria-hidden="true">
       {value !== null && <span className="fill" style={{ width: `${100 * value}%` }} />}
-      {low !== null && low !== undefined && (
+      {low !== null && low !== undefined && low < high && (
         <span className="whisker" style={{ left: `${100 * low}%`, width: `${Math.max(0.5, 100 * (high - low))}%` }} />
       )}
       {hasMoved(value, before) && <span className="before" style={{ left: `${100 * before}%` }} />}
@@ -166,7 +185,7 @@ export function Bar({ numbers, before }) {
 export function describe(state, numbers, before) {
   if (!numbers) return state;
   const [value, low, high] = numbers;
-  const interval = low === null ? "" : `, 95% interval ${percent(low)} to ${percent(high)}`;
+  const interval = low === null || low >= high ? "" : `, 95% interval ${percent(low)} to ${percent(high)}`;
   return `${state} ${percent(value)}${interval}${before === undefined ? "" : `; ${percent(before)} in the fit before`}`;
 }
 
@@ -252,17 +271,22 @@ function Flow() {
     },
     [picture, movedCount],
   );
+  // From top to bottom and left to right, as the Tab key goes through them.
+  const inOrder = useMemo(() => {
+    const [place, down] = [0, 1].map((axis) => (each) => picture.boxes[each.name]?.[axis] ?? 0);
+    return [...network.variables].sort((a, b) => down(a) - down(b) || place(a) - place(b));
+  }, [network, picture]);
   useEffect(() => {
     setNodes(
-      network.variables.map((each) => {
+      inOrder.map((each) => {
         const { x, y, width, height } = boxOf(each.name);
         return { id: each.name, type: "variable", data: each, position: { x, y }, width, height, ariaLabel: each.name };
       }),
     );
-  }, [network, picture, setNodes]);
+  }, [inOrder, setNodes]);
   const edges = useMemo(
     () =>
-      network.variables.flatMap((each) =>
+      inOrder.flatMap((each) =>
         each.parents.map((parent) => {
           const id = arcId(parent, each.name);
           const learned = arrows?.[each.name]?.[parent];
@@ -281,7 +305,7 @@ function Flow() {
           };
         }),
       ),
-    [network, selected, routes, arrows, movedCount],
+    [inOrder, selected, routes, arrows, movedCount],
   );
   const kinds = new Set(edges.map((each) => each.data.kind));
   const isLarge = network.variables.length > LARGE;
@@ -292,8 +316,8 @@ function Flow() {
   };
   useEffect(() => {
     const timer = setTimeout(async () => {
-      await flow.fitBounds(bounds(picture), { padding: 0.06 });
-      if (flow.getZoom() > LARGEST) await flow.fitView({ padding: 0.1, maxZoom: LARGEST });
+      await flow.fitBounds(bounds(picture), { padding: MARGINS });
+      if (flow.getZoom() > LARGEST) await flow.fitView({ padding: MARGINS, maxZoom: LARGEST });
     }, 30);
     return () => clearTimeout(timer);
   }, [picture, flow]);
@@ -333,7 +357,7 @@ function Flow() {
       <Background gap={24} size={1} />
       {far && <FarNames variables={network.variables} boxOf={boxOf} />}
       {isLarge && <MiniMap pannable zoomable position="bottom-left" style={{ width: 150, height: 112 }} ariaLabel="Map of the network" nodeColor="var(--bar)" />}
-      <Controls showInteractive={false} position="top-right" orientation="horizontal" />
+      <Controls showInteractive={false} position="top-right" orientation="horizontal" fitViewOptions={{ padding: MARGINS }} />
       <Panel position="top-left" className="given">
         {network.variables.length > MANY && (
           <Find
@@ -369,7 +393,7 @@ export function Graph() {
           Write <code>variable outcome: no, yes</code> on the left, or
         </p>
         <p>
-          <button type="button" className="primary" onClick={() => useStudio.setState({ panel: "draw", view: "answers" })}>
+          <button type="button" className="primary" onClick={() => useStudio.getState().drawFirst()}>
             Draw the first variable
           </button>
         </p>

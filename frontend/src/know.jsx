@@ -187,6 +187,9 @@ export function KnowList() {
         {check?.message && <span className="problem">{check.message}</span>}
         {message && <span className="problem">{message}</span>}
       </p>
+      {!statements.length && !mistakes.length && !message && (
+        <p className="hint">Statements that you write above are checked as you type; what is found stands here.</p>
+      )}
       <Mistakes />
       {check?.conflicts?.length > 0 && (
         <ul className="conflicts" aria-label="Conflicts">

@@ -94,7 +94,7 @@ export function LearnNow({ options }) {
   const table = useStudio((s) => s.opened?.table);
   const mistakes = useStudio((s) => s.mistakes.length);
   const conflicts = useStudio((s) => s.check?.conflicts?.length ?? 0);
-  const { learn, keepFocus } = useStudio.getState();
+  const { learn, keepFocus, show } = useStudio.getState();
   const before = useRef(running);
   useEffect(() => {
     if (before.current !== running) keepFocus();
@@ -109,7 +109,14 @@ export function LearnNow({ options }) {
           </button>
         </div>
       )}
-      {!table && <p className="hint">Open a table to learn from.</p>}
+      {!table && (
+        <p className="hint">
+          There are no data to learn from.{" "}
+          <button type="button" onClick={() => show({ dialog: "open" })}>
+            Open a table …
+          </button>
+        </p>
+      )}
       {mistakes > 0 && <p className="hint">Correct the mistakes in the knowledge first.</p>}
       {!mistakes && conflicts > 0 && <p className="hint">Statements are in conflict: leave some out first, or learning will say so.</p>}
       <Progress />
@@ -134,7 +141,7 @@ export function LearnPanel() {
         <section>
           <h3>Learned</h3>
           <p>
-            From {fit.rows.toLocaleString("en")} rows by {fit.method}, in {fit.seconds.toFixed(1)} s. {fit.status}
+            From {fit.rows.toLocaleString("en")} rows in {fit.seconds.toFixed(1)} s, with the method “{fit.method}”. {fit.status}
           </p>
           {!fit.current && <p className="hint">The text has changed since: learn again to use it.</p>}
         </section>

@@ -6,7 +6,14 @@ import { percent } from "./states.js";
 import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";
 
-const MOST_ROWS = 60;
+const FEW_ROWS = 40; // configurations that are shown at first
+const MANY = 12; // configurations from which on a field finds them
+
+// Where values are missing, rows are counted by how probable it is that they belong here.
+function rowsText(observations) {
+  const whole = Math.round(observations);
+  return `${Math.abs(whole - observations) < 1e-6 ? "" : "about "}${whole.toLocaleString("en")} row${whole === 1 ? "" : "s"}`;
+}
 
 function Cell({ row, index, state, before, onClick, pressed, label }) {
   const at = (value) => `${100 * value}%`;
@@ -17,7 +24,7 @@ function Cell({ row, index, state, before, onClick, pressed, label }) {
   const words = [
     `learned ${percent(learned)}`,
     low !== null && low !== undefined ? `95% interval ${percent(low)} to ${percent(high)}` : "",
-    data !== null && data !== undefined ? `data ${percent(data)} of ${row.observations} rows` : "no data",
+    data !== null && data !== undefined ? `data ${percent(data)} of ${rowsText(row.observations)}` : "no data",
     least !== null && least !== undefined ? `knowledge allows ${percent(least)} to ${percent(most)}` : "",
     before !== undefined ? `${percent(before)} in the fit before` : "",
   ].filter(Boolean);
@@ -39,62 +46,77 @@ function Cell({ row, index, state, before, onClick, pressed, label }) {
   );
 }
 
+const conditionsOf = (row) => Object.entries(row.given).map(([parent, state]) => `${parent}=${state}`);
+
 function Cpt({ variable }) {
   const rows = useStudio((s) => s.explanation?.cpts?.[variable.name]);
   const before = useStudio((s) => (s.showBefore ? s.comparison?.cpts?.[variable.name] : undefined));
   const [cell, setCell] = useState(null);
+  const [filter, setFilter] = useState("");
+  const [most, setMost] = useState(FEW_ROWS);
   if (!rows) return <p className="hint">The numbers of this CPT are too many to show here.</p>;
-  const chosen = cell && cell.name === variable.name ? rows[cell.row] : null;
+  const words = filter.toLowerCase().split(/[\s,]+/).filter(Boolean);
+  const found = rows.filter((row) => words.every((word) => conditionsOf(row).some((each) => each.toLowerCase().includes(word))));
+  const chosen = cell && cell.name === variable.name ? rows.find((row) => row.index === cell.row) : null;
   return (
     <>
+      {rows.length > MANY && (
+        <label>
+          Show only
+          <input type="search" value={filter} placeholder={conditionsOf(rows[0]).join(" ")} onChange={(event) => setFilter(event.target.value)} />
+        </label>
+      )}
       <div className="scroll" tabIndex={0} role="region" aria-label={`Probabilities of ${variable.name}`}>
-        <table className="cpt">
-          <thead className="hidden">
-            <tr>
-              <th scope="col">{variable.parents.length ? "When" : "Rows"}</th>
-              <th scope="col">Learned, data and knowledge, for each state</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, MOST_ROWS).map((row, number) => {
-              const conditions = Object.entries(row.given).map(([parent, state]) => `${parent}=${state}`);
-              return (
-                <tr key={row.index}>
-                  <th scope="row">
-                    {conditions.map((each) => (
-                      <span key={each}>{each}</span>
-                    ))}
-                    <small>{row.observations === null ? "" : `${Math.round(row.observations)} rows`}</small>
-                  </th>
-                  <td>
-                    {variable.states.map((state, index) => (
-                      <Cell
-                        key={state}
-                        row={row}
-                        index={index}
-                        state={state}
-                        before={before?.[row.index]?.[index]}
-                        label={`P(${variable.name}=${state}${conditions.length ? ` | ${conditions.join(", ")}` : ""})`}
-                        pressed={cell?.name === variable.name && cell.row === number && cell.index === index}
-                        onClick={() => setCell({ name: variable.name, row: number, index })}
-                      />
-                    ))}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
+        <ul className="cpt">
+          {found.slice(0, most).map((row) => {
+            const conditions = conditionsOf(row);
+            return (
+              <li key={row.index}>
+                <p>
+                  {conditions.map((each) => (
+                    <span key={each}>{each}</span>
+                  ))}
+                  <small>{row.observations === null ? "" : rowsText(row.observations)}</small>
+                </p>
+                <div className="cells">
+                  {variable.states.map((state, index) => (
+                    <Cell
+                      key={state}
+                      row={row}
+                      index={index}
+                      state={state}
+                      before={before?.[row.index]?.[index]}
+                      label={`P(${variable.name}=${state}${conditions.length ? ` | ${conditions.join(", ")}` : ""})`}
+                      pressed={chosen === row && cell.index === index}
+                      onClick={() => setCell({ name: variable.name, row: row.index, index })}
+                    />
+                  ))}
+                </div>
+              </li>
+            );
+          })}
+          {found.length > most && (
+            <li>
+              <button type="button" onClick={() => setMost(most + 100)}>
+                Show more of {found.length.toLocaleString("en")}
+              </button>
+            </li>
+          )}
+          {!found.length && <li>No case is described by these words.</li>}
+        </ul>
       </div>
-      {rows.length > MOST_ROWS && <p className="hint">The first {MOST_ROWS} of {rows.length} configurations; the report has more.</p>}
       <p className="legend" aria-hidden="true">
-        <span className="key learned" /> learned <span className="key whisker" /> 95% interval <span className="key data" /> data{" "}
-        <span className="key allowed" /> allowed by knowledge{" "}
-        {before && (
-          <>
-            <span className="key before" /> the fit before (second number)
-          </>
-        )}
+        {[
+          ["learned", "learned"],
+          ["whisker", "95% interval"],
+          ["data", "data"],
+          ["allowed", "allowed by knowledge"],
+          ...(before ? [["before", "the fit before (second number)"]] : []),
+        ].map(([key, label]) => (
+          <span key={key}>
+            <span className={`key ${key}`} /> {label}
+          </span>
+        ))}
       </p>
       {chosen && (
         <div className="stating">
@@ -187,11 +209,16 @@ export function LookPanel() {
           {explanation.summary.map((each) => (
             <p key={each}>{each}</p>
           ))}
-          {explanation.notes.map((each) => (
-            <p key={each} className="hint">
-              {each}
-            </p>
-          ))}
+          {explanation.notes.length > 0 && (
+            <details>
+              <summary>How this was computed</summary>
+              {explanation.notes.map((each) => (
+                <p key={each} className="hint">
+                  {each}
+                </p>
+              ))}
+            </details>
+          )}
           <h3>What each statement did</h3>
           <ul className="statements">
             {explanation.statements.map((each) => (
@@ -201,8 +228,8 @@ export function LookPanel() {
                 </button>
                 <small>
                   {each.effect}
-                  {each.largest_change ? `; without it, a probability would change by ${percent(each.largest_change)}` : ""}
-                  {each.verdict ? `; the data ${each.verdict}` : ""}
+                  {each.largest_change ? `; without it, a probability would change by ${(100 * each.largest_change).toPrecision(2)} points` : ""}
+                  {each.verdict && !each.contradicted ? `; the data ${each.verdict}` : ""}
                 </small>
               </li>
             ))}
@@ -213,7 +240,7 @@ export function LookPanel() {
               <ol className="plain">
                 {explanation.next.slice(0, 6).map((each) => (
                   <li key={each.label}>
-                    {each.label} <small>seen {Math.round(each.observations ?? 0)} times so far</small>
+                    {each.label} <small>so far {rowsText(each.observations ?? 0)}</small>
                   </li>
                 ))}
               </ol>

@@ -5,9 +5,9 @@ import { useStudio } from "./store.js";
 
 const FIRST = "heart"; // for somebody who has never been here
 const ABOUT = {
-  heart: "Start here: a cardiologist's sentences and 220 patients",
+  heart: "Start here: a cardiologist's statements and 220 patients",
   "brain-tumour": "Metastatic cancer and coma: an oncologist's notes and a table",
-  asia: "The chest clinic, a textbook network, with statements but no table",
+  asia: "The chest clinic of the textbooks: statements, but no table",
   cooling: "A cooling loop and why it fails: an engineer's fault tree",
   lake: "Lakes, with a state that nobody sees",
 };
@@ -21,7 +21,7 @@ const SEPARATORS = [
 ];
 
 // How the file of a table is written, with its first rows as they would be read.
-function Written({ table, format, setFormat }) {
+function Written({ table, format, setFormat, setProblem }) {
   const [found, setFound] = useState(null);
   useEffect(() => {
     let wanted = true;
@@ -34,6 +34,7 @@ function Written({ table, format, setFormat }) {
       wanted = false;
     };
   }, [table, JSON.stringify(format)]);
+  useEffect(() => setProblem(found?.problem ?? ""), [found, setProblem]);
   if (!table || !found) return null;
   const change = (part) => setFormat({ ...format, ...part });
   return (
@@ -121,13 +122,24 @@ export function OpenDialog() {
   const dialog = useRef(null);
   const state = useStudio((s) => s.state);
   const opened = useStudio((s) => s.opened);
-  const { open, upload, show } = useStudio.getState();
-  const [model, setModel] = useState("");
+  const error = useStudio((s) => s.error);
+  const { open: openFiles, upload, show } = useStudio.getState();
+  const [busy, setBusy] = useState("");
+  // Where a table is missing, it is most likely wanted for the knowledge that is open.
+  const [model, setModel] = useState(opened && !opened.table ? (opened.network ?? opened.knowledge) : "");
   const [table, setTable] = useState("");
+  const [problem, setProblem] = useState("");
   const [format, setFormat] = useState({});
   useEffect(() => {
+    show({ error: "" });
     dialog.current.showModal();
-  }, []);
+    useStudio.getState().refreshFiles();
+  }, [show]);
+  const open = async (request, what) => {
+    setBusy(`Opening ${what} …`);
+    await openFiles(request);
+    setBusy("");
+  };
   const chooseTable = (name) => {
     setTable(name);
     setFormat({});
@@ -135,13 +147,17 @@ export function OpenDialog() {
   const take = async (event, kind) => {
     const file = event.target.files[0];
     if (!file) return;
+    setBusy(`Copying ${file.name} …`);
     const name = await upload(file);
+    setBusy("");
     if (!name) return;
     await useStudio.getState().refreshFiles();
     if (kind === "model") setModel(name);
     else chooseTable(name);
   };
-  const { knowledge, networks, tables } = state.files;
+  const { knowledge, networks, tables, unsaved } = state.files;
+  const isNew = (name) => !knowledge.includes(name) && !networks.includes(name);
+  const fresh = [...new Set([...unsaved, ...(model ? [model] : [])])].filter(isNew);
   return (
     <dialog
       ref={dialog}
@@ -156,24 +172,29 @@ export function OpenDialog() {
         <ul className="examples">
           {[...state.examples].sort((a, b) => (b === FIRST) - (a === FIRST)).map((name) => (
             <li key={name}>
-              <button type="button" onClick={() => open({ example: name })}>
+              <button type="button" className={name === FIRST && !model && !table ? "first" : ""} disabled={Boolean(busy)} onClick={() => open({ example: name }, name)}>
                 <b>{name}</b>
                 <span>{ABOUT[name] ?? ""}</span>
               </button>
             </li>
           ))}
         </ul>
-        <p className="hint">Its files are copied into {state.folder}, where you can change them.</p>
+        <p className="hint">The files of an example are copied into {state.folder}, where you can change them.</p>
       </section>
       <section>
         <h3>With your files</h3>
         <div className="row">
           <label>
-            Knowledge or network
+            Knowledge or network (.credo, .bif, …)
             <select value={model} onChange={(event) => setModel(event.target.value)}>
               <option value="">none: start with an empty text</option>
               {[...knowledge, ...networks].map((name) => (
                 <option key={name}>{name}</option>
+              ))}
+              {fresh.map((name) => (
+                <option key={name} value={name}>
+                  {name} (not saved yet)
+                </option>
               ))}
             </select>
           </label>
@@ -184,7 +205,7 @@ export function OpenDialog() {
         </div>
         <div className="row">
           <label>
-            Table
+            Table (.csv, .xlsx, …)
             <select value={table} onChange={(event) => chooseTable(event.target.value)}>
               <option value="">none</option>
               {tables.map((name) => (
@@ -197,9 +218,14 @@ export function OpenDialog() {
             <input type="file" accept=".csv,.tsv,.txt,.xlsx,.xlsm,.parquet,.gz" onChange={(e) => take(e, "table")} />
           </label>
         </div>
-        <Written table={table} format={format} setFormat={setFormat} />
+        <Written table={table} format={format} setFormat={setFormat} setProblem={setProblem} />
+        {error && (
+          <p className="problem" role="alert">
+            {error}
+          </p>
+        )}
         <div className="row">
-          <button type="button" className="primary" onClick={() => open({ model, table, format })}>
+          <button type="button" className={model || table ? "primary" : ""} disabled={Boolean(busy || problem)} onClick={() => open({ model, table, format }, model || table || "an empty text")}>
             {model || table ? "Open these" : "Start from nothing"}
           </button>
           {opened && (
@@ -207,6 +233,7 @@ export function OpenDialog() {
               Cancel
             </button>
           )}
+          <span role="status">{busy}</span>
         </div>
       </section>
     </dialog>

@@ -44,6 +44,7 @@ class EMOptions:
     ----------
     starts : int
         From how many starting points EM is run; the best result is kept.
+        One is enough for `posterior` where at least half of the values of every variable are there.
     max_iterations : int
         How many E-steps each start may take.
     tolerance : float
@@ -143,7 +144,9 @@ class PosteriorOptions:
     thinning : int
         Sweeps from one draw that is kept to the next.
     max_draws : int
-        Draws of each chain up to which it goes on while some numbers have not mixed; at least `draws`.
+        Draws of each chain up to which it goes on while some numbers have not mixed; at least `draws`. If they still
+        have not, and this is more than `draws`, every second draw is dropped and the chain goes on with more sweeps
+        from one draw to the next, up to four times as long, unless that would take more than about half a minute.
 
     Raises
     ------

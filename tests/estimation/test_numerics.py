@@ -41,6 +41,19 @@ def test_the_unit_of_a_statement_changes_nothing(method: str, confidence: str) -
             assert other.binding()["gain_per_point"][0] * unit == pytest.approx(gain)
 
 
+@pytest.mark.parametrize("tiny", ["1e-8", "1e-9", "1e-10"])
+def test_what_is_below_the_precision_of_a_program_moves_nothing_else(tiny: str) -> None:
+    """Nearly an equality: P(b=y | a=y) is 1, and P(b=y | a=n), of which a trace is left in it, is free."""
+    with np.errstate(**LOUD):
+        found = credo.fit(NET, DATA, f"{tiny}*P(b=y | a=n) + P(b=y | a=y) >= 1", method="posterior")
+        other = credo.fit(NET, DATA, f"P(b=n | a=y) <= {tiny}*P(b=n | a=n)", method="posterior")
+    for each in (found, other):
+        assert each.network.cpt_array("b")[1, 1] == pytest.approx(1.0, abs=1e-7)
+        assert 0.3 < each.network.cpt_array("b")[0, 1] < 0.7
+    wide = credo.fit(NET, DATA, "P(b=y | a=y) >= P(b=y | a=n)\nP(b=y | a=y) - P(b=y | a=n) <= 1e-7", method="posterior")
+    assert 0.3 < wide.network.cpt_array("b")[0, 1] < 0.7
+
+
 def test_multipliers_are_those_of_the_bound_as_it_is_written() -> None:
     """max 5 log p + 5 log(1 − p) s.t. 3p ≤ 0.9: (5/0.3 − 5/0.7)/3 a unit of 0.9."""
     fit = credo.fit(NET, DATA, "3*P(b=y | a=y) <= 0.9", method="cml")

@@ -277,6 +277,8 @@ def test_decimal_commas_are_to_be_declared(bins: dict[str, list[float]] | None) 
         ([*map(str, range(20)), "<5"], 'holds numbers, but also "<5". Write a number there, or leave the cell empty'),
         ([f"{i},5" for i in range(20)], 'holds numbers with a comma, such as "0,5". Write them with a decimal point.'),
         ([*map(str, range(20)), "2,5"], 'holds numbers with a comma, such as "2,5"'),
+        (["0,5", "1", "2"], 'holds numbers with a comma, such as "0,5"'),
+        (["133,5", "120,0"] * 10, 'holds numbers with a comma, such as "120,0"'),
         ([1.0, float("inf")], "is measured, but row 2 holds inf"),
         ([[1], [2]], "holds values of the type List"),
     ],
@@ -293,7 +295,7 @@ def test_a_table_without_a_usable_column() -> None:
 
 def test_some_texts_among_few_numbers_are_categories() -> None:
     assert Network.from_data(pl.DataFrame({"x": ["0", "1", "2", "3+"]})).states("x") == ("0", "1", "2", "3+")
-    assert Network.from_data(pl.DataFrame({"x": ["0,5", "1", "2"]})).states("x") == ("1", "2", "0,5")
+    assert Network.from_data(pl.DataFrame({"x": ["1,0", "1", "2"]})).states("x") == ("1", "2", "1,0")
 
 
 def test_states_make_any_column_a_variable() -> None:

@@ -255,6 +255,7 @@ def test_a_frame_with_levels_of_columns_is_refused() -> None:
     frame = pd.DataFrame([["no", "yes"]], columns=pd.MultiIndex.from_tuples([("x", "a"), ("x", "b")]))
     with pytest.raises(DataError, match="No column of the table is a variable"):
         read_table(Network({"a": ["no", "yes"]}), frame)
+    assert list(Network.from_data(frame).names) == ["('x', 'a')", "('x', 'b')"]
 
 
 def test_half_a_character_is_refused() -> None:

@@ -77,6 +77,8 @@ def test_a_removed_variable_leaves_statements_as_comments() -> None:
 def test_the_only_parent_removed_leaves_its_children() -> None:
     changed = editing.remove_variable("variables a, b, c: 0, 1\nb, c depend on a", "a")
     assert set(network(changed).names) == {"b", "c"}
+    assert editing.remove_variable("variables a, b: 0, 1\nb depends on a", "a") == "variable b: 0, 1"
+    assert editing.remove_variable("b, c depend on a", "a") == "variables b, c"
 
 
 def test_an_arc_is_added_to_its_line_or_as_a_line() -> None:

@@ -1,4 +1,4 @@
-"""Connected components, against SciPy."""
+"""Connected components, against SciPy; ancestors and what is not d-separated, by hand."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components as components
 
-from credo.model.graphs import connected_components
+from credo.model.graphs import ancestors, connected_components, reached_families
 
 
 def test_random_graphs() -> None:
@@ -27,3 +27,19 @@ def test_nothing() -> None:
     none = np.zeros(0, dtype=np.int64)
     assert connected_components(none, none, 0).tolist() == []
     assert connected_components(none, none, 2).tolist() == [0, 1]
+
+
+# a → b → c ← d → e
+PARENTS = {"a": [], "b": ["a"], "c": ["b", "d"], "d": [], "e": ["d"]}
+
+
+def test_ancestors() -> None:
+    assert ancestors(PARENTS, ["c"]) == {"a", "b", "c", "d"}
+    assert ancestors(PARENTS, ["c"], cut=["b"]) == {"b", "c", "d"}
+    assert ancestors({"b": ["a"]}, ["b"]) == {"a", "b"}
+
+
+def test_cpts_that_are_not_d_separated() -> None:
+    assert reached_families(PARENTS, ["a"], ["a", "e"], ["e"]) == {"a"}
+    assert reached_families(PARENTS, ["a"], ["a", "c"], ["c"]) == {"a", "b", "c", "d"}  # a collider that is known
+    assert reached_families(PARENTS, ["a"], ["a", "b", "c"], ["b", "c"]) == {"a", "b"}

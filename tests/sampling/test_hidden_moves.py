@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from credo.estimation.prepare import prepare_model
 from credo.kernels.sampler_arrays import ChainState
+from credo.knowledge import knowledge_for
+from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.sampling import hidden_moves as module
 from credo.sampling.distributions import Hyperparameters, arrays_of, sampled_distributions
+from credo.sampling.general_updates import GeneralRegion, general_updates, with_general_blocks
 from credo.sampling.hidden_moves import HiddenMoves, hidden_moves, move_hidden
 from credo.sampling.missing_values import augmentation_of
+from credo.statistics.general_statements import GeneralStatements
 from tests.helpers.completions import exact_posterior, missing_values
 
 FIXED = Hyperparameters(uniform_strengths=(2.0,), pooled_strengths=())
@@ -49,6 +54,42 @@ def test_alone_they_leave_the_exact_posterior_of_what_they_move(line: Network) -
         found = np.array(drawn)[200:, place[cell]]
         assert found.mean() == pytest.approx(every[near, cell].mean(), abs=0.04)
         assert found.std() == pytest.approx(every[near, cell].std(), rel=0.08)
+
+
+def test_statements_about_any_probability_hold_after_every_move(line: Network) -> None:
+    """P(c=yes) ≥ 0.6 reaches all CPTs, and so binds what is moved: against weighted draws that satisfy it."""
+    constraints = prepare_model(knowledge_for(line, "P(c=yes) >= 0.6")).constraints
+    start = np.array([0.5, 0.5, *[0.5] * 4, *[0.3, 0.7] * 2])
+    region = GeneralRegion(GeneralStatements.of(constraints, line), start)
+    blocks = with_general_blocks((), region, Layout.of(line))
+    missing = missing_values(line, ROWS)
+    sampled = sampled_distributions(line, line.names, missing.prepared.observed, blocks, None, missing)
+    augmentation = augmentation_of(missing, sampled, compiled=True)
+    assert hidden_moves(sampled, augmentation, None, blocks) is None
+    moves = hidden_moves(sampled, augmentation, general_updates(region, sampled, blocks, None), blocks)
+    assert moves is not None
+    own = start[sampled.parameters()]
+    arrays = arrays_of(sampled, own, np.zeros(5, dtype=np.bool_), FIXED)
+    state = ChainState(own.copy(), np.zeros(5, np.int64), np.full(6, 0.5), np.ones((3, 1)), np.ones(1))
+    rng, drawn = np.random.default_rng(0), np.empty((2500, 10))
+    tried, accepted = np.zeros((2, 5), dtype=np.int64)
+    for draw in drawn:
+        move_hidden(moves, arrays, state, rng, tried, accepted)
+        draw[sampled.parameters()] = state.theta
+    exact = exact_posterior(line, ROWS)
+    every = exact.draw(100_000, np.random.default_rng(1))
+    every = every[np.abs(every[:, 1] - 0.5) < 0.05]
+
+    def probability(cells: np.ndarray) -> np.ndarray:
+        hidden = cells[:, :1] * cells[:, 2:4] + cells[:, 1:2] * cells[:, 4:6]
+        return np.asarray((hidden * cells[:, [7, 9]]).sum(axis=1))
+
+    assert probability(drawn).min() >= 0.6
+    every = every[probability(every) >= 0.6]
+    for name, configuration in (("b", 0), ("b", 1), ("c", 0), ("c", 1)):
+        cell = exact.layout.index(name, configuration, 1)
+        assert drawn[200:, cell].mean() == pytest.approx(every[:, cell].mean(), abs=0.04)
+        assert drawn[200:, cell].std() == pytest.approx(every[:, cell].std(), rel=0.1)
 
 
 def test_proposals_that_are_never_accepted_end(line: Network, monkeypatch: pytest.MonkeyPatch) -> None:

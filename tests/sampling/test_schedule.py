@@ -10,9 +10,10 @@ import pytest
 
 from credo.kernels import threads
 from credo.sampling import compiled_chains
+from credo.sampling import posterior as posterior_module
 from credo.sampling.compiled_chains import CompiledChains
 from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains
-from credo.sampling.distributions import Hyperparameters, arrays_of, sampled_distributions
+from credo.sampling.distributions import Draws, Hyperparameters, appended, arrays_of, sampled_distributions
 from credo.sampling.region import geometry_of, region_of
 from credo.sampling.schedule import needed_effort, schedule_of
 from credo.types import Indices
@@ -103,3 +104,36 @@ def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
         np.testing.assert_array_equal(found[0].draws, other.draws)
         np.testing.assert_array_equal(found[0].means["x"], other.means["x"])
         np.testing.assert_array_equal(found[0].cpt_weights, other.cpt_weights)
+
+
+def test_chains_go_on_with_fewer_draws_from_more_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing mixes well enough: 120 draws become 60 and grow again, of twice and then four times as many sweeps."""
+    made: list[tuple[int, int]] = []
+    original = CompiledChains.stage
+
+    def stage(self: CompiledChains, count: int, thinning: int, *given: object) -> Draws:
+        made.append((count, thinning))
+        return original(self, count, thinning, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(CompiledChains, "stage", stage)
+    monkeypatch.setattr(posterior_module, "LARGEST_R_HAT", 0.0)
+    block, counts = random_block(1, (3, 3, 3), 6), np.ones((5, 3))
+    found = learn(counts, (block,), draws=60, max_draws=120, seed=3, compiled=True)
+    assert made[2:] == [(30, 1)] * 4 + [(30, 2)] * 2 + [(30, 4)] * 2
+    assert found.draws.shape[1] == 120
+    made.clear()
+    learn(counts, (block,), draws=60, max_draws=60, seed=3, compiled=True)
+    assert made[2:] == [(30, 1)] * 2
+
+
+def test_averages_weigh_stages_by_their_sweeps() -> None:
+    def stage(value: float, sweeps: int) -> Draws:
+        none = np.zeros((1, 4, 0))
+        return Draws(
+            none, none.astype(np.int8), none, none, np.full((1, 1, 2), value), np.full(2, value), np.array([sweeps])
+        )
+
+    both = appended((stage(1.0, 4).every_second(), stage(4.0, 8)))
+    assert both.count == 6
+    np.testing.assert_allclose(both.mean, 3.0)
+    np.testing.assert_allclose(both.second, 3.0)

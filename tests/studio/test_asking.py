@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
+from datetime import date
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from credo.studio import session as session_module
 from credo.studio.opening import fit_file
+from credo.studio.scored_table import ScoredTable, scored_table
+from credo.studio.table import OpenTable
 from tests.helpers.amounts import seeds
 from tests.studio.harness import Studio, started, wait_for
 
@@ -46,6 +52,51 @@ def test_a_table_is_scored_and_can_be_had_as_a_file(learned: Studio) -> None:
     answer = learned.get("/api/predictions")
     assert len(answer.text.splitlines()) == 221
     assert answer.headers["content-disposition"].startswith("attachment")
+    place = found["columns"].index("disease=1")
+    best = learned.post("/api/predict", {"targets": ["disease"], "by": "disease=1"}).json()
+    probabilities = [row[place] for row in best["rows"]]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert found["rows"][best["numbers"][0] - 1] == best["rows"][0]
+
+
+def test_scores_stand_beside_every_kind_of_cell_and_a_spreadsheet_runs_none(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "disease=1": [0.2, 0.9, None],
+            "=cmd()": ["=cmd()", "-3", "@sum"],
+            "when": [date(2026, 1, 2), None, None],
+            "dose": [float("nan"), float("inf"), -1.5],
+            "ward": pl.Series(["+x", "b", "b"], dtype=pl.Categorical),
+        }
+    )
+    table = ScoredTable(frame, 1)
+    found = table.first_rows(2, "disease=1")
+    json.dumps(found, allow_nan=False)
+    assert found["numbers"] == [2, 1]
+    assert found["rows"][1] == [0.2, "=cmd()", "2026-01-02", "nan", "+x"]
+    table.write(tmp_path / "scores.csv")
+    lines = (tmp_path / "scores.csv").read_text(encoding="utf-8").splitlines()
+    assert lines == [
+        "disease=1,'=cmd(),when,dose,ward",
+        "0.2,'=cmd(),2026-01-02,NaN,'+x",
+        "0.9,-3,,inf,b",
+        ",'@sum,,-1.5,b",
+    ]
+
+
+def test_a_column_that_is_called_like_a_score_is_kept(learned: Studio) -> None:
+    session = learned.session
+    frame = pl.read_csv(learned.folder / "patients.csv").with_columns(pl.lit("x").alias("disease=1"))
+    frame.write_csv(learned.folder / "odd.csv")
+    table = scored_table(session.require_fit(), OpenTable(learned.folder / "odd.csv"), ["disease"])
+    assert table.frame.columns[-1] == "disease=1 (in the table)"
+
+
+def test_what_breaks_in_the_studio_itself_is_a_message(target: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "bars_data", lambda *_: 1 / 0)
+    answer = target.post("/api/marginals")
+    assert answer.status_code == 500
+    assert "Your text is kept" in answer.json()["error"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -16,8 +17,9 @@ import pytest
 import credo
 from credo.shipped import example, example_names
 from credo.studio.check_process import UNCHANGED, Checker
-from credo.studio.folder import draft_of, read_draft, write_draft
+from credo.studio.folder import Folder, draft_of, read_draft, write_draft
 from credo.studio.serving import common_folder, serve
+from credo.studio.session import Session
 from credo.studio.table import OpenTable
 from tests.studio.harness import Studio, started, wait_for
 
@@ -151,6 +153,25 @@ def test_a_studio_that_was_killed_leaves_the_draft(heart: Path) -> None:
         opened = studio.get("/api/state").json()["opened"]
         assert opened["text"] == saved + "# more\n"
         assert "not saved last time" in opened["notice"]
+
+
+def test_a_text_that_was_never_saved_is_found_after_the_studio_was_killed(studio: Studio) -> None:
+    opened = studio.post("/api/open", {}).json()["opened"]
+    assert opened["knowledge"] == "knowledge.credo"
+    assert studio.post("/api/open", {"model": "knowledge.credo"}).status_code == 200  # what is open can be kept open
+    studio.change("variable a: no, yes\n")
+    assert studio.get("/api/state").json()["files"]["unsaved"] == ["knowledge.credo"]
+
+    async def text_in_another_studio() -> str:
+        session = Session(Folder(studio.folder))
+        await session.open_named({"model": "knowledge.credo", "table": "patients.csv"})
+        await session.close()
+        return session.require_opened().document.text
+
+    assert asyncio.run(text_in_another_studio()) == "variable a: no, yes\n"
+    studio.post("/api/save")
+    files = studio.get("/api/state").json()["files"]
+    assert (files["unsaved"], "knowledge.credo" in files["knowledge"]) == ([], True)
 
 
 def test_a_file_that_changed_elsewhere_is_not_hidden_by_a_draft(heart: Path) -> None:

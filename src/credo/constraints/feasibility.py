@@ -83,7 +83,7 @@ def _interior_of(block: Block, members: Numbers) -> Interior | None:
     cost = np.zeros(size + 1)
     cost[-1] = -1.0
     bounds = np.concatenate((nothing, [-1.0])), np.ones(size + 1)
-    point = _solved(cost, bounds, matrix, (lower, upper))
+    point = solved(cost, bounds, matrix, (lower, upper))
     if point is None or point[-1] < -FEASIBILITY_TOLERANCE:
         return None
     if point[-1] > NO_SLACK:
@@ -117,7 +117,7 @@ def _tight(block: Block, linear: LinearConstraints, members: Numbers, start: Num
     least = np.concatenate((np.zeros(size), [1.0], np.zeros(count + size)))
     most = np.concatenate((np.full(size + 1, 1.0 / NO_SLACK), np.where(linear.equality, 0.0, 1.0), np.ones(size)))
     assert len(cost) == columns
-    point = _solved(cost, (least, most), stacked(simplex, matrix, parameters), (lower, upper))
+    point = solved(cost, (least, most), stacked(simplex, matrix, parameters), (lower, upper))
     if point is None:  # HiGHS failed: take the point, and call tight what is tight there
         theta = start[:-1]
         slack = linear.bounds - linear.values(theta)
@@ -140,11 +140,11 @@ def least_relaxation(block: Block, constraints: Indices) -> float:
     upper = np.concatenate((ones, linear.bounds, np.full(count, np.inf)))
     cost = np.concatenate((np.zeros(size), [1.0]))
     columns = np.zeros(size + 1), np.concatenate((np.ones(size), [np.inf]))
-    point = _solved(cost, columns, stacked(simplex_constraints(block), above, below), (lower, upper))
+    point = solved(cost, columns, stacked(simplex_constraints(block), above, below), (lower, upper))
     return float("nan") if point is None else float(point[-1])
 
 
-def _solved(
+def solved(
     cost: Numbers, columns: tuple[Numbers, Numbers], matrix: SparseMatrix, bounds: tuple[Numbers, Numbers]
 ) -> Numbers | None:
     import highspy

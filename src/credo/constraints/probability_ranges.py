@@ -17,6 +17,7 @@ from credo.knowledge.expressions import Expression, Linear, Probability
 from credo.knowledge.names import SeveralStates, states_given
 from credo.knowledge.network_names import each_of, is_cpt_entry
 from credo.knowledge.statements import Approximation, Comparison, Statement
+from credo.model.graphs import ancestors
 from credo.model.network import Network
 
 MAX_CONFLICTS = 100  # between statements about one probability
@@ -30,7 +31,7 @@ EVERYTHING: Range = (0.0, 1.0)
 def ranges_of(statement: Statement, network: Network) -> dict[Probability, Range]:
     """The probabilities that a statement bounds by numbers, each in its standard form, with their ranges."""
     found: dict[Probability, Range] = {}
-    for left, right, low, high in _differences(statement):
+    for left, right, low, high in differences(statement):
         bounded = _single(left, right, network)
         if bounded is None:
             continue
@@ -60,22 +61,7 @@ def disjoint_ranges(
     return tuple(MinimalConflict(pair, (), inf) for pair in found)
 
 
-def provable_conflicts(
-    statements: Sequence[Statement], general: Iterable[int], network: Network, certain: Iterable[int] | None = None
-) -> tuple[MinimalConflict, ...]:
-    """Conflicts of `general` statements, by number, that need no search: with each other, and with those about CPTs.
-
-    `certain` are the numbers of the statements that take part; all if not given.
-    """
-    allowed = set(range(len(statements))) if certain is None else set(certain)
-    own = [number for number in general if number in allowed]
-    found = {each.statements: each for each in disjoint_ranges(statements, own, network)}
-    for conflict in _impossible_mixtures(statements, own, sorted(allowed), network):
-        found.setdefault(conflict, MinimalConflict(conflict, (), inf))
-    return tuple(found.values())
-
-
-def _impossible_mixtures(
+def impossible_mixtures(
     statements: Sequence[Statement], general: Sequence[int], certain: Sequence[int], network: Network
 ) -> list[tuple[int, ...]]:
     """Statements that no mixture of a CPT's distributions satisfies, with those that bound each of these.
@@ -103,7 +89,7 @@ def _impossible_mixtures(
             if name not in entries or term.further or term.alone or name in network.forms:
                 continue
             conditions = {name: states_given(state) for name, state in term.given}
-            if set(conditions) & _descendants(network, name) or term.each:
+            if term.each or name in ancestors(network.parents, conditions):
                 continue
             reasons = _bounding(network, name, frozenset(term.states), conditions, (low, high), entries[name])
             if reasons is not None:
@@ -145,15 +131,6 @@ def _bounding(
         else:
             return reasons
     return None
-
-
-def _descendants(network: Network, name: str) -> set[str]:
-    """A variable and all of its descendants."""
-    found, size = {name}, 0
-    while len(found) > size:
-        size = len(found)
-        found |= {each for each in network.names if found.intersection(network.parents[each])}
-    return found
 
 
 def standard_form(term: Probability, network: Network) -> tuple[Probability, bool]:
@@ -225,7 +202,7 @@ def _impossible_parts(
     return found
 
 
-def _differences(statement: Statement) -> list[tuple[Expression, Expression, float, float]]:
+def differences(statement: Statement) -> list[tuple[Expression, Expression, float, float]]:
     """Pairs of sides whose difference lies between two numbers."""
     if isinstance(statement, Approximation):
         return [(statement.left, statement.right, -statement.within, statement.within)]

@@ -86,7 +86,8 @@ def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnVa
     ordered = sorted(rows_of, key=lambda cell: (numbers[cell] is None, numbers[cell] or 0.0, cell))
     odd = [cell for cell in ordered if numbers[cell] is None] if texts_are_numbers else []
     mostly_numbers = len(ordered) - len(odd) > max(MOST_WHOLE_NUMBERS, len(odd))
-    with_commas = len(ordered) > MOST_WHOLE_NUMBERS and all(map(_COMMA.fullmatch, odd))
+    fractions = [cell for cell in odd if cell.rpartition(",")[2].strip("0")]  # 133,5 is measured; 1,0 may be a label
+    with_commas = all(map(_COMMA.fullmatch, odd)) and (bool(fractions) or len(ordered) > MOST_WHOLE_NUMBERS)
     rows, odd_text = rows_of.total(), odd[0] if odd and (mostly_numbers or with_commas) else None
     doubtful = {cell: rows_of[cell] for cell in ordered if cell.casefold() in DOUBTFUL_TEXTS}
     return ColumnValues(column.name, rows, len(rows_of), tuple(ordered), None, False, has_dates, odd_text, doubtful)

@@ -303,9 +303,9 @@ def narwhals_frame(source: FrameLike) -> Any:
     import narwhals as nw
 
     native: Any = source
-    # pandas has numbers as names where none were given.
-    if hasattr(native, "rename") and not all(isinstance(name, str) for name in getattr(native, "columns", ())):
-        native = native.rename(columns=str)
+    # pandas has numbers as names where none were given, and tuples where columns have levels.
+    if hasattr(native, "set_axis") and not all(isinstance(name, str) for name in getattr(native, "columns", ())):
+        native = native.set_axis([str(name) for name in native.columns], axis="columns")
     try:
         return nw.from_native(native)
     except TypeError:

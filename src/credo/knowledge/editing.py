@@ -17,6 +17,7 @@ from credo.knowledge.parse import Parsed, parse
 from credo.knowledge.state_order import Order
 from credo.knowledge.statements import Statement, mentions_in, to_text
 from credo.knowledge.structure import structure_of
+from credo.model.graphs import ancestors
 from credo.model.network import Network
 
 LEFT_OUT = "# left out: "
@@ -109,7 +110,7 @@ def remove_variable(text: str, name: str) -> str:
             return (VariableDeclaration(children),)
         return (replace(declaration, children=children, parents=parents),) if children else _declared(parents)
 
-    return _rewritten("\n".join(lines), without)
+    return _without_needless(_rewritten("\n".join(lines), without))
 
 
 def add_arc(text: str, parent: str, child: str) -> str:
@@ -120,7 +121,7 @@ def add_arc(text: str, parent: str, child: str) -> str:
         raise NetworkError(f"{child} cannot depend on itself.")
     if parent in structure.parents.get(child, ()):
         raise NetworkError(f"{child} depends on {parent} already.")
-    if child in _ancestors(structure.parents, parent):
+    if child in ancestors(structure.parents, [parent]):
         raise NetworkError(f"{parent} depends on {child}: an arrow back would close a circle.")
     for declaration in parsed.declarations:
         if isinstance(declaration, DependenceDeclaration) and declaration.children == (child,):
@@ -206,17 +207,6 @@ def _declared(names: Sequence[str]) -> Sequence[Declaration]:
     return (VariableDeclaration(tuple(names)),) if names else ()
 
 
-def _ancestors(parents: object, name: str) -> set[str]:
-    found: set[str] = set()
-    waiting = [name]
-    while waiting:
-        for parent in parents.get(waiting.pop(), ()):  # type: ignore[attr-defined]
-            if parent not in found:
-                found.add(parent)
-                waiting.append(parent)
-    return found
-
-
 def _check_states(name: str, states: Sequence[str]) -> None:
     if any(not state.strip() for state in states):
         raise NetworkError(f"A state of {name} has no name.")
@@ -260,13 +250,17 @@ def _without_needless(text: str) -> str:
     structure, _ = structure_of(parsed.declarations, parsed.statements)
     stated = mentions_in(parsed.statements)
 
+    lines = {name: {each.span.line for each, _ in found if each.span} for name, found in structure.mentions.items()}
+
     def needed(declaration: Declaration) -> Sequence[Declaration]:
-        if not isinstance(declaration, VariableDeclaration) or declaration.states or len(declaration.variables) > 1:
+        if not isinstance(declaration, VariableDeclaration) or declaration.states:
             return (declaration,)
-        (name,) = declaration.variables
         assert declaration.span is not None
-        others = [each for each, _ in structure.mentions[name] if each.span.line != declaration.span.line]
-        return () if others or name in stated else (declaration,)
+        needless = [name for name in declaration.variables if name in stated or lines[name] != {declaration.span.line}]
+        for name in needless:
+            lines[name].discard(declaration.span.line)  # so that one of two such lines stays
+        rest = tuple(name for name in declaration.variables if name not in needless)
+        return (replace(declaration, variables=rest),) if rest else ()
 
     return _rewritten(text, needed)
 

@@ -183,7 +183,8 @@ def _statements_and_findings(fit: FitResult) -> list[RenderableType]:
     if violated := [each for each in violated_statements(fit) if each.statement.number not in doubted]:
         rows = [(each.statement.place, each.statement.text, f"{each.amount:.3g}") for each in violated]
         parts += ["", _statement_table("Statements that the result does not satisfy", "missed by", rows)]
-    if others := other_findings(fit):
+    # By which algorithm a group of statements was solved is for the details of a report.
+    if others := [finding for finding in other_findings(fit) if finding.kind != "solver"]:
         parts.append(Text("\nWhat you should know", style="bold"))
         parts += [Text(f"• {_shortened(str(finding))}") for finding in others[:FEW_FINDINGS]]
         if len(others) > FEW_FINDINGS:

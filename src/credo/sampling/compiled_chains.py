@@ -87,7 +87,9 @@ class CompiledChains:
         self.wide_generators = [
             np.random.default_rng([self.seed, chain, len(self.wide)]) for chain in range(self.chains)
         ]
-        self.hidden = None if self.missing is None else hidden_moves(self.sampled, self.missing)
+        self.hidden = (
+            None if self.missing is None else hidden_moves(self.sampled, self.missing, self.general, self.region.blocks)
+        )
         self.proposals = np.zeros((2, self.chains, len(self.sampled.numbers)), dtype=np.int64)
         self.first_counts = {}
         if self.missing is not None:
@@ -164,7 +166,7 @@ class CompiledChains:
         """
         sweep = self.sweep_updates
         drawing = 0 if self.missing is None else self.missing.updates
-        drawing *= 1 if self.hidden is None else 1 + self.hidden.proposals
+        drawing = round(drawing * (1.0 if self.hidden is None else 1.0 + self.hidden.cost))
         step = 1 if self.wide else max(1, STEP_UPDATES // max(1, self.chains * thinning * (sweep + drawing)))
         if self.geometry is None or self.geometry[0] is not self.region:
             self.geometry = self.region, geometry_of(self.region.blocks, self.region.parts)
@@ -186,7 +188,7 @@ class CompiledChains:
                     update_wide(self.wide, self.arrays, own, generator)
             outs = theta[:, now], component[:, now], means[:, now], weights[:, now], moments[part]
             self._step(geometry, schedule, thinning, outs)
-            lengths[part] += now.stop - start
+            lengths[part] += (now.stop - start) * thinning
             step_done(now.stop - start)
         self.spent += count * thinning * self.effort
         self.updates += self.chains * count * thinning * sweep
@@ -194,7 +196,7 @@ class CompiledChains:
         made = lengths > 0
         if self.missing is not None:
             moments = moments[:, :, :, :0]  # draws of all parameters are kept instead
-        averages = moments[made][:, :, 0].swapaxes(0, 1) / (lengths[made] * thinning)[:, None]
+        averages = moments[made][:, :, 0].swapaxes(0, 1) / lengths[made][:, None]
         squares = moments[:, :, 1].sum(axis=(0, 1)) / (self.chains * count * thinning)
         return Draws(theta, component, means, weights, averages, squares, lengths[made])
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
-from credo.constraints.feasibility import Interior
+from credo.constraints.feasibility import NO_SLACK, Interior
 from credo.types import Flags, Indices, Numbers
 
 if TYPE_CHECKING:
@@ -70,9 +70,10 @@ def directions(
     linear = block.linear
     equal = linear.hard & linear.equality
     equal[interior.tight_constraints] = True
-    equalities, targets = _equalities(block, linear.take(equal), interior.zero_parameters)
     fixed = np.zeros(block.size, dtype=np.bool_)
     fixed[interior.zero_parameters] = True
+    kept = _without_traces(linear.take(equal), np.where(fixed, 0.0, interior.point))
+    equalities, targets = _equalities(block, kept, interior.zero_parameters)
     inequalities = _distinct_inequalities(block, linear.take(linear.hard & ~equal))
     moves, chances, rays = _moves(block, inequalities, equalities, fixed, with_rays)
     extras = _extras(block, soft_weight)
@@ -177,6 +178,19 @@ def _equalities(block: Block, linear: LinearConstraints, zeros: Indices) -> tupl
     pinned = csr_array((np.ones(len(zeros)), zeros, np.arange(len(zeros) + 1)), shape=(len(zeros), block.size))
     matrix = csr_array(vstack([linear.matrix(block.size), pinned, sums], format="csr"))
     return matrix, np.concatenate((linear.bounds, np.zeros(len(zeros)), np.ones(len(touched))))
+
+
+def _without_traces(linear: LinearConstraints, point: Numbers) -> LinearConstraints:
+    """Equalities without what is below the precision of a program: 1e-9·θ₁ + θ₂ = 1 says nothing about θ₁."""
+    owners = linear.entry_constraints
+    largest = np.maximum.reduceat(np.abs(linear.coefficients), linear.starts[:-1]) if len(linear) else np.zeros(0)
+    traces = np.abs(linear.coefficients) < NO_SLACK * largest[owners]
+    if not traces.any():
+        return linear
+    without = replace(linear, coefficients=np.where(traces, 0.0, linear.coefficients))
+    changed = np.zeros(len(linear), dtype=np.bool_)
+    changed[owners[traces]] = True
+    return replace(without, bounds=np.where(changed, without.values(point), linear.bounds))
 
 
 def _compared(block: Block, equalities: LinearConstraints) -> Flags:

@@ -229,7 +229,7 @@ class Draws:
     weights: Numbers  # (chains, draws, families, components)
     first: Numbers  # (chains, parts, parameters elsewhere) E θ given all else, averaged over every sweep of a part
     second: Numbers  # (parameters elsewhere,) E θ², of all
-    lengths: Indices  # (parts,) how many draws each part has
+    lengths: Indices  # (parts,) how many sweeps each part has
 
     @property
     def count(self) -> int:
@@ -240,6 +240,16 @@ class Draws:
     def mean(self) -> Numbers:
         """E θ of parameters elsewhere, averaged over all parts of all chains."""
         return np.asarray(np.einsum("cpi,p->i", self.first, self.lengths / self.lengths.sum()) / len(self.first))
+
+    def every_second(self) -> Draws:
+        """The same with every second draw alone; averages are those of all sweeps."""
+        return replace(
+            self,
+            theta=self.theta[:, 1::2],
+            component=self.component[:, 1::2],
+            means=self.means[:, 1::2],
+            weights=self.weights[:, 1::2],
+        )
 
     def in_parts(self, count: int) -> Draws:
         """The same with parts that follow each other put together, so that at most `count` are left."""
@@ -257,13 +267,13 @@ def appended(stages: Sequence[Draws]) -> Draws:
     """The draws of stages that follow each other as those of one."""
     if len(stages) == 1:
         return stages[0]
-    shares = np.array([stage.count for stage in stages]) / sum(stage.count for stage in stages)
+    sweeps = np.array([stage.lengths.sum() for stage in stages], dtype=np.float64)
     return Draws(
         np.concatenate([stage.theta for stage in stages], axis=1),
         np.concatenate([stage.component for stage in stages], axis=1),
         np.concatenate([stage.means for stage in stages], axis=1),
         np.concatenate([stage.weights for stage in stages], axis=1),
         np.concatenate([stage.first for stage in stages], axis=1),
-        np.asarray(shares @ np.stack([stage.second for stage in stages]), dtype=np.float64),
+        np.asarray(sweeps @ np.stack([stage.second for stage in stages]) / sweeps.sum(), dtype=np.float64),
         np.concatenate([stage.lengths for stage in stages]),
     )

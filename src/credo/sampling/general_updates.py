@@ -17,10 +17,11 @@ from credo.constraints.blocks import Block, starts_of
 from credo.constraints.constraint_set import NO_CONSTRAINTS
 from credo.errors import CredoError
 from credo.kernels.sampler_arrays import CliqueTree, GeneralArrays, Geometry, Underway
+from credo.model.graphs import ancestors
 from credo.model.layout import Layout
 from credo.sampling.distributions import SampledDistributions
 from credo.sampling.region import Region
-from credo.statistics.general_statements import GeneralStatements, ancestors, excesses_of
+from credo.statistics.general_statements import GeneralStatements, excesses_of
 from credo.statistics.inference.clique_tree import clique_tree
 from credo.types import Flags, Indices, Numbers
 
@@ -47,6 +48,7 @@ class GeneralUpdates:
     families: tuple[str, ...]  # of the tree
     groups: Flags  # (groups,) which are updated here
     family_of: Indices  # (parameters,) the CPT in the tree of each sampled parameter, −1: of none that is updated
+    drawn: DrawnGeneral  # the statements at draws
 
     def with_moves(self, geometry: Geometry) -> GeneralArrays:
         """The arrays with the moves of a geometry that stay within one CPT."""
@@ -125,7 +127,7 @@ def general_updates(
     position = {name: number for number, name in enumerate(network.names)}
     named = sorted({name for allowed in statements.sums for name, _ in allowed}, key=position.__getitem__)
     reached = set(statements.families) & set(sampled.names)
-    families = sorted(ancestors(network, [*named, *reached]), key=position.__getitem__)
+    families = sorted(ancestors(network.parents, [*named, *reached]), key=position.__getitem__)
     sizes = [len(variable.states) for variable in network.variables]
     shapes = [network.shape(name) for name in families]
     starts = starts_of([prod(shape) for shape in shapes])
@@ -163,6 +165,7 @@ def general_updates(
         tuple(families),
         reached_groups(blocks, general),
         family_of,
+        DrawnGeneral.of(general, blocks),
     )
 
 
@@ -287,6 +290,13 @@ class DrawnGeneral:
         """For draws of the parameters of these blocks, in their order."""
         parameters = [block.parameters for block in blocks]
         return cls(region, np.concatenate(parameters) if parameters else np.zeros(0, dtype=np.int64))
+
+    def all_hold(self, theta: Numbers) -> bool:
+        """Whether every statement holds at a point, (parameters of blocks,), equalities as closely as in draws."""
+        whole, statements = self.region.start.copy(), self.region.statements
+        whole[self.columns] = theta
+        excess = statements.excess(whole) - np.where(statements.equality, EQUALITY_WIDTH, 0.0)
+        return bool((excess <= 0.0).all())
 
     def true(self, theta: Numbers, numbers: Sequence[int]) -> Flags:
         """Which of these statements hold at points, (points, parameters of blocks): (statements, points)."""

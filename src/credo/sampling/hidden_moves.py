@@ -11,19 +11,23 @@ and accepted by the Metropolis-Hastings ratio, in which missing values are summe
     P(rows | θ') / P(rows | θ) · Π_k (θ_dk / θ'_dk)^(a·N_k)
 
 Rows are completed afterwards. A family of ten causes, of which 200 rows say little, had seven effective draws of 1,000
-in each of four chains without these moves. Distributions whose proposals were hardly ever accepted during the warm-up
-are left alone from then on.
+in each of four chains without these moves. Where statements about any probability reach a distribution, those that must
+hold are looked at once a proposal would be accepted. Distributions whose proposals were hardly ever accepted during the
+warm-up are left alone from then on.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
 
+from credo.constraints.blocks import Block
 from credo.kernels.sampler_arrays import ChainState, DistributionArrays
 from credo.sampling.distributions import SampledDistributions
+from credo.sampling.general_updates import DrawnGeneral, GeneralUpdates
 from credo.sampling.missing_values import Augmentation
 from credo.statistics.inference.draw_missing import Programs
 from credo.statistics.inference.elimination import cut_pieces, execute
@@ -34,6 +38,7 @@ SHARES = (0.0, 0.03, 0.1, 0.3)  # a
 MOST_PROPOSALS = 8  # in a sweep,
 SHARE_OF_DISTRIBUTIONS = 0.4  # and of all distributions that can be proposed
 MOST_CELLS = 500_000  # that are visited to judge a proposal: where rows are many, they say enough
+COST = 0.2  # of judging a proposal, where completing the rows costs one
 RARELY = 0.02  # accepted, below which proposals are not worth their time
 SMALLEST = 1e-300
 
@@ -49,11 +54,22 @@ class HiddenMoves:
     places: Indices
     fixed: Numbers
     expected: Numbers  # (parameters,) counts of incomplete families where EM ended
+    constrained: int  # parameters of blocks; general statements are about these
+    drawn: DrawnGeneral | None
 
     @property
     def proposals(self) -> int:
         """How many are made in a sweep."""
         return min(MOST_PROPOSALS, ceil(SHARE_OF_DISTRIBUTIONS * len(self.distributions)))
+
+    @property
+    def cost(self) -> float:
+        """How many times as long a sweep takes to judge them as to complete the rows."""
+        return COST * (1 + self.proposals)
+
+    def allows(self, d: int, starts: Indices, theta: Numbers) -> bool:
+        """Whether statements allow what distribution d has become."""
+        return self.drawn is None or starts[d] >= self.constrained or self.drawn.all_hold(theta[: self.constrained])
 
     def log_likelihood(self, theta: Numbers) -> float:
         """log P(rows), but for complete families and for a constant."""
@@ -70,8 +86,16 @@ class HiddenMoves:
         return replace(self, distributions=self.distributions[kept]) if kept.any() else None
 
 
-def hidden_moves(sampled: SampledDistributions, missing: Augmentation) -> HiddenMoves | None:
-    """Moves of all distributions that no statement binds, in families with a variable that no row shows."""
+def hidden_moves(
+    sampled: SampledDistributions,
+    missing: Augmentation,
+    general: GeneralUpdates | None = None,
+    blocks: Sequence[Block] = (),
+) -> HiddenMoves | None:
+    """Moves of distributions that no statement about their CPT binds, in families with a variable that no row shows.
+
+    Where some `general` statements are soft or may be wrong, what they reach is not moved.
+    """
     programs, network = missing.programs, sampled.layout.network
     if programs is None or missing.tied is not None or programs.cells > MOST_CELLS:
         return None
@@ -79,12 +103,25 @@ def hidden_moves(sampled: SampledDistributions, missing: Augmentation) -> Hidden
     hidden = {name for name, is_hidden in zip(network.names, never, strict=True) if is_hidden}
     families = [number for number, name in enumerate(sampled.names) if hidden & {name, *network.parents[name]}]
     own = np.flatnonzero(np.isin(sampled.families, families))
-    own = own[own >= sampled.constrained]
+    drawn = general.drawn if general is not None and _must_hold(general) else None
+    movable = np.ones(len(sampled.numbers), dtype=np.bool_)
+    movable[: sampled.constrained] = [
+        drawn is not None and not len(block.linear) and not block.products
+        for block in blocks
+        for _ in block.configurations
+    ]
+    own = own[movable[own]]
     if not len(own):
         return None
     cuts = cut_pieces(programs.layout, programs.groups, programs.plans)
     expected = np.maximum(missing.expected - missing.fixed, 0.0)
-    return HiddenMoves(own, programs, cuts, missing.base, missing.places, missing.fixed, expected)
+    where = missing.base, missing.places, missing.fixed
+    return HiddenMoves(own, programs, cuts, *where, expected, sampled.constrained_size, drawn)
+
+
+def _must_hold(general: GeneralUpdates) -> bool:
+    """Whether every statement is hard, and none may be wrong."""
+    return bool(np.isnan(general.arrays.weights).all() and (general.arrays.meanings < 0).all())
 
 
 def move_hidden(
@@ -110,7 +147,8 @@ def move_hidden(
         proposed = moves.log_likelihood(theta)
         steps = np.log(after) - np.log(np.maximum(before, SMALLEST))
         tried[d] += 1
-        if np.log(rng.random()) < proposed - value + float((moves.fixed[own] - extra) @ steps):
+        gain = proposed - value + float((moves.fixed[own] - extra) @ steps)
+        if np.log(rng.random()) < gain and moves.allows(d, arrays.starts, theta):
             value = proposed
             accepted[d] += 1
         else:

@@ -98,6 +98,7 @@ from credo.types import Flags, Numbers
 SAFETY = 2.0  # by so much sizes that are estimated from few draws may be too large
 # Updates of single parameters, in all sweeps of all chains, after which no draws are added: half a minute of one core.
 MOST_UPDATES, MOST_UPDATES_WITH_MISSING = 40_000_000, 20_000_000
+MOST_THINNING = 4  # times as many sweeps from draw to draw as was asked for, where chains of `max_draws` have not mixed
 MOST_MISSING_UPDATES = 200_000_000  # the same for drawing missing values, whose updates are visits of cells
 PRODUCT_MISSED = "product"
 MOST_LISTED = 100  # configurations that a finding names
@@ -300,7 +301,10 @@ def _compiled(
     doubtful: DoubtfulMoves | None,
     general: GeneralUpdates | None,
 ) -> tuple[Draws, Numbers, Numbers]:
-    """Few long chains; each goes on to `max_draws` while some parameters have not mixed, within `MOST_UPDATES`."""
+    """Few long chains; each goes on to `max_draws` while some parameters have not mixed, within `MOST_UPDATES`.
+
+    Then every second draw is dropped, and chains go on with twice as many sweeps from one draw to the next.
+    """
     arrays = arrays_of(sampled, region.start, region.compared, hyperparameters)
     chains = CompiledChains(region, sampled, arrays, hyperparameters, options.chains, seed, missing, doubtful, general)
     draws = plan.draws
@@ -348,10 +352,15 @@ def _compiled(
         most = MOST_UPDATES if missing is None else MOST_UPDATES_WITH_MISSING
         return chains.updates < most and chains.missing_updates < MOST_MISSING_UPDATES
 
-    while found.count + half <= plan.max_draws and affordable() and unmixed():
+    thinning = options.thinning
+    while affordable() and unmixed():
+        if found.count + half > plan.max_draws:
+            if thinning == MOST_THINNING * options.thinning or draws == plan.max_draws:
+                break
+            found, thinning = found.every_second(), 2 * thinning
         total += half
-        chains.share_effort(sizes, wanted - sizes, half * options.thinning)
-        found = appended((found, renamed(chains.stage(half, options.thinning, step_done), renamings)))
+        chains.share_effort(sizes, wanted - sizes, half * thinning)
+        found = appended((found, renamed(chains.stage(half, thinning, step_done), renamings)))
         sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
     return found, sizes, mixed
 

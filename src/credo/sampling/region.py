@@ -86,6 +86,12 @@ def _prepared(
     return part, point
 
 
+def _is_inside(part: Directions, point: Numbers, start: Numbers) -> bool:
+    """Whether no inequality is violated, and only what has to be zero is zero."""
+    holds = part.inequalities.values(point) <= part.inequalities.bounds
+    return bool(holds.all() and (point[start > 0.0] > 0.0).all())
+
+
 def _products_hold(block: Block, point: Numbers) -> bool:
     logs = np.log(np.maximum(point, 1e-300))
     return all(
@@ -110,11 +116,12 @@ def scattered_points(region: Region, count: int, rng: np.random.Generator) -> Nu
         for number in range(count):
             optimum = program.maximise(rng.standard_normal(block.size))
             vertex = start if optimum is None else np.where(start > 0.0, optimum.point, 0.0)
-            for share in INSIDE:  # products are not convex: nearer to the start they hold
-                found[number] = polished(part, vertex + share * (start - vertex))
-                if _products_hold(block, found[number]):
+            for share in INSIDE:  # products are not convex, and programs exact to 1e-9: nearer to the start both hold
+                point = polished(part, vertex + share * (start - vertex))
+                point[start == 0.0] = 0.0  # polishing leaves rounding where only zero is possible
+                if _is_inside(part, point, start) and _products_hold(block, point):
                     break
-        found[:, start == 0.0] = 0.0  # polishing leaves rounding where only zero is possible
+            found[number] = point
         points.append(found)
     return np.concatenate(points, axis=1)
 

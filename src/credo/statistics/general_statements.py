@@ -19,6 +19,7 @@ import numpy as np
 
 from credo.constraints.constraint_set import Constraints, GeneralConstraint, NetworkProbability
 from credo.errors import TooLargeError
+from credo.model.graphs import ancestors, reached_families
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.statistics.inference.batched import Plan, Scope, batch_fastest, gradients, in_chunks, make_plan, sum_out
@@ -287,18 +288,6 @@ def _together(term: NetworkProbability) -> Allowed:
     return _allowed((*term.events, *term.conditions))
 
 
-def ancestors(network: Network, names: Iterable[str]) -> set[str]:
-    """These variables and all of their ancestors."""
-    found: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting.extend(network.parents[name])
-    return found
-
-
 def relevant_families(network: Network, constraint: GeneralConstraint) -> set[str]:
     """The variables whose CPTs can change a term: of the others, descendants of nothing named or d-separated.
 
@@ -309,19 +298,8 @@ def relevant_families(network: Network, constraint: GeneralConstraint) -> set[st
     for _, term in constraint.terms:
         known = {name for name, states in term.conditions if len(states) == 1}
         events = [name for name, _ in term.events]
-        families: dict[str, list[str]] = {}
-        for name in ancestors(network, [*events, *(name for name, _ in term.conditions)]):
-            for member in (*network.parents[name], name):
-                families.setdefault(member, []).append(name)
-        reached, waiting, seen = set[str](), list(events), set(events)
-        while waiting:
-            for family in families[waiting.pop()]:
-                if family not in reached:
-                    reached.add(family)
-                    fresh = {*network.parents[family], family} - known - seen
-                    seen |= fresh
-                    waiting.extend(fresh)
-        found |= reached
+        named = [*events, *(name for name, _ in term.conditions)]
+        found |= reached_families(network.parents, events, named, known)
     return found
 
 
@@ -350,7 +328,7 @@ def _groups(
 def _group(network: Network, sums: Sequence[Allowed], numbers: Indices, memory_limit: int | None) -> SumGroup:
     position = {name: place for place, name in enumerate(network.names)}
     named = {name for allowed in sums for name, _ in allowed}
-    needed = ancestors(network, named)
+    needed = ancestors(network.parents, named)
     families = tuple(name for name in network.names if name in needed)
     scopes: list[Scope] = []
     transposes = []

@@ -15,6 +15,7 @@ import numpy as np
 
 from credo.errors import QueryError
 from credo.knowledge.query import Query
+from credo.model.graphs import ancestors, reached_families
 from credo.model.network import Network
 from credo.statistics.inference.batched import (
     Plan,
@@ -202,19 +203,7 @@ def relevant_evidence(network: Network, target: str, observed: Iterable[str]) ->
     """
     given = {name for name in observed if name != target}
     while True:
-        needed = _ancestors(network, {target, *given}, ())
-        families: dict[str, list[str]] = {}
-        for name in needed:
-            for member in (*network.parents[name], name):
-                families.setdefault(member, []).append(name)
-        reached, waiting, seen = set[str](), [target], {target}
-        while waiting:
-            for family in families[waiting.pop()]:
-                if family not in reached:
-                    reached.add(family)
-                    fresh = {*network.parents[family], family} - given - seen
-                    seen |= fresh
-                    waiting.extend(fresh)
+        reached = reached_families(network.parents, [target], {target, *given}, given)
         relevant = {member for name in reached for member in (*network.parents[name], name)} & given
         if relevant == given:
             return tuple(name for name in network.names if name in given)
@@ -335,7 +324,7 @@ def _shape_of_factors(
 ) -> ShapeOfFactors:
     names = network.names
     position = {name: v for v, name in enumerate(names)}
-    needed = set(names) if everything else _ancestors(network, targets | evidence | soft, interventions)
+    needed = set(names) if everything else ancestors(network.parents, targets | evidence | soft, interventions)
     families = tuple(name for name in names if name in needed and name not in interventions)
     scopes: list[Scope] = []
     transposes, inserted_members = [], []
@@ -361,19 +350,6 @@ def require_possible(log_evidence: Numbers, query: Query) -> None:
             f"The network gives probability zero to what is given: {given} = 0. Check the evidence, or learn with a "
             "prior that leaves nothing impossible."
         )
-
-
-def _ancestors(network: Network, names: Iterable[str], interventions: Collection[str]) -> set[str]:
-    """These variables and all of their ancestors; what is set by an intervention has no parents."""
-    found: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            if name not in interventions:
-                waiting.extend(network.parents[name])
-    return found
 
 
 def _indicator(network: Network, name: str, states: Iterable[str]) -> Numbers:

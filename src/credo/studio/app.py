@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from html import escape
@@ -26,6 +27,7 @@ from credo.studio.session import Session, fit_data
 
 STATIC = Path(__file__).with_name("static")
 MOST_JSON = 20_000_000  # bytes of a request
+BROKEN = "This went wrong in the studio itself; its terminal says more. Your text is kept."
 HEARTBEAT = 15.0  # seconds between two signs of life to a page
 
 Handler = Callable[[Request, Session], Awaitable[Any]]
@@ -35,7 +37,7 @@ class RefusedError(CredoError):
     """A request that cannot be read."""
 
 
-def make_app(session: Session, token: str, hosts: Collection[str]) -> ASGIApp:
+def make_app(session: Session, token: str, hosts: Collection[str], ticket: str = "") -> ASGIApp:
     """The studio as an ASGI application, with its guard in front."""
 
     @asynccontextmanager
@@ -53,6 +55,9 @@ def make_app(session: Session, token: str, hosts: Collection[str]) -> ASGIApp:
                 return json_response({"error": str(error)}, 422)
             except ClientDisconnect:
                 return Response(status_code=400)
+            except Exception:
+                logging.getLogger(__name__).exception("The studio could not answer %s.", path)
+                return json_response({"error": BROKEN}, 500)
             return answer if isinstance(answer, Response) else json_response(answer)
 
         return Route(path, endpoint, methods=[method])
@@ -84,7 +89,7 @@ def make_app(session: Session, token: str, hosts: Collection[str]) -> ASGIApp:
         route("/api/network", _network, "GET"),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    return Guard(Starlette(routes=routes, lifespan=lifespan), token, hosts)
+    return Guard(Starlette(routes=routes, lifespan=lifespan), token, hosts, ticket)
 
 
 def json_response(content: Any, status: int = 200) -> Response:
@@ -101,6 +106,9 @@ async def _page(request: Request) -> Response:
 async def body_of(request: Request, most: int) -> bytes:
     """The body of a request, refused as soon as it is too long."""
     parts, size = [], 0
+    announced = request.headers.get("content-length", "0")
+    if not announced.isdigit() or int(announced[:20]) > most:
+        raise RefusedError(f"This is larger than {most // 1_000_000} MB.")
     async for part in request.stream():
         size += len(part)
         if size > most:
@@ -237,7 +245,7 @@ async def _edit(request: Request, session: Session) -> Any:
 async def _declare(request: Request, session: Session) -> Any:
     await json_of(request)
     await session.declare()
-    return {}
+    return await asyncio.to_thread(session.state)
 
 
 async def _learn(request: Request, session: Session) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from credo.errors import CredoError, QueryError
 from credo.knowledge.query import Query
@@ -12,11 +12,7 @@ from credo.questions.question_draws import why_no_interval
 from credo.statistics.comparison import compare_networks
 from credo.studio.explanation_data import MOST_CONFIGURATIONS
 from credo.studio.opening import Opened
-from credo.studio.table import OpenTable
 from credo.user_results import Fit
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MOST_CHANGES = 50  # of numbers, between two fits
 MOST_NUMBERS = 12  # that an answer is most sensitive to
@@ -82,16 +78,6 @@ def sensitivity_data(fit: Fit, request: Mapping[str, Any]) -> dict[str, Any]:
         "parameters": found.parameters.head(MOST_NUMBERS).to_dicts(),
         "evidence": found.evidence.to_dicts(),
     }
-
-
-def predicted_table(fit: Fit, table: OpenTable, targets: list[str]) -> pl.DataFrame:
-    """A table with the probabilities of some variables' states in front."""
-    import polars as pl
-
-    from credo.io.categories import read_frame
-
-    found = fit.predict(table.data, targets)
-    return pl.concat([found, read_frame(table.columns())], how="horizontal")
 
 
 def comparison_data(opened: Opened) -> dict[str, Any] | None:

@@ -23,6 +23,7 @@ def explanation_data(fit: FitResult, explanation: Explanation) -> dict[str, Any]
                 "text": each.statement.text,
                 "effect": each.describe_effect(),
                 "important": each.is_important,
+                "contradicted": each.is_contradicted,
                 "largest_change": _number(each.largest_change),
                 "verdict": None
                 if each.plausibility is None or each.plausibility.verdict is None

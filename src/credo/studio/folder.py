@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 from credo.errors import FileError, MissingFileError, OptionError, is_text, listing, readable_bytes
 from credo.io.excel import EXCEL_ENDINGS
@@ -25,6 +26,11 @@ MOST_UPLOADED = 200_000_000  # bytes
 MOST_LISTED = 500
 DEEPEST = 3  # folders below the one that was opened
 DRAFT_ENDING = ".draft"
+LONGEST_NAME = 200  # bytes of an uploaded file's name, so that its draft can have a name as well
+FORBIDDEN = frozenset('<>:"/\\|?*')  # in names of files, on Windows
+DEVICES = frozenset(
+    ("con", "prn", "aux", "nul", *(f"{each}{number}" for each in ("com", "lpt") for number in range(10)))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +54,9 @@ class Folder:
         return path
 
     def existing(self, name: object, endings: Sequence[str] = ()) -> Path:
-        """The same for a file that is there."""
+        """The same for a file that is there; of a text that was never saved, it is enough that its draft is."""
         path = self.inside(name, endings)
-        if not path.is_file():
+        if not path.is_file() and not (path.name.lower().endswith(KNOWLEDGE) and draft_of(path).is_file()):
             raise MissingFileError("There is no such file.", path)
         return path
 
@@ -59,18 +65,20 @@ class Folder:
         return path.resolve().relative_to(self.root).as_posix()
 
     def files(self) -> dict[str, list[str]]:
-        """What can be opened: knowledge, networks and tables, by name."""
-        found: dict[str, list[str]] = {"knowledge": [], "networks": [], "tables": []}
+        """What can be opened: knowledge, networks and tables, by name; and texts that were never saved."""
+        found: dict[str, list[str]] = {"knowledge": [], "networks": [], "tables": [], "unsaved": []}
         kinds = {"knowledge": KNOWLEDGE, "networks": NETWORKS, "tables": TABLES}
         for path in sorted(self._walk(self.root, DEEPEST)):
             for kind, endings in kinds.items():
                 if path.name.lower().endswith(endings) and len(found[kind]) < MOST_LISTED:
                     found[kind].append(self.name_of(path))
+            if (text := text_of_draft(path)) is not None and not text.exists():
+                found["unsaved"].append(self.name_of(text))
         return found
 
     def _walk(self, folder: Path, depth: int) -> list[Path]:
         try:
-            entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".") and not entry.is_symlink()]
+            entries = [entry for entry in folder.iterdir() if not is_hidden(entry) and not entry.is_symlink()]
         except OSError:
             return []
         files = [entry for entry in entries if entry.is_file()]
@@ -79,8 +87,8 @@ class Folder:
 
     def store(self, name: object, content: bytes) -> Path:
         """Keep an uploaded file; one of the same name is never replaced."""
-        if not isinstance(name, str) or Path(name).name != name or "\\" in name or name.startswith("."):
-            raise OptionError("An uploaded file has a plain name, without folders.")
+        if not isinstance(name, str) or Path(name).name != name or not _is_plain(name):
+            raise OptionError("An uploaded file has a plain name that every system can have: rename it first.")
         path = self.inside(name, (*KNOWLEDGE, *NETWORKS, *TABLES))
         if len(content) > MOST_UPLOADED:
             raise OptionError(f"The file is larger than {readable_bytes(MOST_UPLOADED)}.")
@@ -109,12 +117,34 @@ class Folder:
         return found
 
 
+def _is_plain(name: str) -> bool:
+    """Whether a name is visible as it is, and no system takes it for something else than a file."""
+    return (
+        len(name.encode("utf-8", "replace")) <= LONGEST_NAME
+        and not name.startswith(".")
+        and not any(letter in FORBIDDEN or category(letter).startswith("C") for letter in name)
+        and name.partition(".")[0].strip().lower() not in DEVICES
+    )
+
+
 # Drafts ---------------------------------------------------------------------------------------------------------------
 
 
 def draft_of(path: Path) -> Path:
     """Where changes of a file are kept until they are saved: a hidden file beside it."""
     return path.with_name(f".{path.name}{DRAFT_ENDING}")
+
+
+def text_of_draft(draft: Path) -> Path | None:
+    """The file whose changes a draft keeps; None for other files."""
+    name = draft.name.removeprefix(".").removesuffix(DRAFT_ENDING)
+    text = draft.with_name(name)
+    return text if name and name.lower().endswith(KNOWLEDGE) and draft_of(text) == draft else None
+
+
+def is_hidden(path: Path) -> bool:
+    """Whether a file or folder is nobody's to open: its name begins with a dot, and it is no draft."""
+    return path.name.startswith(".") and text_of_draft(path) is None
 
 
 def write_draft(path: Path, text: str, saved: str, known: bytes | None = None) -> bytes:

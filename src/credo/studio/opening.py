@@ -21,6 +21,11 @@ from credo.user_results import Fit, load
 
 NEW_NAME = "knowledge.credo"
 FROM_TABLE = "# The columns of {table}. Draw arrows, or write what depends on what: outcome depends on age"
+FIRST_STEP = (
+    "The text names the {count} columns of the table and their values. Now say what depends on what: draw arrows in "
+    "the network, or write lines."
+)
+IN_THE_TEXT = frozenset(("states", "cut points"))  # findings that repeat what the text shows
 FIT_ENDING = ".studio.fit"
 
 
@@ -64,7 +69,12 @@ def open_files(model: Path | None, table: OpenTable | None, folder: Folder) -> O
     if model is None and table is not None and not saved.strip():
         made = network_from_table(table.data, parents={})
         text = f"{FROM_TABLE.format(table=table.path.name)}\n{declarations_of(made.network)}\n"
-        notice = " ".join(str(finding) for finding in made.findings)
+        notice = " ".join(
+            [
+                FIRST_STEP.format(count=len(made.network.names)),
+                *(str(finding) for finding in made.findings if finding.kind not in IN_THE_TEXT),
+            ]
+        )
     draft = read_draft(knowledge, saved)
     if draft is not None and draft[0] != saved:
         text = draft[0]

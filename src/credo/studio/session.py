@@ -20,7 +20,7 @@ from credo.options import TableFormat
 from credo.questions.question_draws import why_no_interval
 from credo.shipped import example_names
 from credo.studio import learning
-from credo.studio.asking import bars_data, given_of, predicted_table, sensitivity_data
+from credo.studio.asking import bars_data, given_of, sensitivity_data
 from credo.studio.check_process import UNCHANGED, Checker, CheckProcess
 from credo.studio.document import Document
 from credo.studio.drawing import edited
@@ -28,6 +28,7 @@ from credo.studio.folder import KNOWLEDGE, NETWORKS, TABLES, Folder, drop_draft,
 from credo.studio.opening import Opened, fit_file, keep_fit, open_files
 from credo.studio.picture import picture_data
 from credo.studio.reading import Reading, arrow_data, mistake_data, network_data, read, stated_influences
+from credo.studio.scored_table import scored_table
 from credo.studio.table import OpenTable, format_from, preview
 from credo.user_results import Fit, load
 
@@ -85,8 +86,11 @@ class Session:
             return
         model = request.get("model")
         table = request.get("table")
+        own = None if self.opened is None else self.opened.knowledge  # which need not be a file yet
+        if own is None or model != self.folder.name_of(own):
+            own = None if not model else self.folder.existing(model, (*KNOWLEDGE, *NETWORKS))
         await self.open(
-            None if not model else self.folder.existing(model, (*KNOWLEDGE, *NETWORKS)),
+            own,
             None if not table else self.folder.existing(table, TABLES),
             format_from(request.get("format")),
         )
@@ -273,12 +277,11 @@ class Session:
         table = opened.table
         if table is None:
             raise OptionError("There is no table: open one first.")
-        frame = await asyncio.to_thread(predicted_table, fit, table, targets)
+        scored = await asyncio.to_thread(scored_table, fit, table, targets)
         path = self.scratch / "predictions.csv"
-        await asyncio.to_thread(frame.write_csv, path)
+        await asyncio.to_thread(scored.write, path)
         opened.predictions = path
-        shown = frame.head(MOST_ROWS)
-        return {"columns": shown.columns, "rows": [list(row) for row in shown.iter_rows()], "total": len(frame)}
+        return await asyncio.to_thread(scored.first_rows, MOST_ROWS, request.get("by"))
 
     async def write_learned(self, name: Any) -> Path:
         """What was learned as a network file of one of the known kinds, to download."""

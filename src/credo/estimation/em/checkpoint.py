@@ -47,7 +47,7 @@ class Checkpoint:
             content = BytesIO()  # in memory first: a full disk then leaves no archive that is half open
             np.savez(content, state=np.array(text), **dict[str, Any](arrays))
             with replacing(self.path, ".npz") as draft:
-                draft.write_bytes(content.getbuffer())
+                draft.write_bytes(content.getvalue())
         except FileError as error:
             self.due = time.monotonic() + RETRY_AFTER
             warn_caller(f"{error} Learning goes on, and saves it again when it can.", CheckpointWarning)
