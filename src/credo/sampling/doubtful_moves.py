@@ -118,8 +118,8 @@ class DoubtfulMoves:
             starts_of([*(1 for _ in self.pairs), *(len(line.firsts) for line in self.lines)]),
             np.array([*(pair.first for pair in self.pairs), *(i for line in self.lines for i in line.firsts)]),
             np.array([*(pair.second for pair in self.pairs), *(j for line in self.lines for j in line.seconds)]),
-            *_flat([each.doubted for each in (*self.pairs, *self.lines)]),
-            *_flat([each.hard for each in (*self.pairs, *self.lines)]),
+            *_flat([*(pair.doubted for pair in self.pairs), *(line.doubted for line in self.lines)]),
+            *_flat([*(pair.hard for pair in self.pairs), *(line.hard for line in self.lines)]),
             starts_of([len(each) for each in self.sets]),
             np.array([d for each in self.sets for d in each], dtype=np.int64),
             starts_of([len(each) for each in rows]),
@@ -331,7 +331,8 @@ def _hanging_together(tied: Sequence[tuple[int, ...]], count: int) -> list[tuple
     """The distributions that are tied to each other, directly or by others."""
     if not tied:
         return []
-    labels = connected_components(*np.array(tied, dtype=np.int64).T, count)
+    ends = np.array(tied, dtype=np.int64)
+    labels = connected_components(ends[:, 0], ends[:, 1], count)
     members: dict[int, list[int]] = {}
     for d in sorted({d for pair in tied for d in pair}):
         members.setdefault(int(labels[d]), []).append(d)
