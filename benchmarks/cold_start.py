@@ -38,6 +38,12 @@ generator = np.random.default_rng(1)
 missing = pl.DataFrame(generator.random(rows.shape) < 0.1, schema=rows.columns)
 incomplete = rows.select(pl.when(~missing[name]).then(pl.col(name)).alias(name) for name in rows.columns)
 """
+# What `posterior` needs updates of its own for, on the same example: knowledge, and options of `fit`.
+POSTERIORS = {
+    "any probability": ("P(coma=yes) <= 0.3\nP(brain_tumour=yes | coma=yes) >= 0.2", ""),
+    "doubt": ("brain_tumour raises coma\nP(ct_scan=positive | brain_tumour=no) <= 0.15", ", doubt=True"),
+    "noisy family": ("coma is noisy-or of {brain_tumour}, {serum_calcium}", ""),
+}
 PGMPY = """
 import pandas as pd
 from pgmpy.models import DiscreteBayesianNetwork
@@ -72,6 +78,10 @@ def cases() -> dict[str, list[str]]:
         found[name] = code(f"credo.fit(network, complete, knowledge, method={name!r})")
     for name in METHODS:
         found[f"{name}, incomplete"] = code(MISSING, f"credo.fit(network, incomplete, knowledge, method={name!r})")
+    for name, (text, options) in POSTERIORS.items():
+        found[name] = code(f"credo.fit(network, complete, {text!r}{options})")
+    tied = "credo.fit(network, rows.drop('metastatic_cancer'), 'rows 1, 2, 3 share metastatic_cancer')"
+    found["ties"] = code(MISSING, tied)
     found["explain"] = code("print(credo.fit(network, complete, knowledge, method='cmap').explain())")
     found["report"] = code("credo.fit(network, complete, knowledge, method='cmap').report('report.html')")
     found["save, load, query"] = code(

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.em_contenders import network_of
-from credo.distributed.dask_executor import DaskExecutor, cluster
+from credo.distributed.dask_executor import JOINED, DaskExecutor, cluster
 from credo.distributed.executor import LocalExecutor
 from credo.io.dataset import Dataset
 from credo.io.partitions import FramePartition, PartitionedTable
@@ -104,7 +104,9 @@ def drawn(network: Network, number: int, rows: int, hide: float) -> FramePartiti
     from credo.statistics.sample import sample_codes
 
     columns = sample_codes(network, rows, seed=number + 1)
-    codes = np.column_stack([columns[name] for name in network.names]).astype(np.int8)
+    codes = np.empty((rows, len(network)), dtype=np.int8)
+    for variable, name in enumerate(network.names):
+        codes[:, variable] = columns[name]
     if hide:
         codes[np.random.default_rng(number).random(codes.shape, dtype=np.float32) < hide] = -1
     dataset = Dataset(network.names, codes, variables=network.variables)
@@ -133,6 +135,8 @@ def workers_of(who: str) -> Iterator[tuple[Any, Callable[[], float], Callable[[]
         return
     with cluster(workers=2) as client:
         client.run(warm_up)
+        count_bytes()
+        client.run(count_bytes)
 
         def busy() -> float:
             return time.process_time() + sum(client.run(time.process_time).values())
@@ -241,30 +245,54 @@ def em(who: str, rows: int) -> Figures:
         prepared = found.prepared()
         theta = prepared.layout.pack(network.cpts)
         prepared.evaluate(theta)
-        wire, started, before = on_the_wire(), time.perf_counter(), busy()
+        sent, own, started, before = bytes_sent(executor), time.process_time(), time.perf_counter(), busy()
         for _ in range(ITERATIONS):
             prepared.evaluate(theta)
-        seconds, total = time.perf_counter() - started, busy() - before
-        sent = (on_the_wire() - wire) / ITERATIONS
+        seconds, total, own = time.perf_counter() - started, busy() - before, time.process_time() - own
+        sent = (bytes_sent(executor) - sent) / ITERATIONS
         notes = (
             f"{len(table.partitions)} partitions, {prepared.evaluations:,} evaluations; drawn and prepared in "
             f"{preparing[0]:.1f} s, processor {preparing[1]:.1f} s"
         )
         if who == "workers":
-            notes += f"; {sent / 1000:.0f} kB through the network interface an iteration"
+            notes += (
+                f"; an iteration sends {sent / 1000:.0f} kB and takes {1000 * own / ITERATIONS:.0f} ms of client and "
+                "scheduler"
+            )
         return {
             "seconds": seconds / ITERATIONS, "busy": total / ITERATIONS, "megabytes": memory(), "notes": notes,
-            "evaluations": prepared.evaluations, "wire": sent, "partitions": len(table.partitions),
+            "evaluations": prepared.evaluations, "sent": sent, "scheduling": own / ITERATIONS,
             "cells": prepared.layout.size, "preparing": preparing[1],
         }  # fmt: skip
 
 
-def on_the_wire() -> float:
-    """Bytes that were sent to this machine itself, by all programs."""
-    import psutil
+def count_bytes() -> None:
+    """From now on, count what this process sends to other processes of a cluster."""
+    from distributed.comm import tcp
 
-    found = psutil.net_io_counters(pernic=True)
-    return float(sum(each.bytes_sent for name, each in found.items() if name.startswith("lo")))
+    write = tcp.TCP.write
+    tcp.TCP.sent_by_all = 0
+
+    async def counting(self: Any, *arguments: Any, **options: Any) -> int:
+        size = await write(self, *arguments, **options)
+        tcp.TCP.sent_by_all += size
+        return size
+
+    tcp.TCP.write = counting
+
+
+def bytes_sent(executor: Any) -> float:
+    """By the client, the scheduler and the workers, since they count."""
+    if not isinstance(executor, DaskExecutor):
+        return 0.0
+    return bytes_of_process() + sum(executor.client.run(bytes_of_process).values())
+
+
+def bytes_of_process() -> float:
+    """What this process sent since it counts."""
+    from distributed.comm import tcp
+
+    return float(tcp.TCP.sent_by_all)
 
 
 JOBS: dict[str, Callable[[str, int], Figures]] = {"count": count, "em": em}
@@ -295,16 +323,17 @@ def print_conclusions(found: dict[tuple[str, str, int], Figures]) -> None:
 
 def print_projection(threads: Figures, workers: Figures, rows: int, many: float = 1e10, count: int = 64) -> None:
     """What 64 workers would need for 10^10 rows."""
-    parts = 512
-    work, wire = threads["busy"] * many / rows, workers["cells"] * 8 * 2 * parts
-    tasks, preparing = parts * 9 // 8, threads["preparing"] * many / rows / count / 3600
+    parts, numbers = 512, workers["cells"] * 8
+    work, preparing = threads["busy"] * many / rows / count, threads["preparing"] * many / rows / count / 3600
+    sent = numbers * (2 * count + count // JOINED)
+    scheduling = workers["scheduling"] / 2 * count
     lines = (
-        f"Projection to {many:.0e} rows on {count} workers of one core each: {work / count:,.0f} s an iteration.",
+        f"Projection to {many:.0e} rows on {count} workers of one core each: {work:,.0f} s an iteration.",
         f"  Assumed: {parts} partitions of {many / parts:.1e} rows; work in proportion to rows from {rows:,} on, an",
         "  upper bound, because within a larger partition more rows share an evaluation; workers that are as quick as",
-        f"  this core. Each iteration sends the CPTs to every partition and receives its counts, {wire / 1e6:.0f} MB",
-        f"  in all, and schedules {tasks} tasks of about 1 ms: {tasks / 1000 + wire / 1e8:.1f} s at 100 MB/s. Drawing",
-        f"  and preparing the rows takes {preparing:.1f} hours, once.",
+        f"  this core. An iteration sends {sent / 1e6:.1f} MB: CPTs of {numbers / 1e3:.0f} kB to each worker, counts",
+        f"  from each, and {count // JOINED} sums to the client. Client and scheduler take {scheduling:.1f} s, if a",
+        f"  worker costs them what it does now. Drawing and preparing the rows takes {preparing:.1f} hours, once.",
     )
     print("\n" + "\n".join(lines))
 

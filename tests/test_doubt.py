@@ -153,7 +153,7 @@ def test_the_command_line_doubts(tmp_path: Path) -> None:
 
 def test_products_beside_doubted_statements_are_refused() -> None:
     knowledge = "P(lung=yes | smoke=yes) * P(smoke=yes) <= 0.3\nP(smoke=yes) <= 0.6"
-    with pytest.raises(OptionError, match="Statement 1 compares products of probabilities and must hold"):
+    with pytest.raises(OptionError, match="Line 1 compares products of probabilities and must hold"):
         credo.fit(NETWORK, ROWS, knowledge, doubt=True)
 
 

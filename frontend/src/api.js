@@ -44,7 +44,8 @@ export const upload = (file) =>
 const AGAIN = 1_000; // milliseconds until a connection that was refused is tried again
 
 // Events of the studio. A browser makes a broken connection again by itself, but gives one up that was refused: as by a
-// studio that started anew, until its address was opened in some tab.
+// studio that started anew, until its address was opened in some tab. It has six connections to one server for all tabs
+// together, so that a tab that nobody sees gives its own back, and hears what happened when it is seen again.
 export function listen(onEvent, onBroken) {
   let source = null;
   let timer = null;
@@ -56,9 +57,19 @@ export function listen(onEvent, onBroken) {
       if (source.readyState === EventSource.CLOSED) timer = setTimeout(connect, AGAIN);
     };
   };
-  connect();
-  return () => {
+  const disconnect = () => {
     clearTimeout(timer);
-    source.close();
+    source?.close();
+    source = null;
+  };
+  const onVisibility = () => {
+    if (document.hidden) disconnect();
+    else if (!source) connect();
+  };
+  onVisibility();
+  document.addEventListener("visibilitychange", onVisibility);
+  return () => {
+    document.removeEventListener("visibilitychange", onVisibility);
+    disconnect();
   };
 }

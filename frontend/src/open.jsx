@@ -125,9 +125,9 @@ export function OpenDialog() {
   const error = useStudio((s) => s.error);
   const { open: openFiles, upload, show } = useStudio.getState();
   const [busy, setBusy] = useState("");
-  // What is open already, so that choosing a table does not leave the knowledge behind.
-  const [model, setModel] = useState(opened ? (opened.network ?? opened.knowledge) : "");
-  const [table, setTable] = useState(opened?.table ?? "");
+  // Where a table is missing, it is most likely wanted for the knowledge that is open.
+  const [model, setModel] = useState(opened && !opened.table ? (opened.network ?? opened.knowledge) : "");
+  const [table, setTable] = useState("");
   const [problem, setProblem] = useState("");
   const [format, setFormat] = useState({});
   useEffect(() => {

@@ -8,6 +8,8 @@ export const EMPTY_EVIDENCE = { evidence: {}, do: {}, soft: {} };
 const mainVariable = (network) =>
   network?.variables.reduce((best, each) => (!best || each.parents.length >= best.parents.length ? each : best), null)?.name ?? null;
 
+const fetchState = () => fetchJson("/api/state");
+
 export const useStudio = create((set, get) => ({
   state: null, // what the server said when the page opened
   opened: null,
@@ -36,8 +38,27 @@ export const useStudio = create((set, get) => ({
 
   show: (part) => set(part),
 
-  async load() {
-    const state = await fetchJson("/api/state");
+  // What happens while the state is on its way comes after it: events wait until it is here.
+  loading: 0,
+  waiting: [],
+  async inOrder(request, use) {
+    set({ loading: get().loading + 1 });
+    try {
+      use(await request());
+    } finally {
+      const loading = get().loading - 1;
+      const waiting = loading ? [] : get().waiting;
+      set({ loading, waiting: loading ? get().waiting : [] });
+      waiting.forEach(get().hear);
+    }
+  },
+
+  async load(request = fetchState) {
+    await get().inOrder(request, get().take);
+    if (get().opened) await get().ask();
+  },
+
+  take(state) {
     const opened = state.opened;
     set({
       state,
@@ -61,7 +82,6 @@ export const useStudio = create((set, get) => ({
     set({ network: null, drawing: null, mistakes: [], message: "", findings: [] });
     if (opened) get().setReading(opened.reading, opened.picture);
     if (opened?.fit?.explained) get().loadExplanation();
-    if (opened) await get().ask();
   },
 
   // A network that did not change stays the same object, so that nothing is drawn again for it.
@@ -93,18 +113,24 @@ export const useStudio = create((set, get) => ({
     );
   },
 
-  // What happened while the connection was broken.
+  // What happened while the connection was broken, or the tab was not seen.
   async catchUp() {
-    const { opened, progress } = await fetchJson("/api/state");
-    set({ progress, check: opened?.check ?? null, fit: opened?.fit ?? null, unsaved: opened?.unsaved ?? false });
-    if (opened?.fit?.explained) get().loadExplanation();
+    await get().inOrder(fetchState, ({ opened, progress }) => {
+      set({ progress, check: opened?.check ?? null, fit: opened?.fit ?? null, unsaved: opened?.unsaved ?? false });
+      if (opened?.fit?.explained) get().loadExplanation();
+    });
+    if (get().opened) await get().ask();
   },
 
   hear(event) {
-    const { state, editor } = get();
+    const { state, editor, loading, waiting } = get();
+    if (loading) {
+      set({ waiting: [...waiting, event] });
+      return;
+    }
     if (event.event === "hello") {
-      const wasAway = !get().connected;
-      set({ connected: true });
+      const wasAway = get().greeted;
+      set({ connected: true, greeted: true });
       if (!state) return;
       if (event.generation !== state.generation) {
         if (editor) editor.reconnect();
@@ -152,9 +178,8 @@ export const useStudio = create((set, get) => ({
   async open(request) {
     await get().attempt(async () => {
       await get().editor?.flush();
-      await post("/api/open", request);
+      await get().load(() => post("/api/open", request));
       set({ dialog: null });
-      await get().load();
       get().keepFocus();
     });
   },
@@ -235,8 +260,7 @@ export const useStudio = create((set, get) => ({
   async declare() {
     await get().attempt(async () => {
       await get().editor?.flush();
-      await post("/api/declare");
-      await get().load();
+      await get().load(() => post("/api/declare"));
     });
   },
 

@@ -2,13 +2,14 @@
 import { useEffect, useRef } from "react";
 import { useStudio } from "./store.js";
 
+// What is shown around each step, its part of the page on a tablet, its panel; then what is said.
 const STEPS = [
-  [".know", "text", "Knowledge", "This is what experts know, one statement a line. Mistakes are underlined as you type, and a sign beside each statement says what was found: ✓ it can hold, = it follows from others, ✕ it is in conflict, ! the data contradict it."],
-  [".network", "network", "Network", "These are the variables. Bars show how probable each state is, and the line on a bar is its 95% interval. Click a state to say that it was observed; click again to take it back."],
-  ["#tab-learn", "answers", "Learn", "Here you learn the probabilities from the table and the statements together. It takes seconds for the examples, and can be cancelled."],
-  ["#tab-ask", "answers", "Ask", "Here you describe a case, see what follows for one variable, what the answer is sensitive to, and score a whole table."],
-  ["#tab-look", "answers", "Look", "Here is what each number rests on: the data, what the knowledge allows, the learned value with its interval. The report is for download."],
-  ["#tab-draw", "answers", "Draw", "Here you add, rename and connect variables. Every change is a line of the text, so that Undo takes it back and the command line reads the same file."],
+  [".know", "text", "ask", "Knowledge", "This is what experts know, one statement a line. Mistakes are underlined as you type, and a sign beside each statement says what was found: ✓ it can hold, = it follows from others, ✕ it is in conflict, ! the data contradict it."],
+  [".answers", "answers", "learn", "Learn", "Here you learn the probabilities from the table and the statements together. It takes seconds for the examples, and can be cancelled."],
+  [".network", "network", "ask", "Network", "These are the variables. Once something was learned, bars show how probable each state is, and the line on a bar is its 95% interval. Click a state to say that it was observed; click again to take it back."],
+  [".answers", "answers", "ask", "Ask", "Here you describe a case, see what follows for one variable, what the answer is sensitive to, and score a whole table."],
+  [".answers", "answers", "look", "Look", "Here is what each number rests on: the data, what the knowledge allows, the learned value with its interval. The report is for download."],
+  [".answers", "answers", "draw", "Draw", "Here you add, rename and connect variables. Every change is a line of the text, so that Undo takes it back and the command line reads the same file."],
 ];
 
 export function Tour() {
@@ -17,17 +18,18 @@ export function Tour() {
   const box = useRef(null);
   useEffect(() => {
     if (step === null || step === undefined) return undefined;
-    const [target, view] = STEPS[step];
-    show({ view });
+    const [target, view, panel] = STEPS[step];
+    show({ view, panel });
     const element = document.querySelector(target);
     element?.classList.add("toured");
     box.current?.focus();
     return () => element?.classList.remove("toured");
   }, [step, show]);
   if (step === null || step === undefined) return null;
-  const [, , title, text] = STEPS[step];
+  const [target, , , title, text] = STEPS[step];
+  const end = () => show({ tour: null, panel: "ask", view: "network" });
   return (
-    <div className="tour" role="dialog" aria-label={`Tour: ${title}`} tabIndex={-1} ref={box} onKeyDown={(event) => event.key === "Escape" && show({ tour: null })}>
+    <div className={`tour ${target === ".answers" ? "left" : ""}`} role="dialog" aria-label={`Tour: ${title}`} tabIndex={-1} ref={box} onKeyDown={(event) => event.key === "Escape" && end()}>
       <h2>{title}</h2>
       <p>{text}</p>
       <div className="row">
@@ -42,7 +44,7 @@ export function Tour() {
             Next
           </button>
         ) : null}
-        <button type="button" onClick={() => show({ tour: null })}>
+        <button type="button" onClick={end}>
           {step < STEPS.length - 1 ? "Close" : "Done"}
         </button>
       </div>

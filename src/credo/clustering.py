@@ -21,7 +21,14 @@ from credo.fitting import fit as learn
 from credo.io.categories import read_frame, texts_in, variables_of
 from credo.io.dataset import Dataset, concatenate
 from credo.io.declared_table import declared
-from credo.io.partitions import PartitionedTable, frames_of, has_partitions, partitioned, read_partition
+from credo.io.partitions import (
+    PartitionedTable,
+    frames_of,
+    has_partitions,
+    partitioned,
+    read_partition,
+    readable_anywhere,
+)
 from credo.io.tables import read_table
 from credo.knowledge import Knowledge
 from credo.knowledge.statements import TiedRows
@@ -197,7 +204,8 @@ def cluster(
     """
     k, seed = checked_whole_number(k, "The number of clusters"), resolve_seed(seed)
     if executor is not None or has_partitions(data):
-        return _cluster_partitions(partitioned(data), k, ties, apart, merged, prior, seed, em, executor)
+        table = partitioned(data) if executor is None else readable_anywhere(partitioned(data))
+        return _cluster_partitions(table, k, ties, apart, merged, prior, seed, em, executor)
     frame = read_frame(declared(data, table_format))
     column = ties if isinstance(ties, str) else None
     features = variables_of(frame, () if column is None else (column,))

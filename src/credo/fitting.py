@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from credo.estimation.solution import Solution, hidden_findings, impossible_data
 from credo.explain.contradictions import contradiction_findings, contradictions
 from credo.explain.doubting import Trust, doubted_numbers, doubted_statements, undoubted_findings
 from credo.explain.orders_used import order_findings
-from credo.explain.statement_references import references_to
+from credo.explain.statement_references import StatementReference, references_to, with_places
 from credo.explain.violations import only_checked
 from credo.findings import Finding
 from credo.io.complete_rows import CompleteRows
@@ -169,7 +170,8 @@ def fit(
     options = Options(
         em or EMOptions(), posterior or PosteriorOptions(), penalty or PenaltyOptions(), entropy or EntropyOptions()
     )
-    with reporting(verbose, progress) as report:
+    references = references_to(known.statements)
+    with _naming(references), reporting(verbose, progress) as report:
         model = prepare_model(known, fixed, memory_limit, lambda stated: doubted_numbers(known, stated, doubt, trust))
         doubts = None
         if len(model.doubted):
@@ -205,7 +207,7 @@ def fit(
         *outside_findings(known.network, table.numbers),
         *_method_findings(problem),
         *undoubted_findings(model.stated, model.doubted),
-        *solution.findings,
+        *(replace(each, message=with_places(each.message, references)) for each in solution.findings),
         *impossible_data_findings(whole, problem.counts, problem.kept),
         *order_findings(known),
     )
@@ -254,6 +256,16 @@ def _missing_values(rows: Dataset | PartitionedRows | None, network: Network) ->
     return missing_value_findings(
         {name: missing.get(name, 0) for name in network.names if name not in rows.hidden}, len(rows)
     )
+
+
+@contextmanager
+def _naming(references: Sequence[StatementReference]) -> Iterator[None]:
+    """Errors about statements that estimators know by number say where these were written."""
+    try:
+        yield
+    except OptionError as error:
+        error.args = (with_places(str(error), references), *error.args[1:])
+        raise
 
 
 def _require_room(problem: Problem, report: ProgressListener) -> None:

@@ -64,6 +64,16 @@ def test_a_dask_dataframe_keeps_its_partitions(client: Any) -> None:
         credo.partitioned(frame, rows=10)
 
 
+def test_workers_find_files_whose_paths_are_relative(
+    tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files(tmp_path, MISSING)
+    monkeypatch.chdir(tmp_path)  # the workers were started elsewhere
+    here = credo.fit(NETWORK, "*.parquet", method="map", em=SHORT)
+    assert_same_bits(here, credo.fit(NETWORK, "*.parquet", method="map", em=SHORT, executor=client))
+    assert len(credo.cluster("*.parquet", 2, em=SHORT, executor=client).labels) == len(MISSING)
+
+
 def test_a_table_in_memory_is_sent_to_the_workers(client: Any) -> None:
     table = credo.partitioned(MISSING, rows=150)
     here = credo.fit(NETWORK, table, method="map", em=SHORT)

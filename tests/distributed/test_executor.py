@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from credo.distributed.dask_executor import DaskExecutor, executor_for
-from credo.distributed.executor import BRANCHES, LocalExecutor, Parts, Tree
+from credo.distributed.executor import LocalExecutor, Parts, Tree
 from credo.distributed.spilling import Spilled, bytes_of, spill
 from credo.errors import FileError, OptionError
 from credo.types import Numbers
@@ -37,7 +37,7 @@ def join(left: str, right: str) -> str:
 def by_levels(values: list[str]) -> str:
     """The tree, level by level."""
     while len(values) > 1:
-        nodes = [values[i : i + BRANCHES] for i in range(0, len(values), BRANCHES)]
+        nodes = [values[i : i + 2] for i in range(0, len(values), 2)]
         values = [reduce(join, node) for node in nodes]
     return values[0]
 
@@ -59,7 +59,7 @@ def test_parts_that_follow_each_other_are_merged_where_they_are() -> None:
     tree = Tree(join)
     for number in range(8, 24):
         tree.add(number, "x")
-    assert sorted(tree.nodes) == [(1, 1), (1, 2)]
+    assert sorted(tree.nodes) == [(3, 1), (3, 2)]
 
 
 def test_nothing_cannot_be_merged() -> None:

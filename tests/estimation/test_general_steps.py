@@ -144,7 +144,7 @@ def test_statements_that_cannot_hold_are_reported_as_missed() -> None:
 
 def test_fixed_cpts_that_contradict_one_are_refused() -> None:
     network = PAIR.with_cpts({"a": np.array([0.5, 0.5]), "b": np.array([[0.5, 0.5], [0.5, 0.5]])})
-    with pytest.raises(OptionError, match="Statement 1 cannot hold: it is about fixed CPTs only"):
+    with pytest.raises(OptionError, match="Line 1 cannot hold: it is about fixed CPTs only"):
         credo.fit(network, ROWS, "P(b=y) <= 0.3", method="cmap", fixed=["a", "b"])
     fit = credo.fit(network, ROWS, "P(b=y) <= 0.3", method="cmap", fixed=["a"])
     np.testing.assert_array_equal(fit.network.cpts["a"], [0.5, 0.5])

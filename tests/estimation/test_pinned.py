@@ -40,15 +40,15 @@ def test_data_that_contradict_are_named(method: str, text: str) -> None:
     (message,) = contradictions(credo.fit(NETWORK, table(("0", "h"), ("0", "h")), text, method=method))
     assert "P(x=h | a=0)" in message
     assert "2 times" in message
-    assert ("statements 1, 2" if "\n" in text else "statement 1,") in message
+    assert ("lines 1 and 2," if "\n" in text else "line 1,") in message
 
 
 def test_only_statements_that_matter_are_named() -> None:
     text = "P(x=l | a=0) >= 0.1\nP(x=h | a=0) <= P(x=h | a=1)\nP(x=m | a=1) <= 0.9\nP(x=h | a=1) = 0"
     fit = credo.fit(NETWORK, table(("0", "h")), text, method="cml")
     first, second = contradictions(fit)
-    assert "P(x=h | a=0) can only be zero by statements 2, 4, but the data contain it 1 times" in first
-    assert "P(x=h | a=1) can only be zero by statement 4, but the data contain it 2 times" in second
+    assert "P(x=h | a=0) must be zero by lines 2 and 4, but the data contain it once" in first
+    assert "P(x=h | a=1) must be zero by line 4, but the data contain it 2 times" in second
 
 
 def test_missing_values_and_pinned_numbers() -> None:

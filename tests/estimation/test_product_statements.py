@@ -44,7 +44,7 @@ def test_qmap_says_what_it_violates() -> None:
     assert fit.violations().height == 1
     assert fit.status is credo.Status.VIOLATED
     (finding,) = [finding for finding in fit.findings if finding.kind == "violated"]
-    assert "statement 1" in finding.message
+    assert "line 1" in finding.message
 
 
 def test_qmap_says_what_it_violates_of_linear_statements() -> None:

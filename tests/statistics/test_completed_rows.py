@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -103,3 +103,12 @@ def test_too_many_terms_are_refused() -> None:
     rows[:, 4] = 0
     assert completion_of(NETWORK, rows, 100) is None
     assert completion_of(NETWORK, rows, 100_000) is not None
+
+
+def test_more_joint_states_than_any_integer_counts_are_too_many() -> None:
+    """2^64 of them are 0 where 64 bits are all there are."""
+    names = [f"v{i}" for i in range(65)]
+    chain = credo.Network({name: ["0", "1"] for name in names}, {b: [a] for a, b in pairwise(names)})
+    row = np.full((1, 65), -1, dtype=np.int8)
+    row[0, -1] = 0  # everything before it matters
+    assert completion_of(chain, row, 10**9) is None

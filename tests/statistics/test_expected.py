@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -226,6 +227,14 @@ def test_a_long_chain() -> None:
         assert np.allclose(counts.of(names[i]), pair, atol=1e-12)
         smoothed.append(pair.sum(axis=1))
     assert np.allclose(counts.of("x0")[0], smoothed[-1])
+
+
+@pytest.mark.filterwarnings("error")
+def test_more_joint_states_than_a_float_can_count() -> None:
+    """3^700 hidden states: too many to enumerate, without a warning."""
+    names = [f"v{i}" for i in range(701)]
+    network = Network(dict.fromkeys(names, ("a", "b", "c")), {b: [a] for a, b in pairwise(names)})
+    assert prepare(layout_for_counts(network), dataset_of(network, [[-1] * 700 + [0]])).plans is not None
 
 
 def test_a_large_clique_whose_maps_are_not_kept() -> None:

@@ -6,10 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
 
 from credo.errors import OptionError
 from credo.studio.folder import Folder
-from credo.studio.guard import new_token
+from credo.studio.guard import Guard, new_token
 from credo.studio.serving import ANYWHERE_WORD, own_names, require_loopback
 from tests.studio.harness import HOST, ORIGIN, TOKEN, Studio
 
@@ -70,6 +72,20 @@ def test_the_cookie_cannot_be_used_by_other_sites_or_read_by_scripts(target: Stu
 def test_the_token_does_not_stay_in_the_address(target: Studio) -> None:
     assert target.get(f"/?token={TOKEN}").headers["location"] == "/"
     assert target.get("/").headers["referrer-policy"] == "no-referrer"
+
+
+def test_a_ticket_opens_the_page_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def status(guard: Guard, ticket: str) -> int:
+        client = TestClient(guard, base_url=ORIGIN, follow_redirects=False)
+        return client.get(f"/?ticket={ticket}").status_code
+
+    assert status(Guard(PlainTextResponse("page"), TOKEN, [HOST], "a-ticket"), "another") == 403
+    assert status(Guard(PlainTextResponse("page"), TOKEN, [HOST]), "") == 403  # where there is none
+    guard = Guard(PlainTextResponse("page"), TOKEN, [HOST], "a-ticket")
+    assert [status(guard, "a-ticket") for _ in range(2)] == [303, 403]
+    late = Guard(PlainTextResponse("page"), TOKEN, [HOST], "a-ticket")
+    monkeypatch.setattr("credo.studio.guard.monotonic", lambda: late.ticket_ends + 1)
+    assert status(late, "a-ticket") == 403
 
 
 def test_tokens_are_long_and_different() -> None:
@@ -170,7 +186,19 @@ def test_a_link_cannot_leave_the_folder(studio: Studio) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../up.csv", "a/b.csv", "a\\b.csv", ".hidden.csv", "page.html", "run.exe", "x.fit", "", "x\0.csv"]
+    "name",
+    [
+        *("../up.csv", "a/b.csv", "a\\b.csv", ".hidden.csv", "page.html", "run.exe", "x.fit", "", "x\0.csv"),
+        *(
+            "a\nb.csv",
+            "a\u202evsc.csv",
+            "CON.csv",
+            "com1.backup.credo",
+            "a:stream.csv",
+            "a" * 300 + ".csv",
+            "ä" * 99 + ".csv",
+        ),
+    ],
 )
 def test_an_upload_is_a_plain_file_of_a_known_kind(target: Studio, name: str) -> None:
     before = sorted(os.listdir(target.folder))
@@ -191,6 +219,11 @@ def test_an_upload_is_limited(target: Studio, monkeypatch: pytest.MonkeyPatch) -
     answer = _upload(target, "large.csv", b"x" * 11)
     assert answer.status_code == 422
     assert not (target.folder / "large.csv").exists()
+
+
+def test_what_announces_too_much_is_refused_before_it_comes(target: Studio) -> None:
+    headers = {"Origin": ORIGIN, "Content-Type": "application/json", "Content-Length": "9" * 30}
+    assert target.client.post("/api/save", content=iter([b"{}"]), headers=headers).status_code == 422
 
 
 def test_a_request_is_limited(target: Studio, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,6 +113,23 @@ def test_cancel(tab: Tab) -> None:
     expect(page.get_by_role("button", name="Learn", exact=True)).to_be_enabled()
 
 
+@pytest.mark.slow
+def test_a_newcomer_asks_a_question_by_what_the_page_says(chromium: Browser, tmp_path: Path) -> None:
+    with opened_tab(chromium, tmp_path.resolve(), {}, None, None) as tab:
+        page = tab.page
+        page.get_by_role("button", name=re.compile("Start here")).click()
+        expect(page.get_by_role("tabpanel")).to_contain_text("There are no probabilities yet. Learn them")
+        expect(page.locator(".summary")).to_contain_text("7 can hold")  # however soon the check is done
+        assert page.locator(".panel button").all_inner_texts() == ["Learn", "The tour"]  # nothing else to try
+        page.get_by_role("button", name="Learn", exact=True).click()
+        expect(page.get_by_role("tabpanel")).to_contain_text("Click a state in the network")
+        answer = page.get_by_role("list", name="How probable the states of disease are")
+        before = answer.inner_text()
+        state(page, "ecg", "abnormal").click()
+        expect(answer).not_to_have_text(before)
+        assert tab.complaints == []
+
+
 # Know -----------------------------------------------------------------------------------------------------------------
 
 
@@ -377,6 +394,18 @@ def test_axe_finds_no_violation_in_any_part(learned_tab: Tab) -> None:
     assert violations(page) == []
     page.get_by_role("button", name="Close").click()
     page.get_by_role("button", name="Open …").click()
+    assert violations(page) == []
+    page.get_by_role("button", name="Cancel").click()
+    if page.viewport_size and page.viewport_size["width"] < 1000:
+        page.get_by_role("button", name="Knowledge", exact=True).click()
+    write(page, f"smokr raises disease\n{CONFLICT}\n")
+    expect(page.get_by_role("list", name="Conflicts")).to_be_visible()
+    page.keyboard.type("sm")
+    expect(page.locator(".cm-tooltip-autocomplete")).to_be_visible()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+f")
+    expect(page.locator(".cm-search")).to_be_visible()
     assert violations(page) == []
 
 

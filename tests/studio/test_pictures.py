@@ -10,7 +10,7 @@ import pytest
 import credo
 from credo.drawing.graphs import influence
 from credo.shipped import example
-from credo.studio.picture import WIDTH, picture_data, picture_key
+from credo.studio.picture import NARROWEST, WIDEST, picture_data, picture_key
 from tests.studio.harness import Studio
 
 
@@ -22,7 +22,7 @@ def test_boxes_do_not_overlap_and_arrows_end_at_them(target: Studio) -> None:
     boxes = picture["boxes"]
     assert set(boxes) == set(network.names)
     for name, (x, y, width, height) in boxes.items():
-        assert width == WIDTH
+        assert NARROWEST <= width <= WIDEST
         for other, (x2, y2, width2, height2) in boxes.items():
             apart = x + width <= x2 or x2 + width2 <= x or y + height <= y2 or y2 + height2 <= y
             assert name == other or apart
@@ -39,6 +39,8 @@ def test_a_picture_changes_with_what_is_drawn_alone() -> None:
     turned = credo.Network({"a": ["no", "yes"], "b": ["no", "yes"]}, {"a": ["b"]})
     assert picture_key(one) == picture_key(renamed) == picture_data(one)["key"]
     assert picture_key(one) != picture_key(turned)
+    long = credo.Network({"a": ["no", "yes, as far as we know"], "b": ["no", "yes"]}, {"b": ["a"]})
+    assert picture_data(long)["boxes"]["a"][2] > picture_data(one)["boxes"]["a"][2]
 
 
 def test_arrows_say_what_statements_and_numbers_say(learned: Studio, target: Studio) -> None:

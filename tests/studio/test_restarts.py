@@ -12,6 +12,28 @@ from tests.helpers.chromium import TIMEOUT
 from tests.studio.harness import new_page, served, wait_for
 from tests.studio.test_browser import write
 
+SEEN = """(isHidden) => {
+  Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true });
+  document.dispatchEvent(new Event('visibilitychange'));
+}"""
+
+
+@pytest.mark.slow
+def test_more_tabs_than_a_browser_has_connections(chromium: Browser, heart: Path) -> None:
+    with served(heart) as (address, _), chromium.new_context() as context:
+        pages = []
+        for _ in range(8):  # without a window, no tab hides another by itself
+            if pages:
+                pages[-1].evaluate(SEEN, True)
+            pages.append(opened_page(context, address))
+        write(pages[-1], "# from the last\n")
+        expect(pages[-1].get_by_text("changed, kept as a draft")).to_be_visible()
+        pages[-1].evaluate(SEEN, True)
+        pages[0].evaluate(SEEN, False)
+        expect(pages[0].get_by_text("changed, kept as a draft")).to_be_visible()
+        pages[0].locator(".cm-content").press("Control+End")
+        expect(pages[0].locator(".cm-content")).to_contain_text("# from the last")
+
 
 def opened_page(context: BrowserContext, address: str) -> Page:
     context.set_default_timeout(TIMEOUT)

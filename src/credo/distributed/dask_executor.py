@@ -11,12 +11,12 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
-from logging import CRITICAL
+from logging import CRITICAL, getLogger
 from typing import Any, TypeVar
 
 import numpy as np
 
-from credo.distributed.executor import BRANCHES, Executor, LocalExecutor, Merge, Parts, Tree
+from credo.distributed.executor import Executor, LocalExecutor, Merge, Parts, Tree
 from credo.errors import ClusterError, CredoError, MissingExtraError, OptionError
 from credo.kernels.threads import alone
 from credo.memory import memory_limit_or_default
@@ -28,6 +28,7 @@ QUIET = {
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
 }
+JOINED = 8  # trees at a time; the client joins so many
 PARTS_SHARE = 0.5  # of the memory limit, that prepared parts of the data may take on this machine
 
 Result = TypeVar("Result")
@@ -69,7 +70,7 @@ def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterato
             client = Client(scheduler)
         except (OSError, ValueError) as error:
             raise ClusterError(f"There is no answer from the scheduler {scheduler} ({_reason(error)}).") from None
-        with client:
+        with _quiet_loggers(), client:
             yield client
         return
     try:
@@ -81,6 +82,20 @@ def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterato
         raise ClusterError(f"The cluster could not be started on this machine ({_reason(error)}).") from None
     with started, Client(started) as client:
         yield client
+
+
+@contextmanager
+def _quiet_loggers() -> Iterator[None]:
+    """What Dask logs of a lost connection is left out: an error says it."""
+    loggers = [getLogger(name) for name in ("distributed", "distributed.client", "tornado")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,8 +199,8 @@ class DaskExecutor:
 
     def _joined(self, trees: Sequence[Any], merge: Merge) -> Any:
         """The result of all trees together: where they are many, workers join them first."""
-        while len(trees) > BRANCHES:
-            groups = [trees[i : i + BRANCHES] for i in range(0, len(trees), BRANCHES)]
+        while len(trees) > JOINED:
+            groups = [trees[i : i + JOINED] for i in range(0, len(trees), JOINED)]
             trees = [self.client.submit(_join, merge, group, pure=False) for group in groups]
         return _join(merge, self.client.gather(list(trees))).result()
 
@@ -266,5 +281,5 @@ def _cluster_errors(client: Any) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    text = str(error).strip().rstrip(".")
+    text = str(error).strip().rstrip(".").rpartition(">: ")[2]  # without the sockets that Dask names first
     return text.splitlines()[0][:200] if text else type(error).__name__

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any, Protocol, TypeVar
 
 from credo.distributed.spilling import Spilled, SpillFolder, bytes_of, spill
-
-BRANCHES = 8  # of each node of the tree
 
 Result = TypeVar("Result")
 Merge = Callable[[Any, Any], Any]
@@ -59,11 +56,11 @@ class Executor(Protocol):
 
 @dataclass(slots=True)
 class Tree:
-    """Merges numbered results by a tree whose shape depends on their numbers alone.
+    """Merges numbered results by a binary tree whose shape depends on their numbers alone.
 
-    Result i is node i of level 0. Node i of level l + 1 is what its 8 children, the nodes 8i to 8i + 7 of level l, give
-    when they are merged in order, as soon as all of them are there. So results may arrive in any order, and in several
-    trees that are joined: what comes out is the same to the last bit.
+    Result i is node i of level 0. Node i of level l + 1 is the nodes 2i and 2i + 1 of level l, merged as soon as both
+    are there. So results may arrive in any order, and in several trees that are joined: what comes out is the same to
+    the last bit. A tree holds few nodes if the numbers of its results follow each other.
     """
 
     merge: Merge
@@ -72,10 +69,9 @@ class Tree:
     def add(self, number: int, value: Any, level: int = 0) -> None:
         """A result, or what a node of a higher level gave."""
         self.nodes[level, number] = value
-        parent = number // BRANCHES
-        children = [(level, BRANCHES * parent + i) for i in range(BRANCHES)]
-        if all(child in self.nodes for child in children):
-            self.add(parent, self._merged(children), level + 1)
+        pair = (level, number - number % 2), (level, number - number % 2 + 1)
+        if all(node in self.nodes for node in pair):
+            self.add(number // 2, self._merged(pair), level + 1)
 
     def join(self, other: Tree) -> None:
         """Add the nodes of another tree, of results with other numbers."""
@@ -83,19 +79,17 @@ class Tree:
             self.add(number, value, level)
 
     def result(self) -> Any:
-        """All results, whose numbers start at 0, merged; the last node of a level may have fewer children."""
+        """All results, whose numbers start at 0, merged; the last node of a level may have no sibling."""
         if not self.nodes:
             raise ValueError("There is nothing to merge.")
-        while True:
-            level = min(level for level, _ in self.nodes)
-            children = sorted(node for node in self.nodes if node[0] == level)
-            value = self._merged(children)
-            if not self.nodes:
-                return value
-            self.add(children[0][1] // BRANCHES, value, level + 1)
+        while len(self.nodes) > 1:
+            level, number = min(self.nodes)  # the only one of its level
+            self.add(number // 2, self.nodes.pop((level, number)), level + 1)
+        return self.nodes.popitem()[1]
 
-    def _merged(self, children: Sequence[tuple[int, int]]) -> Any:
-        return reduce(self.merge, [self.nodes.pop(child) for child in children])
+    def _merged(self, pair: tuple[tuple[int, int], tuple[int, int]]) -> Any:
+        left, right = (self.nodes.pop(node) for node in pair)
+        return self.merge(left, right)
 
 
 @dataclass(frozen=True, slots=True)

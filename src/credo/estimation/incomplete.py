@@ -68,9 +68,18 @@ def estimate_incomplete(problem: Problem) -> Solution:
     em_method = method if method.m_step is not None else CMAP if method.uses_knowledge else MAP
     if em_method.keeps_hard_statements:
         problem = replace(problem, pinned=pinned_parameters(problem.blocks))
+    used = problem if em_method.uses_knowledge else replace(problem, constraints=Constraints(problem.layout))
+    exchanges = exchanges_of(used, found_by_em(e_step.prepared))
+    draw = method.estimate_drawing
+    tied = e_step.rows if isinstance(e_step, TiedEStep) else None
+    not_drawn = why_not_drawn(prepared if tied is None else tied, exchanges) if draw is not None else ""
+    drawn = draw is not None and not not_drawn
+    options = problem.options.em
+    if drawn and not ties and _mostly_observed(dataset):
+        options = replace(options, starts=1)  # draws leave any optimum by themselves: this is where they begin
     try:
         inner, weight_findings = _with_soft_weight(method, em_method, problem, prepared)
-        result = _run(em_method, inner, e_step, bool(ties), problem.options.em)
+        result = _run(em_method, inner, e_step, bool(ties), options)
     except ImpossibleRowError as error:
         raise contradiction_of(problem, error) from None
     cells, _, _ = e_step(prepared.layout.pack(result.cpts), e_step.start())
@@ -80,13 +89,7 @@ def estimate_incomplete(problem: Problem) -> Solution:
     if method.cross_validates:
         folds, fold_findings = _folds(em_method, inner, prepared, result, bool(ties))
     is_em = em_method is method
-    used = inner if em_method.uses_knowledge else replace(inner, constraints=Constraints(inner.layout))
-    exchanges = exchanges_of(used, found_by_em(e_step.prepared))
     completed = replace(inner, counts=expected, folds=folds, pinned=inner.pinned if is_em else NONE)
-    draw = method.estimate_drawing
-    tied = e_step.rows if isinstance(e_step, TiedEStep) else None
-    not_drawn = why_not_drawn(prepared if tied is None else tied, exchanges) if draw is not None else ""
-    drawn = draw is not None and not not_drawn
     if draw is not None and drawn:
         start = None
         assert not isinstance(tied, TiedParts)
@@ -125,6 +128,11 @@ def estimate_incomplete(problem: Problem) -> Solution:
         expected=expected,
         no_interval=f"There is no interval: {not_drawn}." if not_drawn else "",
     )
+
+
+def _mostly_observed(rows: Dataset | PartitionedRows) -> bool:
+    """Whether half of the values of every variable, or more, are there."""
+    return all(2 * missing <= len(rows) for missing in rows.missing().values())
 
 
 def _status(result: EMResult, last: Status, is_em: bool) -> Status:

@@ -127,11 +127,12 @@ def contradictions(problem: Problem, pinned: Iterable[tuple[Block, Indices]]) ->
             name = problem.layout.locate(index)[0]
             statements = statements_that_pin(block, index)
             numbers = ", ".join(str(statement + 1) for statement in statements)
+            often = "once" if data[index] == 1.0 else f"{data[index]:g} times"
             yield Finding(
                 CONTRADICTED,
-                f"{name}: {problem.layout.describe(index)} can only be zero by "
+                f"{name}: {problem.layout.describe(index)} must be zero by "
                 f"{'statement' if len(statements) == 1 else 'statements'} {numbers}, but the data contain it "
-                f"{data[index]:g} times. Correct the statements or the data, or add a confidence to a statement.",
+                f"{often}. Correct the statements or the data, or add a confidence to a statement.",
                 name,
             )
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from credo.knowledge import words_of
 from credo.knowledge.statements import Statement
+
+_NUMBERED = re.compile(r"\b([Ss])tatements? (\d+(?:, \d+)*(?: and \d+)?)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +76,19 @@ def places_of(statements: Sequence[StatementReference]) -> str:
 def capitalised(place: str) -> str:
     """A place at the start of a sentence: `Line 3`, `Lines 3 and 4`; the name of a file stays as it is."""
     return f"L{place[1:]}" if place.startswith(("line ", "lines ")) else place
+
+
+def with_places(message: str, references: Sequence[StatementReference]) -> str:
+    """A message of an estimator, which knows the numbers of statements alone, with where they were written.
+
+    `statement 3` becomes `line 7`, `Statements 1 and 2` become `Lines 4 and 6`.
+    """
+
+    def place(found: re.Match[str]) -> str:
+        numbers = [int(number) for number in re.findall(r"\d+", found[2])]
+        if not all(1 <= number <= len(references) for number in numbers):
+            return found[0]
+        text = places_of([references[number - 1] for number in numbers])
+        return capitalised(text) if found[1] == "S" else text
+
+    return _NUMBERED.sub(place, message)

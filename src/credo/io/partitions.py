@@ -10,7 +10,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -228,10 +228,10 @@ def in_partitions(
     network: Network, data: TableLike, is_distributed: bool, memory_limit: int | None = None
 ) -> TableLike:
     """The table in partitions, where workers read it, where it is a glob or remote, or where it is large."""
+    if is_distributed:
+        return readable_anywhere(partitioned(data))
     if isinstance(data, PartitionedTable):
         return data
-    if is_distributed:
-        return partitioned(data)
     limit = memory_limit_or_default(memory_limit)
     fitting = max(LEAST_ROWS, limit // (BYTES_A_VALUE * max(1, len(network))))  # rows that one partition may have
     rows = fitting if fitting < PARTITION_ROWS else None
@@ -240,6 +240,21 @@ def in_partitions(
     if is_glob(data) or bytes_when_coded(network, data) > KEPT_SHARE * limit:
         return partitioned(data, rows)
     return data
+
+
+def readable_anywhere(table: PartitionedTable) -> PartitionedTable:
+    """The same table, whose paths do not depend on the folder that a worker was started in."""
+    return replace(table, partitions=tuple(_with_full_paths(each) for each in table.partitions))
+
+
+def _with_full_paths(item: Any) -> Any:
+    if not isinstance(item, FilePartition):
+        return item
+    return FilePartition(tuple(replace(each, path=_full_path(each.path)) for each in item.pieces))
+
+
+def _full_path(path: str) -> str:
+    return path if is_remote(path) else os.path.abspath(path)
 
 
 def bytes_when_coded(network: Network, data: TableLike) -> int:

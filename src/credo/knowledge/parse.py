@@ -24,7 +24,6 @@ from credo.knowledge.names import Part, token_part, without_comment
 from credo.knowledge.number_mistakes import as_written
 from credo.knowledge.statement_base import Modifier, Span
 from credo.knowledge.statements import STATEMENTS, Statement
-from credo.knowledge.syntax_errors import diagnose
 
 MAX_LINE = 100_000  # characters; a statement that long is a file without line ends
 MAX_DEPTH = 50  # brackets inside brackets
@@ -173,7 +172,7 @@ def _read_line(line: str) -> tuple[Statement | Declaration | None, tuple[LineMis
     try:
         statement, mistakes = parser().parse(read, start="statement")
     except lark_errors() as error:
-        return None, (diagnose(error, read),), 0
+        return None, (_diagnosis(error, read),), 0
     return statement, as_written(mistakes, line) if mistakes else mistakes, end
 
 
@@ -203,7 +202,7 @@ def parse_event(text: str, source: str = "") -> Probability:
             part = parser().parse(line, start="probability")
             mistakes = part.mistakes
         except lark_errors() as error:
-            mistakes = (diagnose(error, line),)
+            mistakes = (_diagnosis(error, line),)
     if mistakes:
         raise KnowledgeError(describe(mistake, 0, line, source) for mistake in mistakes)
     found: Probability = part.value.terms[0][1]
@@ -338,6 +337,13 @@ def parser() -> Any:
         maybe_placeholders=False,
         transformer=grammar_rules(),
     )
+
+
+def _diagnosis(error: Exception, line: str) -> LineMistake:
+    """What is wrong with a line that does not follow the grammar; most lines do, and need none of these patterns."""
+    from credo.knowledge.syntax_errors import diagnose
+
+    return diagnose(error, line)
 
 
 @cache

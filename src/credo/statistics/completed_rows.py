@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,7 @@ def completion_of(network: Network, codes: Codes, most_terms: int) -> Completion
     found, terms = [], 0
     sizes = np.array([len(network.states(name)) for name in network.names], dtype=np.int64)
     for (variables, families), parts in together.items():
-        rows, joint = np.concatenate(parts), int(sizes[list(variables)].prod())
+        rows, joint = np.concatenate(parts), prod(sizes[list(variables)].tolist())
         terms += len(rows) * joint * len(families)
         if joint > MOST_JOINT_STATES or terms > most_terms:
             return None

@@ -202,7 +202,7 @@ def _nothing(layout: Layout) -> Summary:
 
 
 def _digest(dataset: Dataset) -> str:
-    digest = hashlib.blake2b(np.ascontiguousarray(dataset.codes).tobytes(), digest_size=16)
+    digest = hashlib.blake2b(np.ascontiguousarray(dataset.codes).reshape(-1).view(np.uint8).data, digest_size=16)
     if dataset.weights is not None:
         digest.update(dataset.weights.tobytes())
     return digest.hexdigest()

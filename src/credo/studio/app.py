@@ -37,7 +37,7 @@ class RefusedError(CredoError):
     """A request that cannot be read."""
 
 
-def make_app(session: Session, token: str, hosts: Collection[str]) -> ASGIApp:
+def make_app(session: Session, token: str, hosts: Collection[str], ticket: str = "") -> ASGIApp:
     """The studio as an ASGI application, with its guard in front."""
 
     @asynccontextmanager
@@ -89,7 +89,7 @@ def make_app(session: Session, token: str, hosts: Collection[str]) -> ASGIApp:
         route("/api/network", _network, "GET"),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    return Guard(Starlette(routes=routes, lifespan=lifespan), token, hosts)
+    return Guard(Starlette(routes=routes, lifespan=lifespan), token, hosts, ticket)
 
 
 def json_response(content: Any, status: int = 200) -> Response:
@@ -106,6 +106,9 @@ async def _page(request: Request) -> Response:
 async def body_of(request: Request, most: int) -> bytes:
     """The body of a request, refused as soon as it is too long."""
     parts, size = [], 0
+    announced = request.headers.get("content-length", "0")
+    if not announced.isdigit() or int(announced[:20]) > most:
+        raise RefusedError(f"This is larger than {most // 1_000_000} MB.")
     async for part in request.stream():
         size += len(part)
         if size > most:
@@ -242,7 +245,7 @@ async def _edit(request: Request, session: Session) -> Any:
 async def _declare(request: Request, session: Session) -> Any:
     await json_of(request)
     await session.declare()
-    return {}
+    return await asyncio.to_thread(session.state)
 
 
 async def _learn(request: Request, session: Session) -> Any:

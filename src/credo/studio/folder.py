@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 from credo.errors import FileError, MissingFileError, OptionError, is_text, listing, readable_bytes
 from credo.io.excel import EXCEL_ENDINGS
@@ -25,6 +26,11 @@ MOST_UPLOADED = 200_000_000  # bytes
 MOST_LISTED = 500
 DEEPEST = 3  # folders below the one that was opened
 DRAFT_ENDING = ".draft"
+LONGEST_NAME = 200  # bytes of an uploaded file's name, so that its draft can have a name as well
+FORBIDDEN = frozenset('<>:"/\\|?*')  # in names of files, on Windows
+DEVICES = frozenset(
+    ("con", "prn", "aux", "nul", *(f"{each}{number}" for each in ("com", "lpt") for number in range(10)))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +87,8 @@ class Folder:
 
     def store(self, name: object, content: bytes) -> Path:
         """Keep an uploaded file; one of the same name is never replaced."""
-        if not isinstance(name, str) or Path(name).name != name or "\\" in name or name.startswith("."):
-            raise OptionError("An uploaded file has a plain name, without folders.")
+        if not isinstance(name, str) or Path(name).name != name or not _is_plain(name):
+            raise OptionError("An uploaded file has a plain name that every system can have: rename it first.")
         path = self.inside(name, (*KNOWLEDGE, *NETWORKS, *TABLES))
         if len(content) > MOST_UPLOADED:
             raise OptionError(f"The file is larger than {readable_bytes(MOST_UPLOADED)}.")
@@ -109,6 +115,16 @@ class Folder:
                     shutil.copyfile(source, copy)
                 found.append(copy)
         return found
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is visible as it is, and no system takes it for something else than a file."""
+    return (
+        len(name.encode("utf-8", "replace")) <= LONGEST_NAME
+        and not name.startswith(".")
+        and not any(letter in FORBIDDEN or category(letter).startswith("C") for letter in name)
+        and name.partition(".")[0].strip().lower() not in DEVICES
+    )
 
 
 # Drafts ---------------------------------------------------------------------------------------------------------------

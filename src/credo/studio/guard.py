@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection
 from http.cookies import CookieError, SimpleCookie
+from time import monotonic
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -12,6 +13,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 TOKEN_BYTES = 32
+TICKET_SECONDS = 120.0
 NO_TOKEN = "Open the address that `credo studio` printed in its terminal: it holds the key to this page."
 WRONG_HOST = "The studio answers to the name of this machine alone."
 WRONG_ORIGIN = "The studio takes no requests from other pages."
@@ -52,10 +54,14 @@ class Guard:
     hosts
         The values of the Host header that are the studio's own, such as `127.0.0.1:8642`. Another one is a name that
         somebody else made point to this machine.
+    ticket
+        A secret that can take the token's place in an address once, within two minutes. It is for the command that
+        starts the browser, which every user of this machine can see in the list of processes; "" is none.
     """
 
-    def __init__(self, app: ASGIApp, token: str, hosts: Collection[str]) -> None:
-        self.app, self.token = app, token
+    def __init__(self, app: ASGIApp, token: str, hosts: Collection[str], ticket: str = "") -> None:
+        self.app, self.token, self.ticket = app, token, ticket
+        self.ticket_ends = monotonic() + TICKET_SECONDS
         self.hosts = frozenset(host.lower() for host in hosts)
         # Cookies do not know ports: two studios on one machine need two names.
         self.cookie = "credo_studio_" + min(self.hosts).rpartition(":")[2]
@@ -90,8 +96,8 @@ class Guard:
         if not self._is_own_page(scope["method"], f"{scope['scheme']}://{host}", headers):
             return PlainTextResponse(WRONG_ORIGIN, 403)
         if scope["path"] == "/" and scope["method"] in SAFE_METHODS:
-            given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-            if given and self._matches(given):
+            given = parse_qs(scope["query_string"].decode("latin-1"))
+            if self._matches(given.get("token", [""])[0]) or self._is_ticket(given.get("ticket", [""])[0]):
                 answer = RedirectResponse("/", 303)  # so that the token does not stay in the address
                 answer.set_cookie(self.cookie, self.token, httponly=True, samesite="strict", path="/")
                 return answer
@@ -109,6 +115,15 @@ class Guard:
 
     def _matches(self, given: str) -> bool:
         return secrets.compare_digest(given.encode(), self.token.encode())
+
+    def _is_ticket(self, given: str) -> bool:
+        """Whether this is the ticket, which then was used."""
+        if not self.ticket or monotonic() > self.ticket_ends:
+            return False
+        if not secrets.compare_digest(given.encode(), self.ticket.encode()):
+            return False
+        self.ticket = ""
+        return True
 
 
 def _cookie(headers: Headers, name: str) -> str:

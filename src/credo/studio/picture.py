@@ -7,13 +7,15 @@ from hashlib import sha256
 from typing import Any
 
 from credo.drawing.layered import layered_picture
-from credo.model.network import Network
+from credo.model.network import Network, Variable
 
-WIDTH = 224.0
-HEAD, ROW, FOOT = 34.0, 24.0, 8.0  # heights, in pixels: of the name, of a state, below them
+NARROWEST, WIDEST = 176.0, 240.0  # pixels
+BESIDE_NAME, BESIDE_LABEL = 78.0, 138.0  # of a name: margins and what was observed; of a label: bar and number as well
+LETTER = 7.5  # the usual width of a letter; the page shortens what is too long
+HEAD, ROW, FOOT = 34.0, 24.0, 8.0  # heights: of the name, of a state, below them
 MOST_STATES = 12  # that a box shows; one more line says how many there are besides
 
-Structure = tuple[tuple[str, int, tuple[str, ...]], ...]  # of each variable: name, states, parents
+Structure = tuple[tuple[str, float, int, tuple[str, ...]], ...]  # of each variable: name, width, states, parents
 
 
 def picture_key(network: Network) -> str:
@@ -27,13 +29,22 @@ def picture_data(network: Network) -> dict[str, Any]:
 
 
 def _structure(network: Network) -> Structure:
-    return tuple((each.name, len(each.states), tuple(network.parents[each.name])) for each in network.variables)
+    return tuple(
+        (each.name, _width(each), len(each.states), tuple(network.parents[each.name])) for each in network.variables
+    )
+
+
+def _width(variable: Variable) -> float:
+    """How wide a box is: as its name and labels need, so that more of a network is seen in larger letters."""
+    label = max(map(len, variable.states[:MOST_STATES]))
+    wanted = max(LETTER * len(variable.name) + BESIDE_NAME, LETTER * label + BESIDE_LABEL)
+    return min(max(NARROWEST, wanted), WIDEST)
 
 
 @lru_cache(maxsize=16)  # several tabs, and undo
 def _drawn(structure: Structure) -> dict[str, Any]:
-    sizes = {name: (WIDTH, HEAD + ROW * min(states, MOST_STATES + 1) + FOOT) for name, states, _ in structure}
-    picture = layered_picture({name: parents for name, _, parents in structure}, sizes)
+    sizes = {name: (width, HEAD + ROW * min(states, MOST_STATES + 1) + FOOT) for name, width, states, _ in structure}
+    picture = layered_picture({name: parents for name, _, _, parents in structure}, sizes)
     boxes = {name: [round(x, 1) for x in picture.box(name)] for name in sizes}
     return {
         "boxes": {name: [left, top, *sizes[name]] for name, (left, top, _, _) in boxes.items()},

@@ -71,7 +71,7 @@ def serve(
     root = common_folder([path for path in (model, table) if path is not None])
     listening = _listen(host, port)
     number = listening.getsockname()[1]
-    token = new_token()
+    token, ticket = new_token(), new_token()
     names = own_names(host, number)
     address = f"http://{names[0]}/?token={token}"
     session = Session(Folder(root))
@@ -80,18 +80,19 @@ def serve(
         if model is not None or table is not None:
             await session.open(model, table, table_format)
         config = uvicorn.Config(
-            make_app(session, token, names),
+            make_app(session, token, names, ticket),
             log_level="warning",
             access_log=False,  # addresses in a log would hold the token
             timeout_graceful_shutdown=1,
             server_header=False,
+            ws="none",
         )
         server = uvicorn.Server(config)
         say(f"The studio is at {address}\nIts files are in {root}. Ctrl-C ends it.")
         if ready is not None:
             ready(address)
         if browser:
-            Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+            Thread(target=webbrowser.open, args=(f"http://{names[0]}/?ticket={ticket}",), daemon=True).start()
         await server.serve(sockets=[listening])
 
     try:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,10 +76,10 @@ def _offsets(layout: Layout, variables: Indices, families: Indices) -> Indices:
 
 def can_enumerate(layout: Layout, groups: Groups) -> bool:
     """Whether all terms have so few factors together that enumeration is quick."""
-    evaluations, factors = np.bincount(groups.component, minlength=len(groups.key_starts) - 1), 0.0
+    evaluations, factors = np.bincount(groups.component, minlength=len(groups.key_starts) - 1), 0
     most = max((len(groups.families(c)) for c in range(len(evaluations))), default=0)
     for component, count in enumerate(evaluations.tolist()):
-        factors += most * count * float(np.prod(layout.sizes[groups.variables(component)].astype(np.float64)))
+        factors += most * count * prod(layout.sizes[groups.variables(component)].tolist())
         if factors > PLAIN_FACTORS:
             return False
     return True

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -133,10 +134,10 @@ class _Beliefs:
                 else:
                     keys[shared.get((row, v), (row, v))] = None
         shape = [int(sizes[v]) for _, v in keys]
-        is_sum = float(np.prod(shape, dtype=np.float64)) <= MOST_SUMMED
+        is_sum = prod(shape) <= MOST_SUMMED
         if is_sum:
             value = {key: part.ravel() for key, part in zip(keys, np.indices(shape), strict=True)}
-            logs = np.zeros(int(np.prod(shape)))
+            logs = np.zeros(prod(shape))
         else:
             value, logs = {}, np.zeros(DRAWS)
         value |= {key: np.full(len(logs), code, dtype=np.int64) for key, code in known.items()}
@@ -275,7 +276,7 @@ def _row_beliefs(
     cells = 0
     for (hidden, scopes), rows in by_pattern.items():
         shape = [int(layout.sizes[v]) for v in hidden]
-        states = int(np.prod(shape))
+        states = prod(shape)  # exact, however large
         cells += states * len(rows)
         if states > MOST_STATES or cells > MOST_CELLS:
             return None
