@@ -8,7 +8,7 @@ PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --constraint co
 INSTALL = $(BIN)/python $(PIP_INSTALL)
 PYTHONS ?= 3.12 3.13
 
-.PHONY: help setup hooks demo studio studio-page test test-all test-pythons test-versions lint browser fuzz fuzz-coverage bench docs clean
+.PHONY: help setup hooks demo studio studio-page test test-all test-pythons test-versions lint browser fuzz fuzz-coverage bench experiments docs clean
 
 help:
 	@echo "make demo          set up, and learn an example"
@@ -18,7 +18,8 @@ help:
 	@echo "make test-pythons  run the tests on other Pythons, where installed: $(PYTHONS)"
 	@echo "make test-versions run the tests with the lowest versions that are allowed, and with the newest"
 	@echo "make fuzz          random inputs for everything that reads or learns, for some minutes"
-	@echo "make bench         credo against its peers"
+	@echo "make bench         credo against its peers; JSON=1 keeps the figures"
+	@echo "make experiments   all experiments, and the page of evidence; QUICK=1 runs a small part of each"
 	@echo "make docs          the documentation as a site, in site/"
 	@echo "make studio-page   build the page of the studio again, which needs Node.js"
 	@echo "make setup         only set up: .venv with credo in it"
@@ -136,8 +137,21 @@ fuzz-coverage: setup
 	for kind in $(or $(KIND),knowledge bif xmlbif xdsl uai net dsl csv); do \
 	  $(BIN)/python -m fuzz.coverage $$kind -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
+# JSON=1 keeps the figures in benchmarks/results.json, which docs/evidence.md quotes; ONLY="learn read_bif" runs some.
 bench: setup
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(ONLY) $(if $(JSON),--json)
+
+# It goes on where the last run ended; QUICK=1 runs a small part of each. The pages of results and docs/evidence.md are
+# written again.
+RIVALS := $(VENV)/.rivals
+
+$(RIVALS): $(READY)
+	$(INSTALL) --editable '.[rivals]'
+	@touch $(RIVALS)
+
+experiments: $(RIVALS)
+	$(BIN)/python -m experiments $(if $(QUICK),--quick) $(ONLY)
+	$(BIN)/python docs/evidence.py
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

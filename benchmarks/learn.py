@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.recording import record
 from credo.io.network_files import read_network, write_network
 from credo.model.layout import family_strides
 from credo.testing import alarm_like_network
@@ -33,6 +34,7 @@ def main() -> None:
     """Make the inputs, run each program in its own process, and print times, ratios and memory."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=ROWS)
+    parser.add_argument("--only", default="", help="a part of a title, to run one table alone: CSV")
     parser.add_argument("--contender", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.contender:
@@ -46,9 +48,10 @@ def main() -> None:
         network.sample(arguments.rows, seed=1).write_csv(folder / "data.csv")
         size = (folder / "data.csv").stat().st_size / 1e6
         print(f"{network.name}: {len(network)} variables, {arguments.rows:,} rows, CSV of {size:.0f} MB\n")
-        for title, jobs in JOBS.items():
+        for title, jobs in ((title, jobs) for title, jobs in JOBS.items() if arguments.only in title):
             results = {job: contend(job, folder) for job in jobs}
             print_table(title, results)
+            record("learn", f"{title}, {network.name}, {arguments.rows:,} rows", dict(results))
 
 
 # Programs. Each function prepares the input and returns the function that is timed. -----------------------------------
@@ -178,13 +181,14 @@ def run_contender(job: str, folder: Path) -> None:
     """In the program's own process: time its function and print the figures as JSON."""
     warnings.simplefilter("ignore")
     timed = globals()[job](folder)
-    seconds = []
+    seconds, processor = [], []
     for _ in range(REPEATS + 1):
-        start = time.perf_counter()
+        start, used = time.perf_counter(), time.process_time()
         timed()
         seconds.append(time.perf_counter() - start)
+        processor.append(time.process_time() - used)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-    print(json.dumps({"first": seconds[0], "best": min(seconds[1:]), "peak": peak}))
+    print(json.dumps({"first": seconds[0], "best": min(seconds[1:]), "processor": min(processor[1:]), "peak": peak}))
 
 
 def contend(job: str, folder: Path) -> dict[str, float] | str:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.recording import record
 from credo.io.bif import read_bif, write_bif
 from credo.io.pyagrum import load_pyagrum
 from credo.testing import made_up_network
@@ -74,6 +75,7 @@ def line(path: Path, readers: dict[str, Reader]) -> str:
     """The time of each reader for one file, as a line."""
     parameters = sum(cpt.size for cpt in read_bif(path).cpts.values())
     best = best_times(path, readers)
+    record("read_bif", path.stem, {"parameters": parameters, **best})
     ours = best.pop("credo")
     assert isinstance(ours, float)
     cells = [f"{path.stem:<20}{parameters:>11,}{ours:>10.4f}"]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+import credo
 
 SHARED = Path(__file__).resolve().parents[1] / ".." / "shared"  # published data, which this project does not contain
 
@@ -57,7 +61,21 @@ def run_jobs(
         print(f"Stopped after {minutes:g} minutes: the same command continues.")
     results = pl.concat(frames, how="vertical_relaxed").sort(key, maintain_order=True)
     results.write_csv(file)
+    if left:
+        note_version(file)
     return results
+
+
+def note_version(file: Path) -> None:
+    """Note in `versions.json` beside a file of results when and with which version of credo it was made.
+
+    Rows may come from several runs: `first` is about the oldest of them, and is what their age is judged by.
+    """
+    path = file.with_name("versions.json")
+    notes = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    now = {"date": datetime.now(UTC).date().isoformat(), "version": credo.__version__}
+    notes[file.name] = {"first": notes.get(file.name, {}).get("first", now), "last": now}
+    path.write_text(json.dumps(notes, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def results_of(run: Callable[[Any], Any], jobs: Sequence[Any], processes: int | None) -> Iterator[Any]:

@@ -137,7 +137,7 @@ def check_optimum(fit: credo.Fit, choose: Random, points: int = 6) -> None:
 def check_conflict(network: Network, knowledge: Knowledge, fixed: bool) -> None:
     """Statements that are said to conflict do, and by more than rounding."""
     constraints = lower(knowledge)
-    if constraints.products or fixed:
+    if constraints.products or constraints.general or fixed:
         return
     least = polytope_of(constraints).least_violation()
     assert least > 1e-10, "statements that can all hold are said to conflict"

@@ -10,9 +10,9 @@ A share of the true statements is reversed (≤ becomes ≥). On the same data, 
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +27,7 @@ from credo.model.network import Network
 from credo.testing import true_statements
 from experiments.guo.draws import NETWORKS, STATEMENTS
 from experiments.guo.measure import mean_divergence
+from experiments.running import Job, Record, add_options, run_jobs
 
 RESULTS = Path(__file__).resolve().parent / "results"
 SHARES = (0, 5, 10, 20)
@@ -36,28 +37,28 @@ CONFIDENCE = 0.8
 
 
 def main() -> None:
-    """Run all draws, write the results, and print a table."""
+    """Run all draws, save the results as they come, and print a table; an interrupted run continues."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--rows", type=int, default=200)
     parser.add_argument("--networks", nargs="+", default=("asia", "alarm"))
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    add_options(parser, RESULTS)
     arguments = parser.parse_args()
-    records: list[dict[str, object]] = []
-    for name in arguments.networks:
-        truth = credo.read_network(NETWORKS / f"{name}.bif")
-        for draw in range(arguments.draws):
-            for share in SHARES:
-                started = time.perf_counter()
-                for record in run(truth, draw, share, arguments.rows):
-                    records.append({"network": name, "draw": draw, "wrong": share, **record})
-                print(f"{name}, draw {draw}, {share}% wrong: {time.perf_counter() - started:.1f} s", flush=True)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    results = pl.DataFrame(records)
-    results.write_csv(arguments.out / "wrong.csv")
+    jobs = [(name, draw, share) for draw in range(arguments.draws) for name in arguments.networks for share in SHARES]
+    results = run_jobs(
+        partial(run_share, rows=arguments.rows), jobs, ("network", "draw", "wrong"), arguments.out / "wrong.csv",
+        processes=arguments.processes, minutes=arguments.minutes,
+    )  # fmt: skip
     text = report(results, arguments.rows)
     (arguments.out / "wrong.md").write_text(text, encoding="utf-8")
     print(text)
+
+
+def run_share(job: Job, rows: int) -> list[Record]:
+    """All treatments of one draw with one share of wrong statements."""
+    name, draw, share = job
+    truth = credo.read_network(NETWORKS / f"{name}.bif")
+    return [{"network": name, "draw": draw, "wrong": share, **record} for record in run(truth, draw, share, rows)]
 
 
 def run(truth: Network, draw: int, share: int, rows: int) -> Iterable[dict[str, object]]:

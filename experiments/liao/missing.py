@@ -8,9 +8,9 @@ few minutes; `--help` lists the options.
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -20,7 +20,7 @@ from credo.knowledge.statements import Statement
 from credo.model.network import Network
 from credo.testing import true_statements, with_missing_values
 from experiments.liao.missing_report import write_missing
-from experiments.running import SHARED, require, results_of
+from experiments.running import SHARED, Job, Record, add_options, require, run_jobs
 
 NETWORKS = SHARED / "networks"
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -32,30 +32,31 @@ STATEMENT_SEED, DATA_SEED, MISSING_SEED = 300, 900, 1_500
 
 
 def main() -> None:
-    """Run all draws in parallel and write the report."""
+    """Run all draws in parallel, save the results as they come, and write the report; an interrupted run continues."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--networks", nargs="+", default=NAMES, choices=NAMES)
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--rows", type=int, default=500)
     parser.add_argument("--starts", type=int, default=1, help="of EM; the best is kept")
-    parser.add_argument("--processes", type=int, default=os.cpu_count())
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    add_options(parser, RESULTS)
     arguments = parser.parse_args()
     require(NETWORKS, "The published networks are")
-    arguments.out.mkdir(parents=True, exist_ok=True)
     jobs = [
-        (name, draw, arguments.rows, fraction, arguments.starts)
+        (name, draw, fraction)
         for draw in range(arguments.draws)
         for name in arguments.networks
         for fraction in FRACTIONS
     ]
-    records = [record for cell in results_of(run_cell, jobs, arguments.processes) for record in cell]
-    print(write_missing(pl.DataFrame(records).sort("network", "draw", "fraction", "share"), arguments.out))
+    found = run_jobs(
+        partial(run_cell, rows=arguments.rows, starts=arguments.starts), jobs, ("network", "draw", "fraction"),
+        arguments.out / "missing.csv", processes=arguments.processes, minutes=arguments.minutes,
+    )  # fmt: skip
+    print(write_missing(found.sort("network", "draw", "fraction", "share"), arguments.out))
 
 
-def run_cell(job: tuple[str, int, int, float, int]) -> list[dict[str, object]]:
+def run_cell(job: Job, rows: int, starts: int) -> list[Record]:
     """All learners on one incomplete table."""
-    name, draw, rows, fraction, starts = job
+    name, draw, fraction = job
     truth = credo.read_network(NETWORKS / f"{name}.bif")
     statements = true_statements(truth, STATEMENTS, seed=STATEMENT_SEED + draw)
     frame = with_missing_values(truth.sample(rows, seed=DATA_SEED + draw), fraction, MISSING_SEED + draw)

@@ -53,7 +53,7 @@ def curve_of(rows: Rows, compared: list[Learner], draw: int) -> list[Record]:
     """A record for each size and learner; smaller training sets are part of larger ones; one test set."""
     seed = CURVE_SEED + draw
     pool, test = train_test_split(np.arange(len(rows)), test_size=HELD_OUT, stratify=rows.target, random_state=seed)
-    ordered = _alternating(pool, rows.target, seed)
+    ordered = alternating(pool, rows.target, seed)
     records = []
     for size in (*(size for size in SIZES if size < len(ordered)), len(ordered)):
         for learner in compared:
@@ -62,7 +62,7 @@ def curve_of(rows: Rows, compared: list[Learner], draw: int) -> list[Record]:
     return records
 
 
-def _alternating(pool: np.ndarray, target: np.ndarray, seed: int) -> np.ndarray:
+def alternating(pool: np.ndarray, target: np.ndarray, seed: int) -> np.ndarray:
     """The rows in an order in which every initial part has about the same share of positives."""
     places = np.random.default_rng(seed).permutation(pool)
     rank = np.empty(len(places))

@@ -25,7 +25,7 @@ import { completer, credoLanguage, exampleText } from "./language.js";
 import { STATES, describeStatement } from "./states.js";
 import { useStudio } from "./store.js";
 
-const WAIT = 30; // milliseconds after a keystroke until the change is sent
+const WAIT = 10; // milliseconds after a keystroke until the change is sent
 const RETRY = 2_000; // milliseconds until a change that could not be sent is sent again
 
 class StateMarker extends GutterMarker {

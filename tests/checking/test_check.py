@@ -183,6 +183,13 @@ def test_families_ties_and_noise_are_named_as_not_checked(clinic: Network) -> No
     assert sum("Line 4 ties rows" in each or "Line 5 ties rows" in each for each in found.not_checked) == 2
 
 
+def test_what_is_forced_in_a_noisy_family_is_about_its_small_cpts() -> None:
+    network = Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]})
+    found = check(network, "b is noisy-max of {a} with leak\na raises b\na lowers b")
+    (forced,) = found.forced_equalities
+    assert forced.equation == "P(b by a=y | a=n) = P(b by a=y | a=y)"
+
+
 def test_statements_on_a_noisy_family_are_checked_on_its_small_cpts(clinic: Network) -> None:
     family = "tub is noisy-or of {asia}, {smoke}\n"
     contradiction = check(clinic, family + "P(tub=yes | asia=yes alone) >= 0.2\nP(tub=yes | asia=yes alone) <= 0.1")

@@ -20,7 +20,7 @@ pytest.importorskip("sklearn")
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer
+from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from credo.sklearn import KnowledgeClassifier, ManyFeaturesWarning, UnseenValueWarning
@@ -50,6 +50,14 @@ def test_it_is_a_classifier_by_the_rules_of_scikit_learn() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         results = check_estimator(KnowledgeClassifier(method="cmap"), on_skip=None)
+    assert sum(each["status"] == "passed" for each in results) > 40
+
+
+@pytest.mark.slow
+def test_the_default_is_one_too() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(KnowledgeClassifier(), on_skip=None)
     assert sum(each["status"] == "passed" for each in results) > 40
 
 
@@ -114,7 +122,7 @@ def test_a_value_worked_out_by_hand() -> None:
 @pytest.mark.parametrize("method", ["cmap", "posterior", "auto"])
 def test_it_is_credo_fit_and_predict(method: str) -> None:
     features, target = patients()
-    model = KnowledgeClassifier(RAISES, method=method, random_state=3).fit(features, target)
+    model = KnowledgeClassifier(RAISES, model="network", method=method, random_state=3).fit(features, target)
     network = credo.Network({**{name: ["0", "1"] for name in NAMES}, "attack": ["no", "yes"]}, {"attack": NAMES})
     fit = credo.fit(network, features.assign(attack=target), RAISES, method=method, seed=3)
     expected = fit.network.predict(features, "attack").to_numpy()
@@ -159,7 +167,7 @@ def test_forty_causes_cost_forty_small_tables() -> None:
 def test_missing_values_in_training_rows_are_summed_out() -> None:
     features, target = patients()
     holes = features.astype(float).mask(np.random.default_rng(5).random(features.shape) < 0.2)
-    model = KnowledgeClassifier(RAISES).fit(holes, target)
+    model = KnowledgeClassifier(RAISES, model="network").fit(holes, target)
     assert model.fit_.method == "posterior"
     assert model.score(features, target) > 0.6
 
@@ -190,6 +198,112 @@ def test_a_whole_network_is_learned() -> None:
     yes, no = risk * xray[lung].mean(), (1 - risk) * xray[~lung].mean()
     row = pd.DataFrame({"xray": ["shadow"], "smoke": ["yes"], "room": [7]})
     np.testing.assert_allclose(model.predict_proba(row)[0, 1], yes / (yes + no), atol=1e-9)
+
+
+# The average of two models ----------------------------------------------------------------------------------------
+
+
+def test_the_default_averages_and_keeps_directions() -> None:
+    features, target = patients(60)
+    model = KnowledgeClassifier(RAISES, trust=1).fit(features, target)
+    assert set(model.weights_) == {"additive", "network"}
+    assert sum(model.weights_.values()) == pytest.approx(1)
+    states = pd.DataFrame(list(np.ndindex(2, 2, 2, 2)), columns=list(NAMES))
+    chances = model.predict_proba(states)[:, 1].reshape(2, 2, 2, 2)
+    for axis in range(4):
+        assert (np.diff(chances, axis=axis) >= -1e-9).all()
+    low, high = model.predict_interval(states)
+    assert ((low <= model.predict_proba(states)) & (model.predict_proba(states) <= high)).all()
+    narrow, wide = (np.ptp(model.predict_interval(states, level), axis=0) for level in (0.5, 0.99))
+    assert (narrow < wide).all()
+
+
+def test_statements_lower_where_the_low_state_comes_second() -> None:
+    features, target = patients(60)
+    words = np.where(target == "yes", "a", "b")  # declared the other way round: b is low
+    model = KnowledgeClassifier(RAISES, target="attack", states={"attack": ["b", "a"]}).fit(features, words)
+    assert model.classes_.tolist() == ["a", "b"]
+    zeros, ones = (pd.DataFrame([[k] * 4], columns=list(NAMES)) for k in (0, 1))
+    assert model.predict_proba(ones)[0, 0] > model.predict_proba(zeros)[0, 0] + 0.2
+
+
+def test_rows_overrule_a_wrong_direction_that_is_not_certain() -> None:
+    rng = np.random.default_rng(5)
+    features = rng.normal(size=(120, 6))
+    target = (features[:, 0] + 0.3 * rng.normal(size=120) > 0).astype(int)
+    chances = [
+        KnowledgeClassifier("x0 lowers y", trust=trust).fit(features, target).predict_proba(features)[:, 1]
+        for trust in (0.9, 1.0)
+    ]
+    assert np.corrcoef(chances[0], target)[0, 1] > 0.8
+    assert np.corrcoef(chances[1], target)[0, 1] < 0.5
+    with pytest.raises(credo.OptionError, match="trust"):
+        KnowledgeClassifier(trust=2).fit(features, target)
+
+
+def test_many_features_need_no_network() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(80, 30))
+    model = KnowledgeClassifier("x0 raises y").fit(features, features[:, 0] + 0.1 * rng.normal(size=80) > 0)
+    assert model.weights_ == {"additive": 1.0}
+    assert model.fit_ is None
+    assert model.score(features, features[:, 0] > 0) > 0.9
+    assert np.isfinite(model.predict_interval(np.full((2, 30), np.nan))).all()
+
+
+def test_more_than_two_classes_are_averaged_without_statements() -> None:
+    rng = np.random.default_rng(1)
+    features = rng.normal(size=(90, 2))
+    target = np.digitize(features[:, 0], [-0.5, 0.5])
+    model = KnowledgeClassifier().fit(features, target)
+    assert model.score(features, target) > 0.85
+    np.testing.assert_allclose(model.predict_proba(features).sum(axis=1), 1)
+    ordered = KnowledgeClassifier("x0 raises y", bins=2).fit(features, target)
+    assert ordered.weights_ == {"network": 1.0}
+
+
+def test_features_that_interact_are_left_to_the_network() -> None:
+    rng = np.random.default_rng(2)
+    features = rng.integers(0, 2, (200, 2))
+    model = KnowledgeClassifier().fit(features, features[:, 0] ^ features[:, 1])
+    assert model.weights_["network"] > 0.8
+    assert model.score(features, features[:, 0] ^ features[:, 1]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"method": "cmap"}, "method"),
+        ({"knowledge": "P(attack=yes | age=1, each other parent) >= 0.2"}, "says more"),
+        ({"knowledge": "age raises attack with confidence 0.9"}, "says more"),
+    ],
+)
+def test_what_the_average_cannot_keep_to_is_refused(settings: dict[str, Any], words: str) -> None:
+    features, target = patients(30)
+    with pytest.raises(credo.OptionError, match=words):
+        KnowledgeClassifier(model="average", **settings).fit(features, target)
+    with pytest.raises(credo.OptionError, match="model"):
+        KnowledgeClassifier(model="best").fit(features, target)
+
+
+def test_an_estimate_has_no_interval() -> None:
+    features, target = patients(30)
+    with pytest.raises(credo.OptionError, match="method cmap gives one estimate"):
+        KnowledgeClassifier(method="cmap").fit(features, target).predict_interval(features)
+
+
+def test_the_default_in_a_pipeline_with_frames_and_a_search() -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"age": rng.normal(50, 10, 40), "dose": rng.normal(size=40)})
+    target = (frame["age"] + 5 * rng.normal(size=40) > 50).astype(int)
+    scaled = StandardScaler().set_output(transform="pandas")
+    search = GridSearchCV(
+        make_pipeline(scaled, KnowledgeClassifier(target="ill")),
+        {"knowledgeclassifier__knowledge": [None, "age raises ill"]},
+        cv=2,
+        scoring="neg_log_loss",
+    ).fit(frame, target)
+    assert search.best_score_ > -0.6
 
 
 # Which category a value is --------------------------------------------------------------------------------------------
@@ -327,7 +441,7 @@ def test_noisy_or_needs_two_classes() -> None:
 def test_too_many_features_are_refused_with_what_to_do() -> None:
     features = np.random.default_rng(0).integers(0, 2, (20, 30))
     with pytest.raises(credo.TooLargeError, match="y is noisy-or of {x0}, {x1, x2}, …"):
-        KnowledgeClassifier("x0 raises y").fit(features, features[:, 0])
+        KnowledgeClassifier("x0 raises y", model="network").fit(features, features[:, 0])
 
 
 def test_too_many_features_without_knowledge_depend_on_the_class() -> None:

@@ -18,7 +18,7 @@ from credo.constraints.consequences import equation
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.joint_conflicts import provable_conflicts
 from credo.constraints.lower import lower
-from credo.constraints.noisy_families import with_noisy_families
+from credo.constraints.noisy_families import expanded_orders, with_noisy_families
 from credo.constraints.stage_costs import announce, checking, require_room
 from credo.errors import OptionError
 from credo.estimation.general_feasibility import search_general
@@ -147,7 +147,7 @@ def _check(
     started = perf_counter()
     memory = CheckMemory() if memory is None else memory
     notify(ProgressEvent(CHECKING_KNOWLEDGE))
-    constraints = lower(knowledge)
+    constraints = lower(knowledge, memory=memory.lowering)
     blocks = blocks_of(constraints)
     cost = checking(blocks)
     require_room(cost, None, "This check", "State less about the variables with the largest CPTs.")
@@ -158,12 +158,13 @@ def _check(
         return tuple(references[number] for number in sorted(set(numbers)))
 
     summary = summarise_blocks(constraints, blocks, memory.blocks, notify)
+    assert constraints.expansion is not None
+    orders = expanded_orders(knowledge.orders, constraints.expansion)
     general = sorted({*(each.statement for each in constraints.unlowered), *constraints.general_statements})
     for conflict in provable_conflicts(knowledge.statements, general, with_noisy_families(knowledge)):
         summary.add_conflict(conflict)
     search = None
     if any(each.confidence is None for each in constraints.general) and not summary.conflicts:
-        assert constraints.expansion is not None
         search = search_general(constraints, constraints.expansion.network)
     add_search(summary, constraints, search)
     conflicts = summary.conflicts
@@ -195,7 +196,7 @@ def _check(
         ),
         vacuous=tuple(VacuousStatement(references[number], reason) for number, reason in vacuous),
         forced_equalities=tuple(
-            ForcedEquality(equation(forced, constraints.layout, knowledge.orders), refer(forced.statements))
+            ForcedEquality(equation(forced, constraints.layout, orders), refer(forced.statements))
             for forced in summary.forced
         ),
         excluded=tuple(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from credo.constraints.block_findings import BlockFindings
 from credo.constraints.constraint_set import Constraints
+from credo.constraints.lower import LoweringMemory
 from credo.constraints.noisy_families import with_noisy_families
 from credo.explain.contradictions import DataComparison, compare_with_data
 from credo.explain.plausibility import Plausibility
@@ -33,6 +34,7 @@ class CheckMemory:
     the statement, the network, the order of states and the counts.
     """
 
+    lowering: LoweringMemory = field(default_factory=LoweringMemory)
     blocks: BlockFindings = field(default_factory=BlockFindings)
     mark: object = None  # of the data that were counted
     counted: tuple[Network, tuple[Statement, ...], Counts, tuple[str, ...]] | None = None

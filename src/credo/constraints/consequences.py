@@ -192,7 +192,7 @@ def equation(forced: ForcedEqual, layout: Layout, orders: Mapping[str, StateOrde
     describe = layout.describe
     pairs = list(zip(forced.parameters.tolist(), forced.coefficients.tolist(), strict=True))
     places = [(*layout.locate(parameter), coefficient) for parameter, coefficient in pairs]
-    if not forced.bound and len({name for name, *_ in places}) == 1:
+    if not forced.bound and len({name for name, *_ in places}) == 1 and places[0][0] in orders:
         # Influences compare the probabilities of low states; readers think of the high ones.
         name = places[0][0]
         states = layout.network.states(name)

@@ -7,6 +7,7 @@ are added as one array, and counted before any memory is taken.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import nan, prod
 from typing import Protocol
 
@@ -53,6 +54,20 @@ class KnowledgeLike(Protocol):
 
     @property
     def orders(self) -> Mapping[str, StateOrderLike]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The linear constraints of one statement as the builder holds them: those of a piece differ in indices alone."""
+
+    indices: tuple[Indices, ...]
+    coefficients: tuple[Numbers, ...]
+    shapes: tuple[tuple[int, int], ...]
+    bounds: tuple[float, ...]
+    equality: tuple[bool, ...]
+    confidences: tuple[float, ...]
+    always_true: int
+    count: int  # of constraints, as they were reserved
 
 
 class ConstraintBuilder:
@@ -187,6 +202,42 @@ class ConstraintBuilder:
         self._statements.append(statement)
         self._equality.append(equality)
         self._confidences.append(nan if confidence is None else confidence)
+
+    # Constraints of statements that were lowered before
+
+    def place(self) -> tuple[int, int, int]:
+        """How much there is so far: pieces, constraints, and what is no linear constraint."""
+        others = len(self.products) + len(self.general) + len(self.ties) + len(self.forms)
+        return len(self._bounds), self._count, others
+
+    def pieces_since(self, place: tuple[int, int, int], statement: int) -> Pieces | None:
+        """What a statement added since then; None where that is not linear constraints alone."""
+        first, count, others = place
+        if self.place()[2] != others:
+            return None
+        return Pieces(
+            tuple(self._indices[first:]),
+            tuple(self._coefficients[first:]),
+            tuple(self._shapes[first:]),
+            tuple(self._bounds[first:]),
+            tuple(self._equality[first:]),
+            tuple(self._confidences[first:]),
+            self._always_true.get(statement, 0),
+            self._count - count,
+        )
+
+    def add_pieces(self, pieces: Pieces, statement: int) -> None:
+        """Add the constraints of a statement again, under its number here."""
+        self.reserve(pieces.count, 0, None)
+        self._indices += pieces.indices
+        self._coefficients += pieces.coefficients
+        self._shapes += pieces.shapes
+        self._bounds += pieces.bounds
+        self._statements += [statement] * len(pieces.bounds)
+        self._equality += pieces.equality
+        self._confidences += pieces.confidences
+        if pieces.always_true:
+            self._always_true[statement] = pieces.always_true
 
     def constraints(self, unlowered: Iterable[UnloweredStatement] = ()) -> Constraints:
         """Everything that was added, in columns."""

@@ -7,7 +7,7 @@ A parent under `each` is a free index, and one state of it is the same in all te
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import inf, log, prod
 from typing import Any
@@ -18,6 +18,7 @@ from credo.constraints.constraint_builder import (
     MAX_CONSTRAINTS,
     ConstraintBuilder,
     KnowledgeLike,
+    Pieces,
     coefficients_by_state,
     configuration_offsets,
     quoted_statement,
@@ -41,27 +42,62 @@ from credo.knowledge.statements import (
     Influence,
     NoisyFamily,
     Order,
+    Statement,
     Synergy,
     TiedRows,
 )
+from credo.model.expansion import Expansion
 from credo.model.layout import Layout
+from credo.model.network import Network
 from credo.types import Indices, Numbers
 
+FORGOTTEN_FROM = 1_000  # statements that are stated no more and still remembered
 
-def lower(knowledge: KnowledgeLike, *, max_constraints: int = MAX_CONSTRAINTS) -> Constraints:
+
+@dataclass(slots=True)
+class LoweringMemory:
+    """The constraints of comparisons that were lowered before, for one network; not frozen, because it is a cache.
+
+    A comparison means the same whatever else is stated; other statements may depend on each other.
+    """
+
+    context: tuple[Network, object] | None = None  # the expanded network, and which of its CPTs are no parameters
+    pieces: dict[Statement, Pieces] = field(default_factory=dict)
+
+    def known(self, expansion: Expansion, statements: int) -> dict[Statement, Pieces]:
+        """What is known about this network; nothing where it is another, or most of it is not stated any more."""
+        context = self.context
+        is_same = (
+            context is not None and context[1] == expansion.winners and context[0].same_structure(expansion.network)
+        )
+        if not is_same or len(self.pieces) > 2 * statements + FORGOTTEN_FROM:
+            self.context, self.pieces = (expansion.network, expansion.winners), {}
+        return self.pieces
+
+
+def lower(
+    knowledge: KnowledgeLike, *, max_constraints: int = MAX_CONSTRAINTS, memory: LoweringMemory | None = None
+) -> Constraints:
     """The constraints of all statements, over the CPTs of the network in which noisy families are expanded.
 
     Statements about probabilities that several CPTs make up become `general` constraints. Those that constrain nothing
-    are listed in `unlowered`, with the reason.
+    are listed in `unlowered`, with the reason. What is in `memory` is not computed again.
     """
     rewritten, expansion = rewrite_for_expansion(knowledge)
     builder = ConstraintBuilder(rewritten, Layout.of(rewritten.network, without=expansion.winners), max_constraints)
     skipped = {unlowered.statement for unlowered in rewritten.unlowered}
+    known = {} if memory is None else memory.known(expansion, len(rewritten.statements))
     for number, statement in enumerate(rewritten.statements):
-        if number in rewritten.general and isinstance(statement, Comparison | Approximation):
+        if (pieces := known.get(statement)) is not None and number not in rewritten.general:
+            builder.add_pieces(pieces, number)
+        elif number in rewritten.general and isinstance(statement, Comparison | Approximation):
             lower_general(builder, number, statement, expansion)
         elif number not in skipped:
+            place = builder.place()
             LOWERING_RULES[type(statement)](builder, number, statement)
+            is_kept = memory is not None and isinstance(statement, Comparison | Approximation)
+            if is_kept and (fresh := builder.pieces_since(place, number)) is not None:
+                known[statement] = fresh
     return replace(builder.constraints(rewritten.unlowered), expansion=expansion)
 
 

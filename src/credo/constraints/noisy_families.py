@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from credo.model.noisy import NoisyForm
 from credo.types import Numbers
 
 SCALE_TOLERANCE = 1e-9
+OrderT = TypeVar("OrderT")
 _NOT_AN_ENTRY = "it compares products, and is about a probability that several CPTs make up"
 
 
@@ -75,13 +77,19 @@ def _low_to_high(knowledge: KnowledgeLike, child: str) -> tuple[str, ...]:
     return knowledge.network.states(child) if order is None else tuple(map(str, order.states))
 
 
+def expanded_orders(orders: Mapping[str, OrderT], expansion: Expansion) -> dict[str, OrderT]:
+    """The orders of all variables of the expanded network: an effect has that of its child."""
+    found = dict(orders)
+    for child, effects in expansion.effects.items():
+        if child in orders:
+            found |= dict.fromkeys(effects, orders[child])
+    return found
+
+
 def rewrite_for_expansion(knowledge: KnowledgeLike) -> tuple[ExpandedKnowledge, Expansion]:
     """The knowledge about the network in which every noisy family is expanded."""
     expansion = expand(with_noisy_families(knowledge))
-    orders = dict(knowledge.orders)
-    for child, effects in expansion.effects.items():
-        if child in orders:
-            orders |= dict.fromkeys(effects, orders[child])
+    orders = expanded_orders(knowledge.orders, expansion)
     statements: list[Statement] = []
     unlowered, general = [], set()
     for number, statement in enumerate(knowledge.statements):

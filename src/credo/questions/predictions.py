@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +28,7 @@ from credo.results.fit_results import FitResult, require_level
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.predict import posterior as posterior_of_rows
 from credo.statistics.questions import answer_rows, factors_of, relevant_evidence
-from credo.types import Codes, Numbers, TableLike
+from credo.types import Codes, Indices, Numbers, TableLike
 
 if TYPE_CHECKING:
     import polars as pl
@@ -120,6 +120,42 @@ def _predict_rows(fit: FitResult, codes: Codes, name: str, level: float) -> tupl
         _predict_at_cpts(fit.network, codes, name)  # finds rows that are impossible, whatever matters
     states = len(network.states(name))
     means, ends = np.empty((len(codes), states)), np.empty((2, len(codes), states))
+    for rows, which, values, observed in _draws_of_rows(fit, network, codes, name):
+        if np.isnan(values).any():  # numbers so small that they are zero, in some draws
+            means[rows] = np.nanmean(values, axis=0)[which]
+            ends[:, rows] = np.nanquantile(values, quantile_levels(level), axis=0)[:, which]
+        else:
+            means[rows] = values.mean(axis=0)[which]
+            ends[:, rows] = interval_ends(values, level)[:, which]
+        if set(observed) == set(network.parents[name]):  # as `cpt_row`
+            place = tuple(codes[rows, fit.network.names.index(parent)] for parent in network.parents[name])
+            means[rows] = network.cpt_array(name)[place]
+    return means, ends
+
+
+def prediction_draws(fit: FitResult, codes: Codes, name: str, count: int) -> Numbers:
+    """The probabilities of a variable's states in each row, under each of `count` draws, (draws, rows, states).
+
+    Draws that give a row no probability say nothing about it: their place is taken by the mean of the others.
+    """
+    network = expand(fit.network).network
+    found = np.empty((count, len(codes), len(network.states(name))))
+    for rows, which, values, _ in _draws_of_rows(fit, network, codes, name):
+        if np.isnan(values).any():
+            values = np.where(np.isnan(values), np.nanmean(values, axis=0), values)
+        places = np.linspace(0, len(values) - 1, count).round().astype(np.int64)
+        found[:, rows] = values[places][:, which]
+    return found
+
+
+def _draws_of_rows(
+    fit: FitResult, network: Network, codes: Codes, name: str
+) -> Iterator[tuple[Indices, Indices, Numbers, tuple[str, ...]]]:
+    """Rows that show the same variables, together, and what is predicted for them.
+
+    That is: the rows, which distinct row each of them is, the probabilities of the distinct rows under each draw,
+    (draws, distinct rows, states), and the variables that matter.
+    """
     examples, pattern_of = distinct_rows(codes >= 0)
     for number, example in enumerate(examples.tolist()):
         rows = np.flatnonzero(pattern_of == number)
@@ -131,14 +167,4 @@ def _predict_rows(fit: FitResult, codes: Codes, name: str, level: float) -> tupl
         count = min(MOST_DRAWS, MOST_CELLS // max(1, factors.plan.cells * len(first)))
         count = max(count, LEAST_DRAWS)
         cpts = {family: cpts_under_draws(fit, network, count, family) for family in factors.families}
-        values = answer_rows(network, cpts, name, codes[rows[first]], observed)
-        if np.isnan(values).any():  # numbers so small that they are zero, in some draws
-            means[rows] = np.nanmean(values, axis=0)[which]
-            ends[:, rows] = np.nanquantile(values, quantile_levels(level), axis=0)[:, which]
-        else:
-            means[rows] = values.mean(axis=0)[which]
-            ends[:, rows] = interval_ends(values, level)[:, which]
-        if set(observed) == set(network.parents[name]):  # as `cpt_row`
-            place = tuple(codes[rows, fit.network.names.index(parent)] for parent in network.parents[name])
-            means[rows] = network.cpt_array(name)[place]
-    return means, ends
+        yield rows, which, answer_rows(network, cpts, name, codes[rows[first]], observed), observed

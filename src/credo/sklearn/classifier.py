@@ -1,4 +1,9 @@
-"""A scikit-learn classifier that learns from data and expert knowledge."""
+"""A scikit-learn classifier that learns from data and expert knowledge.
+
+By default it averages two models, with weights that say how well each predicts rows it has not seen (`averaging.py`):
+one in which features act additively (`additive.py`), and the full CPT of the target where that is small. Where
+knowledge says more than directions of effects, or the user names a method, a network is learned alone.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ import warnings
 from collections.abc import Mapping, Sequence, Set
 from inspect import signature
 from math import prod
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,20 +21,27 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
-from credo.errors import DataError, OptionError, TooLargeError, UnknownStateError, readable_bytes, suggestion
+from credo.errors import DataError, OptionError, TooLargeError, UnknownStateError, listing, readable_bytes, suggestion
 from credo.fitting import fit as learn
+from credo.io.column_values import checked_numbers
 from credo.io.columns import MISSING, Lexicon, no_weight, text_of
 from credo.io.dataset import Dataset, code_type
 from credo.io.network_files import NetworkLike, read_network
 from credo.knowledge import Knowledge, KnowledgeSource, knowledge_for
-from credo.knowledge.statements import NoisyFamily
+from credo.knowledge.state_order import Order
+from credo.knowledge.statements import Influence, NoisyFamily
 from credo.model.network import Network, Variable
 from credo.model.state_texts import plain
+from credo.questions.predictions import prediction_draws
+from credo.questions.question_draws import why_no_interval
+from credo.results.fit_results import require_level
+from credo.sklearn.additive import AdditiveModel, curve_of, learn_additive
+from credo.sklearn.averaging import DRAWS, held_out, mixture_draws, stacking_weights
 from credo.sklearn.columns import Column, declared_categories, learn_column, with_thresholds
 from credo.sklearn.tabular import Features, RandomState, TabularMixin
 from credo.statistics.predict import probabilities_of
 from credo.statistics.prior import PriorLike
-from credo.types import Numbers
+from credo.types import Indices, Numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,6 +51,10 @@ if TYPE_CHECKING:
 MOST_CELLS = 2**22  # of the target's CPT if it is not noisy: 32 MB, and far more than data can fill
 LEAST_PROBABILITY = 1e-12  # of a declared state that no training row has, so that a later row can have it
 BINS = 3
+TRUST = 0.9  # as an expert's reliability, where nothing is known of it
+MOST_CONFIGURATIONS = 32  # of features, for the CPT that the average learns too: it takes a second or less
+MOST_ROWS = 20_000  # that the average learns from: with more, a network alone takes less time and loses nothing
+ROWS_AT_ONCE = 2**12  # whose draws are in memory together
 # Options of credo.fit that are not parameters of the classifier itself.
 OPTIONS = tuple(
     name
@@ -53,10 +70,16 @@ class ManyFeaturesWarning(UserWarning):
 class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Predict a target from features, with knowledge about how the features affect it.
 
-    Without a `network` every feature is a parent of the target (the inverted naive Bayes of [yang]); with one, the
-    whole network is learned, and the target is predicted from the values of a row. Where there are so many features
-    that the CPT of the target would be too large, and there is no knowledge, they become children of the target instead
-    (naive Bayes), with a `ManyFeaturesWarning`.
+    The default needs no tuning. It averages a model in which features act additively on the target, each by a curve
+    that rises or falls as statements say unless the rows contradict them, and the CPT of the target given all features,
+    where that has few configurations. The average is used where nothing more than directions is known (`age raises
+    attack`), for two classes, and without statements for any number of classes.
+
+    Otherwise, or if `method`, `prior`, `network` or `options` are given, one network is learned. Without a `network`
+    every feature is a parent of the target (the inverted naive Bayes of [yang]); with one, the whole network is
+    learned, and the target is predicted from the values of a row. Where there are so many features that the CPT of the
+    target would be too large, and there is no knowledge, they become children of the target instead (naive Bayes), with
+    a `ManyFeaturesWarning`.
 
     Texts, truth values and at most ten whole numbers are categories: those that `states` lists for a column, else those
     that its type lists (`pandas.Categorical`, `polars.Enum`), else those that occur. All other numbers are cut into
@@ -73,13 +96,19 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         The name of the target in statements; the name of `y`, or "y", if not given.
     network : Network or path, optional
         A network that contains the target.
+    model : {"auto", "average", "network"}, default "auto"
+        The average, or one network; "auto" decides as said above.
+    trust : float, default 0.9
+        How probable it is that a stated direction is right, in the additive model, before any row is seen; 1 means that
+        it holds in every draw. A network keeps to all statements, unless `options={"doubt": True}`.
     method : str, default "auto"
-        A method of `credo.fit`.
+        A method of `credo.fit`, for the network.
     prior : number, str, Network, prior or mapping, optional
         Pseudo-counts as in `credo.fit`.
     bins : int or mapping, default 3
-        The number of ranges, which hold about as many rows each and are called 1, 2, …; or a mapping from columns to
-        such a number or to thresholds: [40, 60] gives the states `<40`, `40-60` and `60+`.
+        How numbers are cut for a network: the number of ranges, which hold about as many rows each and are called 1,
+        2, …; or a mapping from columns to such a number or to thresholds: [40, 60] gives the states `<40`, `40-60` and
+        `60+`.
     states : mapping from str to sequence, optional
         The categories of columns and of the target, in order, whether they occur or not.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None, default 0
@@ -90,7 +119,10 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
     Attributes
     ----------
     fit_ : credo.Fit or None
-        The learned network with its findings and its report; None if all training rows are of one class.
+        The learned network with its findings and its report; None if all training rows are of one class, or if the
+        average does without a network because it would be large.
+    weights_ : dict of str to float
+        The weight of each model: "additive" and "network".
     classes_ : ndarray
         The classes of the training rows. Further states of the target get no probability.
     target_ : str
@@ -112,6 +144,8 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         *,
         target: str | None = None,
         network: NetworkLike | None = None,
+        model: str = "auto",
+        trust: float = TRUST,
         method: str = "auto",
         prior: PriorLike | None = None,
         bins: int | Mapping[str, int | Sequence[float]] = BINS,
@@ -122,6 +156,8 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         self.knowledge = knowledge
         self.target = target
         self.network = network
+        self.model = model
+        self.trust = trust
         self.method = method
         self.prior = prior
         self.bins = bins
@@ -153,30 +189,44 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         weights = np.asarray(_check_sample_weight(sample_weight, labels, dtype=np.float64, ensure_non_negative=True))
         self.classes_, which = np.unique(labels, return_inverse=True)
         self.target_ = self._target_name(y, frame.columns)
+        self._seed_used = self._seed()
         if not (kept := weights > 0).all():
             if not kept.any():
                 raise no_weight()
             frame = pl.DataFrame([frame[name].filter(kept) for name in frame.columns])
             which, weights = which[kept], weights[kept]
 
+        self.fit_: Fit | None = None
+        self._additive: tuple[AdditiveModel, ...] = ()
+        self.weights_ = {"network": 1.0}
         if self.network is not None:
             network = read_network(self.network)
             self._columns = self._network_columns(network, frame.columns)
         else:
             self._columns = self._own_columns(frame, weights, declared_categories(X))
-            network = self._own_network([column.variable for column in self._columns.values()])
+            network = self._all_parents([column.variable for column in self._columns.values()])
         self._class_codes = _class_codes(network.variable(self.target_), self.classes_)
-        self.fit_: Fit | None = None
         if len(network.states(self.target_)) == 1:
+            self._options()
             return self
         known = knowledge_for(network, self.knowledge)
-        if self.network is None:
+        directions = self._directions(known, len(frame))
+        if directions is not None:
+            self._fit_additive(known, directions, frame, which, weights)
+            if prod(network.shape(self.target_)[:-1]) > MOST_CONFIGURATIONS:
+                self.weights_ = {"additive": 1.0}
+                return self
+        elif self.network is None:
+            network = self._own_network(network)
+            known = knowledge_for(network, self.knowledge)
             _check_size(known, self.target_)
         rows = self._rows(network, frame, self._class_codes[which], weights, strict=True)
         self.fit_ = learn(
-            network, rows, known, method=self.method, prior=self.prior, seed=self._seed(), **self._options()
+            network, rows, known, method=self.method, prior=self.prior, seed=self._seed_used, **self._options()
         )
         self._predictor = self.fit_.network if self.network is not None else _with_positive_priors(self.fit_.network)
+        if directions is not None:
+            self._weigh(frame, which, weights)
         return self
 
     def predict_proba(self, X: Features) -> Numbers:
@@ -194,14 +244,60 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         """
         check_is_fitted(self)
         frame = self._frame(X, reset=False)
-        if self.fit_ is None:
+        if len(self.classes_) == 1:
             return np.ones((len(frame), 1))
-        unknown = np.full(len(frame), MISSING)
-        rows = self._rows(self._predictor, frame, unknown, None, strict=False)
-        probabilities = probabilities_of(self._predictor, rows, self.target_)[:, self._class_codes]
-        totals = probabilities.sum(axis=1, keepdims=True)
-        uniform = np.full_like(probabilities, 1 / len(self.classes_))
-        return np.asarray(np.divide(probabilities, totals, out=uniform, where=totals > 0))
+        parts = []
+        if self._additive:
+            parts.append(self.weights_["additive"] * self._additive_draws(frame).mean(axis=0))
+        if self.fit_ is not None:
+            parts.append(self.weights_["network"] * self._network_probabilities(frame))
+        return np.asarray(sum(parts))
+
+    def predict_interval(self, X: Features, level: float = 0.95) -> tuple[Numbers, Numbers]:
+        """How far the probability of each class in each row is known: the ends of its credible interval.
+
+        Parameters
+        ----------
+        X : array or frame, (rows, features)
+            The features.
+        level : float, default 0.95
+            The probability that the interval holds.
+
+        Returns
+        -------
+        low, high : ndarray, (rows, classes)
+            The ends, classes in the order of `classes_`.
+
+        Raises
+        ------
+        OptionError
+            If the method of the network gives one estimate and no draws.
+
+        Examples
+        --------
+        >>> model = KnowledgeClassifier("x0 raises y").fit([[0], [0], [1], [1]] * 5, [0, 0, 1, 1] * 5)
+        >>> low, high = model.predict_interval([[0], [1]])
+        >>> bool((low < model.predict_proba([[0], [1]])).all())
+        True
+        """
+        require_level(level)
+        check_is_fitted(self)
+        frame = self._frame(X, reset=False)
+        if len(self.classes_) == 1:
+            return np.ones((len(frame), 1)), np.ones((len(frame), 1))
+        if self.fit_ is not None and (reason := why_no_interval(self.fit_)):
+            raise OptionError(reason)
+        ends = [np.empty((2, 0, len(self.classes_)))]
+        for first in range(0, len(frame), ROWS_AT_ONCE):
+            part = frame[first : first + ROWS_AT_ONCE]
+            draws = {"additive": self._additive_draws(part)} if self._additive else {}
+            if self.fit_ is not None:
+                draws["network"] = self._network_draws(part)
+            shares = np.array([self.weights_[name] for name in draws])
+            values = mixture_draws(list(draws.values()), shares)
+            ends.append(np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0))
+        low, high = np.concatenate(ends, axis=1)
+        return low, high
 
     def predict(self, X: Features) -> NDArray[Any]:
         """The most probable class of each row; of equally probable ones the first of `classes_`.
@@ -219,6 +315,113 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         best = self.predict_proba(X).argmax(axis=1)
         labels: NDArray[Any] = self.classes_[best]
         return labels
+
+    # The two models --------------------------------------------------------------------------------------------------
+
+    def _directions(self, known: Knowledge, rows: int) -> dict[str, int] | None:
+        """1 and −1 for features with a stated direction; None if one network is to be learned alone."""
+        if self.model not in ("auto", "average", "network"):
+            raise OptionError(f'model is "auto", "average" or "network", not {self.model!r}.')
+        trust: Any = self.trust
+        if not (isinstance(trust, Real) and 0.5 <= float(trust) <= 1.0):
+            raise OptionError(f"trust is a probability from 0.5 to 1; it is {trust!r}.")
+        if self.model == "network":
+            return None
+        settings = {"method": self.method != "auto", "prior": self.prior is not None, "options": bool(self.options)}
+        settings["network"] = self.network is not None
+        if any(settings.values()):
+            if self.model == "average":
+                given = [name for name, is_given in settings.items() if is_given]
+                raise OptionError(f'model="average" learns by itself: {listing(given)} cannot be given with it.')
+            return None
+        found = stated_directions(known, self.target_)
+        reason = ""
+        if found is None:
+            reason = "The knowledge says more than in which direction features act"
+        elif found and len(self.classes_) > 2:
+            reason = "There are statements, and more than two classes"
+        elif len(self.classes_) < 2 or len(known.network.states(self.target_)) > len(self.classes_):
+            reason = "There is a class without training rows"
+        elif rows > MOST_ROWS:
+            reason = f"There are more than {MOST_ROWS} rows"
+        if reason and self.model == "average":
+            raise OptionError(f'{reason}: learn one network, with model="network".')
+        return None if reason else found
+
+    def _fit_additive(
+        self, known: Knowledge, directions: Mapping[str, int], frame: pl.DataFrame, labels: Indices, weights: Numbers
+    ) -> None:
+        """One model for two classes; for more, one for each class against the others."""
+        self._orders = {name: known.orders[name].states for name in directions}
+        ordered = {name for stated in known.statements if isinstance(stated, Order) for name in stated.variables}
+        self._measured = {
+            name
+            for name in set(frame.columns) - ordered - set(self.states or {})
+            if frame[name].dtype.is_numeric() and isinstance(self._bins(name, frame.columns), int)
+        }
+        values = self._numbers(frame, strict=True)
+        second = known.network.states(self.target_)[self._class_codes[1]]
+        top = known.orders[self.target_].states[-1] == second  # the additive model predicts the second class
+        curves = [
+            curve_of(
+                of_feature,
+                weights,
+                directions.get(name, 0) * (1 if top else -1),
+                ordered=name in directions or name in self._measured or self._columns[name].thresholds is not None,
+            )
+            for name, of_feature in zip(frame.columns, values, strict=True)
+        ]
+        classes = range(len(self.classes_)) if len(self.classes_) > 2 else (1,)
+        self._additive = tuple(
+            learn_additive(values, curves, (labels == label).astype(np.int64), weights, self._seed_used, self.trust)
+            for label in classes
+        )
+
+    def _weigh(self, frame: pl.DataFrame, labels: Indices, weights: Numbers) -> None:
+        """Weigh both models by how well they predict training rows that they have not seen."""
+        assert self.fit_ is not None
+        own = (slice(None), np.arange(len(frame)), labels)
+        draws = {"additive": self._additive_draws(frame), "network": self._network_draws(frame)}
+        self.weights_ = stacking_weights({name: held_out(each[own]) for name, each in draws.items()}, weights)
+
+    def _numbers(self, frame: pl.DataFrame, *, strict: bool) -> list[Numbers]:
+        """The features as numbers for the additive model: as measured, or places in the order of states."""
+        found = []
+        for name in frame.columns:
+            if name in self._measured:
+                found.append(checked_numbers(frame[name]))
+                continue
+            column = self._columns[name]
+            codes = column.codes(frame[name], strict=strict)
+            places = np.arange(len(column.variable.states), dtype=np.float64)
+            if name in self._orders:
+                places = np.array(
+                    [self._orders[name].index(state) for state in column.variable.states], dtype=np.float64
+                )
+            found.append(np.where(codes == MISSING, np.nan, places[codes]))
+        return found
+
+    def _additive_draws(self, frame: pl.DataFrame) -> Numbers:
+        """The probability of each class under each draw of the additive model, (draws, rows, classes)."""
+        values = self._numbers(frame, strict=False)
+        chances = np.stack([model.probabilities(values) for model in self._additive], axis=-1)
+        if len(self._additive) == 1:
+            return np.concatenate([1.0 - chances, chances], axis=-1)
+        return np.asarray(chances / chances.sum(axis=-1, keepdims=True))
+
+    def _network_draws(self, frame: pl.DataFrame) -> Numbers:
+        """The same of the network."""
+        assert self.fit_ is not None
+        rows = self._rows(self.fit_.network, frame, np.full(len(frame), MISSING), None, strict=False)
+        draws = prediction_draws(self.fit_, rows.codes, self.target_, DRAWS)[..., self._class_codes]
+        return np.asarray(draws / draws.sum(axis=-1, keepdims=True))
+
+    def _network_probabilities(self, frame: pl.DataFrame) -> Numbers:
+        rows = self._rows(self._predictor, frame, np.full(len(frame), MISSING), None, strict=False)
+        probabilities = probabilities_of(self._predictor, rows, self.target_)[:, self._class_codes]
+        totals = probabilities.sum(axis=1, keepdims=True)
+        uniform = np.full_like(probabilities, 1 / len(self.classes_))
+        return np.asarray(np.divide(probabilities, totals, out=uniform, where=totals > 0))
 
     # Validation ------------------------------------------------------------------------------------------------------
 
@@ -263,20 +466,23 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             raise DataError(f"No feature is a variable of the network.{suggestion(columns[0], network.names)}")
         return found
 
-    def _own_network(self, features: list[Variable]) -> Network:
-        """All features as parents of the target; as its children if that is too large and there is no knowledge."""
+    def _all_parents(self, features: list[Variable]) -> Network:
+        """All features as parents of the target."""
         names = [feature.name for feature in features]
-        variables = [*features, self._target_variable()]
-        network = Network(variables, {self.target_: names}, name="classifier")
+        return Network([*features, self._target_variable()], {self.target_: names}, name="classifier")
+
+    def _own_network(self, network: Network) -> Network:
+        """The same; the features as children of the target if that is too large and there is no knowledge."""
         if self.knowledge or prod(network.shape(self.target_)) <= MOST_CELLS:
             return network
+        names = network.parents[self.target_]
         warnings.warn(
             f"{len(names)} features are too many for one CPT of {self.target_}, and there is no knowledge of how they "
             "affect it: each feature is modelled as depending on the class alone (naive Bayes).",
             ManyFeaturesWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-        return Network(variables, {name: [self.target_] for name in names}, name="classifier")
+        return Network(network.variables, {name: [self.target_] for name in names}, name="classifier")
 
     def _target_variable(self) -> Variable:
         declared = (self.states or {}).get(self.target_)
@@ -326,6 +532,25 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
                 codes[:, place] = self._columns[name].codes(frame[name], strict=strict)
         hidden = tuple(name for name in network.names if name != self.target_ and name not in self._columns)
         return Dataset(network.names, codes, weights, hidden, variables=network.variables)
+
+
+def stated_directions(known: Knowledge, target: str) -> dict[str, int] | None:
+    """1 for each feature that raises the target, −1 for each that lowers it; None if anything else is stated.
+
+    Margins, confidences, experts who may be wrong and contradictions are something else.
+    """
+    found: dict[str, int] = {}
+    for stated in known.statements:
+        if isinstance(stated, Order):
+            continue
+        if not isinstance(stated, Influence) or stated.child != target:
+            return None
+        if stated.margin or stated.confidence is not None or stated.expert is not None:
+            return None
+        sign = 1 if stated.direction == "raises" else -1
+        if found.setdefault(stated.parent, sign) != sign:
+            return None
+    return found
 
 
 def _state_of(label: Any) -> str:

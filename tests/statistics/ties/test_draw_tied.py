@@ -5,8 +5,10 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import polars as pl
 import pytest
 
+import credo
 from credo.constraints.constraint_set import RowTie
 from credo.io.dataset import Dataset
 from credo.model.network import Network
@@ -203,3 +205,11 @@ def test_rows_that_no_value_suits_are_named(chain: Network) -> None:
     theta = tied.prepared.layout.pack(cpts)
     with pytest.raises(TieError, match=r"Rows 1, 2 must share b"):
         draw_tied_by_enumeration(tied_draws(tied, False), theta[:, None], np.random.default_rng(0))
+
+
+def test_a_tie_of_rows_of_which_one_counts_says_nothing() -> None:
+    network = credo.Network({"a": ["n", "y"], "b": ["u"]})
+    rows = pl.DataFrame({"a": ["y", "y", "n"], "b": ["u", "u", "u"], "w": [0.0, 0.5, 0.5]})
+    text = "rows 1, 2 share b and a"
+    fit, plain = (credo.fit(network, rows, known, weights="w", method="posterior") for known in (text, None))
+    np.testing.assert_allclose(fit.network.cpt_array("a"), plain.network.cpt_array("a"), atol=0.05)

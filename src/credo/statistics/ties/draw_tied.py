@@ -167,7 +167,7 @@ def draw_tied_by_enumeration(
             products *= allowed
         counts += split_rows(seen.enumeration, products, rng)[: len(theta)]
         _subtract_copies(draws, chosen, counts)
-    if draws.chance is not None:
+    if draws.chance is not None and len(draws.chance.message):  # else no two rows that count are tied
         counts += _failed_by_enumeration(draws, draws.chance, theta, rng, least)
     return counts
 

@@ -1,0 +1,249 @@
+"""`python docs/evidence.py` writes docs/evidence.md: for every promise of the README a figure that supports it.
+
+A promise is marked in the README by `<!-- evidence: key -->`; a row here has the same key. Figures are read from the
+files of results, whose age is noted beside them (`versions.json`, `benchmarks/results.json`). What tests show has no
+figure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+EXPERIMENTS, BENCHMARKS = ROOT / "experiments", ROOT / "benchmarks" / "results.json"
+PAGE = ROOT / "docs" / "evidence.md"
+MARKER = re.compile(r"<!-- evidence: ([a-z ,-]+) -->")
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Ours, and what the rival of the same run reached."""
+
+    own: str
+    rival: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A promise, what supports it, and the command that repeats it."""
+
+    key: str
+    claim: str
+    command: str
+    source: str  # a file of results, a benchmark (`bench:learn`), or a file or folder of tests
+    figures: Callable[[], Figures] | None = None  # None: tests show it
+
+
+def results(name: str) -> pl.DataFrame:
+    """A file of results of an experiment."""
+    return pl.read_csv(EXPERIMENTS / name, infer_schema_length=None)
+
+
+def benchmark(name: str) -> dict[str, dict[str, dict[str, float]]]:
+    """The cases of a benchmark; empty if it was not recorded."""
+    kept = json.loads(BENCHMARKS.read_text(encoding="utf-8")) if BENCHMARKS.exists() else {}
+    return kept.get(name, {}).get("cases", {})
+
+
+# Figures --------------------------------------------------------------------------------------------------------------
+
+
+def accuracy() -> Figures:
+    cells = results("guo/results/summary.csv").pivot(on="method", index=["network", "cell"], values="mean")
+    ahead = int((cells["posterior"] < cells["qmapc"]).sum())
+    means = {name: cells[name].mean() for name in ("posterior", "qmapc", "ml")}
+    return Figures(
+        f"mean divergence from the truth {means['posterior']:.3f}; ahead in {ahead} of {len(cells)} cells",
+        f"best published method (qMAP with constraints) {means['qmapc']:.3f}, data alone {means['ml']:.3f}",
+    )
+
+
+def statements_hold() -> Figures:
+    found = results("guo/results/kl.csv").group_by("method").agg(pl.col("violated").sum(), pl.len())
+    at = {row["method"]: row for row in found.iter_rows(named=True)}
+    own = sum(at[name]["violated"] for name in ("posterior", "cml", "cme", "qmapc"))
+    fits = sum(at[name]["len"] for name in ("posterior", "cml", "cme", "qmapc"))
+    return Figures(
+        f"{own:g} statements violated in {fits:,} fits",
+        f"without constraints (MAP) {at['map']['violated'] / at['map']['len']:,.0f} in each fit",
+    )
+
+
+def few_data() -> Figures:
+    found = results("prior/results/kl.csv").filter(pl.col("share") == 0)
+    both = found.pivot(on="method", index=["network", "rows", "draw"], values="kl").drop_nulls(
+        ["posterior", "hierarchical", "backing_off"]
+    )
+    return Figures(
+        f"without statements: divergence {both['posterior'].mean():.3f}, mean of {both['network'].n_unique()} networks",
+        f"hierarchical model {both['hierarchical'].mean():.3f}, HDP smoothing {both['backing_off'].mean():.3f}",
+    )
+
+
+def contradictions() -> Figures:
+    found = results("doubt/results/trials.csv").filter(pl.col("network") == "asia", pl.col("wrong") == 10)
+    mean = dict(found.group_by("treatment").agg(pl.col("kl").mean()).iter_rows())
+    auc = results("doubt/results/trials.csv")["auc"].mean()
+    return Figures(
+        f"wrong statements found with AUC {auc:.3f}; divergence with a tenth wrong {mean['doubt']:.3f}",
+        f"taken as given {mean['as given']:.3f}; told which are wrong {mean['left out']:.3f}",
+    )
+
+
+def _coverage(pattern: str) -> str:
+    found = results("calibration/results/trials.csv").filter(pl.col("case").str.contains(pattern))
+    share = found["within 95%"].sum() / found["probabilities"].sum()
+    return f"{share:.1%} of {found['probabilities'].sum():,} true probabilities in their 95% intervals"
+
+
+def intervals() -> Figures:
+    return Figures(_coverage(".*"), "95% would be exact")
+
+
+def missing_values() -> Figures:
+    found = results("liao/results/missing.csv").group_by("share").agg(pl.col("kl").mean())
+    mean = dict(found.iter_rows())
+    return Figures(
+        f"{_coverage('missing|hidden')}; EM with knowledge: divergence {mean[100]:.3f}",
+        f"95% would be exact; EM without knowledge {mean[0]:.3f}",
+    )
+
+
+def noisy_families() -> Figures:
+    found = results("yang/results/curves.csv").filter(pl.col("rows") == 40)
+    auc = {tuple(key): a for *key, a in found.group_by("group", "learner").agg(pl.col("auc").mean()).iter_rows()}
+    return Figures(
+        f"AUC at 40 rows, binary features {auc['posterior', 'synergy + noisy-OR']:.3f}",
+        f"logistic regression on the same features {auc['peers', 'logistic regression']:.3f}, on raw numbers "
+        f"{auc['peers', 'logistic regression, raw']:.3f}",
+    )
+
+
+def ties() -> Figures:
+    found = results("yao/results/clustering.csv")
+    mean = {tuple(key): f for *key, f in found.group_by("learner", "share").agg(pl.col("f").mean()).iter_rows()}
+    return Figures(
+        f"F of clusters with ties for two fifths of the rows {mean['CLL', 0.4]:.3f}",
+        f"rows of a tie merged {mean['merged', 0.4]:.3f}; a mixture without ties {mean['EM', 0.4]:.3f}",
+    )
+
+
+def classifier() -> Figures:
+    from experiments.classifier.report import balanced, first_in_rank, lead
+
+    found = balanced(results("classifier/results/trials.csv"))
+    auc, rank = lead(found), first_in_rank(found, "log_loss")
+    sizes = [size for size in ("20", "40", "80") if size in auc]
+    return Figures(
+        "; ".join(f"{size} rows: AUC {auc[size][0]:.3f}, rank in log-loss {rank[size][0]:.1f}" for size in sizes),
+        "; ".join(
+            f"{size} rows: {auc[size][1]} {auc[size][2]:.3f}, {rank[size][1]} {rank[size][2]:.1f}" for size in sizes
+        ),
+    )
+
+
+def speed() -> Figures:
+    cases = [each for title, each in benchmark("learn").items() if title.startswith("From the CSV file")]
+    if not cases:
+        return Figures("not recorded yet", "")
+    own = cases[0]["credo_from_csv"]
+    rivals = {name: cases[0][f"{name.lower()}_from_csv"] for name in ("pyAgrum", "pgmpy")}
+    return Figures(
+        f"{own['processor']:.1f} s of processor time, {own['peak']:,.0f} MB",
+        "; ".join(f"{name} {each['processor']:.1f} s, {each['peak']:,.0f} MB" for name, each in rivals.items()),
+    )
+
+
+ROWS = (
+    Row("accuracy", "learns CPTs from data and knowledge together", "python -m experiments.guo",
+        "experiments/guo/results/summary.csv", accuracy),
+    Row("statements hold", "learns CPTs that satisfy the statements", "python -m experiments.guo",
+        "experiments/guo/results/kl.csv", statements_hold),
+    Row("few data", "made for few data", "python -m experiments.prior", "experiments/prior/results/kl.csv", few_data),
+    Row("contradictions", "says which statements the data contradict", "python -m experiments.doubt",
+        "experiments/doubt/results/trials.csv", contradictions),
+    Row("intervals", "answers have credible intervals", "python -m experiments.calibration",
+        "experiments/calibration/results/trials.csv", intervals),
+    Row("checks", "checks the statements against each other and against the data", "pytest tests/checking",
+        "tests/checking"),
+    Row("report", "a report that loads nothing from elsewhere", "pytest tests/report", "tests/report"),
+    Row("pictures", "pictures of CPTs, networks, knowledge, history and conflicts", "pytest tests/plot", "tests/plot"),
+    Row("draws", "draws for ArviZ, and how far they can be trusted", "pytest tests/questions/test_draws.py",
+        "tests/questions/test_draws.py"),
+    Row("missing values", "missing values and hidden variables", "python -m experiments.liao.missing",
+        "experiments/liao/results/missing.csv", missing_values),
+    Row("noisy families", "noisy families with statements", "python -m experiments.yang",
+        "experiments/yang/results/curves.csv", noisy_families),
+    Row("tied rows", "tied rows, clusters and topics", "python -m experiments.yao clustering",
+        "experiments/yao/results/clustering.csv", ties),
+    Row("much data", "tables larger than memory, or on a cluster, with the same result", "pytest tests/distributed",
+        "tests/distributed"),
+    Row("classifier", "a classifier that takes knowledge about its features", "python -m experiments.classifier",
+        "experiments/classifier/results/trials.csv", classifier),
+    Row("files", "reads and writes the files of other programs, BIF exactly", "pytest tests/io", "tests/io"),
+    Row("silence", "nothing happens silently", "make fuzz", "tests/fuzz"),
+    Row("mistakes", "mistakes are explained in your own words", "pytest tests/knowledge", "tests/knowledge"),
+    Row("speed", "a million rows from the CSV file to the learned network", "make bench JSON=1 ONLY=learn",
+        "bench:learn", speed),
+)  # fmt: skip
+
+
+# The page -------------------------------------------------------------------------------------------------------------
+
+
+def age_of(row: Row) -> dict[str, str] | None:
+    """When and with which version the oldest of its figures was made; None for tests, and if nothing is recorded."""
+    if row.figures is None:
+        return None
+    if row.source.startswith("bench:"):
+        kept = json.loads(BENCHMARKS.read_text(encoding="utf-8")) if BENCHMARKS.exists() else {}
+        return kept.get(row.source.removeprefix("bench:"))
+    file = ROOT / row.source
+    notes = json.loads(file.with_name("versions.json").read_text(encoding="utf-8"))
+    return notes[file.name]["first"]
+
+
+def promises(readme: str) -> list[str]:
+    """The keys that the README marks, in order."""
+    return [key.strip() for found in MARKER.findall(readme) for key in found.split(",")]
+
+
+def page() -> str:
+    """The page as Markdown."""
+    lines = [
+        "# Evidence\n",
+        "For every promise of the README the figure that supports it, and the figure of a rival on the same run. "
+        "`python docs/evidence.py` writes this page from files of results; the pages of experiments have details, and "
+        "say what did not come out as hoped: [accuracy](../experiments/guo/results/README.md), [the prior](prior.md), "
+        "[wrong statements](../experiments/doubt/results/README.md), [calibration]"
+        "(../experiments/calibration/results/README.md), [missing values](../experiments/liao/results/missing.md), "
+        "[noisy families](../experiments/yang/results/README.md), [ties](../experiments/yao/results/clustering.md), "
+        "[the classifier](../experiments/classifier/results/README.md). Divergences are in nats. Where tests show a "
+        "promise, `make test` runs them at every change.\n",
+        "| promise | credo | rival, same run | command | made |",
+        "|---|---|---|---|---|",
+    ]
+    for row in ROWS:
+        if row.figures is None:
+            lines.append(f"| {row.claim} | tested | – | `{row.command}` | at every change |")
+            continue
+        found, age = row.figures(), age_of(row)
+        made = f"{age['date']}, {age['version']}" if age else "–"
+        lines.append(f"| {row.claim} | {found.own} | {found.rival} | `{row.command}` | {made} |")
+    machine = (json.loads(BENCHMARKS.read_text(encoding="utf-8")) if BENCHMARKS.exists() else {}).get("learn", {})
+    if machine:
+        lines.append(f"\nTimes: {machine['machine']}, a machine with other work on it.")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(PAGE)

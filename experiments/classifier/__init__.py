@@ -1,0 +1,1 @@
+"""The classifier beside what people would use instead."""

@@ -1,0 +1,207 @@
+"""A target with two classes on which features act additively, learned with the directions that statements give them.
+
+    P(y = 1 | x) = Φ(β₀ + Σ_j f_j(x_j))        f_j(x) = β_j · (x − x̄_j) / (2·s_j) + Σ_k δ_jk · [x ≥ c_jk] / h_j
+
+Φ is the standard normal distribution function. A number x has a line and small steps at K_j of its quantiles, so that
+no cut point decides alone and neighbouring ranges are alike; a category without an order has an effect for each state.
+Effects have normal priors, and those of a feature with a stated direction have it with probability r each,
+
+    β_j ~ N(0, σ₁²)        δ_jk ~ N(0, σ₂²)        σ² ~ inverse gamma with ν degrees of freedom and the scale s
+    `x raises y`:  p(β) = 2·N(β | 0, σ²)·(r if β > 0, else 1 − r)
+
+so that rows can overrule a wrong statement; r = 1 makes it hold in every draw. The height h_j of steps is √K_j without
+a direction, and K_j with one, where steps add up instead of cancelling out. All is drawn by Gibbs sampling: a latent
+normal variate for each row [Albert and Chib, 1993], then one effect after the other, then σ₁ and σ₂. All chains are one
+array. Rows that agree count as one row with a weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from credo.types import Indices, Numbers
+
+ROWS_OF_STEP, FEWEST_STEPS, MOST_STEPS = 12, 4, 15  # quantiles at which a curve may rise: more with more rows
+SCALE, FREEDOM = 0.8, 4.0  # s and ν: two standard deviations of a feature move the probit by about 0.8
+INTERCEPT_DEVIATION = 2.0
+CHAINS, WARM_UP, SWEEPS, THIN = 24, 100, 100, 4
+MOST_LATENT = 2**16  # latent variates of all chains together; with more rows there are fewer chains
+FEWEST_CHAINS = 4
+EXACT_WEIGHT = 16  # up to here a weight is so many latent variates; their sum is nearly normal beyond
+SMALLEST = 1e-300
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The effect of one feature: its values become columns of the design."""
+
+    sign: int  # 1 and −1 for a stated direction, otherwise 0
+    line: tuple[float, float] | None  # centre and scale
+    ends: tuple[float, float] = (-np.inf, np.inf)  # the range of the training rows: no line is extended beyond it
+    points: tuple[float, ...] = ()
+    states: tuple[float, ...] = ()  # of a category without an order
+
+    @property
+    def groups(self) -> list[int]:
+        """Which scale the prior of each column has: 0 for lines and categories, 1 for steps."""
+        return [0] * (len(self.states) + (self.line is not None)) + [1] * len(self.points)
+
+    def columns(self, values: Numbers) -> Numbers:
+        """The design of a feature, (rows, columns), before it is centred; NaN where the value is missing."""
+        found = [np.where(np.isnan(values), np.nan, values == state) for state in self.states]
+        if self.line is not None:
+            found.append((np.clip(values, *self.ends) - self.line[0]) / self.line[1])
+        height = len(self.points) ** (1.0 if self.sign else 0.5)
+        found += [np.where(np.isnan(values), np.nan, values >= c) / height for c in self.points]
+        return np.stack(found, axis=1) * (self.sign or 1) if found else np.empty((len(values), 0))
+
+
+@dataclass(frozen=True, slots=True)
+class AdditiveModel:
+    """Curves, the mean of each column of the design, which stands for missing values, and draws of all effects."""
+
+    curves: tuple[Curve, ...]
+    means: Numbers  # (columns,)
+    draws: Numbers  # (draws, 1 + columns)
+
+    def probabilities(self, features: Sequence[Numbers]) -> Numbers:
+        """P(y = 1 | x) under each draw, (draws, rows)."""
+        return np.asarray(ndtr(self.draws @ _design(self.curves, self.means, features).T))
+
+
+def curve_of(values: Numbers, weights: Numbers, sign: int, *, ordered: bool) -> Curve:
+    """The curve of a feature, from its values in the training rows; NaN stands for missing."""
+    known = ~np.isnan(values)
+    distinct, which = np.unique(values[known], return_inverse=True)
+    if len(distinct) < 2:
+        return Curve(sign, None)
+    if not ordered and len(distinct) > 2:
+        return Curve(0, None, states=tuple(distinct.tolist()))
+    counts = np.bincount(which, weights[known], minlength=len(distinct))
+    share = np.asarray(counts / counts.sum(), dtype=np.float64)
+    centre = float(share @ distinct)
+    ends = (float(distinct[0]), float(distinct[-1]))
+    if len(distinct) == 2:
+        return Curve(sign, (centre, ends[1] - ends[0]), ends)
+    scale = 2.0 * float(share @ (distinct - centre) ** 2) ** 0.5
+    return Curve(sign, (centre, scale), ends, _cut_points(distinct, np.cumsum(share), float(weights.sum())))
+
+
+def learn_additive(
+    features: Sequence[Numbers],
+    curves: Sequence[Curve],
+    labels: Indices,
+    weights: Numbers,
+    seed: int,
+    trust: float = 1.0,
+) -> AdditiveModel:
+    """Draw from the posterior. `labels` are 0 and 1; a stated direction is right with probability `trust`."""
+    raw = np.hstack([np.empty((len(labels), 0)), *(c.columns(v) for c, v in zip(curves, features, strict=True))])
+    totals = np.where(np.isnan(raw), 0.0, weights[:, None]).sum(axis=0)
+    means = np.nansum(raw * weights[:, None], axis=0) / np.maximum(totals, SMALLEST)
+    design, labels, weights = _distinct(_design(curves, means, features), labels, weights)
+    signed = np.array([False, *(curve.sign != 0 for curve in curves for _ in curve.groups)])
+    groups = np.array([group for curve in curves for group in curve.groups], dtype=np.int64)
+    draws = _gibbs(design, labels, weights, signed, groups, trust, np.random.default_rng([seed, 3]))
+    return AdditiveModel(tuple(curves), means, draws)
+
+
+def _cut_points(distinct: Numbers, shares: Numbers, total: float) -> tuple[float, ...]:
+    """Points between distinct values, with about as many rows between them."""
+    steps = int(np.clip(total / ROWS_OF_STEP, FEWEST_STEPS, MOST_STEPS))
+    middles = (distinct[1:] + distinct[:-1]) / 2
+    if len(middles) <= steps:
+        return tuple(middles.tolist())
+    wanted = np.arange(1, steps + 1) / (steps + 1)
+    places = np.abs(shares[:-1, None] - wanted).argmin(axis=0)
+    return tuple(middles[np.unique(places)].tolist())
+
+
+def _design(curves: Sequence[Curve], means: Numbers, features: Sequence[Numbers]) -> Numbers:
+    """A column of ones, then the columns of all curves; centred, with missing values at the mean."""
+    rows = len(features[0])
+    columns = np.hstack([curve.columns(values) for curve, values in zip(curves, features, strict=True)])
+    return np.hstack([np.ones((rows, 1)), np.nan_to_num(columns - means, nan=0.0)])
+
+
+def _distinct(design: Numbers, labels: Indices, weights: Numbers) -> tuple[Numbers, Indices, Numbers]:
+    """Rows that agree as one row, in an order that does not depend on that of the rows."""
+    both, which = np.unique(np.column_stack([design.round(12), labels]), axis=0, return_inverse=True)
+    counts = np.bincount(which.ravel(), weights).astype(np.float64)
+    return both[:, :-1], both[:, -1].astype(np.int64), counts
+
+
+def _gibbs(
+    design: Numbers,
+    labels: Indices,
+    weights: Numbers,
+    signed: Numbers,
+    groups: Indices,
+    trust: float,
+    rng: np.random.Generator,
+) -> Numbers:
+    """Draws of all effects, (draws, columns); see the beginning of this file."""
+    rows, columns = design.shape
+    chains = max(FEWEST_CHAINS, min(CHAINS, MOST_LATENT // rows))
+    gram = (design * weights[:, None]).T @ design
+    positive_share = (weights @ labels + 0.5) / (weights.sum() + 1.0)
+    effects = np.where(signed, 0.01, 0.0) * np.ones((chains, 1))
+    effects[:, 0] = ndtri(positive_share)
+    variances = np.full((chains, 2), SCALE**2)
+    sizes = np.bincount(groups, minlength=2)
+    direction = 2.0 * labels - 1.0
+    kept = []
+    for sweep in range(WARM_UP + SWEEPS):
+        latent = direction * _latent_sums(direction * (effects @ design.T), weights, rng)
+        moments = latent @ design
+        precisions = np.column_stack([np.full(chains, INTERCEPT_DEVIATION**-2), 1.0 / variances[:, groups]])
+        precisions += np.diag(gram)
+        deviations = precisions**-0.5
+        noise = rng.standard_normal((columns, chains))
+        for k in rng.permutation(columns).tolist():
+            rest = effects @ gram[k] - gram[k, k] * effects[:, k]
+            means, deviation = (moments[:, k] - rest) / precisions[:, k], deviations[:, k]
+            effects[:, k] = _directed(means, deviation, trust, rng) if signed[k] else means + deviation * noise[k]
+        for group in range(2):
+            squares = (effects[:, 1:][:, groups == group] ** 2).sum(axis=1)
+            shapes = rng.standard_gamma((FREEDOM + sizes[group]) / 2, chains)
+            variances[:, group] = (FREEDOM * SCALE**2 + squares) / 2 / shapes
+        if sweep >= WARM_UP and sweep % THIN == 0:
+            kept.append(effects.copy())
+    return np.concatenate(kept)
+
+
+def _directed(means: Numbers, deviations: Numbers, trust: float, rng: np.random.Generator) -> Numbers:
+    """Normal variates whose density is multiplied by `trust` above zero, and by the rest below."""
+    above, below = trust * ndtr(means / deviations), (1.0 - trust) * ndtr(-means / deviations)
+    side = np.where(rng.random(means.shape) * (above + below) < above, 1.0, -1.0) if trust < 1.0 else 1.0
+    return np.asarray(side * _positive(side * means, deviations, rng))
+
+
+def _positive(means: Numbers, deviations: Numbers | float, rng: np.random.Generator) -> Numbers:
+    """Normal variates that are above zero."""
+    below = rng.random(means.shape) * ndtr(means / deviations)
+    return np.asarray(np.maximum(means - deviations * ndtri(np.maximum(below, SMALLEST)), 0.0))
+
+
+def _latent_sums(means: Numbers, weights: Numbers, rng: np.random.Generator) -> Numbers:
+    """For each chain and row, the sum of so many variates N(mean, 1) above zero as the row has weight."""
+    if (weights == 1.0).all():
+        return _positive(means, 1.0, rng)
+    few = (weights <= EXACT_WEIGHT) & (weights == np.floor(weights))
+    sums = np.empty_like(means)
+    if few.any():
+        numbers = weights[few].astype(np.int64)
+        each = _positive(np.repeat(means[:, few], numbers, axis=1), 1.0, rng)
+        sums[:, few] = np.add.reduceat(each, np.cumsum(numbers) - numbers, axis=1)
+    if not few.all():
+        centre, heavy = means[:, ~few], weights[~few]
+        ratio = np.exp(-(centre**2) / 2) / np.sqrt(2 * np.pi) / np.maximum(ndtr(centre), SMALLEST)
+        variance = np.maximum(1.0 - ratio * (ratio + centre), SMALLEST)
+        noise = rng.standard_normal(centre.shape)
+        sums[:, ~few] = np.maximum(heavy * (centre + ratio) + np.sqrt(heavy * variance) * noise, 0.0)
+    return sums
