@@ -192,7 +192,7 @@ class Options:
         }
         for name, kind in kinds.items():
             if not isinstance(getattr(self, name), kind):
-                raise OptionError(f"{name} is a {kind.__name__}, not {getattr(self, name)!r}.")
+                raise OptionError(f"{name}= takes {kind.__name__}(…), not {getattr(self, name)!r}.")
 
 
 def check_weight(name: str, value: object) -> float:

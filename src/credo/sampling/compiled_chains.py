@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -73,7 +73,7 @@ class CompiledChains:
         self.ranges = ranges_of(self.region, self.arrays, self.missing is not None, elsewhere)
         supports = supports_of(self.region.blocks, self.region.parts, self.region.start)
         self.supports = [
-            replace(support, singles=()) if closed else support
+            support.without_updates() if closed else support
             for support, closed in zip(supports, self.ranges.closed.tolist(), strict=True)
         ]
         self.joint_updates = joint_updates_of(self.supports)
