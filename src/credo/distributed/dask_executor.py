@@ -177,7 +177,8 @@ class DaskExecutor:
         if hasattr(item, "__dask_graph__"):  # a partition of a Dask DataFrame, which a worker computes first
             from dask import delayed
 
-            return self.client.compute(delayed(_alone, pure=False)(function, item, *shared), **_preferably(worker))
+            # Where Dask may not choose the worker, it computes all partitions before the first of them is used.
+            return self.client.compute(delayed(_alone, pure=False)(function, item, *shared))
         return self.client.submit(_alone, function, item, *shared, pure=False, **_preferably(worker))
 
     def _small(self, value: Any) -> Any:
