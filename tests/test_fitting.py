@@ -134,7 +134,11 @@ def test_the_labelled_table(smoking: Network) -> None:
         ({"method": "ml", "prior": 1}, OptionError, "takes no prior"),
         ({"fixed": ["lungs"]}, NetworkError, '"lungs".*mean "lung"'),
         ({"fixed": "lung"}, OptionError, "list of names"),
+        ({"fixed": 3}, OptionError, "list of names"),
         ({"memory_limit": 10}, TooLargeError, "10 bytes"),
+        ({"memory_limit": "1 GB"}, OptionError, "a number of bytes"),
+        ({"memory_limit": -1}, OptionError, "a number of bytes"),
+        ({"em": {"starts": 1}}, OptionError, r"em= takes EMOptions\(…\)"),
     ],
 )
 def test_options_that_make_no_sense(smoking: Network, options: dict, error: type[Exception], words: str) -> None:

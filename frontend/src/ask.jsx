@@ -3,11 +3,13 @@ import { useEffect, useRef, useState } from "react";
 import { post } from "./api.js";
 import { Bar, describe, hasMoved } from "./graph.jsx";
 import { LearnNow } from "./learn.jsx";
+import { Scores } from "./scores.jsx";
 import { percent } from "./states.js";
 import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";
 
 const MANY = 12; // variables from which on a field finds them
+const MOST = 60; // variables that are listed
 
 function Target({ variable, state, setState }) {
   const numbers = useStudio((s) => s.bars?.bars?.[variable.name]);
@@ -57,7 +59,7 @@ function Case() {
           </tr>
         </thead>
         <tbody>
-          {shown.slice(0, 60).map((each) => (
+          {shown.slice(0, MOST).map((each) => (
             <tr key={each.name}>
               <th scope="row" title={each.name}>
                 <span>{each.name}</span>
@@ -103,6 +105,11 @@ function Case() {
           ))}
         </tbody>
       </table>
+      {shown.length > MOST && (
+        <p className="hint">
+          These are {MOST} of {shown.length} variables; the field above finds the others.
+        </p>
+      )}
     </>
   );
 }
@@ -246,93 +253,6 @@ function Sensitivity({ variable, state }) {
               </tbody>
             </table>
           )}
-        </>
-      )}
-    </section>
-  );
-}
-
-// The columns that hold scores, each with the places of its bounds where it has an interval.
-function scoreColumns({ columns, scores }) {
-  const places = new Map(columns.slice(0, scores).map((name, place) => [name, place]));
-  const isBound = (name) => / (low|high)$/.test(name) && places.has(name.replace(/ (low|high)$/, ""));
-  const own = [...places.keys()].filter((name) => !isBound(name));
-  return own.map((name) => ({ name, value: places.get(name), low: places.get(`${name} low`), high: places.get(`${name} high`) }));
-}
-
-function Scores({ variable, state }) {
-  const table = useStudio((s) => s.opened?.table);
-  const [found, setFound] = useState(null);
-  const [problem, setProblem] = useState("");
-  const [sorted, setSorted] = useState(false);
-  useEffect(() => setFound(null), [variable.name]);
-  const score = `${variable.name}=${state}`;
-  const run = async () => {
-    try {
-      setFound(await post("/api/predict", { targets: [variable.name], by: sorted ? score : null }));
-      setProblem("");
-    } catch (error) {
-      setProblem(error.message);
-    }
-  };
-  useEffect(() => {
-    if (found) run();
-  }, [sorted, sorted && score]);
-  if (!table) return null;
-  const scores = found ? scoreColumns(found) : [];
-  return (
-    <section>
-      <button type="button" onClick={run}>
-        Score every row of {table}
-      </button>
-      {problem && <p className="problem">{problem}</p>}
-      {found && (
-        <>
-          <p>
-            <a className="button" href="/api/predictions" download="predictions.csv">
-              Download all {found.total.toLocaleString("en")} rows
-            </a>
-          </p>
-          <label className="check">
-            <input type="checkbox" checked={sorted} onChange={(event) => setSorted(event.target.checked)} /> The most probable {score} first
-          </label>
-          {found.total > found.rows.length && <p className="hint">The first {found.rows.length} rows; the file has all.</p>}
-          <div className="scroll" tabIndex={0} role="region" aria-label={`Rows of ${table}, scored`}>
-            <table className="rows">
-              <thead>
-                <tr>
-                  <th scope="col">row</th>
-                  {[...scores.map((each) => each.name), ...found.columns.slice(found.scores)].map((name) => (
-                    <th scope="col" key={name} title={name}>
-                      {name}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {found.rows.map((row, index) => (
-                  <tr key={found.numbers[index]}>
-                    <th scope="row">{found.numbers[index]}</th>
-                    {scores.map((each) => (
-                      <td key={each.name}>
-                        <b>{percent(row[each.value])}</b>
-                        {each.low !== undefined && (
-                          <small>
-                            {percent(row[each.low])} to {percent(row[each.high])}
-                          </small>
-                        )}
-                      </td>
-                    ))}
-                    {row.slice(found.scores).map((value, column) => (
-                      <td key={column} title={String(value ?? "")}>
-                        {String(value ?? "")}
-                      </td>
-                    ))}
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
         </>
       )}
     </section>

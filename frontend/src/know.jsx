@@ -94,7 +94,7 @@ function Conflict({ conflict, number }) {
 }
 
 function Mistakes() {
-  const mistakes = useStudio((s) => s.mistakes);
+  const mistakes = useStudio((s) => s.mistakes).toSorted((a, b) => a.line - b.line);
   const editor = useStudio((s) => s.editor);
   if (!mistakes.length) return null;
   return (

@@ -117,8 +117,8 @@ export function LearnNow({ options }) {
           </button>
         </p>
       )}
-      {mistakes > 0 && <p className="hint">Correct the mistakes in the knowledge first.</p>}
-      {!mistakes && conflicts > 0 && <p className="hint">Statements are in conflict: leave some out first, or learning will say so.</p>}
+      {!running && mistakes > 0 && <p className="hint">Correct the mistakes in the knowledge first.</p>}
+      {!running && !mistakes && conflicts > 0 && <p className="hint">Statements are in conflict: leave some out first, or learning will say so.</p>}
       <Progress />
     </>
   );

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from math import inf
+from numbers import Real
+
+from credo.errors import OptionError
 
 # Of the machine's memory, where the user names no limit.
 DEFAULT_SHARE = 0.5
@@ -11,9 +15,13 @@ DEFAULT_SHARE = 0.5
 UNKNOWN_TOTAL = 8 * 2**30
 
 
-def memory_limit_or_default(limit: int | None) -> int:
+def memory_limit_or_default(limit: object) -> int:
     """The user's limit in bytes, or half of the machine's memory."""
-    return int(DEFAULT_SHARE * total_memory()) if limit is None else limit
+    if limit is None:
+        return int(DEFAULT_SHARE * total_memory())
+    if isinstance(limit, bool) or not isinstance(limit, Real) or not 0 < float(limit) < inf:
+        raise OptionError(f"memory_limit is a number of bytes, such as 4_000_000_000, not {limit!r}.")
+    return int(float(limit))
 
 
 def total_memory() -> int:

@@ -44,6 +44,7 @@ class EMOptions:
     ----------
     starts : int
         From how many starting points EM is run; the best result is kept.
+        One is enough for `posterior` where at least half of the values of every variable are there.
     max_iterations : int
         How many E-steps each start may take.
     tolerance : float
@@ -191,7 +192,7 @@ class Options:
         }
         for name, kind in kinds.items():
             if not isinstance(getattr(self, name), kind):
-                raise OptionError(f"{name} is a {kind.__name__}, not {getattr(self, name)!r}.")
+                raise OptionError(f"{name}= takes {kind.__name__}(…), not {getattr(self, name)!r}.")
 
 
 def check_weight(name: str, value: object) -> float:

@@ -97,6 +97,15 @@ def test_one_missing_cell_does_not_make_old_zeros_binding(method: str) -> None:
         assert fit.network.cpt_array(name) == pytest.approx(without.network.cpt_array(name), abs=1e-2)
 
 
+@pytest.mark.parametrize(
+    ("method", "known", "starts"), [("posterior", 3, 1), ("posterior", 1, 5), ("cmap", 3, 5)], ids=str
+)
+def test_draws_begin_where_em_from_one_start_ends_if_most_is_observed(method: str, known: int, starts: int) -> None:
+    cause = ["no", "yes", "yes", "no"][:known] + [None] * (4 - known)
+    fit = credo.fit(HIDDEN, ROWS.with_columns(cause=pl.Series(cause)), "cause raises one", method=method)
+    assert any(f"from {starts} start" in each.message for each in fit.findings)
+
+
 def test_zeros_of_a_noisy_family_are_a_start_too() -> None:
     network = Network({"a": BINARY, "b": BINARY, "x": BINARY}, {"x": ["a", "b"]})
     text = "x is noisy-or of {a}, {b} with leak"

@@ -289,3 +289,11 @@ def test_arguments_of_a_wrong_type_are_network_errors(arguments: tuple[Any, ...]
 def test_draws_need_whole_numbers(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(OptionError):
         Network({"a": ["x", "y"]}, cpts={"a": [0.5, 0.5]}).sample(*arguments)
+
+
+def test_what_is_no_mapping_and_no_network_is_refused() -> None:
+    network = Network({"a": ["n", "y"]})
+    with pytest.raises(NetworkError, match="a mapping from names"):
+        network.with_cpts([[0.5, 0.5]])  # type: ignore[arg-type]
+    with pytest.raises(NetworkError, match="another Network"):
+        network.kl(None)  # type: ignore[arg-type]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -50,45 +52,76 @@ def test_an_influence_becomes_true_and_false(others: int, compiled: bool) -> Non
     assert result.doubt.r_hat[0] < 1.1
 
 
-TIED = (
-    "P(x=yes | a=a0) ~ P(x=yes | a=a1) within 0.02",
-    "P(x=yes | a=a0) ~ P(x=yes | a=a1) within 0.03",
-    "P(x=no | a=a0) ~ P(x=no | a=a1) within 0.04",
-    "P(x=yes | a=a0) <= 0.1",
-    "P(x=yes | a=a1) <= 0.15",
-    "P(x=yes | a=a0) >= 0.9",
-    "P(x=yes | a=a1) >= 0.85",
-    "P(x=yes | a=a1) >= 0.8",
+@dataclass(frozen=True)
+class Tied:
+    """Statements that hold P(x=yes | a) of neighbouring configurations together, and others that pull them apart."""
+
+    widths: tuple[tuple[int, int, float], ...]  # configurations, and how near they are
+    bounds: tuple[tuple[int, str, float], ...]
+    widening: tuple[float, ...]
+    cells: int  # of a grid, for each probability
+
+    @property
+    def count(self) -> int:
+        return 1 + max(configuration for configuration, *_ in self.bounds)
+
+    @property
+    def statements(self) -> list[str]:
+        near = [f"P(x=yes | a=a{i}) ~ P(x=yes | a=a{j}) within {width}" for i, j, width in self.widths]
+        return [*near, *(f"P(x=yes | a=a{i}) {relation} {bound}" for i, relation, bound in self.bounds)]
+
+    def probabilities(self, reliability: float) -> np.ndarray:
+        """How probable each statement is without data, by a sum over a grid of all probabilities."""
+        axes = self.count * [(np.arange(self.cells) + 0.5) / self.cells]
+        theta = np.meshgrid(*axes, indexing="ij", sparse=True)
+        true = [np.abs(theta[i] - theta[j]) <= width for i, j, width in self.widths]
+        true += [theta[i] <= bound if relation == "<=" else theta[i] >= bound for i, relation, bound in self.bounds]
+        odds = np.log(reliability / (1.0 - reliability)) + np.array(self.widening)
+        weights = np.exp(sum(odd * own for odd, own in zip(odds, true, strict=True)))
+        return np.array([(own * weights).sum() / weights.sum() for own in true])
+
+
+# Each probability alone, and of three of them each two, cannot leave the others.
+TIED = {
+    "two": Tied(
+        ((0, 1, 0.02025), (0, 1, 0.03025), (0, 1, 0.04025)),
+        ((0, "<=", 0.1), (1, "<=", 0.15), (0, ">=", 0.9), (1, ">=", 0.85), (1, ">=", 0.8)),
+        (3.0, 2.5, 2.0, 2.0, 1.5, 2.0, 0.5, 0.5),
+        2000,
+    ),
+    "a corner": Tied(
+        ((0, 1, 0.045), (1, 2, 0.045)),
+        ((0, "<=", 0.02), (1, "<=", 0.02), (2, "<=", 0.03), (0, ">=", 0.4), (1, ">=", 0.5), (2, ">=", 0.3)),
+        (2.5, 2.5, 4.0, 3.0, 2.5, 1.0, 1.0, 1.0),
+        100,
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "compiled"),
+    [
+        ("two", False),
+        ("a corner", True),
+        pytest.param("two", True, marks=pytest.mark.slow),
+        pytest.param("a corner", False, marks=pytest.mark.slow),
+    ],
 )
-
-
-def enumerated(reliability: float, widening: np.ndarray, cells: int = 2000) -> np.ndarray:
-    """How probable each of `TIED` is without data, by a sum over a grid of both probabilities."""
-    first, second = np.meshgrid(*2 * [(np.arange(cells) + 0.5) / cells], indexing="ij")
-    difference = np.abs(first - second)
-    near = [difference <= width for width in (0.02, 0.03, 0.04)]
-    true = np.stack([*near, first <= 0.1, second <= 0.15, first >= 0.9, second >= 0.85, second >= 0.8])
-    odds = np.log(reliability / (1.0 - reliability)) + widening
-    weights = np.exp(np.tensordot(odds, true.astype(float), axes=1))
-    return np.asarray((true * weights).sum(axis=(1, 2)) / weights.sum())
-
-
-@pytest.mark.parametrize("compiled", [False, True])
-def test_distributions_that_are_held_together_change_sides(compiled: bool) -> None:
-    """Two statements say low, three say high, and each probability alone cannot leave the other."""
-    network = Network({"a": ["a0", "a1"], "x": ["no", "yes"]}, {"x": ["a"]})
-    constraints = lower(Knowledge(network, TIED))
-    zeros, widening = np.zeros(len(TIED), dtype=np.int64), np.array([3.0, 2.5, 2.0, 2.0, 1.5, 2.0, 0.5, 0.5])
+def test_distributions_that_are_held_together_change_sides(case: str, compiled: bool) -> None:
+    tied = TIED[case]
+    network = Network({"a": [f"a{i}" for i in range(tied.count)], "x": ["no", "yes"]}, {"x": ["a"]})
+    constraints, count = lower(Knowledge(network, tied.statements)), len(tied.widening)
+    zeros = np.zeros(count, dtype=np.int64)
     doubts = DoubtedStatements(
-        np.arange(len(TIED)), (Expert("", 0.9),), zeros, np.full(len(TIED), np.nan), widening, zeros > 0
+        np.arange(count), (Expert("", 0.9),), zeros, np.full(count, np.nan), np.array(tied.widening), zeros > 0
     )
     result = posterior(
         network,
         ("x",),
-        Given({"x": np.zeros((2, 2))}),  # type: ignore[arg-type]
+        Given({"x": np.zeros((tied.count, 2))}),  # type: ignore[arg-type]
         blocks_of(constraints),
         hyperparameters=FLAT,
-        options=PosteriorOptions(draws=1000, max_draws=1000),
+        options=PosteriorOptions(draws=2000, max_draws=2000),
         doubts=doubts,
         compiled=compiled,
         seed=4,
@@ -97,5 +130,5 @@ def test_distributions_that_are_held_together_change_sides(compiled: bool) -> No
     found = np.array([each.probability for each in result.doubt.statements])
     errors = np.array([each.error for each in result.doubt.statements])
     assert (errors < 0.03).all()
-    np.testing.assert_array_less(np.abs(found - enumerated(0.9, widening)), 4.0 * errors + 0.003)
+    np.testing.assert_array_less(np.abs(found - tied.probabilities(0.9)), 4.0 * errors + 0.003)
     assert (result.doubt.r_hat < 1.05).all()

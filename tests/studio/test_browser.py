@@ -395,6 +395,18 @@ def test_axe_finds_no_violation_in_any_part(learned_tab: Tab) -> None:
     page.get_by_role("button", name="Close").click()
     page.get_by_role("button", name="Open …").click()
     assert violations(page) == []
+    page.get_by_role("button", name="Cancel").click()
+    if page.viewport_size and page.viewport_size["width"] < 1000:
+        page.get_by_role("button", name="Knowledge", exact=True).click()
+    write(page, f"smokr raises disease\n{CONFLICT}\n")
+    expect(page.get_by_role("list", name="Conflicts")).to_be_visible()
+    page.keyboard.type("sm")
+    expect(page.locator(".cm-tooltip-autocomplete")).to_be_visible()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+f")
+    expect(page.locator(".cm-search")).to_be_visible()
+    assert violations(page) == []
 
 
 @pytest.mark.parametrize("learned_tab", [pytest.param(TABLET, marks=pytest.mark.slow)], indirect=True)

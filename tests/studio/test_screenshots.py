@@ -50,6 +50,7 @@ def test_pictures(chromium: Browser, learned_heart: Path, tmp_path: Path) -> Non
         state(page, "ecg", "abnormal").click()
         expect(page.get_by_role("button", name="Clear evidence (1)")).to_be_visible()
         page.mouse.move(640, 780)
+        page.evaluate("document.activeElement.blur()")
         page.wait_for_timeout(300)  # until the bars have moved
         page.screenshot(path=target / "ask.png")
         page.get_by_role("tab", name="Draw").click()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -289,6 +289,8 @@ def _kept_and_learned(expansion: Expansion, fixed: Sequence[str]) -> tuple[tuple
     """The variables whose CPTs stay as they are, and those whose CPTs are learned."""
     if isinstance(fixed, str):
         raise OptionError(f"fixed is a list of names, not the text {fixed!r}.")
+    if not isinstance(fixed, Iterable):
+        raise OptionError(f"fixed is a list of names, not {fixed!r}.")
     kept: dict[str, None] = {}
     for name in fixed:
         expansion.original.variable(name)

@@ -169,7 +169,7 @@ def plausibilities(
             before_data = ProbabilityEstimate(0.0, 0.0, is_exact=True)
             after_data = None if counts_of is None else before_data
         else:
-            alone = one_block(own) if len(own.linear) + len(own.products) == 1 else None  # the common case, and quick
+            alone = one_block(own) if _is_surely_connected(own) else None  # the common case, and quick
             blocks = blocks_of(own) if alone is None else (alone,)
             counted = () if counts_of is None else _counted(blocks, counts_of, prior)
             if below is not None:
@@ -202,6 +202,15 @@ def _one_by_one(constraints: Constraints, statements: Iterable[int] | None) -> I
     for statement in sorted({*numbers, *products} if statements is None else statements):
         linear = constraints.linear.take(numbers.get(statement, nothing))
         yield statement, replace(constraints, linear=linear, products=tuple(products.get(statement, ())))
+
+
+def _is_surely_connected(constraints: Constraints) -> bool:
+    """Whether there is one constraint, or all have their first parameter in common, as the two of a range do."""
+    linear = constraints.linear
+    if constraints.products or not len(linear):
+        return len(linear) + len(constraints.products) == 1
+    firsts = np.minimum.reduceat(linear.indices, linear.starts[:-1])
+    return bool((firsts == firsts[0]).all())
 
 
 def _counted(blocks: Sequence[Block], counts_of: CountsOfConfiguration, prior: float) -> list[Numbers]:

@@ -9,9 +9,7 @@ import numpy as np
 from credo.kernels.compiler import compiled
 from credo.kernels.gamma_draws import log_gamma_draw
 from credo.kernels.posterior_gibbs import set_shapes
-from credo.kernels.sampler_arrays import ChainState, DistributionArrays
-
-ROUNDING = 1e-12
+from credo.kernels.sampler_arrays import ROUNDING, ChainState, DistributionArrays
 
 
 class DoubtArrays(NamedTuple):
@@ -26,12 +24,13 @@ class DoubtArrays(NamedTuple):
     hard_indices: Any
     hard_values: Any
     hard_bounds: Any
-    firsts: Any  # (pairs,) mass is moved to this state …
+    member_starts: Any  # (lines + 1,) the pairs of states that a line moves mass between; those with one come first
+    firsts: Any  # (members,) mass is moved to this state …
     seconds: Any  # … from that one
-    touched_starts: Any  # (pairs + 1,) doubted constraints that change, sorted by statement
+    touched_starts: Any  # (lines + 1,) doubted constraints that change, sorted by statement
     touched: Any
     changes: Any
-    limit_starts: Any  # (pairs + 1,) hard constraints that change
+    limit_starts: Any  # (lines + 1,) hard constraints that change
     limits: Any
     limit_changes: Any
     set_starts: Any  # (sets + 1,) distributions that are renewed together
@@ -156,7 +155,7 @@ def broken_meanings(doubt: DoubtArrays, beliefs: BeliefArrays, slack: Any) -> An
 def pair_room(doubt: DoubtArrays, more: int) -> Any:
     """Room for the ends of intervals, those of `more` rows too, and for tangents."""
     most = more
-    for pair in range(len(doubt.firsts)):
+    for pair in range(len(doubt.member_starts) - 1):
         most = max(most, more + doubt.touched_starts[pair + 1] - doubt.touched_starts[pair])
     most = 4 * most + len(doubt.nodes) + 2
     return np.empty((6, most)), np.empty((2, most), dtype=np.int64)

@@ -1,8 +1,11 @@
-"""Mass moved between two states of a distribution, under statements that may be wrong.
+"""Mass moved between two states of one distribution or several, under statements that may be wrong.
 
 Along the line the density is that of a Beta distribution, in the log-odds of the two states, times a factor that
 changes where a statement begins or ceases to hold. The logarithm of the former is concave, and bounded by its tangents
 at nodes around the mode: pieces between the knots of tangents and the ends of intervals have a mass that is known.
+
+Distributions that statements hold together are moved by the same amounts: a piece is chosen by the density of one of
+them and by the statements, and a Metropolis step takes the others into account.
 """
 
 from __future__ import annotations
@@ -12,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from credo.kernels.compiler import compiled
-from credo.kernels.doubt_arrays import ROUNDING, DoubtArrays, DoubtState
+from credo.kernels.doubt_arrays import DoubtArrays, DoubtState
 from credo.kernels.general_lines import add_direction, clear_line, general_ratio, go_on, straight_row
 from credo.kernels.polytope_moves import SMALLEST, log_split, uniform
-from credo.kernels.sampler_arrays import GeneralArrays, Underway
+from credo.kernels.sampler_arrays import ROUNDING, GeneralArrays, Underway
 
 FARTHEST = 600.0  # in log-odds
 NEARLY_FLAT = 1e-6
@@ -203,6 +206,15 @@ def draw_from_pieces(pieces: int, factor: float, now: float, own: DoubtState, ge
 
 
 @compiled(error_model="numpy")
+def pair_ratio(i: int, j: int, step: float, shape: Any, theta: Any) -> float:
+    """The ratio of densities of a distribution after a step and before it, as a logarithm; −∞ outside."""
+    new_i, new_j = theta[i] + step, theta[j] - step
+    if not (new_i > SMALLEST and new_j > SMALLEST):
+        return -np.inf
+    return (shape[i] - 1.0) * np.log(new_i / theta[i]) + (shape[j] - 1.0) * np.log(new_j / theta[j])
+
+
+@compiled(error_model="numpy")
 def move_pair_doubtful(
     doubt: DoubtArrays,
     pair: int,
@@ -216,10 +228,14 @@ def move_pair_doubtful(
 ) -> None:
     """A piece by its mass, a point in it, and a Metropolis step for what the tangents leave, or is not linear."""
     slopes, offsets, owners = own.room[3], own.room[4], own.indices[1]
-    i, j = doubt.firsts[pair], doubt.seconds[pair]
+    first, last = doubt.member_starts[pair], doubt.member_starts[pair + 1]
+    leader = first if last - first == 1 else first + int(uniform(generator) * (last - first))
+    i, j = doubt.firsts[leader], doubt.seconds[leader]
     a, b, old_i, old_j = own.shape[i], own.shape[j], theta[i], theta[j]
     now = np.log(old_i / old_j)
     low, high = -old_i, old_j
+    for m in range(first, last):
+        low, high = max(low, -theta[doubt.firsts[m]]), min(high, theta[doubt.seconds[m]])
     for k in range(doubt.limit_starts[pair], doubt.limit_starts[pair + 1]):
         step = own.hard[doubt.limits[k]] / doubt.limit_changes[k]
         if doubt.limit_changes[k] > 0.0:
@@ -229,8 +245,9 @@ def move_pair_doubtful(
     rows = len(general.bounds)
     if rows:
         clear_line(general, underway)
-        add_direction(general, underway, i, 1.0)
-        add_direction(general, underway, j, -1.0)
+        for m in range(first, last):
+            add_direction(general, underway, doubt.firsts[m], 1.0)
+            add_direction(general, underway, doubt.seconds[m], -1.0)
     for row in range(rows):
         if general.meanings[row] < 0 and general.single[row]:
             slack, change = straight_row(general, row, underway)
@@ -255,10 +272,16 @@ def move_pair_doubtful(
     both = old_i + old_j
     new_i = max(both * (far if new > 0.0 else near), SMALLEST)
     step = new_i - old_i
-    if rows:
+    for m in range(first, last):
+        if m != leader:
+            ratio += pair_ratio(doubt.firsts[m], doubt.seconds[m], step, own.shape, theta)
+    if rows and ratio > -np.inf:
         ratio += general_ratio(general, underway, own.broken, own.odds, step, True)
-    if np.log(uniform(generator)) >= ratio:
+    if not np.log(uniform(generator)) < ratio:
         return
+    for m in range(first, last):
+        theta[doubt.firsts[m]] += step
+        theta[doubt.seconds[m]] -= step
     theta[i] = new_i
     theta[j] = max(both * (near if new > 0.0 else far), SMALLEST)
     if rows:

@@ -1,9 +1,10 @@
 """Whole distributions proposed at once, under statements that may be wrong.
 
 Renewal: distributions and their components are drawn as if there were no statements. Following: one of them is, and the
-others change by the same amounts, (θ_d, θ_e, …) → (θ_d′, θ_e + θ_d′ − θ_d, …), which keeps volumes. So distributions
-that statements hold together (`P(x | a) ~ P(x | b)`) go together, at once, to where other statements hold. The
-component of what follows is summed over, and drawn again.
+others go with it, so that distributions which statements hold together (`P(x | a) ~ P(x | b)`) come at once to where
+other statements hold. They change by the same amounts, θ_e′ = θ_e + θ_d′ − θ_d, which keeps volumes; or by the same
+factors, θ_e′ ∝ θ_e·θ_d′/θ_d, which leads into corners, and multiplies volumes by Π θ_e′/θ_e. The component of what
+follows is summed over, and drawn again.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from credo.kernels.collapsed import drawn_component
 from credo.kernels.compiler import compiled
-from credo.kernels.doubt_arrays import ROUNDING, DoubtArrays, DoubtState, doubted_room, hard_room, refresh_row
+from credo.kernels.doubt_arrays import DoubtArrays, DoubtState, doubted_room, hard_room, refresh_row
 from credo.kernels.gamma_draws import draw_dirichlet
 from credo.kernels.general_lines import add_direction, clear_line, general_ratio, go_on
 from credo.kernels.polytope_moves import SMALLEST, uniform
 from credo.kernels.range_classes import shape_at
-from credo.kernels.sampler_arrays import ChainState, DistributionArrays, GeneralArrays, Underway
+from credo.kernels.sampler_arrays import ROUNDING, ChainState, DistributionArrays, GeneralArrays, Underway
+
+MOST_DRAWN = 6  # distributions that are drawn together at most: of more, nearly all draws are rejected
 
 
 @compiled(error_model="numpy")
@@ -32,19 +36,6 @@ def exponentiate(logs: Any) -> float:
         logs[g] = np.exp(logs[g] - highest)
         total += logs[g]
     return highest + np.log(total)
-
-
-@compiled(error_model="numpy")
-def choose(chances: Any, generator: Any) -> int:
-    """A number, by its chance."""
-    total = 0.0
-    for g in range(len(chances)):
-        total += chances[g]
-    rest, chosen = uniform(generator) * total, 0
-    while chosen < len(chances) - 1 and rest > chances[chosen]:
-        rest -= chances[chosen]
-        chosen += 1
-    return chosen
 
 
 @compiled(error_model="numpy")
@@ -68,7 +59,7 @@ def draw_freely(
                     value += lgamma(own + arrays.counts[i]) - lgamma(own)
         chances[g] = value
     exponentiate(chances)
-    chosen = choose(chances, generator)
+    chosen = drawn_component(chances, generator)
     for i in range(states):
         shape[i] = shape_at(arrays, state.means, d, chosen, start + i) + arrays.counts[start + i]
     draw_dirichlet(shape[:states], out[:states], generator)
@@ -89,19 +80,34 @@ def component_logs(arrays: DistributionArrays, state: ChainState, d: int, theta:
 
 
 @compiled(error_model="numpy")
-def follow(
-    arrays: DistributionArrays, state: ChainState, d: int, changes: Any, own: DoubtState, room: Any, generator: Any
-) -> Any:
-    """A distribution changed by `changes`, in `room`: its component, and the ratio of densities; −∞ outside."""
+def follow(arrays: DistributionArrays, theta: Any, d: int, changes: Any, by_factors: bool, out: Any) -> bool:
+    """A distribution changed by the same amounts, or factors, as another; returns whether it still is one."""
     start, stop = arrays.starts[d], arrays.starts[d + 1]
+    total = 0.0
     for i in range(stop - start):
-        room[i] = state.theta[start + i] + changes[i]
-        if room[i] <= SMALLEST:
-            return 0, -np.inf
-    component_logs(arrays, state, d, state.theta[start:stop], own.chances[0])
-    component_logs(arrays, state, d, room, own.chances[1])
+        out[i] = theta[start + i] * changes[i] if by_factors else theta[start + i] + changes[i]
+        total += out[i]
+        if not SMALLEST < out[i] < np.inf:
+            return False
+    if by_factors:
+        for i in range(stop - start):
+            out[i] = max(out[i] / total, SMALLEST)
+    return True
+
+
+@compiled(error_model="numpy")
+def density_ratio(
+    arrays: DistributionArrays, state: ChainState, d: int, old: Any, by_factors: bool, own: DoubtState, generator: Any
+) -> Any:
+    """A component for a distribution that followed, and the ratio of densities at θ and at `old`, with volumes."""
+    start, stop = arrays.starts[d], arrays.starts[d + 1]
+    component_logs(arrays, state, d, old, own.chances[0])
+    component_logs(arrays, state, d, state.theta[start:stop], own.chances[1])
     ratio = exponentiate(own.chances[1]) - exponentiate(own.chances[0])
-    return choose(own.chances[1], generator), ratio
+    if by_factors:
+        for i in range(stop - start):
+            ratio += np.log(state.theta[start + i] / old[i])
+    return drawn_component(own.chances[1], generator), ratio
 
 
 @compiled(error_model="numpy")
@@ -123,10 +129,48 @@ def statement_ratio(doubt: DoubtArrays, number: int, theta: Any, own: DoubtState
 
 
 @compiled(error_model="numpy")
+def propose(
+    doubt: DoubtArrays,
+    number: int,
+    leader: int,
+    by_factors: bool,
+    arrays: DistributionArrays,
+    state: ChainState,
+    own: DoubtState,
+    generator: Any,
+) -> bool:
+    """New distributions of a set, in `kept`, and components of those that are drawn; False: not all would be some."""
+    first, used = doubt.set_starts[number], 0
+    half = len(own.work) // 2
+    proposed, changes = own.work[:half], own.work[half:]
+    if leader >= 0:
+        d = doubt.sets[first + leader]
+        start = arrays.starts[d]
+        own.drawn[leader] = draw_freely(arrays, state, d, own.chances[0], changes, proposed, generator)
+        for i in range(arrays.starts[d + 1] - start):
+            now = state.theta[start + i]
+            changes[i] = proposed[i] / now if by_factors else proposed[i] - now
+    for m in range(doubt.set_starts[number + 1] - first):
+        d = doubt.sets[first + m]
+        states = arrays.starts[d + 1] - arrays.starts[d]
+        to = own.kept[used : used + states]
+        if leader < 0:
+            own.drawn[m] = draw_freely(arrays, state, d, own.chances[0], changes, to, generator)
+        elif m == leader:
+            for i in range(states):
+                to[i] = proposed[i]
+        elif not follow(arrays, state.theta, d, changes, by_factors, to):
+            return False
+        used += states
+    return True
+
+
+@compiled(error_model="numpy")
 def renew(
     doubt: DoubtArrays,
     number: int,
     leader: int,  # which distribution of the set the others follow, −1: all are drawn
+    by_factors: bool,  # how they follow
     general: GeneralArrays,
     underway: Underway,
     arrays: DistributionArrays,
@@ -134,43 +178,38 @@ def renew(
     own: DoubtState,
     generator: Any,
 ) -> None:
-    """Distributions drawn as if there were no statements, or following one; kept with the chance that these give."""
+    """Distributions drawn as if there were no statements, or following one; kept with the chance that these give.
+
+    What follows is kept if the statements accept it, and then its density: most is rejected by the former, which take
+    less time [Christen and Fox, 2005].
+    """
     theta, reaches = state.theta, len(general.bounds) > 0
     first, last = doubt.set_starts[number], doubt.set_starts[number + 1]
-    proposed, changes, ratio, used = own.work[: len(own.work) // 2], own.work[len(own.work) // 2 :], 0.0, 0
-    if leader >= 0:
-        d = doubt.sets[first + leader]
-        states = arrays.starts[d + 1] - arrays.starts[d]
-        own.drawn[leader] = draw_freely(arrays, state, d, own.chances[0], changes, proposed, generator)
-        for i in range(states):
-            changes[i] = proposed[i] - theta[arrays.starts[d] + i]
-    for m in range(first, last):
-        start, stop = arrays.starts[doubt.sets[m]], arrays.starts[doubt.sets[m] + 1]
-        to = own.kept[used : used + stop - start]
-        if leader < 0:
-            own.drawn[m - first] = draw_freely(arrays, state, doubt.sets[m], own.chances[0], changes, to, generator)
-        elif m - first == leader:
-            for i in range(stop - start):
-                to[i] = proposed[i]
-        else:
-            own.drawn[m - first], more = follow(arrays, state, doubt.sets[m], changes, own, to, generator)
-            if more == -np.inf:
-                return
-            ratio += more
-        used += stop - start
-    if reaches:
-        clear_line(general, underway)
+    if not propose(doubt, number, leader, by_factors, arrays, state, own, generator):
+        return
     exchange(doubt, number, arrays, theta, own.kept)
-    used = 0
-    if reaches:
+    ratio = statement_ratio(doubt, number, theta, own)
+    if reaches and ratio > -np.inf:
+        clear_line(general, underway)
+        used = 0
         for m in range(first, last):
             for i in range(arrays.starts[doubt.sets[m]], arrays.starts[doubt.sets[m] + 1]):
                 add_direction(general, underway, i, theta[i] - own.kept[used])
                 used += 1
-    ratio += statement_ratio(doubt, number, theta, own)
-    if reaches and ratio > -np.inf:
         ratio += general_ratio(general, underway, own.broken, own.odds, 1.0, False)
-    if not np.log(uniform(generator)) < ratio:
+    accepted, used = np.log(uniform(generator)) < ratio, 0
+    if accepted and leader >= 0:
+        ratio = 0.0
+        for m in range(last - first):
+            d = doubt.sets[first + m]
+            states = arrays.starts[d + 1] - arrays.starts[d]
+            if m != leader:
+                old = own.kept[used : used + states]
+                own.drawn[m], more = density_ratio(arrays, state, d, old, by_factors, own, generator)
+                ratio += more
+            used += states
+        accepted = np.log(uniform(generator)) < ratio
+    if not accepted:
         exchange(doubt, number, arrays, theta, own.kept)
         return
     for m in range(first, last):
@@ -204,16 +243,17 @@ def renew_sometimes(
     own: DoubtState,
     generator: Any,
 ) -> None:
-    """One renewal of a set, and one in which all others follow one of it, as often as its chance has it."""
+    """A set drawn, or one of it with all others following by amounts or by factors, each in a third of all cases."""
     if uniform(generator) >= doubt.set_chances[number]:
         return
-    renew(doubt, number, -1, general, underway, arrays, state, own, generator)
     first, last = doubt.set_starts[number], doubt.set_starts[number + 1]
-    if last - first < 2:
-        return
+    together = last - first > 1
     for m in range(first + 1, last):
         d, before = doubt.sets[m], doubt.sets[m - 1]
         if arrays.starts[d + 1] - arrays.starts[d] != arrays.starts[before + 1] - arrays.starts[before]:
-            return  # other states: the same amounts mean nothing
-    leader = int(uniform(generator) * (last - first))
-    renew(doubt, number, leader, general, underway, arrays, state, own, generator)
+            together = False  # other states: the same changes mean nothing
+    way = int(3.0 * uniform(generator)) if together else 0
+    if together and last - first > MOST_DRAWN:
+        way = 1 + int(2.0 * uniform(generator))
+    leader = int(uniform(generator) * (last - first)) if way else -1
+    renew(doubt, number, leader, way == 2, general, underway, arrays, state, own, generator)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from credo.kernels.compiler import compiled
-from credo.kernels.doubt_arrays import ROUNDING, DoubtArrays, DoubtState, hard_room
+from credo.kernels.doubt_arrays import DoubtArrays, DoubtState, hard_room
 from credo.kernels.doubtful_pairs import move_pair_doubtful
 from credo.kernels.general_lines import count_broken
 from credo.kernels.polytope_moves import uniform
-from credo.kernels.sampler_arrays import GeneralArrays, Underway
+from credo.kernels.sampler_arrays import ROUNDING, GeneralArrays, Underway
 
 STEEPEST = 2.5  # σ: so that all constraints of a statement hold often where each counts by itself
 LEAST_STEPS = 4  # between a statement that is true or false and one whose constraints count one by one

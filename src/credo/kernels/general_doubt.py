@@ -6,18 +6,15 @@ CPTs are visited as in `general_sweeps.py`. Blocks that doubted statements reach
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from credo.kernels.compiler import compiled
-from credo.kernels.doubt_arrays import BeliefArrays, DoubtArrays, DoubtState, begin_doubt, draw_odds
-from credo.kernels.doubtful_pairs import move_pair_doubtful
-from credo.kernels.doubtful_renewals import renew_sometimes
-from credo.kernels.doubtful_tempering import temper
+from credo.kernels.doubt_arrays import BeliefArrays, DoubtArrays, begin_doubt, draw_odds
+from credo.kernels.doubtful_updates import VisitArrays, visit
 from credo.kernels.general_lines import count_broken
 from credo.kernels.general_sweeps import SEND, begin_cpt, begin_sweep, end_cpt, multiply_clique, update_family
-from credo.kernels.posterior_gibbs import set_shapes
 from credo.kernels.sampler_arrays import (
     ChainState,
     CliqueTree,
@@ -30,39 +27,6 @@ from credo.kernels.sampler_arrays import (
 from credo.kernels.sweeps import refresh, work_space
 
 
-class VisitArrays(NamedTuple):
-    """What is updated when a CPT is visited; what belongs to none that is comes last, as one more CPT."""
-
-    set_starts: Any  # (CPTs + 2,)
-    sets: Any
-    pair_starts: Any  # (CPTs + 2,)
-    pairs: Any
-    tempered_starts: Any  # (CPTs + 2,)
-    tempered: Any
-
-
-@compiled(error_model="numpy")
-def visit(
-    doubt: DoubtArrays,
-    visits: VisitArrays,
-    family: int,
-    general: GeneralArrays,
-    underway: Underway,
-    arrays: DistributionArrays,
-    state: ChainState,
-    own: DoubtState,
-    generator: Any,
-) -> None:
-    """Renewals, pairs and tempered transitions of one CPT."""
-    for k in range(visits.set_starts[family], visits.set_starts[family + 1]):
-        renew_sometimes(doubt, visits.sets[k], general, underway, arrays, state, own, generator)
-    set_shapes(arrays, state, arrays.seen, 0, own.shape)
-    for k in range(visits.pair_starts[family], visits.pair_starts[family + 1]):
-        move_pair_doubtful(doubt, visits.pairs[k], general, underway, state.theta, own, -1, 0.0, generator)
-    for k in range(visits.tempered_starts[family], visits.tempered_starts[family + 1]):
-        temper(doubt, visits.tempered[k], general, underway, state.theta, own, generator)
-
-
 @compiled(error_model="numpy")
 def general_doubtful_sweep(
     geometry: Geometry,
@@ -73,6 +37,7 @@ def general_doubtful_sweep(
     doubt: DoubtArrays,
     beliefs: BeliefArrays,
     visits: VisitArrays,
+    passes: Any,  # (parameters of blocks,) how often each takes part
     no_general: GeneralArrays,  # without statements
     nothing: Underway,  # empty
     arrays: DistributionArrays,
@@ -102,13 +67,13 @@ def general_doubtful_sweep(
             draw_odds(beliefs, own.broken, own.odds, generator)
             is_drawn = True
         update_family(
-            geometry, extras, general, own.odds, which, own.shape, theta, limits, underway, touched, work,
+            geometry, extras, general, own.odds, which, passes, own.shape, theta, limits, underway, touched, work,
             work_indices, generator,
         )  # fmt: skip
         count_broken(general, underway, own.broken)
-        visit(doubt, visits, which, general, underway, arrays, state, own, generator)
+        visit(doubt, visits, which, passes, general, underway, arrays, state, own, generator)
         end_cpt(general, which, theta)
     if not is_drawn:
         draw_odds(beliefs, own.broken, own.odds, generator)
     last = len(visits.set_starts) - 2
-    visit(doubt, visits, last, no_general, nothing, arrays, state, own, generator)
+    visit(doubt, visits, last, passes, no_general, nothing, arrays, state, own, generator)

@@ -7,14 +7,28 @@ from typing import Any
 import numpy as np
 
 from credo.kernels.compiler import compiled
-from credo.kernels.doubt_arrays import ROUNDING
-from credo.kernels.general_sweeps import statement_value
-from credo.kernels.sampler_arrays import GeneralArrays, Underway
+from credo.kernels.sampler_arrays import BORROWING, ROUNDING, GeneralArrays, Underway
 
 TINY = 1e-15
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
+def statement_value(general: GeneralArrays, statement: int, sums: Any, changes: Any, linear: Any, step: float) -> float:
+    """Σ … − bound of a statement at a point of a line; −∞ where a condition never occurs."""
+    total = linear[0, statement] + step * linear[1, statement] - general.bounds[statement]
+    for term in range(general.term_starts[statement], general.term_starts[statement + 1]):
+        above, below = general.above[term], general.below[term]
+        value = sums[above] + step * changes[above]
+        if below >= 0:
+            under = sums[below] + step * changes[below]
+            if under <= 0.0:
+                return -np.inf
+            value /= under
+        total += general.coefficients[term] * value
+    return total
+
+
+@compiled(**BORROWING)
 def straight_row(general: GeneralArrays, row: int, underway: Underway) -> Any:
     """How far a straight row is from its bound, times its denominator, and how fast a line leads there."""
     sums, slopes = underway.sums, underway.slopes
@@ -35,7 +49,7 @@ def straight_row(general: GeneralArrays, row: int, underway: Underway) -> Any:
     return slack, change if abs(change) > TINY * scale else 0.0
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def count_broken(general: GeneralArrays, underway: Underway, broken: Any) -> None:
     """How many rows of each statement that may be wrong do not hold."""
     for row in range(len(general.bounds)):
@@ -47,7 +61,7 @@ def count_broken(general: GeneralArrays, underway: Underway, broken: Any) -> Non
             broken[general.meanings[row]] += value > ROUNDING
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def general_ratio(
     general: GeneralArrays, underway: Underway, broken: Any, odds: Any, step: float, curved_only: bool
 ) -> float:
@@ -75,7 +89,7 @@ def general_ratio(
     return ratio
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def go_on(general: GeneralArrays, underway: Underway, broken: Any, step: float) -> None:
     """The sums at another point of a line, and what does not hold there."""
     for s in range(len(underway.sums)):
@@ -85,7 +99,7 @@ def go_on(general: GeneralArrays, underway: Underway, broken: Any, step: float) 
     count_broken(general, underway, broken)
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def clear_line(general: GeneralArrays, underway: Underway) -> None:
     """A direction without any change, to which those of single parameters are added."""
     for s in range(len(underway.slopes)):
@@ -94,7 +108,7 @@ def clear_line(general: GeneralArrays, underway: Underway) -> None:
         underway.linear[1, row] = 0.0
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def add_direction(general: GeneralArrays, underway: Underway, index: int, change: float) -> None:
     """One parameter of a direction."""
     cell = general.places[index] - underway.first

@@ -12,17 +12,21 @@ from typing import Any
 import numpy as np
 
 from credo.kernels.compiler import compiled
+from credo.kernels.general_lines import add_direction, clear_line, statement_value
 from credo.kernels.polytope_moves import (
     MOST_SHRINKS,
     MOST_STEPS_OUT,
     STEP_OUT,
+    ends_of_line,
     extra_terms,
     place_on_line,
-    set_ray,
+    set_gaps,
     uniform,
 )
 from credo.kernels.posterior_gibbs import set_shapes
 from credo.kernels.sampler_arrays import (
+    BORROWING,
+    ROUNDING,
     ChainState,
     CliqueTree,
     DistributionArrays,
@@ -31,13 +35,12 @@ from credo.kernels.sampler_arrays import (
     Geometry,
     Underway,
 )
-from credo.kernels.sweeps import NOTHING, refresh, work_space
+from credo.kernels.sweeps import NOTHING, laid_out, refresh, work_space
 
 SEND = 0
-ROUNDING = 1e-12  # by which a statement may be missed
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def multiply_clique(
     tree: CliqueTree, general: GeneralArrays, clique: int, family: int, message: int, messages: Any, row: Any, out: Any
 ) -> None:
@@ -80,23 +83,7 @@ def multiply_clique(
             out[place, s] += row[s]
 
 
-@compiled(error_model="numpy")
-def statement_value(general: GeneralArrays, statement: int, sums: Any, changes: Any, linear: Any, step: float) -> float:
-    """Σ … − bound of a statement at a point of a line; −∞ where a condition never occurs."""
-    total = linear[0, statement] + step * linear[1, statement] - general.bounds[statement]
-    for term in range(general.term_starts[statement], general.term_starts[statement + 1]):
-        above, below = general.above[term], general.below[term]
-        value = sums[above] + step * changes[above]
-        if below >= 0:
-            under = sums[below] + step * changes[below]
-            if under <= 0.0:
-                return -np.inf
-            value /= under
-        total += general.coefficients[term] * value
-    return total
-
-
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def general_terms(general: GeneralArrays, named: Any, sums: Any, changes: Any, linear: Any, step: float) -> float:
     """What statements add to the log density at a point of a line: 0 or −∞, or −w/2·violation²."""
     density = 0.0
@@ -110,7 +97,7 @@ def general_terms(general: GeneralArrays, named: Any, sums: Any, changes: Any, l
     return density
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def believed_terms(general: GeneralArrays, odds: Any, sums: Any, changes: Any, linear: Any, step: float) -> float:
     """Σ log-odds of the statements that may be wrong and hold at a point of a line."""
     density, row, count = 0.0, 0, len(general.bounds)
@@ -130,7 +117,7 @@ def believed_terms(general: GeneralArrays, odds: Any, sums: Any, changes: Any, l
     return density
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def update_line(
     general: GeneralArrays,
     belief: Any,  # (meanings,) the log-odds of what may be wrong; empty where nothing is
@@ -151,20 +138,7 @@ def update_line(
     generator: Any,
 ) -> None:
     """Along a direction, as `move_line`, with sums that change by `slopes` and parameters in statements by `linear`."""
-    low, high = -np.inf, np.inf
-    for k in range(len(indices)):
-        limit = -theta[indices[k]] / values[k]
-        if values[k] > 0.0:
-            low = max(low, limit)
-        else:
-            high = min(high, limit)
-    for k in range(len(constraints)):
-        if changes[k] != 0.0:
-            limit = slack[constraints[k]] / changes[k]
-            if changes[k] > 0.0:
-                high = min(high, limit)
-            else:
-                low = max(low, limit)
+    low, high = ends_of_line(indices, values, constraints, changes, theta, slack)
     count = 0
     for statement in range(len(general.bounds)):
         term = general.term_starts[statement]
@@ -200,10 +174,7 @@ def update_line(
         return
     length = high - low
     gaps, old = work[0], work[1]
-    for k in range(len(indices)):
-        old[k] = theta[indices[k]]
-        zero = -old[k] / values[k]
-        gaps[k] = low - zero if values[k] > 0.0 else zero - high
+    set_gaps(indices, values, theta, low, high, gaps, old)
     now = np.log(-low / high)
     others = touched[:count]
     level = place_on_line(exponents, theta, indices, values, gaps, length, now) + np.log(uniform(generator))
@@ -245,13 +216,14 @@ def update_line(
         theta[indices[k]] = old[k]
 
 
-@compiled(error_model="numpy")
+@compiled(**BORROWING)
 def update_family(
     geometry: Geometry,
     extras: Extras,
     general: GeneralArrays,
     odds: Any,
     family: int,
+    passes: Any,  # (parameters of blocks,) how often each takes part
     shape: Any,
     theta: Any,
     slack: Any,
@@ -261,48 +233,57 @@ def update_family(
     work_indices: Any,
     generator: Any,
 ) -> None:
-    """All moves within one CPT, each as often as its chance has it."""
-    first, derivatives = underway.first, underway.derivatives
-    sums, slopes, linear = underway.sums, underway.slopes, underway.linear
-    starts, members, coefficients = geometry.constraint_starts, geometry.constraint_indices, geometry.constraint_values
-    direction, exponents, ray_changes = work[2], work[4], work[5]
+    """All moves within one CPT, each as often as its chance has it; what mixes slowly takes part in several passes."""
+    most = 1
     for place in range(general.move_starts[family], general.move_starts[family + 1]):
-        move = general.moves[place]
-        if geometry.chances[move] < 1.0 and uniform(generator) > geometry.chances[move]:
-            continue
-        start, stop = geometry.move_starts[move], geometry.move_starts[move + 1]
-        begin, end = geometry.delta_starts[move], geometry.delta_starts[move + 1]
-        named = geometry.extra_list[geometry.extra_starts[move] : geometry.extra_starts[move + 1]]
-        indices, values = geometry.move_indices[start:stop], geometry.move_values[start:stop]
-        constraints, changes = geometry.delta_constraints[begin:end], geometry.delta_values[begin:end]
-        if geometry.rays[move]:
-            count = set_ray(indices, values, geometry.owners, geometry.distributions, shape, theta, work, work_indices)
-            indices, values, changes = work_indices[:count], work[3, :count], ray_changes[: end - begin]
-            for k in range(end - begin):
-                changes[k] = 0.0
-                for e in range(starts[constraints[k]], starts[constraints[k] + 1]):
-                    changes[k] += coefficients[e] * direction[members[e]]
-                if abs(changes[k]) < NOTHING:
-                    changes[k] = 0.0
-            for k in range(count):
-                direction[indices[k]] = 0.0
-        else:
-            for k in range(stop - start):
-                exponents[k] = shape[indices[k]] - 1.0
-        for s in range(len(sums)):
-            slopes[s] = 0.0
-        for statement in range(len(general.bounds)):
-            linear[1, statement] = 0.0
-        for k in range(len(indices)):
-            cell = general.places[indices[k]] - first
-            for s in range(len(sums)):
-                slopes[s] += values[k] * derivatives[cell, s]
-            for e in range(general.entry_starts[indices[k]], general.entry_starts[indices[k] + 1]):
-                linear[1, general.entry_statements[e]] += values[k] * general.entry_values[e]
-        update_line(
-            general, odds, indices, values, constraints, changes, named, extras, exponents, theta, slack, sums,
-            slopes, linear, touched, work, generator,
-        )  # fmt: skip
+        most = max(most, passes_of_move(geometry, general.moves[place], passes))
+    for done in range(most):
+        for place in range(general.move_starts[family], general.move_starts[family + 1]):
+            move = general.moves[place]
+            if done == 0 or passes_of_move(geometry, move, passes) > done:
+                make_move(
+                    geometry, extras, general, odds, move, shape, theta, slack, underway, touched, work, work_indices,
+                    generator,
+                )  # fmt: skip
+
+
+@compiled(**BORROWING)
+def passes_of_move(geometry: Geometry, move: int, passes: Any) -> int:
+    """How often a move takes part in a sweep: as the parameter that does most."""
+    most = 1
+    for k in range(geometry.move_starts[move], geometry.move_starts[move + 1]):
+        most = max(most, passes[geometry.move_indices[k]])
+    return most
+
+
+@compiled(**BORROWING)
+def make_move(
+    geometry: Geometry,
+    extras: Extras,
+    general: GeneralArrays,
+    odds: Any,
+    move: int,
+    shape: Any,
+    theta: Any,
+    slack: Any,
+    underway: Underway,
+    touched: Any,
+    work: Any,
+    work_indices: Any,
+    generator: Any,
+) -> None:
+    """One move, as often as its chance has it."""
+    if geometry.chances[move] < 1.0 and uniform(generator) > geometry.chances[move]:
+        return
+    named = geometry.extra_list[geometry.extra_starts[move] : geometry.extra_starts[move + 1]]
+    indices, values, constraints, changes = laid_out(geometry, move, shape, theta, work, work_indices)
+    clear_line(general, underway)
+    for k in range(len(indices)):
+        add_direction(general, underway, indices[k], values[k])
+    update_line(
+        general, odds, indices, values, constraints, changes, named, extras, work[4], theta, slack, underway.sums,
+        underway.slopes, underway.linear, touched, work, generator,
+    )  # fmt: skip
 
 
 @compiled(error_model="numpy")
@@ -357,6 +338,7 @@ def general_sweep(
     tree: CliqueTree,
     general: GeneralArrays,
     groups: Any,  # (groups,) which general statements reach
+    passes: Any,  # (parameters of blocks,) how often each takes part
     arrays: DistributionArrays,
     state: ChainState,
     generator: Any,
@@ -380,6 +362,7 @@ def general_sweep(
             continue
         underway = begin_cpt(tree, general, clique, which, messages, room)
         update_family(
-            geometry, extras, general, odds, which, shape, theta, slack, underway, touched, work, indices, generator
-        )
+            geometry, extras, general, odds, which, passes, shape, theta, slack, underway, touched, work, indices,
+            generator,
+        )  # fmt: skip
         end_cpt(general, which, theta)

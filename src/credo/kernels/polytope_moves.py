@@ -148,6 +148,35 @@ def place_on_line(
 
 
 @compiled(**BORROWING)
+def ends_of_line(indices: Any, values: Any, constraints: Any, changes: Any, theta: Any, slack: Any) -> Any:
+    """How far a direction leads until a parameter is zero or a constraint binds: (low, high)."""
+    low, high = -np.inf, np.inf
+    for k in range(len(indices)):
+        limit = -theta[indices[k]] / values[k]
+        if values[k] > 0.0:
+            low = max(low, limit)
+        else:
+            high = min(high, limit)
+    for k in range(len(constraints)):
+        if changes[k] != 0.0:
+            limit = slack[constraints[k]] / changes[k]
+            if changes[k] > 0.0:
+                high = min(high, limit)
+            else:
+                low = max(low, limit)
+    return low, high
+
+
+@compiled(**BORROWING)
+def set_gaps(indices: Any, values: Any, theta: Any, low: float, high: float, gaps: Any, old: Any) -> None:
+    """How far the zero of each parameter lies beyond the end of a line, and what parameters are."""
+    for k in range(len(indices)):
+        old[k] = theta[indices[k]]
+        zero = -old[k] / values[k]
+        gaps[k] = low - zero if values[k] > 0.0 else zero - high
+
+
+@compiled(**BORROWING)
 def move_line(
     indices: Any,
     values: Any,
@@ -166,22 +195,10 @@ def move_line(
 
     Steps out are made where the draw may be `far`, as in corners; else one stretch is wide enough.
     """
-    low, high = -np.inf, np.inf
+    low, high = ends_of_line(indices, values, constraints, changes, theta, slack)
     flat = len(named) == 0
     for k in range(len(indices)):
-        limit = -theta[indices[k]] / values[k]
-        if values[k] > 0.0:
-            low = max(low, limit)
-        else:
-            high = min(high, limit)
         flat &= exponents[k] == 0.0
-    for k in range(len(constraints)):
-        if changes[k] != 0.0:
-            limit = slack[constraints[k]] / changes[k]
-            if changes[k] > 0.0:
-                high = min(high, limit)
-            else:
-                low = max(low, limit)
     if not (low < 0.0 < high):
         return
     length = high - low
@@ -193,10 +210,7 @@ def move_line(
             slack[constraints[k]] -= step * changes[k]
         return
     gaps, old = work[0], work[1]
-    for k in range(len(indices)):
-        old[k] = theta[indices[k]]
-        zero = -old[k] / values[k]
-        gaps[k] = low - zero if values[k] > 0.0 else zero - high
+    set_gaps(indices, values, theta, low, high, gaps, old)
     now = np.log(-low / high)
     level = place_on_line(exponents, theta, indices, values, gaps, length, now) + np.log(uniform(generator))
     level += extra_terms(extras, named, theta)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 # Options of kernels that make no arrays: these need not count who holds one, which takes as long as their arithmetic.
 BORROWING: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+ROUNDING = 1e-12  # by which a statement may be missed
 
 
 class Extras(NamedTuple):

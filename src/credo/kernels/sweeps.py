@@ -37,7 +37,10 @@ def work_space(parameters: int, constraints: int) -> Any:
 
 @compiled(**BORROWING)
 def laid_out(geometry: Geometry, move: int, shape: Any, theta: Any, work: Any, work_indices: Any) -> Any:
-    """A move as `move_line` takes it: its entries and what it changes; exponents are put into `work`."""
+    """A move as `move_line` takes it: its entries and what it changes; exponents are put into `work`.
+
+    The arrays are borrowed: who counts references, without `BORROWING`, would free them.
+    """
     start, stop = geometry.move_starts[move], geometry.move_starts[move + 1]
     first, last = geometry.delta_starts[move], geometry.delta_starts[move + 1]
     indices, values = geometry.move_indices[start:stop], geometry.move_values[start:stop]

@@ -370,6 +370,8 @@ class Network(NetworkConveniences):
         Network
             A new network; variables not listed keep their CPTs.
         """
+        if not isinstance(cpts, Mapping):
+            raise NetworkError(f"The cpts are a mapping from names, not {cpts!r}.")
         forms = {name: form for name, form in self.forms.items() if name not in cpts}
         return Network(self.variables, self.parents, {**self.cpts, **cpts}, self.name, forms)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from credo.types import Indices, Numbers
 PARTS = 8  # of a stage, whose averages are kept apart
 MOST_EFFORT = 32  # passes of a sweep at most: cheaper than more draws of all others
 MOST_EFFORT_WITH_MISSING = 2  # given the same completed rows, more updates bring little news
+MOST_EFFORT_WITH_GENERAL = 4  # a move under statements about any probability looks at all of them
 EFFORT_UPDATES = 30_000_000  # of single parameters in all draws, above which nothing is updated more often
 STEP_UPDATES = 25_000  # of single parameters, after which compiled code returns: about a twentieth of a second
 
@@ -72,7 +73,7 @@ class CompiledChains:
         self.ranges = ranges_of(self.region, self.arrays, self.missing is not None, elsewhere)
         supports = supports_of(self.region.blocks, self.region.parts, self.region.start)
         self.supports = [
-            replace(support, singles=()) if closed else support
+            support.without_updates() if closed else support
             for support, closed in zip(supports, self.ranges.closed.tolist(), strict=True)
         ]
         self.joint_updates = joint_updates_of(self.supports)
@@ -126,7 +127,8 @@ class CompiledChains:
         `sizes` are those of the draws so far, (parameters,), and `lacking` those that are wanted in addition. Where the
         sweeps of a large problem take long enough as it is, nothing is updated more often.
         """
-        limit = MOST_EFFORT if self.missing is None else MOST_EFFORT_WITH_MISSING
+        limit = MOST_EFFORT if self.general is None else MOST_EFFORT_WITH_GENERAL
+        limit = limit if self.missing is None else MOST_EFFORT_WITH_MISSING
         most = EFFORT_UPDATES / max(1, self.chains * sweeps)
         starts, distributions = self.sampled.starts, np.arange(len(self.effort))
         owners = np.repeat(distributions, np.diff(starts))[self.joint_updates.numbers]
@@ -209,6 +211,7 @@ class CompiledChains:
 
         concentrations = self.hyperparameters.mean_concentration, self.hyperparameters.pooling_concentration
         general = None if self.general is None else self.general.with_moves(geometry[0])
+        passes = np.repeat(self.effort, np.diff(self.sampled.starts))[: len(self.region.start)]
 
         def update_general(chain: int, arrays: DistributionArrays) -> None:
             """CPTs that statements about any probability reach, if there are any."""
@@ -219,9 +222,9 @@ class CompiledChains:
             own = general._replace(cpts=general.cpts.copy())
             if self.doubtful is not None:
                 of_chain = self.states[chain], self.generators[chain]
-                self.doubtful.update_chain_with_general(geometry, own, arrays, *of_chain)
+                self.doubtful.update_chain_with_general(geometry, own, passes, arrays, *of_chain)
                 return
-            where = *geometry, self.general.tree, own, self.general.groups, arrays
+            where = *geometry, self.general.tree, own, self.general.groups, passes, arrays
             general_sweep(*where, self.states[chain], self.generators[chain])
 
         def run(chain: int) -> None:
@@ -240,7 +243,7 @@ class CompiledChains:
                     if self.missing is not None:
                         update_wide(self.wide, arrays, state, self.wide_generators[chain])
                     if self.doubtful is not None and self.general is None:
-                        self.doubtful.update_chain(arrays, state, generator)
+                        self.doubtful.update_chain(passes, arrays, state, generator)
                     update_general(chain, arrays)
                     where = *geometry, self.joint_updates, self.ranges, arrays, schedule
                     run_posterior(*where, state, *concentrations, 1, *own, moments, generator)

@@ -9,8 +9,9 @@ the tangents are nowhere below the density, no place holds a chain.
 
 Renewal: distributions and their components are drawn as if there were no statements, and kept with the chance that the
 statements give the new place over the old one. Those of one statement are renewed together, too, so that a statement
-about several distributions becomes true or false at once. A statement of many constraints, such as an influence, is
-tempered (`kernels/doubtful_tempering.py`).
+about several distributions becomes true or false at once. What statements hold together follows one of them, or is
+moved by the same mass. A statement of many constraints, such as an influence, is tempered
+(`kernels/doubtful_tempering.py`).
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from credo.kernels.sampler_arrays import ChainState, DistributionArrays, Extras, GeneralArrays, Geometry
+from credo.kernels.doubtful_renewals import MOST_DRAWN
+from credo.kernels.sampler_arrays import DistributionArrays, Extras, GeneralArrays, Geometry
+from credo.model.graphs import connected_components
 from credo.sampling.directions import starts_of
 from credo.sampling.doubted_statements import DoubtedConstraints
 from credo.sampling.general_updates import GeneralUpdates, no_general, nothing_underway
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
     from credo.kernels.doubt_arrays import BeliefArrays, DoubtArrays
-    from credo.kernels.general_doubt import VisitArrays
+    from credo.kernels.doubtful_updates import VisitArrays
 
 # Nodes around the mode of a Beta density, in units of its width there.
 _UPPER = (0.5, 1.0, 1.6, 2.3, 3.2, 5.0, 12.0)
@@ -41,7 +45,7 @@ NODES = np.array([*(-node for node in reversed(_UPPER)), 0.0, *_UPPER])
 TINY_CHANGE = 1e-12
 LEAST_TEMPERED = 3  # constraints of a statement that is tempered: of fewer, moves make it true and false
 MOST_TEMPERED = 400  # pairs of states that such a statement is about, above which nearly all transitions are rejected
-MOST_RENEWED = 6  # distributions that are renewed together at most: of more, nearly all renewals are rejected
+MOST_FOLLOWING = 16  # distributions that one statement after another holds together, and that go together
 
 Row = tuple[int, float]  # a constraint, and how much it changes with mass moved from the second state to the first
 
@@ -54,6 +58,17 @@ class Pair:
     second: int
     distribution: int  # its number among those of all blocks
     doubted: tuple[Row, ...]  # sorted by statement
+    hard: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The same two states of several distributions, between which the same mass is moved, and what changes."""
+
+    firsts: tuple[int, ...]
+    seconds: tuple[int, ...]
+    distributions: tuple[int, ...]
+    doubted: tuple[Row, ...]
     hard: tuple[Row, ...]
 
 
@@ -71,6 +86,8 @@ class DoubtfulMoves:
     general: GeneralUpdates | None = None  # of CPTs that statements about any probability reach
 
     blocks: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # the block of each pair
+    clusters: int = 0  # how many of the sets, the last ones, hang together by several statements
+    lines: tuple[Line, ...] = ()  # of distributions that statements hold together
 
     def pairs_apart_from_general(self) -> tuple[Pair, ...]:
         """The pairs of blocks that no statement about any probability reaches."""
@@ -98,10 +115,11 @@ class DoubtfulMoves:
             self.hard.indices.astype(np.int64),
             self.hard.data.astype(np.float64),
             self.hard_bounds,
-            np.array([pair.first for pair in self.pairs], dtype=np.int64),
-            np.array([pair.second for pair in self.pairs], dtype=np.int64),
-            *_flat([pair.doubted for pair in self.pairs]),
-            *_flat([pair.hard for pair in self.pairs]),
+            starts_of([*(1 for _ in self.pairs), *(len(line.firsts) for line in self.lines)]),
+            np.array([*(pair.first for pair in self.pairs), *(i for line in self.lines for i in line.firsts)]),
+            np.array([*(pair.second for pair in self.pairs), *(j for line in self.lines for j in line.seconds)]),
+            *_flat([*(pair.doubted for pair in self.pairs), *(line.doubted for line in self.lines)]),
+            *_flat([*(pair.hard for pair in self.pairs), *(line.hard for line in self.lines)]),
             starts_of([len(each) for each in self.sets]),
             np.array([d for each in self.sets for d in each], dtype=np.int64),
             starts_of([len(each) for each in rows]),
@@ -153,7 +171,9 @@ class DoubtfulMoves:
         """How likely a sweep makes each renewal: those of several distributions, together, as often as those of one."""
         sizes = np.array([len(each) for each in self.sets], dtype=np.int64)
         single = sizes == 1
-        return np.where(single, 1.0, np.minimum(1.0, single.sum() / max(1, int((~single).sum()))))
+        chances = np.where(single, 1.0, np.minimum(1.0, single.sum() / max(1, int((~single).sum()))))
+        chances[len(sizes) - self.clusters :] = 1.0
+        return chances
 
     def _rows_of_sets(self, matrix: csr_array) -> list[list[int]]:
         """The constraints on the distributions of each set, in their order, which is that of statements."""
@@ -172,10 +192,11 @@ class DoubtfulMoves:
 
         Distributions of several of these CPTs cannot be renewed or tempered together: sums are known along one CPT.
         """
-        from credo.kernels.general_doubt import VisitArrays
+        from credo.kernels.doubtful_updates import VisitArrays
 
-        assert self.general is not None
-        count, family_of = len(self.general.families), self.general.family_of[self.starts[:-1]]
+        count, family_of = 0, np.full(len(self.starts) - 1, -1)
+        if self.general is not None:
+            count, family_of = len(self.general.families), self.general.family_of[self.starts[:-1]]
 
         def visited(numbers: Sequence[Sequence[int]]) -> tuple[Indices, Indices]:
             """Those whose distributions belong to each CPT, the last being none."""
@@ -191,24 +212,29 @@ class DoubtfulMoves:
             sorted({self.pairs[k].distribution for k in doubt.tempered_pairs[start:stop].tolist()})
             for start, stop in zip(doubt.tempered_starts[:-1].tolist(), doubt.tempered_starts[1:].tolist(), strict=True)
         ]
-        pairs = [(pair.distribution,) for pair in self.pairs]
+        pairs = [*((pair.distribution,) for pair in self.pairs), *(line.distributions for line in self.lines)]
         return VisitArrays(*visited(self.sets), *visited(pairs), *visited(tempered))
 
-    def update_chain(self, arrays: DistributionArrays, state: ChainState, generator: object) -> None:
-        """One sweep of one chain, compiled."""
+    def update_chain(self, passes: Indices, arrays: DistributionArrays, *of_chain: object) -> None:
+        """One sweep of one chain, compiled; each parameter of a block takes part in so many passes."""
         from credo.kernels.doubtful_updates import update_doubtful
 
-        update_doubtful(*self.arrays, no_general(), nothing_underway(), arrays, state, generator)
+        update_doubtful(*self.arrays, self.visits, passes, no_general(), nothing_underway(), arrays, *of_chain)
 
     def update_chain_with_general(
-        self, where: tuple[Geometry, Extras], general: GeneralArrays, arrays: DistributionArrays, *of_chain: object
+        self,
+        where: tuple[Geometry, Extras],
+        general: GeneralArrays,
+        passes: Indices,
+        arrays: DistributionArrays,
+        *of_chain: object,
     ) -> None:
         """The same where statements about any probability reach CPTs, which are updated too."""
         from credo.kernels.general_doubt import general_doubtful_sweep
 
         assert self.general is not None
         own = *where, self.general.tree, general, self.general.groups, *self.arrays, self.visits
-        general_doubtful_sweep(*own, no_general(), nothing_underway(), arrays, *of_chain)
+        general_doubtful_sweep(*own, passes, no_general(), nothing_underway(), arrays, *of_chain)
 
 
 def doubtful_moves(region: Region, doubted: DoubtedConstraints, general: GeneralUpdates | None = None) -> DoubtfulMoves:
@@ -239,12 +265,36 @@ def doubtful_moves(region: Region, doubted: DoubtedConstraints, general: General
     matrix, hard_matrix = doubted.linear.matrix(size), csr_array(vstack(rows, format="csr"))
     columns, hard_columns = csc_array(matrix), csc_array(hard_matrix)
     pairs = [
-        Pair(i, j, d, tuple(_differences(columns, i, j)), tuple(_differences(hard_columns, i, j))) for i, j, d in found
+        Pair(i, j, d, tuple(_differences(columns, (i,), (j,))), tuple(_differences(hard_columns, (i,), (j,))))
+        for i, j, d in found
     ]
     sets = _renewed_together(doubted, starts, free)
+    tied = _tied(doubted, starts, free)
+    clusters = [each for each in _hanging_together(tied, len(starts) - 1) if each not in sets]
+    lines = [
+        Line(
+            firsts,
+            seconds,
+            own,
+            tuple(_differences(columns, firsts, seconds)),
+            tuple(_differences(hard_columns, firsts, seconds)),
+        )
+        for own in (*tied, *clusters)
+        for firsts, seconds in _same_states(own, starts)
+    ]
     of_blocks = np.array(owners, dtype=np.int64)
     return DoubtfulMoves(
-        doubted, tuple(pairs), sets, matrix, hard_matrix, np.concatenate(bounds), starts, general, of_blocks
+        doubted,
+        tuple(pairs),
+        (*sets, *clusters),
+        matrix,
+        hard_matrix,
+        np.concatenate(bounds),
+        starts,
+        general,
+        of_blocks,
+        len(clusters),
+        tuple(lines),
     )
 
 
@@ -258,9 +308,45 @@ def _renewed_together(doubted: DoubtedConstraints, starts: Indices, free: set[in
         groups.setdefault((0, row), set()).add(d)
         groups.setdefault((1, int(linear.statements[row])), set()).add(d)
     for group in groups.values():
-        if 1 < len(group) <= MOST_RENEWED and group <= free:
+        if 1 < len(group) <= MOST_DRAWN and group <= free:
             found[tuple(sorted(group))] = None
     return tuple(found)
+
+
+def _tied(doubted: DoubtedConstraints, starts: Indices, free: set[int]) -> list[tuple[int, ...]]:
+    """Pairs of distributions that a statement holds near each other, from below and from above."""
+    linear = doubted.linear
+    owners = np.searchsorted(starts, linear.indices, side="right") - 1
+    signs: dict[tuple[int, int, int], set[bool]] = {}
+    for row in range(len(linear)):
+        entries = slice(linear.starts[row], linear.starts[row + 1])
+        own = np.unique(owners[entries]).tolist()
+        if len(own) == 2 and free.issuperset(own):
+            coefficient = linear.coefficients[entries][owners[entries] == own[0]][0]
+            signs.setdefault((int(linear.statements[row]), own[0], own[1]), set()).add(bool(coefficient > 0.0))
+    return sorted({(first, second) for (_, first, second), both in signs.items() if len(both) == 2})
+
+
+def _hanging_together(tied: Sequence[tuple[int, ...]], count: int) -> list[tuple[int, ...]]:
+    """The distributions that are tied to each other, directly or by others."""
+    if not tied:
+        return []
+    ends = np.array(tied, dtype=np.int64)
+    labels = connected_components(ends[:, 0], ends[:, 1], count)
+    members: dict[int, list[int]] = {}
+    for d in sorted({d for pair in tied for d in pair}):
+        members.setdefault(int(labels[d]), []).append(d)
+    return [tuple(own) for own in members.values() if 2 < len(own) <= MOST_FOLLOWING]
+
+
+def _same_states(distributions: Sequence[int], starts: Indices) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The parameters of each two states in all of them; none where they have not as many states."""
+    firsts = [int(starts[d]) for d in distributions]
+    sizes = {int(starts[d + 1] - starts[d]) for d in distributions}
+    if len(sizes) > 1:
+        return []
+    pairs = combinations(range(sizes.pop()), 2)
+    return [(tuple(first + i for first in firsts), tuple(first + j for first in firsts)) for i, j in pairs]
 
 
 def _pairs(moves: csr_array) -> list[tuple[int, int]]:
@@ -274,10 +360,10 @@ def _pairs(moves: csr_array) -> list[tuple[int, int]]:
     return found
 
 
-def _differences(columns: csc_array, i: int, j: int) -> list[Row]:
-    """The constraints that change with mass moved from j to i, and how much; those of a statement one after another."""
+def _differences(columns: csc_array, firsts: Sequence[int], seconds: Sequence[int]) -> list[Row]:
+    """The constraints that change with mass moved to the first states, and how much; a statement's in a row."""
     found: dict[int, float] = {}
-    for column, sign in ((i, 1.0), (j, -1.0)):
+    for column, sign in (*((i, 1.0) for i in firsts), *((j, -1.0) for j in seconds)):
         entries = slice(columns.indptr[column], columns.indptr[column + 1])
         for row, value in zip(columns.indices[entries].tolist(), columns.data[entries].tolist(), strict=True):
             found[row] = found.get(row, 0.0) + sign * value

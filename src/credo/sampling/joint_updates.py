@@ -9,7 +9,7 @@ it, given those before; so they end up in another mode together, however far awa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -45,7 +45,7 @@ class Support:
 
     block: Block
     singles: tuple[int, ...]  # the parameters that can be updated: of two states the first, none beside a zero
-    ties: tuple[Pairs, ...]  # for each of `WIDTHS`
+    stated: tuple[Update, ...]  # each of these alone, and what statements tie
     sums: Pairs  # any two parameters of a sum that is held closely
     low: Numbers  # (parameters,)
     high: Numbers  # (parameters,)
@@ -56,6 +56,10 @@ class Support:
     touching: list[list[int]]  # of each distribution, the constraints on its states
     touching_extras: list[list[int]]
     extras: int  # how many there are
+
+    def without_updates(self) -> Support:
+        """The same of a block that is drawn in another way."""
+        return replace(self, singles=(), stated=())
 
 
 def supports_of(blocks: Sequence[Block], parts: Sequence[Directions], start: Numbers) -> list[Support]:
@@ -201,11 +205,16 @@ def _support(block: Block, part: Directions, possible: Flags) -> Support:
     shares = _shares(block, inequalities, low, high)
     # An equality holds its distributions: none of them can be proposed as if it were free.
     held = set(block.distribution_of[part.equalities.indices].tolist())
+    free = tuple(i for i in singles if block.distribution_of[i] not in held) if held else tuple(singles)
+    sums = _as_pairs([pair for form in forms[CLOSE] if len(form) > 2 for pair in _pairs_of(form)])
+    stated: dict[frozenset[int], Update] = {frozenset((i,)): (i,) for i in free}
+    for width in WIDTHS if len(block.configurations) > 1 else ():
+        _add_tied(stated, block, free, sums, _as_pairs([form for form in forms[width] if len(form) == 2]))
     return Support(
         block,
-        tuple(i for i in singles if block.distribution_of[i] not in held) if held else tuple(singles),
-        tuple(_as_pairs([form for form in forms[width] if len(form) == 2]) for width in WIDTHS),
-        _as_pairs([pair for form in forms[CLOSE] if len(form) > 2 for pair in _pairs_of(form)]),
+        free,
+        tuple(stated.values()),
+        sums,
         low,
         high,
         inequalities.bounds.tolist(),
@@ -232,48 +241,53 @@ def _pairs_of(form: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _updates(support: Support, draws: Numbers | None) -> list[Update]:
-    """Every parameter on its own; then what is tied, more and more closely."""
-    updates: dict[frozenset[int], Update] = {frozenset((i,)): (i,) for i in support.singles}
-    if len(support.block.configurations) < 2:
-        return list(updates.values())  # two parameters of one distribution are never updated jointly
-    look = draws is not None and len(support.singles) <= MOST_CORRELATED
-    for pairs in (*support.ties, *(_correlated(support, draws) if look and draws is not None else ())):
-        tied, many = _tied(support, pairs)
-        # Where a sum is held, no parameter can move alone, but two of it can, with what each is tied to.
-        for numbers in (*((i,) for i in support.singles), *support.sums.tolist()):
-            if many.intersection(numbers):
-                continue
-            together = [j for i in numbers if i in tied for j in _connected(i, tied)]
-            update = _one_each(support.block, together)
-            if 1 < len(update) <= MOST_TIED:
-                updates.setdefault(frozenset(update), update)
+    """Every parameter on its own; then what is tied by statements, and by draws, more and more closely."""
+    updates = {frozenset(update): update for update in support.stated}
+    # Two parameters of one distribution are never updated jointly.
+    if draws is not None and len(support.block.configurations) > 1 and len(support.singles) <= MOST_CORRELATED:
+        for pairs in _correlated(support.singles, draws):
+            _add_tied(updates, support.block, support.singles, support.sums, pairs)
     return list(updates.values())
 
 
-def _tied(support: Support, pairs: Pairs) -> tuple[dict[int, list[int]], set[int]]:
+def _add_tied(
+    updates: dict[frozenset[int], Update], block: Block, singles: tuple[int, ...], sums: Pairs, pairs: Pairs
+) -> None:
+    """Add updates of what these pairs tie together."""
+    tied, many = _tied(block, singles, pairs)
+    # Where a sum is held, no parameter can move alone, but two of it can, with what each is tied to.
+    for numbers in (*((i,) for i in singles), *sums.tolist()):
+        if many.intersection(numbers):
+            continue
+        together = [j for i in numbers if i in tied for j in _connected(i, tied)]
+        update = _one_each(block, together)
+        if 1 < len(update) <= MOST_TIED:
+            updates.setdefault(frozenset(update), update)
+
+
+def _tied(block: Block, singles: tuple[int, ...], pairs: Pairs) -> tuple[dict[int, list[int]], set[int]]:
     """What each parameter is tied to; and those that are tied to too many distributions to be updated with them."""
-    block = support.block
     single = np.zeros(block.size, dtype=np.bool_)
-    single[list(support.singles)] = True
+    single[list(singles)] = True
     pairs = pairs[single[pairs].all(axis=1)]
     label = connected_components(pairs[:, 0], pairs[:, 1], block.size)
     distinct = np.unique(np.column_stack((label, block.distribution_of)), axis=0)[:, 0]
     large = np.bincount(distinct, minlength=block.size)[label] > MOST_TIED
-    tied: dict[int, list[int]] = {i: [] for i in support.singles}
+    tied: dict[int, list[int]] = {i: [] for i in singles}
     for i, j in pairs[~large[pairs[:, 0]]].tolist():
         tied[i].append(j)
         tied[j].append(i)
     return tied, set(np.flatnonzero(large).tolist())
 
 
-def _correlated(support: Support, draws: Numbers) -> Iterator[Pairs]:
+def _correlated(singles: tuple[int, ...], draws: Numbers) -> Iterator[Pairs]:
     """Pairs of correlated parameters: what several statements tie, and modes that chains are caught in.
 
     Of parameters that hundreds of others are correlated with, fewer pairs that connect the same say as much.
     """
     centred = draws - draws.mean(axis=0)
     scaled = centred / np.maximum(np.sqrt((centred**2).sum(axis=0)), 1e-12)
-    own = np.array(support.singles, dtype=np.int64)
+    own = np.array(singles, dtype=np.int64)
     found: dict[float, list[Pairs]] = {least: [np.zeros((0, 2), dtype=np.int64)] for least in CORRELATIONS}
     for first in range(0, len(own), _COLUMNS):
         piece = own[first : first + _COLUMNS]

@@ -81,6 +81,8 @@ def kl_by_family(network: Network, other: Network) -> dict[str, float]:
 
 
 def _check_names(network: Network, other: Network) -> None:
+    if not isinstance(other, Network):
+        raise NetworkError(f"A network is compared with another Network, not with {other!r}.")
     if more := [name for name in other if name not in network]:
         raise NetworkError(f"Only the other network has {listing(more)}: the two must have the same structure.")
 

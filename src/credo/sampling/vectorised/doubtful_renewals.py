@@ -5,15 +5,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import numpy as np
 
+from credo.kernels.doubtful_renewals import MOST_DRAWN
 from credo.sampling.doubted_statements import ROUNDING
 from credo.sampling.doubtful_moves import DoubtfulMoves
 from credo.sampling.vectorised.batches import SMALLEST
 from credo.types import Indices, Numbers
 
 MOST_RENEWALS = 12  # of sets in a sweep, so that it takes about as long as the moves of pairs
+
+
+class Way(Enum):
+    """How distributions are proposed together."""
+
+    DRAW = auto()
+    FOLLOW_BY_AMOUNTS = auto()
+    FOLLOW_BY_FACTORS = auto()
+
+
+FOLLOWING = Way.FOLLOW_BY_AMOUNTS, Way.FOLLOW_BY_FACTORS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,32 +42,35 @@ class RenewedSet:
     hard_changes: Numbers
 
     @property
-    def can_follow(self) -> bool:
-        """Whether all distributions have as many states."""
-        return len({len(each) for each in self.parameters}) == 1
+    def ways(self) -> tuple[Way, ...]:
+        """How they can be proposed: only distributions with as many states follow each other."""
+        same = len({len(each) for each in self.parameters}) == 1
+        few = len(self.parameters) <= MOST_DRAWN
+        return (*((Way.DRAW,) if few or not same else ()), *(FOLLOWING if same else ()))
 
-    def propose(
-        self, theta: Numbers, shape: Numbers, follows: bool, rng: np.random.Generator
-    ) -> tuple[Numbers, Numbers]:
+    def propose(self, theta: Numbers, shape: Numbers, way: Way, rng: np.random.Generator) -> tuple[Numbers, Numbers]:
         """New values, (parameters, chains), and the logarithm of the ratio of densities that the proposal leaves.
 
         All distributions are drawn as if there were no statements, or one of them is, and the others follow.
         """
         chains = theta.shape[1]
-        if not follows:
+        if way is Way.DRAW:
             return np.concatenate([_dirichlet(shape[own], rng) for own in self.parameters]), np.zeros(chains)
         leader = int(rng.integers(len(self.parameters)))
-        drawn = _dirichlet(shape[self.parameters[leader]], rng)
-        changes = drawn - theta[self.parameters[leader]]
+        drawn, was = _dirichlet(shape[self.parameters[leader]], rng), theta[self.parameters[leader]]
         new, ratio = [], np.zeros(chains)
         for place, own in enumerate(self.parameters):
             if place == leader:
                 new.append(drawn)
                 continue
-            moved = theta[own] + changes
+            if way is Way.FOLLOW_BY_AMOUNTS:
+                moved, volume = theta[own] + (drawn - was), 0.0
+            else:
+                moved, volume = theta[own] * (drawn / was), 1.0
+                moved = moved / moved.sum(axis=0)
             inside = (moved > SMALLEST).all(axis=0)
             moved = np.where(inside, moved, theta[own])
-            more = ((shape[own] - 1.0) * (np.log(moved) - np.log(theta[own]))).sum(axis=0)
+            more = ((shape[own] - 1.0 + volume) * (np.log(moved) - np.log(theta[own]))).sum(axis=0)
             ratio = np.where(inside, ratio + more, -np.inf)
             new.append(moved)
         return np.concatenate(new), ratio
@@ -67,12 +83,12 @@ class RenewedSet:
         hard: Numbers,
         broken: Indices,
         odds: Numbers,
-        follows: bool,
+        way: Way,
         rng: np.random.Generator,
     ) -> None:
         """One proposal of all chains; slack, hard, broken and odds are as in `move_pairs`."""
         every = np.concatenate(self.parameters)
-        new, ratio = self.propose(theta, shape, follows, rng)
+        new, ratio = self.propose(theta, shape, way, rng)
         step = new - theta[every]
         after, limits = slack[self.rows] - self.changes @ step, hard[self.hard] - self.hard_changes @ step
         ratio = np.where((limits >= 0.0).all(axis=0), ratio, -np.inf)
@@ -117,10 +133,10 @@ def renew_some(
     odds: Numbers,
     rng: np.random.Generator,
 ) -> None:
-    """Some sets at random, drawn or following one of them in turn."""
-    for place, number in enumerate(rng.permutation(len(sets))[:MOST_RENEWALS].tolist()):
-        follows = sets[number].can_follow and (place + int(rng.integers(2))) % 2 == 0
-        sets[number].renew(theta, shape, slack, hard, broken, odds, follows, rng)
+    """Some sets at random, each in one of the ways that it can be proposed in."""
+    for number in rng.permutation(len(sets))[:MOST_RENEWALS].tolist():
+        ways = sets[number].ways
+        sets[number].renew(theta, shape, slack, hard, broken, odds, ways[int(rng.integers(len(ways)))], rng)
 
 
 def _dirichlet(shape: Numbers, rng: np.random.Generator) -> Numbers:

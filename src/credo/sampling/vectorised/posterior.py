@@ -66,7 +66,7 @@ def sample_posterior(
     scattered = scattered_points(region, SCATTERED, rng)
     if general is not None:  # what general statements reach starts where these hold
         supports = [
-            replace(each, singles=()) if own else each
+            each.without_updates() if own else each
             for each, own in zip(supports, general.updates.groups.tolist(), strict=True)
         ]
         reached = np.repeat(general.updates.groups, [block.size for block in region.blocks])
