@@ -128,11 +128,17 @@ def noisy_families() -> Figures:
 
 
 def ties() -> Figures:
-    found = results("yao/results/clustering.csv")
+    found = results("yao/results/rivals.csv")
     mean = {tuple(key): f for *key, f in found.group_by("learner", "share").agg(pl.col("f").mean()).iter_rows()}
+    few, many = 0.2, 0.6
     return Figures(
-        f"F of clusters with ties for two fifths of the rows {mean['CLL', 0.4]:.3f}",
-        f"rows of a tie merged {mean['merged', 0.4]:.3f}; a mixture without ties {mean['EM', 0.4]:.3f}",
+        "; ".join(
+            f"F of clusters with ties for {share:.0%} of rows {mean['credo', share]:.3f}, merged "
+            f"{mean['credo, merged', share]:.3f}"
+            for share in (few, many)
+        ),
+        f"COP-KMeans {mean['COP-KMeans', few]:.3f} and {mean['COP-KMeans', many]:.3f}; StepMix, without ties, "
+        f"{mean['StepMix', few]:.3f}",
     )
 
 
@@ -182,8 +188,8 @@ ROWS = (
         "experiments/liao/results/missing.csv", missing_values),
     Row("noisy families", "noisy families with statements", "python -m experiments.yang",
         "experiments/yang/results/curves.csv", noisy_families),
-    Row("tied rows", "tied rows, clusters and topics", "python -m experiments.yao clustering",
-        "experiments/yao/results/clustering.csv", ties),
+    Row("tied rows", "tied rows, clusters and topics", "python -m experiments.yao rivals",
+        "experiments/yao/results/rivals.csv", ties),
     Row("much data", "tables larger than memory, or on a cluster, with the same result", "pytest tests/distributed",
         "tests/distributed"),
     Row("classifier", "a classifier that takes knowledge about its features", "python -m experiments.classifier",
@@ -225,7 +231,7 @@ def page() -> str:
         "say what did not come out as hoped: [accuracy](../experiments/guo/results/README.md), [the prior](prior.md), "
         "[wrong statements](../experiments/doubt/results/README.md), [calibration]"
         "(../experiments/calibration/results/README.md), [missing values](../experiments/liao/results/missing.md), "
-        "[noisy families](../experiments/yang/results/README.md), [ties](../experiments/yao/results/clustering.md), "
+        "[noisy families](../experiments/yang/results/README.md), [ties](../experiments/yao/results/rivals.md), "
         "[the classifier](../experiments/classifier/results/README.md). Divergences are in nats. Where tests show a "
         "promise, `make test` runs them at every change.\n",
         "| promise | credo | rival, same run | command | made |",

@@ -14,7 +14,7 @@ from experiments.guo.draws import NETWORKS
 from experiments.running import add_options, require, run_jobs
 
 RESULTS = Path(__file__).resolve().parent / "results"
-DRAWS = {"asia": 5, "alarm": 1, "win95pts": 1, "andes": 1}
+DRAWS = {"asia": 5, "alarm": 3, "win95pts": 3, "andes": 1}
 EXPERT_DRAWS = {"asia": 3, "alarm": 1}
 SHARES = (0, 5, 10, 20)
 

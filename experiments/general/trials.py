@@ -14,8 +14,8 @@ import numpy as np
 
 import credo
 from credo.knowledge.query import Query
+from credo.model.graphs import ancestors
 from credo.model.network import Network
-from credo.statistics.general_statements import ancestors
 from credo.statistics.questions import answer, as_batch
 from credo.testing import true_statements
 from experiments.guo.measure import SMALLEST, mean_divergence
@@ -104,7 +104,7 @@ def _is_about_the_same(query: Query, other: Query) -> bool:
 
 def _related(network: Network, name: str, other: str) -> bool:
     """Whether the two have an ancestor in common: else one says nothing about the other."""
-    return bool(ancestors(network, [name]) & ancestors(network, [other]))
+    return bool(ancestors(network.parents, [name]) & ancestors(network.parents, [other]))
 
 
 def _divergence(truth: Network, learned: Network, query: Query) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -46,7 +48,7 @@ def both(folder: Path, frame: pl.DataFrame, *arguments: Any, **options: Any) -> 
     return whole, credo.fit(NETWORK, credo.partitioned(files(folder, frame), rows=150), *arguments, **options)
 
 
-@pytest.mark.parametrize("method", ["ml", "map", "cmap", "me"])
+@pytest.mark.parametrize("method", ["ml", "map", "me", "co", "cml", "cmap", "cme", "qmap", "qmapc", "cem", "posterior"])
 def test_counting_methods_give_the_same(tmp_path: Path, method: str) -> None:
     whole, parts = both(tmp_path, COMPLETE, KNOWLEDGE, method=method)
     assert largest_difference(whole, parts) == 0.0
@@ -55,7 +57,10 @@ def test_counting_methods_give_the_same(tmp_path: Path, method: str) -> None:
     assert [f.message for f in parts.findings] == [f.message for f in whole.findings]
 
 
-@pytest.mark.parametrize("method", ["ml", "map", "cmap"])
+@pytest.mark.parametrize(
+    "method",
+    ["ml", "map", "me", "cmap", "cme", *(pytest.param(name, marks=pytest.mark.slow) for name in ("co", "cml", "qmap"))],
+)
 def test_em_gives_the_same(tmp_path: Path, method: str) -> None:
     whole, parts = both(tmp_path, MISSING, KNOWLEDGE, method=method, em=QUICK)
     assert largest_difference(whole, parts) < 1e-12
@@ -136,6 +141,41 @@ def test_a_memory_limit_cuts_files_and_keeps_the_result(tmp_path: Path) -> None:
     whole = credo.fit(NETWORK, MISSING, method="map", em=QUICK)
     limited = credo.fit(NETWORK, tmp_path, method="map", em=QUICK, memory_limit=50_000)
     assert largest_difference(whole, limited) < 1e-12
+
+
+LIMITED = """
+import resource, sys
+import credo, polars as pl
+from pathlib import Path
+
+folder, limit = Path(sys.argv[1]), int(sys.argv[2])
+network = credo.read_network(folder / "net.bif").without_cpts()
+options = {"method": "map", "em": credo.EMOptions(starts=1, max_iterations=2)}
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+credo.fit(network, pl.read_parquet(folder / "0.parquet", n_rows=5_000), **options)  # loads all that is needed
+before = peak()
+credo.fit(network, str(folder / "*.parquet"), memory_limit=limit, **options)
+print(peak() - before)
+"""
+
+
+@pytest.mark.slow
+def test_a_memory_limit_is_kept(tmp_path: Path) -> None:
+    true = made_up_network(30, (2, 3), (0.2, 0.8), seed=3)
+    credo.write_network(true, tmp_path / "net.bif")
+    for number in range(2):
+        with_missing_values(true.sample(250_000, number), 0.4, number).write_parquet(tmp_path / f"{number}.parquet")
+
+    def added(limit: int) -> int:
+        command = [sys.executable, "-c", LIMITED, str(tmp_path), str(limit)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+        return int(done.stdout)
+
+    assert added(2**33) > 60_000_000  # otherwise the limit below would show nothing
+    assert added(60_000_000) < 60_000_000
 
 
 def stop_after(saves: int) -> Callable[..., None]:

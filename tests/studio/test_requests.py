@@ -114,8 +114,6 @@ def test_a_change_to_files_that_are_closed_is_refused(studio: Studio) -> None:
 
 
 def test_every_tab_hears_of_changes(studio: Studio) -> None:
-    import asyncio
-
     async def listen() -> None:
         queue: asyncio.Queue[str] = asyncio.Queue(maxsize=3)
         studio.session.listeners.add(queue)
@@ -168,7 +166,7 @@ def test_a_text_that_was_never_saved_is_found_after_the_studio_was_killed(studio
         await session.close()
         return session.require_opened().document.text
 
-    assert asyncio.run(text_in_another_studio()) == "variable a: no, yes\n"
+    assert studio.run(text_in_another_studio) == "variable a: no, yes\n"
     studio.post("/api/save")
     files = studio.get("/api/state").json()["files"]
     assert (files["unsaved"], "knowledge.credo" in files["knowledge"]) == ([], True)
