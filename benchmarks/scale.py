@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.em_contenders import network_of
-from credo.distributed.dask_executor import JOINED, DaskExecutor, cluster
+from credo.distributed.dask_executor import DaskExecutor, cluster
 from credo.distributed.executor import LocalExecutor
 from credo.io.dataset import Dataset
 from credo.io.partitions import FramePartition, PartitionedTable
@@ -325,15 +325,16 @@ def print_projection(threads: Figures, workers: Figures, rows: int, many: float 
     """What 64 workers would need for 10^10 rows."""
     parts, numbers = 512, workers["cells"] * 8
     work, preparing = threads["busy"] * many / rows / count, threads["preparing"] * many / rows / count / 3600
-    sent = numbers * (2 * count + count // JOINED)
+    sent = numbers * (count + 2 * parts)
     scheduling = workers["scheduling"] / 2 * count
     lines = (
         f"Projection to {many:.0e} rows on {count} workers of one core each: {work:,.0f} s an iteration.",
         f"  Assumed: {parts} partitions of {many / parts:.1e} rows; work in proportion to rows from {rows:,} on, an",
         "  upper bound, because within a larger partition more rows share an evaluation; workers that are as quick as",
-        f"  this core. An iteration sends {sent / 1e6:.1f} MB: CPTs of {numbers / 1e3:.0f} kB to each worker, counts",
-        f"  from each, and {count // JOINED} sums to the client. Client and scheduler take {scheduling:.1f} s, if a",
-        f"  worker costs them what it does now. Drawing and preparing the rows takes {preparing:.1f} hours, once.",
+        f"  this core. An iteration sends at most {sent / 1e6:.1f} MB: CPTs of {numbers / 1e3:.0f} kB to each worker,",
+        "  counts of each partition to other workers, and sums to the client. Client and scheduler take",
+        f"  {scheduling:.1f} s, if a worker costs them what it does now. Drawing and preparing the rows takes",
+        f"  {preparing:.1f} hours, once.",
     )
     print("\n" + "\n".join(lines))
 

@@ -21,6 +21,7 @@ EXPERIMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "yang": (("experiments.yang",), ("--repeats", "1", "--draws", "1", "--domains", "Iris")),
     "yao synthetic": (("experiments.yao", "synthetic"), ("--datasets", "1", "--starts", "1", "--minutes", "1")),
     "yao clustering": (("experiments.yao", "clustering"), ("--draws", "1", "--starts", "1", "--minutes", "1")),
+    "yao rivals": (("experiments.yao", "rivals"), ("--draws", "1", "--minutes", "1")),
     "yao topics": (("experiments.yao", "topics"), ("--draws", "1", "--iterations", "20", "--minutes", "1")),
     "prior": (("experiments.prior",), ("--draws", "1", "--networks", "asia")),
     "calibration": (("experiments.calibration",), ("--trials", "1", "--minutes", "1")),

@@ -100,6 +100,16 @@ def write_report(trials: pl.DataFrame, folder: Path) -> str:
         lines.append(f"| {case} | {own.height} | {' | '.join(cells)} | {unmixed} | {seconds:.1f} |")
         asked = [_text(*share(own[f"{kind} within 95%"], own[kind])) for kind in ("answers", "predictions")]
         answers.append(f"| {case} | {own.height} | {' | '.join(asked)} |")
+    for name, cases in (
+        ("**all with the prior of their truths**", _with_prior(False)),
+        ("**all with the default prior**", _with_prior(None)),
+    ):
+        own = trials.filter(pl.col("case").is_in(cases))
+        cells = [_text(*share(own[f"within {level:.0%}"], own["probabilities"])) for level in LEVELS]
+        unmixed = own.filter(status="NOT_MIXED").height
+        lines.append(f"| {name} | {own.height} | {' | '.join(cells)} | | {unmixed} | |")
+        asked = [_text(*share(own[f"{kind} within 95%"], own[kind])) for kind in ("answers", "predictions")]
+        answers.append(f"| {name} | {own.height} | {' | '.join(asked)} |")
     for case in FIXED:
         own = trials.filter(case=case)
         if not own.is_empty():
@@ -109,6 +119,11 @@ def write_report(trials: pl.DataFrame, folder: Path) -> str:
         text += FIXED_TRUTHS + "\n".join(fixed) + "\n"
     (folder / "README.md").write_text(text, encoding="utf-8")
     return text
+
+
+def _with_prior(predicts: bool | None) -> list[str]:
+    """The cases whose sampler has this prior."""
+    return [name for name, case in CASES.items() if case.predicts is predicts]
 
 
 def _text(share: float, error: float) -> str:

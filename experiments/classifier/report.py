@@ -15,7 +15,7 @@ OURS = next(iter(CREDO))
 SMALL = ("20", "40", "80")
 ORDER = (*(str(size) for size in SIZES), ALL)
 MOST_BEHIND = 0.01
-LOOKED_AT = 0  # the split on which a first version of the default was tried on all tables
+LOOKED_AT = 3  # the first splits, on which earlier versions of the default were tried on all tables
 MEASURES = {
     "auc": ("AUC", True),
     "log_loss": ("Log-loss", False),
@@ -30,6 +30,11 @@ def balanced(found: pl.DataFrame) -> pl.DataFrame:
     pairs = found.select(pl.struct("table", "learner").n_unique()).item()
     each = found.group_by("split").agg(pl.struct("table", "learner").n_unique().alias("pairs"))
     return found.join(each.filter(pl.col("pairs") == pairs), on="split", how="semi")
+
+
+def judging(found: pl.DataFrame) -> pl.DataFrame:
+    """The trials that the default was not designed on: other tables, and splits that were not looked at before."""
+    return found.filter(~pl.col("table").is_in(design_tables()), pl.col("split") >= LOOKED_AT)
 
 
 def means(found: pl.DataFrame, measure: str) -> pl.DataFrame:
@@ -82,9 +87,9 @@ def write_report(found: pl.DataFrame, out: Path) -> str:
     found = balanced(found)
     if found.is_empty() or set(found["learner"]) <= set(CREDO) or OURS not in set(found["learner"]):
         return "No split with credo and a rival is complete yet."
-    judged = found.filter(~pl.col("table").is_in(design_tables()), pl.col("split") != LOOKED_AT)
+    judged = judging(found)
     if judged.is_empty():
-        return "Only the split that was looked at is complete yet."
+        return "Only the splits that were looked at are complete yet."
     goals = _goals(found, judged)
     numbers = found.select(pl.col("split").n_unique(), pl.col("table").n_unique(), pl.col("learner").n_unique()).row(0)
     lines = [
@@ -117,10 +122,12 @@ boosting is told the direction of effects as monotone constraints, `credo` as st
 others cannot be told.
 
 The default of `KnowledgeClassifier` was designed on {", ".join(design_tables())}, which were drawn by lot,
-on their first four splits. A first version, in which stated directions always held, was then tried on the first split
-of all tables, and was worse than several rivals where statements are wrong. That rows can overrule a direction was
-designed on the five tables again, with a quarter of their statements turned round. "The tables that judge" are the
-other twelve, without the split that had been looked at.
+on their first four splits. Earlier versions were then tried on the first three splits of all tables. In the first one
+stated directions always held, and it was worse than several rivals where statements are wrong; that rows can overrule a
+direction was designed on the five tables again, with a quarter of their statements turned round. In the second one
+features acted only additively, and Gaussian processes were ahead with many rows; a small term for what features do
+together was added, of the size that did best on the five tables. "The tables that judge" are the other twelve, without
+the splits that had been looked at.
 
 Log-loss is in nats, with probabilities clipped to {CLIP} from 0 and 1; the calibration error compares ten groups of
 test rows. Boosting has 100 trees (CatBoost 200, explainable boosting at most 500 rounds in 4 bags, without

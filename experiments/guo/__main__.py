@@ -16,7 +16,7 @@ import polars as pl
 from credo.estimation.methods import METHODS
 from experiments.guo.draws import NETWORKS, run_draw
 from experiments.guo.report import write_report
-from experiments.running import require, results_of
+from experiments.running import note_version, require, results_of
 
 RESULTS = Path(__file__).resolve().parent / "results"
 NAMES = ("asia", "alarm", "win95pts", "andes")
@@ -37,11 +37,15 @@ def main() -> None:
     file = arguments.out / "kl.csv"
     done = pl.read_csv(file) if file.exists() else None
     frames = [] if done is None else [done]
-    for records in results_of(run_draw, list(_jobs(arguments, done)), arguments.processes):
+    jobs = list(_jobs(arguments, done))
+    for records in results_of(run_draw, jobs, arguments.processes):
         frames.append(pl.DataFrame(records))
         pl.concat(frames).write_csv(file)
     results = pl.concat(frames).sort("network", "cell", "method", "draw")
     results.write_csv(file)
+    if jobs:
+        for name in ("kl.csv", "summary.csv"):
+            note_version(arguments.out / name)
     print(write_report(results, arguments.out))
 
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from experiments.liao.draws import run_draw
 from experiments.liao.report import write_report
-from experiments.running import results_of
+from experiments.running import note_version, results_of
 
 RESULTS = Path(__file__).resolve().parent / "results"
 ROWS = 8_000  # as in the paper
@@ -43,6 +43,9 @@ def main() -> None:
         for name, records in zip(files, both, strict=True):
             found[name].append(pl.DataFrame(records))
             pl.concat(found[name]).write_csv(files[name])
+    if jobs:
+        for file in files.values():
+            note_version(file)
     fits, units = (pl.concat(frames).sort("draw", maintain_order=True) for frames in found.values())
     print(write_report(fits, units, arguments.out))
 

@@ -1,12 +1,12 @@
-"""`python -m experiments.yao synthetic | clustering | topics`: rerun section 7.1, 7.2 or 7.3."""
+"""`python -m experiments.yao synthetic | clustering | topics | rivals`: section 7.1, 7.2 or 7.3, and other programs."""
 
 from __future__ import annotations
 
 import sys
 
-from experiments.yao import clustering, synthetic, topics
+from experiments.yao import clustering, rivals, synthetic, topics
 
-COMMANDS = {"synthetic": synthetic.main, "clustering": clustering.main, "topics": topics.main}
+COMMANDS = {"synthetic": synthetic.main, "clustering": clustering.main, "topics": topics.main, "rivals": rivals.main}
 
 
 def main() -> None:

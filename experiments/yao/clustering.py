@@ -114,10 +114,12 @@ LEARNERS: dict[str, Callable[[Labelled, Labels, int, int], Labels]] = {
 
 
 def _merged(data: Labelled, ties: Labels, starts: int, seed: int) -> Clustering:
-    return cluster(data.features, data.classes, ties=_lists(ties), merged=True, em=EMOptions(starts=starts), seed=seed)
+    return cluster(
+        data.features, data.classes, ties=tie_lists(ties), merged=True, em=EMOptions(starts=starts), seed=seed
+    )
 
 
-def _lists(ties: Labels) -> list[list[int]]:
+def tie_lists(ties: Labels) -> list[list[int]]:
     """The numbers of the rows of each tie, from 1."""
     return [(np.flatnonzero(ties == tie) + 1).tolist() for tie in range(int(ties.max(initial=-1)) + 1)]
 

@@ -210,3 +210,19 @@ def test_finished_jobs_are_not_repeated(tmp_path: Path) -> None:
 def test_missing_data_end_the_program_with_a_message(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="The tables are expected in"):
         require(tmp_path / "none", "The tables are")
+
+
+def test_other_programs_cluster_the_same_rows(tmp_path: Path) -> None:
+    from experiments.yao import rivals
+
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 60)
+    columns = {f"c{k}": np.where(rng.random(60) < 0.9, labels, 1 - labels).astype(str) for k in range(4)}
+    data = Labelled(pl.DataFrame(columns), labels)
+    records = []
+    for learner in ("credo", "COP-KMeans", "KMeans", "Gaussian mixture"):
+        found = rivals.measure(data, learner, 0)
+        assert [record["share"] for record in found] == list(rivals.SHARES)
+        assert found[-1]["f"] > 0.75
+        records += [{"table": "made up", "draw": 0, "learner": learner, **record} for record in found]
+    assert "| COP-KMeans |" in rivals.write_rivals(pl.DataFrame(records), tmp_path)

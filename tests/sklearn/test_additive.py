@@ -19,7 +19,7 @@ def by_integration(feature: np.ndarray, labels: np.ndarray, sign: int, trust: fl
     """P(y = 1 | x) for x = 0 and 1, on a grid; with its scale integrated out, an effect has a t distribution."""
     intercepts, effects = np.meshgrid(np.linspace(-4, 4, 401), np.linspace(-8, 8, 801), indexing="ij")
     prior = stats.norm.pdf(intercepts, scale=additive.INTERCEPT_DEVIATION)
-    prior = prior * stats.t.pdf(effects / additive.SCALE, additive.FREEDOM)
+    prior = prior * stats.t.pdf(effects / additive.SCALES[0], additive.FREEDOM)
     prior = prior * (np.where(effects * sign >= 0, trust, 1 - trust) if sign else 1.0)
     logs = np.log(np.maximum(prior, 1e-300))
     centre = feature.mean()
@@ -35,9 +35,9 @@ def test_the_posterior_is_that_of_numerical_integration(sign: int, trust: float)
     feature = np.repeat([0.0, 1.0], [9, 6])
     labels = np.array([1] * 2 + [0] * 7 + [1] * 4 + [0] * 2)
     curve = curve_of(feature, ONES(15), sign, ordered=True)
-    model = learn_additive([feature], [curve], labels, ONES(15), 0, trust)
-    found = model.probabilities([np.array([0.0, 1.0])]).mean(axis=0)
-    np.testing.assert_allclose(found, by_integration(feature, labels, sign, trust), atol=0.015)
+    models = [learn_additive([feature], [curve], labels, ONES(15), seed, trust) for seed in range(8)]
+    found = np.mean([model.probabilities([np.array([0.0, 1.0])]) for model in models], axis=(0, 1))
+    np.testing.assert_allclose(found, by_integration(feature, labels, sign, trust), atol=0.008)
 
 
 def test_directions_hold_in_every_draw() -> None:
@@ -52,16 +52,34 @@ def test_directions_hold_in_every_draw() -> None:
     assert np.ptp(model.probabilities([grid, np.full(41, np.nan)]).mean(axis=0)) > 0.5
 
 
+def test_what_features_do_together_is_learned_unless_directions_are_certain() -> None:
+    rng = np.random.default_rng(6)
+    both = rng.normal(size=(2, 300))
+    labels = (both[0] * both[1] > 0).astype(int)
+    corners = [np.array([-1.0, -1.0, 1.0, 1.0]), np.array([-1.0, 1.0, -1.0, 1.0])]
+    for sign, trust in ((0, 0.9), (0, 1.0), (1, 1.0)):
+        curves = [curve_of(values, ONES(300), sign, ordered=True) for values in both]
+        model = learn_additive(list(both), curves, labels, ONES(300), 0, trust)
+        found = model.probabilities(corners).mean(axis=0)
+        assert (model.interactions is None) == (sign == 1)
+        assert (found[[0, 3]].min() > found[[1, 2]].max() + 0.3) == (sign == 0)
+
+
 def test_weights_are_rows_and_their_order_means_nothing() -> None:
     rng = np.random.default_rng(2)
-    values, labels = rng.normal(size=30).round(1), rng.integers(0, 2, 30)
+    values, other = rng.normal(size=(2, 30)).round(1)
+    labels = rng.integers(0, 2, 30)
     weights = rng.integers(1, 4, 30).astype(float)
     again = rng.permutation(np.repeat(np.arange(30), weights.astype(int)))
     found = [
-        learn_additive([v], [curve_of(v, w, 0, ordered=True)], y, w, 0).probabilities([np.linspace(-2, 2, 9)])
-        for v, y, w in ((values, labels, weights), (values[again], labels[again], ONES(len(again))))
+        learn_additive([v, u], [curve_of(each, w, 0, ordered=True) for each in (v, u)], y, w, 0)
+        for v, u, y, w in (
+            (values, other, labels, weights),
+            (values[again], other[again], labels[again], ONES(len(again))),
+        )
     ]
-    np.testing.assert_allclose(*found, atol=1e-8)
+    grid = np.linspace(-2, 2, 9)
+    np.testing.assert_allclose(*(model.probabilities([grid, -grid]) for model in found), atol=1e-6)
 
 
 def test_heavy_and_fractional_weights_are_nearly_rows() -> None:

@@ -28,7 +28,7 @@ QUIET = {
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
 }
-JOINED = 8  # trees at a time; the client joins so many
+JOINED = 8  # trees that are joined at a time, by a worker or by the client
 PARTS_SHARE = 0.5  # of the memory limit, that prepared parts of the data may take on this machine
 
 Result = TypeVar("Result")
@@ -112,17 +112,10 @@ class DaskExecutor:
         *shared: Any,
         progress: Callable[[int], None] | None = None,
     ) -> tuple[Result, Parts]:
-        """Every thread is given as many parts, which follow each other; only what is merged comes back.
-
-        An idle worker takes over what another one has not begun.
-        """
+        """Dask chooses the workers, so that one that joins later gets parts too; only what is merged comes back."""
         with _cluster_errors(self.client):
             common = [self.share(value) for value in shared]
-            threads, count = self._threads(), len(items) if isinstance(items, Sequence) else 0
-            pairs = []
-            for number, item in enumerate(items):
-                worker = threads[len(threads) * number // count] if threads and count else None
-                pairs.append(self._submit(make, item, number, *common, worker=worker))
+            pairs = [self._submit(make, item, number, *common) for number, item in enumerate(items)]
             found = [self.client.submit(_tree_of, merge, number, pair, pure=False) for number, pair in enumerate(pairs)]
             parts = [self.client.submit(_second, pair, pure=False) for pair in pairs]
             del pairs
@@ -154,10 +147,6 @@ class DaskExecutor:
         with _cluster_errors(self.client):
             return self.client.submit(_same, value, pure=False)
 
-    def _threads(self) -> list[str]:
-        """The worker of every thread, those of one worker beside each other."""
-        return [worker for worker, count in sorted(self.client.nthreads().items()) for _ in range(count)]
-
     def _shares(self, parts: Parts) -> list[tuple[str | None, list[int]]]:
         """The parts that each thread of a worker goes through, with that worker; None where parts are lost."""
         holders, threads = self.client.who_has(list(parts.handles)), self.client.nthreads()
@@ -173,13 +162,12 @@ class DaskExecutor:
             shares += [(worker, numbers[first:last]) for first, last in pairwise(cuts)]
         return shares
 
-    def _submit(self, function: Callable[..., Any], item: Any, *shared: Any, worker: str | None = None) -> Any:
+    def _submit(self, function: Callable[..., Any], item: Any, *shared: Any) -> Any:
         if hasattr(item, "__dask_graph__"):  # a partition of a Dask DataFrame, which a worker computes first
             from dask import delayed
 
-            # Where Dask may not choose the worker, it computes all partitions before the first of them is used.
             return self.client.compute(delayed(_alone, pure=False)(function, item, *shared))
-        return self.client.submit(_alone, function, item, *shared, pure=False, **_preferably(worker))
+        return self.client.submit(_alone, function, item, *shared, pure=False)
 
     def _small(self, value: Any) -> Any:
         return self.share(value) if isinstance(value, np.ndarray) and value.nbytes > LARGE else value

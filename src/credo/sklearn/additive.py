@@ -1,6 +1,7 @@
 """A target with two classes on which features act additively, learned with the directions that statements give them.
 
-    P(y = 1 | x) = Φ(β₀ + Σ_j f_j(x_j))        f_j(x) = β_j · (x − x̄_j) / (2·s_j) + Σ_k δ_jk · [x ≥ c_jk] / h_j
+    P(y = 1 | x) = Φ(β₀ + Σ_j f_j(x_j) + g(x))
+    f_j(x) = β_j · (x − x̄_j) / (2·s_j) + Σ_k δ_jk · [x ≥ c_jk] / h_j
 
 Φ is the standard normal distribution function. A number x has a line and small steps at K_j of its quantiles, so that
 no cut point decides alone and neighbouring ranges are alike; a category without an order has an effect for each state.
@@ -13,26 +14,34 @@ so that rows can overrule a wrong statement; r = 1 makes it hold in every draw. 
 a direction, and K_j with one, where steps add up instead of cancelling out. All is drawn by Gibbs sampling: a latent
 normal variate for each row [Albert and Chib, 1993], then one effect after the other, then σ₁ and σ₂. All chains are one
 array. Rows that agree count as one row with a weight.
+
+g is for what features do together: a smooth function with a small Gaussian process as its prior, whose covariance is
+σ₃²·exp(−d²/2ℓ²) in the distance d of two rows, ℓ² being the median of d². It is approximated by the leading
+eigenfunctions over at most `LANDMARKS` rows [Williams and Seeger, 2001], whose weights are drawn like other effects. It
+keeps to no direction, and is left out where directions have to hold in every draw (r = 1).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.special import ndtr, ndtri
 
 from credo.types import Indices, Numbers
 
 ROWS_OF_STEP, FEWEST_STEPS, MOST_STEPS = 12, 4, 15  # quantiles at which a curve may rise: more with more rows
-SCALE, FREEDOM = 0.8, 4.0  # s and ν: two standard deviations of a feature move the probit by about 0.8
+SCALES, FREEDOM = np.array([0.8, 0.8, 0.3]), 4.0  # s of σ₁, σ₂, σ₃, and ν
+LANDMARKS, EIGENFUNCTIONS = 300, 30
 INTERCEPT_DEVIATION = 2.0
 CHAINS, WARM_UP, SWEEPS, THIN = 24, 100, 100, 4
 MOST_LATENT = 2**16  # latent variates of all chains together; with more rows there are fewer chains
 FEWEST_CHAINS = 4
 EXACT_WEIGHT = 16  # up to here a weight is so many latent variates; their sum is nearly normal beyond
 SMALLEST = 1e-300
+EIGENVALUE = 1e-6  # the smallest, as a share of the largest
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +70,36 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
+class Interactions:
+    """What features do together, as columns of the design."""
+
+    places: Indices  # the columns of lines and categories, in which distances are measured
+    landmarks: Numbers  # (landmarks, places)
+    squared_length: float  # ℓ²
+    weights: Numbers  # (landmarks, eigenfunctions)
+    means: Numbers  # (eigenfunctions,)
+
+    def columns(self, design: Numbers) -> Numbers:
+        """The eigenfunctions at rows of the design, (rows, eigenfunctions)."""
+        squares = cdist(design[:, self.places], self.landmarks, "sqeuclidean")
+        return np.asarray(np.exp(-squares / (2.0 * self.squared_length)) @ self.weights - self.means)
+
+
+@dataclass(frozen=True, slots=True)
 class AdditiveModel:
     """Curves, the mean of each column of the design, which stands for missing values, and draws of all effects."""
 
     curves: tuple[Curve, ...]
     means: Numbers  # (columns,)
-    draws: Numbers  # (draws, 1 + columns)
+    interactions: Interactions | None
+    draws: Numbers  # (draws, 1 + columns + eigenfunctions)
 
     def probabilities(self, features: Sequence[Numbers]) -> Numbers:
         """P(y = 1 | x) under each draw, (draws, rows)."""
-        return np.asarray(ndtr(self.draws @ _design(self.curves, self.means, features).T))
+        design = _design(self.curves, self.means, features)
+        if self.interactions is not None:
+            design = np.hstack([design, self.interactions.columns(design)])
+        return np.asarray(ndtr(self.draws @ design.T))
 
 
 def curve_of(values: Numbers, weights: Numbers, sign: int, *, ordered: bool) -> Curve:
@@ -106,8 +135,29 @@ def learn_additive(
     design, labels, weights = _distinct(_design(curves, means, features), labels, weights)
     signed = np.array([False, *(curve.sign != 0 for curve in curves for _ in curve.groups)])
     groups = np.array([group for curve in curves for group in curve.groups], dtype=np.int64)
+    interactions = None
+    if sum(bool(curve.groups) for curve in curves) > 1 and (trust < 1.0 or not signed.any()):
+        interactions = _interactions(design, 1 + np.flatnonzero(groups == 0), weights)
+        design = np.hstack([design, interactions.columns(design)])
+        more = design.shape[1] - len(signed)
+        signed, groups = np.append(signed, [False] * more), np.append(groups, [2] * more)
     draws = _gibbs(design, labels, weights, signed, groups, trust, np.random.default_rng([seed, 3]))
-    return AdditiveModel(tuple(curves), means, draws)
+    return AdditiveModel(tuple(curves), means, interactions, draws)
+
+
+def _interactions(design: Numbers, places: Indices, weights: Numbers) -> Interactions:
+    """The leading eigenfunctions over rows of the design, which are distinct and sorted."""
+    distinct = np.unique(design[:, places], axis=0)
+    count = min(len(distinct), LANDMARKS)
+    landmarks = distinct[np.linspace(0, len(distinct) - 1, count).round().astype(np.int64)]
+    squares = cdist(landmarks, landmarks, "sqeuclidean")
+    length = float(np.median(squares[np.triu_indices(count, 1)])) if count > 1 else 1.0
+    values, vectors = np.linalg.eigh(np.exp(-squares / (2.0 * length)))
+    leading = np.flatnonzero(values > EIGENVALUE * values[-1])[::-1][:EIGENFUNCTIONS]
+    found = Interactions(
+        places, landmarks, length, vectors[:, leading] / values[leading] ** 0.5, np.zeros(len(leading))
+    )
+    return replace(found, means=np.average(found.columns(design), axis=0, weights=weights))
 
 
 def _cut_points(distinct: Numbers, shares: Numbers, total: float) -> tuple[float, ...]:
@@ -151,8 +201,8 @@ def _gibbs(
     positive_share = (weights @ labels + 0.5) / (weights.sum() + 1.0)
     effects = np.where(signed, 0.01, 0.0) * np.ones((chains, 1))
     effects[:, 0] = ndtri(positive_share)
-    variances = np.full((chains, 2), SCALE**2)
-    sizes = np.bincount(groups, minlength=2)
+    variances = np.tile(SCALES**2, (chains, 1))
+    sizes = np.bincount(groups, minlength=len(SCALES))
     direction = 2.0 * labels - 1.0
     kept = []
     for sweep in range(WARM_UP + SWEEPS):
@@ -166,10 +216,10 @@ def _gibbs(
             rest = effects @ gram[k] - gram[k, k] * effects[:, k]
             means, deviation = (moments[:, k] - rest) / precisions[:, k], deviations[:, k]
             effects[:, k] = _directed(means, deviation, trust, rng) if signed[k] else means + deviation * noise[k]
-        for group in range(2):
+        for group, scale in enumerate(SCALES.tolist()):
             squares = (effects[:, 1:][:, groups == group] ** 2).sum(axis=1)
             shapes = rng.standard_gamma((FREEDOM + sizes[group]) / 2, chains)
-            variances[:, group] = (FREEDOM * SCALE**2 + squares) / 2 / shapes
+            variances[:, group] = (FREEDOM * scale**2 + squares) / 2 / shapes
         if sweep >= WARM_UP and sweep % THIN == 0:
             kept.append(effects.copy())
     return np.concatenate(kept)

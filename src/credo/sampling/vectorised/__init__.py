@@ -11,4 +11,5 @@ LEAST_DRAWS = 16  # of each chain
 MOST_SWEEPS = 400
 MOST_SWEEPS_WITH_GENERAL = 160  # under statements about any probability, whose sweeps take longer
 MOST_SWEEPS_WITH_MISSING = 1600  # missing values hold CPTs fast: given them, these change little in a sweep
+QUICK_CELLS = 2**11  # that are visited to complete the rows, up to which there may be twice as many sweeps
 SCATTERED = 64  # points near vertices, the first of which superchains start at; all show first directions

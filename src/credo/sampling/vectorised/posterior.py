@@ -32,6 +32,7 @@ from credo.sampling.vectorised import (
     MOST_SWEEPS,
     MOST_SWEEPS_WITH_GENERAL,
     MOST_SWEEPS_WITH_MISSING,
+    QUICK_CELLS,
     SCATTERED,
     SUPERCHAINS,
     TIED_WARMUP,
@@ -92,7 +93,9 @@ def sample_posterior(
         sweep(model, plan, points, rng, data=False)
         run.step()
     state = points.take(np.repeat(np.arange(SUPERCHAINS), CHAINS // SUPERCHAINS))
-    snapshots, most_sweeps = [], MOST_SWEEPS if missing is None else MOST_SWEEPS_WITH_MISSING
+    snapshots, most_sweeps = [], MOST_SWEEPS
+    if missing is not None:
+        most_sweeps = MOST_SWEEPS_WITH_MISSING * (2 if missing.cells <= QUICK_CELLS else 1)
     if general is not None:
         most_sweeps = MOST_SWEEPS_WITH_GENERAL
     for number in range(warmup):
