@@ -32,6 +32,11 @@ def balanced(found: pl.DataFrame) -> pl.DataFrame:
     return found.join(each.filter(pl.col("pairs") == pairs), on="split", how="semi")
 
 
+def judging(found: pl.DataFrame) -> pl.DataFrame:
+    """The trials that the default was not designed on: other tables, and splits that were not looked at before."""
+    return found.filter(~pl.col("table").is_in(design_tables()), pl.col("split") >= LOOKED_AT)
+
+
 def means(found: pl.DataFrame, measure: str) -> pl.DataFrame:
     """The mean over tables of the mean over splits: `learner`, `size`, `value`."""
     of_table = found.group_by("learner", "size", "table").agg(pl.col(measure).mean().alias("value"))
@@ -82,7 +87,7 @@ def write_report(found: pl.DataFrame, out: Path) -> str:
     found = balanced(found)
     if found.is_empty() or set(found["learner"]) <= set(CREDO) or OURS not in set(found["learner"]):
         return "No split with credo and a rival is complete yet."
-    judged = found.filter(~pl.col("table").is_in(design_tables()), pl.col("split") >= LOOKED_AT)
+    judged = judging(found)
     if judged.is_empty():
         return "Only the splits that were looked at are complete yet."
     goals = _goals(found, judged)
