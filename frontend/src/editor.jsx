@@ -277,8 +277,8 @@ function makeSync(view, generation, opened) {
     if (!waiting || stopped) return;
     const { version, updates } = waiting;
     if (isAway || !useStudio.getState().connected) keep(waiting);
-    else if (updates.length > onTheWay)
-      postToKeep("/api/updates", { generation, version: version + onTheWay, updates: updates.slice(onTheWay) }).catch(() => {});
+    // With what is on its way, which may arrive later: the studio makes each change once.
+    else if (updates.length > onTheWay) postToKeep("/api/updates", { generation, version, updates }).catch(() => {});
   };
   window.addEventListener("pagehide", leave);
 

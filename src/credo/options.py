@@ -44,7 +44,7 @@ class EMOptions:
     ----------
     starts : int
         From how many starting points EM is run; the best result is kept.
-        One is enough for `posterior` where at least half of the values of every variable are there.
+        If not given, 5; or 1 for `posterior`, where at least half of the values of every variable are there.
     max_iterations : int
         How many E-steps each start may take.
     tolerance : float

@@ -49,6 +49,19 @@ def test_a_change_of_an_older_version_is_refused_and_can_be_moved() -> None:
     assert document.version == 2
 
 
+def test_changes_that_come_again_are_made_once_in_either_order() -> None:
+    """A tab that closes sends all that was not answered, beside the request that is on its way with the first part."""
+    first, second = update([1, [0, "x"]]), update([2, [0, "y"]])
+    for requests in ([[first], [first, second]], [[first, second], [first]]):
+        document = Document("a")
+        for sent in requests:
+            fresh = document.not_yet_made(0, sent)
+            document.change(len(sent) - len(fresh) if fresh else document.version, fresh)
+        assert document.text == "axy"
+        assert document.version == 2
+    assert document.not_yet_made(0, [update([1, [0, "z"]], "b")]) != []  # somebody else's change is another one
+
+
 def test_several_changes_are_made_together_or_not_at_all() -> None:
     document = Document("abc")
     with pytest.raises(ChangeError):

@@ -75,7 +75,7 @@ def estimate_incomplete(problem: Problem) -> Solution:
     not_drawn = why_not_drawn(prepared if tied is None else tied, exchanges) if draw is not None else ""
     drawn = draw is not None and not not_drawn
     options = problem.options.em
-    if drawn and not ties and _mostly_observed(dataset):
+    if drawn and not ties and options.starts == EMOptions().starts and _mostly_observed(dataset):
         options = replace(options, starts=1)  # draws leave any optimum by themselves: this is where they begin
     try:
         inner, weight_findings = _with_soft_weight(method, em_method, problem, prepared)

@@ -1,7 +1,8 @@
 """The text that several tabs edit at once: numbered changes, as CodeMirror's collab extension sends them.
 
 A change that was made to an older version is refused with the changes since then; the tab that made it moves it over
-them and sends it again, so that no tab loses what another one wrote.
+them and sends it again, so that no tab loses what another one wrote. Changes that come again are made once: a tab that
+closes sends all that was not answered, and two requests may arrive in either order.
 """
 
 from __future__ import annotations
@@ -53,6 +54,13 @@ class Document:
             raise StaleChangeError("This tab is too far behind: load the page again.")
         return self.updates[version - self.first :]
 
+    def not_yet_made(self, version: int, updates: Sequence[Any]) -> Sequence[Any]:
+        """Those of the changes to a version of the text that did not arrive before, which come last."""
+        if version >= self.version or version < self.first:
+            return updates
+        made = self.since(version)[: len(updates)]
+        return updates[len(made) :] if made == [_kept(update) for update in updates[: len(made)]] else updates
+
     def changed(self, version: int, updates: Sequence[Any]) -> str:
         """The text with changes that were made to this version of it; an error where they were not, or fit nothing."""
         if version != self.version:
@@ -69,11 +77,16 @@ class Document:
     def change(self, version: int, updates: Sequence[Any]) -> None:
         """Make changes that were made to this version of the text: all of them or none."""
         self.text = self.changed(version, updates)
-        self.updates += [{"clientID": update["clientID"], "changes": update["changes"]} for update in updates]
+        self.updates += map(_kept, updates)
         if len(self.updates) > MOST_KEPT:
             dropped = len(self.updates) - MOST_KEPT
             self.first += dropped
             del self.updates[:dropped]
+
+
+def _kept(update: Any) -> Any:
+    """What is kept of a change."""
+    return {name: update.get(name) for name in ("clientID", "changes")} if isinstance(update, dict) else update
 
 
 def changed(text: str, changes: Any) -> str:

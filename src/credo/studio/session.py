@@ -126,6 +126,10 @@ class Session:
         """
         opened = self.require_opened()
         async with self._lock:
+            fresh = opened.document.not_yet_made(version, updates)
+            if updates and not fresh:  # all of them came before
+                return {"version": opened.document.version, **reading_data(opened.reading)}
+            version, updates = version + len(updates) - len(fresh), list(fresh)
             text = opened.document.changed(version, updates)
             reading = asyncio.create_task(asyncio.to_thread(read, text, opened.given, opened.table))
             try:
