@@ -18,7 +18,7 @@ EXPERIMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "guo wrong": (("experiments.guo.wrong",), ("--draws", "1", "--networks", "asia")),
     "liao": (("experiments.liao",), ("--draws", "1", "--rows", "200", "--starts", "1")),
     "liao missing": (("experiments.liao.missing",), ("--draws", "1", "--minutes", "1")),
-    "yang": (("experiments.yang",), ("--repeats", "1", "--draws", "1", "--domains", "Iris")),
+    "yang": (("experiments.yang",), ("--repeats", "1", "--draws", "1", "--domains", "Iris", "--minutes", "1")),
     "yao synthetic": (("experiments.yao", "synthetic"), ("--datasets", "1", "--starts", "1", "--minutes", "1")),
     "yao clustering": (("experiments.yao", "clustering"), ("--draws", "1", "--starts", "1", "--minutes", "1")),
     "yao rivals": (("experiments.yao", "rivals"), ("--draws", "1", "--minutes", "1")),

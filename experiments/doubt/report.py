@@ -88,7 +88,8 @@ def _ranking(trials: pl.DataFrame) -> str:
         "\n## Which statements are wrong\n",
         "The area under the ROC curve: how likely a true statement is said to be more probable than a wrong one; in "
         "brackets, among statements about configurations that all have data. Then the learned reliability, averaged, "
-        "with its 95% interval, and the share of statements that are right.\n",
+        "with its 95% interval, and the share of statements that are right. R-hat is that of whether a "
+        "statement is true.\n",
         "| network | wrong | area | reliability | right | largest R-hat |",
         "|---|---|---|---|---|---|",
     ]
