@@ -96,7 +96,7 @@ def contradictions() -> Figures:
     auc = results("doubt/results/trials.csv")["auc"].mean()
     return Figures(
         f"wrong statements found with AUC {auc:.3f}; divergence with a tenth wrong {mean['doubt']:.3f}",
-        f"taken as given {mean['as given']:.3f}; told which are wrong {mean['left out']:.3f}",
+        f"taken as given {mean['as given']:.3f}; knowing which are wrong {mean['left out']:.3f}",
     )
 
 

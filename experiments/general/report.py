@@ -22,10 +22,11 @@ means are over draws of data and statements, whose number is in the first column
 """
 
 WHY_WORSE = """
-Why `cmap` can answer worse with statements that are all true, as on Sachs with 50 rows: a mode lies at the edge of what
-the statements allow, and gets there by changing what costs the likelihood least, which are rare states. In the first
-draw most answers become better, and their median falls; but P(PKC=HIGH) is pushed to nearly nothing, and with it all
-answers about it. The mean of `posterior`'s draws lies inside instead, and is better with the same statements.
+Why `cmap` can answer worse with statements that are all true, as on Sachs with 50 rows: in the first draw most answers
+become better, and their median falls; but some answers about the rare state PKC=HIGH become much worse, and decide the
+mean. A likely reason, not tested: a mode lies at the edge of what the statements allow, and gets there by changing what
+costs the likelihood least, which are rare states. The mean of `posterior`'s draws lies inside instead, and is better
+with the same statements.
 """
 
 

@@ -120,8 +120,8 @@ def prepare(
     needs_rows = bool(constraints.ties and uses_knowledge) or options.em.trainer != "em"
     if isinstance(data, PartitionedTable):
         assert executor is not None
-        told = _reading(model, weights, seed, memory_limit, complete_rows)
-        table = read_partitioned_table(model, data, told, executor, folds, needs_rows, progress)
+        common = _reading(model, weights, seed, memory_limit, complete_rows)
+        table = read_partitioned_table(model, data, common, executor, folds, needs_rows, progress)
     else:
         table = read_table_once(model, data, weights, folds, seed, needs_rows, progress)
     chosen = named or choose_method("auto", prior is not None)
@@ -215,7 +215,7 @@ def _split(part: Dataset, folds: int, seed: int, rows_before: int) -> Iterator[D
 def _reading(
     model: PreparedModel, weights: Weights | None, seed: int, memory_limit: int | None, complete_rows: bool
 ) -> Reading:
-    """What everybody who reads a partition is told."""
+    """What is the same for every partition that is read."""
     if weights is not None and not isinstance(weights, str):
         raise OptionError("The weights of a table in partitions are the name of a column, not an array.")
     network = model.knowledge.network

@@ -46,7 +46,7 @@ class FoldChoice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """What everybody who reads a partition is told."""
+    """What is the same for every partition that is read."""
 
     network: Network  # of the columns
     layout: Layout  # of counts; its network may have more variables

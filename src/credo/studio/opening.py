@@ -43,7 +43,7 @@ class Opened:
     draft: bytes | None = None  # what its draft holds, as far as this studio knows
     reading: Reading = field(default_factory=Reading)
     found: dict[str, Any] | None = None  # by the check, with the version of the text
-    checked: dict[str, Any] | None = None  # the same without it, as the page was told last
+    checked: dict[str, Any] | None = None  # the same without it, as it was sent to the page last
     fit: Fit | None = None
     fitted_text: str | None = None
     previous: Network | None = None  # as it was learned before
