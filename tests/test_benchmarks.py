@@ -43,7 +43,7 @@ def tiny() -> Network:
 def test_every_benchmark_can_be_imported(name: str) -> None:
     module = importlib.import_module(f"benchmarks.{name}")
     assert module.__doc__
-    assert hasattr(module, "main")
+    assert hasattr(module, "main") or name == "recording"  # which the others call
 
 
 def test_knowledge_is_read_lowered_and_checked(tiny: Network, capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,7 +146,7 @@ def test_rows_of_the_scale_benchmark_are_drawn_in_partitions(tiny: Network) -> N
 
 def test_the_scale_benchmark_prints_efficiency_growth_and_a_projection(capsys: pytest.CaptureFixture[str]) -> None:
     figures = {"seconds": 1.0, "busy": 2.0, "megabytes": 3.0, "notes": "", "evaluations": 10, "wire": 1e4, "cells": 500}
-    figures |= {"partitions": 8, "preparing": 5.0}
+    figures |= {"partitions": 8, "preparing": 5.0, "sent": 1e4, "scheduling": 0.01}
     found = {
         ("em", who, rows): {**figures, "busy": rows / 1e5} for who in ("threads", "workers") for rows in (10**5, 10**6)
     }

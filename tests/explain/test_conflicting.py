@@ -20,7 +20,7 @@ HOLED = DATA.with_columns(a=pl.when(pl.int_range(20) == 3).then(None).otherwise(
 def test_cem_is_explained_and_reported(data: pl.DataFrame, tmp_path: Path) -> None:
     fit = credo.fit(NET, data, CONFLICT, method="cem")
     (finding,) = [finding for finding in fit.findings if finding.kind == "conflict"]
-    assert "Statements 1 and 3" in finding.message
+    assert "Lines 1 and 3" in finding.message
     explained = fit.explain(verbose=False)
     assert "(line 1) and “P(b=y | a=n) <= 0.2” (line 3) cannot all hold" in str(explained)
     page = fit.report(tmp_path / "page.html", explanation=explained).read_text(encoding="utf-8")
