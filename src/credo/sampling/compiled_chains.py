@@ -13,6 +13,7 @@ from credo.kernels.sampler_arrays import (
     ChainState,
     DistributionArrays,
     Extras,
+    GeneralArrays,
     Geometry,
     JointUpdates,
     Ranges,
@@ -35,6 +36,7 @@ PARTS = 8  # of a stage, whose averages are kept apart
 MOST_EFFORT = 32  # passes of a sweep at most: cheaper than more draws of all others
 MOST_EFFORT_WITH_MISSING = 2  # given the same completed rows, more updates bring little news
 MOST_EFFORT_WITH_GENERAL = 4  # a move under statements about any probability looks at all of them
+GENERAL_COST = 6  # plain updates that one under such statements takes as long as, on Alarm with fifty of them
 EFFORT_UPDATES = 30_000_000  # of single parameters in all draws, above which nothing is updated more often
 STEP_UPDATES = 25_000  # of single parameters, after which compiled code returns: about a twentieth of a second
 
@@ -129,11 +131,16 @@ class CompiledChains:
         """
         limit = MOST_EFFORT if self.general is None else MOST_EFFORT_WITH_GENERAL
         limit = limit if self.missing is None else MOST_EFFORT_WITH_MISSING
-        most = EFFORT_UPDATES / max(1, self.chains * sweeps)
+        most = EFFORT_UPDATES / max(1, self.chains * sweeps * self.update_cost)
         starts, distributions = self.sampled.starts, np.arange(len(self.effort))
         owners = np.repeat(distributions, np.diff(starts))[self.joint_updates.numbers]
         tied = owners, self.joint_updates.starts
         self.effort = needed_effort(self.spent, sizes, lacking, sweeps, starts, tied, limit, most)
+
+    @property
+    def update_cost(self) -> int:
+        """How many plain updates one update costs."""
+        return 1 if self.general is None else GENERAL_COST
 
     @property
     def sweep_updates(self) -> int:
@@ -164,7 +171,7 @@ class CompiledChains:
 
         Compiled code runs for a short time at once: between steps an interrupt is raised, with no thread left in it.
         """
-        sweep = self.sweep_updates
+        sweep = self.sweep_updates * self.update_cost
         drawing = 0 if self.missing is None else self.missing.updates
         drawing = round(drawing * (1.0 if self.hidden is None else 1.0 + self.hidden.cost))
         step = 1 if self.wide else max(1, STEP_UPDATES // max(1, self.chains * thinning * (sweep + drawing)))
@@ -172,6 +179,7 @@ class CompiledChains:
             self.geometry = self.region, geometry_of(self.region.blocks, self.region.parts)
         geometry = self.geometry[1]
         schedule = schedule_of(self.effort, geometry[0], self.joint_updates, self.ranges, self.arrays)
+        general = None if self.general is None else self.general.with_moves(geometry[0])
         state, free = self.states[0], len(self.states[0].theta) - len(self.region.start)
         kept = len(self.region.start) if self.missing is None else len(state.theta)
         theta = np.empty((self.chains, count, kept))
@@ -187,7 +195,7 @@ class CompiledChains:
                 for own, generator in zip(self.states, self.wide_generators, strict=True):
                     update_wide(self.wide, self.arrays, own, generator)
             outs = theta[:, now], component[:, now], means[:, now], weights[:, now], moments[part]
-            self._step(geometry, schedule, thinning, outs)
+            self._step(geometry, schedule, general, thinning, outs)
             lengths[part] += (now.stop - start) * thinning
             step_done(now.stop - start)
         self.spent += count * thinning * self.effort
@@ -204,13 +212,13 @@ class CompiledChains:
         self,
         geometry: tuple[Geometry, Extras],
         schedule: Schedule,
+        general: GeneralArrays | None,
         thinning: int,
         outs: tuple[Any, ...],  # of all chains: θ, z, m, π and moments, to be filled
     ) -> None:
         from credo.kernels.posterior_gibbs import run_posterior
 
         concentrations = self.hyperparameters.mean_concentration, self.hyperparameters.pooling_concentration
-        general = None if self.general is None else self.general.with_moves(geometry[0])
         passes = np.repeat(self.effort, np.diff(self.sampled.starts))[: len(self.region.start)]
 
         def update_general(chain: int, arrays: DistributionArrays) -> None:
