@@ -30,7 +30,7 @@ CALLER = (
 def in_new_process(folder: Path, code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     paths = os.pathsep.join([str(folder), *(path for path in sys.path if path)])
     return subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-B", "-c", code],
         env={**os.environ, "PYTHONPATH": paths, **environment},
         capture_output=True,
         text=True,
