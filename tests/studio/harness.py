@@ -185,6 +185,9 @@ def served(
         if model or table:
             await session.open(folder / model if model else None, folder / table if table else None)
         await server.serve([listening])
+        for connection in list(server.server_state.connections):  # of browsers that did not hang up in time
+            connection.transport.abort()  # type: ignore[union-attr]
+        await asyncio.sleep(0.05)  # sockets are closed in the next rounds of the loop
 
     thread = Thread(target=lambda: asyncio.run(run()), daemon=True)
     thread.start()
