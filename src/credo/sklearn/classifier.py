@@ -21,17 +21,15 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
-from credo.errors import DataError, OptionError, TooLargeError, UnknownStateError, listing, readable_bytes, suggestion
+from credo.errors import DataError, OptionError, listing, suggestion
 from credo.fitting import fit as learn
 from credo.io.column_values import checked_numbers
-from credo.io.columns import MISSING, Lexicon, no_weight, text_of
+from credo.io.columns import MISSING, no_weight
 from credo.io.dataset import Dataset, code_type
 from credo.io.network_files import NetworkLike, read_network
 from credo.knowledge import Knowledge, KnowledgeSource, knowledge_for
 from credo.knowledge.state_order import Order
-from credo.knowledge.statements import Influence, NoisyFamily
 from credo.model.network import Network, Variable
-from credo.model.state_texts import plain
 from credo.questions.predictions import prediction_draws
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import require_level
@@ -39,6 +37,14 @@ from credo.sklearn.additive import AdditiveModel, curve_of, learn_additive
 from credo.sklearn.averaging import DRAWS, held_out, mixture_draws, stacking_weights
 from credo.sklearn.columns import Column, declared_categories, learn_column, with_thresholds
 from credo.sklearn.tabular import Features, RandomState, TabularMixin
+from credo.sklearn.target import (
+    MOST_CELLS,
+    class_codes,
+    require_fillable_cpt,
+    state_of,
+    stated_directions,
+    with_positive_priors,
+)
 from credo.statistics.predict import probabilities_of
 from credo.statistics.prior import PriorLike
 from credo.types import Indices, Numbers
@@ -48,8 +54,6 @@ if TYPE_CHECKING:
 
     from credo.user_results import Fit
 
-MOST_CELLS = 2**22  # of the target's CPT if it is not noisy: 32 MB, and far more than data can fill
-LEAST_PROBABILITY = 1e-12  # of a declared state that no training row has, so that a later row can have it
 BINS = 3
 TRUST = 0.9  # as an expert's reliability, where nothing is known of it
 MOST_CONFIGURATIONS = 32  # of features, for the CPT that the average learns too: it takes a second or less
@@ -205,7 +209,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         else:
             self._columns = self._own_columns(frame, weights, declared_categories(X))
             network = self._all_parents([column.variable for column in self._columns.values()])
-        self._class_codes = _class_codes(network.variable(self.target_), self.classes_)
+        self._class_codes = class_codes(network.variable(self.target_), self.classes_)
         if len(network.states(self.target_)) == 1:
             self._options()
             return self
@@ -219,12 +223,12 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         elif self.network is None:
             network = self._own_network(network)
             known = knowledge_for(network, self.knowledge)
-            _check_size(known, self.target_)
+            require_fillable_cpt(known, self.target_)
         rows = self._rows(network, frame, self._class_codes[which], weights, strict=True)
         self.fit_ = learn(
             network, rows, known, method=self.method, prior=self.prior, seed=self._seed_used, **self._options()
         )
-        self._predictor = self.fit_.network if self.network is not None else _with_positive_priors(self.fit_.network)
+        self._predictor = self.fit_.network if self.network is not None else with_positive_priors(self.fit_.network)
         if directions is not None:
             self._weigh(frame, which, weights)
         return self
@@ -487,7 +491,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
     def _target_variable(self) -> Variable:
         declared = (self.states or {}).get(self.target_)
         states = self.classes_.tolist() if declared is None else declared
-        return Variable(self.target_, tuple(_state_of(label) for label in states))
+        return Variable(self.target_, tuple(state_of(label) for label in states))
 
     def _bins(self, name: str, columns: list[str]) -> Any:
         """A number of ranges, or thresholds."""
@@ -532,68 +536,3 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
                 codes[:, place] = self._columns[name].codes(frame[name], strict=strict)
         hidden = tuple(name for name in network.names if name != self.target_ and name not in self._columns)
         return Dataset(network.names, codes, weights, hidden, variables=network.variables)
-
-
-def stated_directions(known: Knowledge, target: str) -> dict[str, int] | None:
-    """1 for each feature that raises the target, −1 for each that lowers it; None if anything else is stated.
-
-    Margins, confidences, experts who may be wrong and contradictions are something else.
-    """
-    found: dict[str, int] = {}
-    for stated in known.statements:
-        if isinstance(stated, Order):
-            continue
-        if not isinstance(stated, Influence) or stated.child != target:
-            return None
-        if stated.margin or stated.confidence is not None or stated.expert is not None:
-            return None
-        sign = 1 if stated.direction == "raises" else -1
-        if found.setdefault(stated.parent, sign) != sign:
-            return None
-    return found
-
-
-def _state_of(label: Any) -> str:
-    """The state that a class is in statements: whole numbers without a point, all else as it is written."""
-    return text_of(plain(label))
-
-
-def _class_codes(variable: Variable, classes: NDArray[Any]) -> NDArray[np.int64]:
-    """The number of the state of each class."""
-    lexicon = Lexicon.of(variable)
-    codes = []
-    for label in classes.tolist():
-        code = lexicon.by_text.get(_state_of(label), lexicon.code(label))
-        if code is None or code == MISSING:
-            raise UnknownStateError(
-                f'y holds "{label}", which is not a state of {variable.name}.{suggestion(str(label), variable.states)}'
-            )
-        codes.append(code)
-    return np.array(codes, dtype=np.int64)
-
-
-def _check_size(knowledge: Knowledge, target: str) -> None:
-    """Raise if the full CPT of the target would be far larger than data can fill, before it is allocated."""
-    network = knowledge.network
-    cells = prod(network.shape(target))
-    noisy = any(isinstance(stated, NoisyFamily) and stated.child == target for stated in knowledge.statements)
-    if noisy or cells <= MOST_CELLS:
-        return
-    parents, kind = network.parents[target], "noisy-or" if len(network.states(target)) == 2 else "noisy-max"
-    raise TooLargeError(
-        f"With all {len(parents)} features as its parents, the CPT of {target} has {float(cells):.1e} numbers "
-        f"({readable_bytes(8 * cells)}). State in the knowledge which features act independently, for example "
-        f'"{target} is {kind} of {{{parents[0]}}}, {{{parents[1]}, {parents[2]}}}, …"; or leave features out, or cut '
-        "them into fewer ranges.",
-        8 * cells,
-    )
-
-
-def _with_positive_priors(network: Network) -> Network:
-    """The learned classifier without impossible values of features: declared states may occur in later rows."""
-    cpts = {}
-    for name in network.names:
-        if not network.parents[name]:
-            cpt = np.maximum(network.cpt_array(name), LEAST_PROBABILITY)
-            cpts[name] = cpt / cpt.sum()
-    return network.with_cpts(cpts)
