@@ -163,7 +163,8 @@ def _listen(host: str, port: int | None) -> socket.socket:
     error: Exception | None = None
     for number in wanted:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        found = socket.socket(family, socket.SOCK_STREAM)
+        # TCP by its name: only then does asyncio send an answer's body without waiting for the acknowledgement of its head.
+        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             if sys.platform != "win32":
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
