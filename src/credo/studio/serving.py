@@ -164,7 +164,7 @@ def listening_socket(host: str, port: int | None) -> socket.socket:
     error: Exception | None = None
     for number in wanted:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        # TCP by its name: only then does asyncio send an answer's body without waiting for the acknowledgement of its head.
+        # TCP by its name: only then does asyncio send the body of an answer before its head is acknowledged.
         found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             if sys.platform != "win32":

@@ -24,8 +24,8 @@ from credo.studio.check_process import UNCHANGED, Checker, CheckProcess
 from credo.studio.document import Document
 from credo.studio.drawing import edited
 from credo.studio.folder import KNOWLEDGE, NETWORKS, TABLES, Folder, drop_draft, write_draft
-from credo.studio.opening import Opened, fit_file, keep_fit, open_files
 from credo.studio.opened_data import opened_data, reading_data
+from credo.studio.opening import Opened, fit_file, keep_fit, open_files
 from credo.studio.picture import picture_data
 from credo.studio.reading import Reading, read
 from credo.studio.scored_table import scored_table
