@@ -59,7 +59,9 @@ def about(value: float) -> tuple[float, float]:
     return max(0.0, round(value - width, 12)), min(1.0, round(value + width, 12))  # 0.68, not 0.6799999999999999
 
 
-_WORDS = re.compile(r"\b(?:is|lies|equals|in|risk|odds|sensitivity|specificity|prevalence|predictive)\b|±|\+\s*/?\s*[\-−]")
+_WORDS = re.compile(
+    r"\b(?:is|lies|equals|in|risk|odds|sensitivity|specificity|prevalence|predictive)\b|±|\+\s*/?\s*[\-−]"
+)
 _NAMED = re.compile(r"""P\s*\([^)]*\)|"[^"]*"|'[^']*'""")
 
 
