@@ -391,7 +391,8 @@ def _normalised(weights: Numbers, layout: Layout) -> Numbers:
     """The distributions in proportion to the weights; zero where these are."""
     starts = layout.distribution_starts()
     sums = np.add.reduceat(weights, starts)
-    return weights / np.repeat(np.where(sums > 0.0, sums, 1.0), np.diff(starts, append=layout.size))
+    found: Numbers = weights / np.repeat(np.where(sums > 0.0, sums, 1.0), np.diff(starts, append=layout.size))
+    return found
 
 
 def _unknowns(steps: GeneralSteps) -> int:
