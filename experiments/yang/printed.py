@@ -192,9 +192,7 @@ def run_repeat(job: Job) -> list[Record]:
     for fold, (training, test) in enumerate(splitter.split(features, rows.target)):
         for place, kind in enumerate(LEARNERS):
             sets, noisy = cause_sets(domain, kind), "noisy-OR" in kind
-            odds, q = learn(
-                sets, features[training], rows.target[training], noisy, STOPS[stop], [repeat, fold, place]
-            )
+            odds, q = learn(sets, features[training], rows.target[training], noisy, STOPS[stop], [repeat, fold, place])
             chances = predict(sets, odds, q, features[test]).round(DECIMALS)
             auc = round(float(roc_auc_score(rows.target[test], chances)), 6)
             records.append({**dict(zip(KEY, job, strict=True)), "fold": fold, "learner": kind, "auc": auc})
@@ -220,14 +218,14 @@ def write_printed(folds: pl.DataFrame, folder: Path) -> str:
     repeats, stops = folds["repeat"].n_unique(), [stop for stop in STOPS if stop in folds["group"].unique()]
     lines = [
         "# Algorithm 1 as printed, and the paper's own t-test\n",
-        "> Q2: \"the use of Noisy-Or is better than assuming no knowledge in almost all the domains. But the use of "
+        '> Q2: "the use of Noisy-Or is better than assuming no knowledge in almost all the domains. But the use of '
         "only qualitative statements such as monotonicity and synergy yield significantly better results in 9 domains "
         'when compared to only using Noisy-Or." Q4: "In 7 domains, the use of conditional influences seems to improve '
         "upon the use of only qualitative constraints. While in 3 others, there is no significant change … Only in one "
-        "domain (Breast Cancer), there is a very small dip (that is **not** statistically significant)\" [yang, section "
+        'domain (Breast Cancer), there is a very small dip (that is **not** statistically significant)" [yang, section '
         "5].\n",
-        "Where the text is exact, this follows it: \"Initialize the parameters μ and q randomly\", gradient steps on "
-        "both, a penalty whose weight is raised \"if outside the feasible region\", ten folds, \"t-test with p-values < "
+        'Where the text is exact, this follows it: "Initialize the parameters μ and q randomly", gradient steps on '
+        'both, a penalty whose weight is raised "if outside the feasible region", ten folds, "t-test with p-values < '
         '0.05". Log-odds start at N(0, 1), q at U(0, 1); steps of 0.05, halved where the objective falls; the weight '
         f"starts at {WEIGHT:g} and is multiplied by ten until no statement is violated by more than {FEASIBLE}. Open "
         "in the text: when to stop (`converged`, or after 100 steps) and what the noisy-OR that stands alone is made "
@@ -278,7 +276,9 @@ def claims(folds: pl.DataFrame, stops: list[str]) -> list[Claim]:
     """The claims of Q2 and Q4 that did not hold in the README, for each way to stop."""
     found = []
     for stop in stops:
-        nine = {pair: significant(folds, stop, *pair)[0] for pair in (("monotone", "noisy-OR"), ("synergy", "noisy-OR"))}
+        nine = {
+            pair: significant(folds, stop, *pair)[0] for pair in (("monotone", "noisy-OR"), ("synergy", "noisy-OR"))
+        }
         found.append(
             Claim(
                 f"Q2, {stop}: statements alone are significantly better than noisy-OR alone in 9 domains",
@@ -296,7 +296,9 @@ def claims(folds: pl.DataFrame, stops: list[str]) -> list[Claim]:
             Claim(
                 f"Q4, {stop}: noisy-OR improves on statements in 7 domains and is significantly worse in none",
                 all(counts[name] >= 7 and worse[name] == 0 for name in added),
-                "; ".join(f"{name}: better in {counts[name]}, significantly worse in {worse[name]:.1f}" for name in added),
+                "; ".join(
+                    f"{name}: better in {counts[name]}, significantly worse in {worse[name]:.1f}" for name in added
+                ),
             )
         )
     return found

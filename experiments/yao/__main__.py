@@ -1,4 +1,4 @@
-"""`python -m experiments.yao NAME`: section 7.1 (synthetic, figure5), 7.2 (clustering, rivals) or 7.3 (topics, topic_rivals)."""
+"""`python -m experiments.yao NAME`: section 7.1, 7.2 or 7.3, a second look at them, and other programs."""
 
 from __future__ import annotations
 

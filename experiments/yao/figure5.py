@@ -117,7 +117,10 @@ def draw_given_ties(
     """Rows from P(rows | ties) by Gibbs sampling: a value given its row, and one for both rows of a pair."""
     names = list(truth.names)
     codes = np.column_stack(
-        [start[name].replace_strict(dict(zip(truth.states(name), range(99), strict=False))).to_numpy() for name in names]
+        [
+            start[name].replace_strict(dict(zip(truth.states(name), range(99), strict=False))).to_numpy()
+            for name in names
+        ]
     ).astype(np.int64)
     place = {name: i for i, name in enumerate(names)}
     # A CPT with the child's axis first where it is the variable that is drawn, and the family's columns.
@@ -193,7 +196,7 @@ def write_figure5(results: pl.DataFrame, folder: Path) -> str:
         "values at random … We further simulated equivalence constraints … by randomly constraining pairs of missing "
         'values (which were known to have the same value in the original complete dataset)." "… average of 30 '
         "simulated datasets of size 2⁹, where values were hidden at random with probability 0.4 … pseudo-counts of one "
-        "… 5 initial seeds.\" \"As we move right on the plot, where we select more variables to constrain, we see that "
+        '… 5 initial seeds." "As we move right on the plot, where we select more variables to constrain, we see that '
         'our CLL optimization algorithm does, generally speaking, produce more accurate parameter estimates" [yao, '
         "section 7.1].\n",
         f"In [the rerun](synthetic.md), CLL was less accurate than EM. Here Alarm, 512 rows, {draws} draws; "

