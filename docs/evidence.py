@@ -169,8 +169,8 @@ def checks() -> Figures:
     found = cases[0]
     return Figures(
         f"verdict right for {found['right']:.0f} of {found['knowledges']:.0f} random knowledges, "
-        f"{found['contradictory']:.0f} of them contradictory; {found['smallest']:.0f} of {found['conflicts']:.0f} named "
-        f"conflicts are as small as they claim to be; {found['credo']:.1f} s of processor time",
+        f"{found['contradictory']:.0f} of them contradictory; {found['smallest']:.0f} of {found['conflicts']:.0f} "
+        f"named conflicts are as small as they claim to be; {found['credo']:.1f} s of processor time",
         f"a linear program (HiGHS), the judge, names no statement; {found['HiGHS']:.1f} s",
     )
 
@@ -264,8 +264,8 @@ ROWS = (
     Row("report", "a report that loads nothing from elsewhere", "make bench JSON=1 ONLY=explain", "bench:explain",
         report),
     Row("pictures", "pictures of CPTs, networks, knowledge, history and conflicts", "pytest tests/plot", "tests/plot"),
-    Row("draws", "draws for ArviZ, and how far they can be trusted", "make bench JSON=1 ONLY=sampling", "bench:sampling",
-        draws),
+    Row("draws", "draws for ArviZ, and how far they can be trusted", "make bench JSON=1 ONLY=sampling",
+        "bench:sampling", draws),
     Row("missing values", "missing values and hidden variables", "python -m experiments.liao.missing",
         "experiments/liao/results/missing.csv", missing_values),
     Row("noisy families", "noisy families with statements", "python -m experiments.yang",
