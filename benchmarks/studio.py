@@ -116,7 +116,7 @@ def report(what: str, measure: Callable[[int], float], process: int, session: CD
         max(seconds),
     )
     verdict = "met" if middle <= goal else "MISSED"
-    record("studio", what, {"median": middle, "best": best, "worst": worst, "goal": goal, "processor": spent})
+    record("studio", what, {"median": middle, "90% within": most, "worst": worst, "goal": goal, "processor": spent})
     print(
         f"{what:<12}{1000 * middle:7.0f} ms (90% within {1000 * most:.0f}, worst {1000 * worst:.0f}); goal "
         f"{1000 * goal:.0f} ms: {verdict}; processor time of the studio {1000 * spent:.0f} ms, of the page "
