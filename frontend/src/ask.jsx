@@ -1,5 +1,5 @@
 // Questions: what is known about a case, what follows for the others, and what the answer rests on.
-import { useEffect, useRef, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 import { post } from "./api.js";
 import { Bar, describe, hasMoved } from "./graph.jsx";
 import { LearnNow } from "./learn.jsx";
@@ -37,7 +37,7 @@ function Target({ variable, state, setState }) {
   );
 }
 
-function Case() {
+const Case = memo(() => {
   const network = useStudio((s) => s.network);
   const given = useStudio((s) => s.given);
   const { observe } = useStudio.getState();
@@ -112,7 +112,7 @@ function Case() {
       )}
     </>
   );
-}
+});
 
 function SoftEvidence({ variable }) {
   const soft = useStudio((s) => s.given.soft[variable.name]);

@@ -110,6 +110,27 @@ def test_they_bind_with_missing_values_and_em_never_falls() -> None:
     assert fit.status is Status.CONVERGED
 
 
+@pytest.mark.parametrize("more", ["", "P(d=s1 | c=s0) <= 0.95"])
+def test_em_learns_what_they_are_not_about_as_without_them(more: str) -> None:
+    network = random_network(dict.fromkeys("abcd", 2), {"b": ["a"], "d": ["c"]}, seed=1)
+    frame = with_missing_values(network.sample(150, seed=2), 0.3, seed=3)
+    free = credo.fit(network, frame, more, method="cml", verbose=False)
+    part = free.network.cpt_array("a") @ free.network.cpt_array("b")
+    bound = credo.fit(network, frame, f"P(b=s1) <= {0.7 * part[1]}\n{more}", method="cml", verbose=False)
+    for name in "cd":
+        np.testing.assert_allclose(bound.network.cpt_array(name), free.network.cpt_array(name), atol=1e-4)
+
+
+def test_em_never_stays_where_an_ordinary_statement_is_missed() -> None:
+    """The first CPTs satisfy all statements about any probability, but not the other one."""
+    network = credo.Network({name: ["n", "y"] for name in "abc"}, {"b": ["a"], "c": ["a", "b"]})
+    frame = pl.DataFrame({"a": ["n", "y"], "b": ["n", None], "c": [None, "n"]})
+    text = "P(a=y) >= P(b=y | a=y) by at least 0.3\nP(b=y) <= 0.15 with confidence 0.8"
+    options = credo.EMOptions(starts=1, max_iterations=1, accelerate=False)
+    fit = credo.fit(network, frame, text, method="cml", soft_weight=0.0, em=options, verbose=False)
+    assert not [each for each in fit.violations().to_dicts() if each["confidence"] is None]
+
+
 def test_methods_that_cannot_bind_them_say_so() -> None:
     for method in ("ml", "map", "me", "qmapc", "cme", "co"):
         found = {each.kind for each in credo.fit(PAIR, ROWS, "P(b=y) <= 0.3", method=method).findings}
