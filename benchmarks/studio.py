@@ -4,7 +4,8 @@ The first page; diagnostics of Alarm with thirty statements a node, from the las
 evidence, from the click to the moved bars, with intervals from the draws of a posterior; and how many frames a second
 Andes shows while it is panned and zoomed. Times are what a user waits: the studio runs in a process of its own, and the
 browser is on the same machine. On a machine that is busy with other things they say little, so that the load and, on
-Linux, the processor time that the studio and its processes spent on one action stand beside them. The networks are read
+Linux, the processor time that the studio and its processes spent on one action stand beside them; `chrt -r 1 python -m
+benchmarks.studio` keeps the others waiting. The networks are read
 from `../shared/networks`, or made up in the same size.
 """
 
@@ -25,6 +26,7 @@ from time import perf_counter
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 import credo
+from benchmarks.recording import record
 from credo.io.network_files import write_network
 from credo.model.network import Network
 from credo.shipped import example
@@ -103,15 +105,20 @@ def page_time(session: CDPSession | None) -> float:
 
 
 def report(what: str, measure: Callable[[int], float], process: int, session: CDPSession | None = None) -> None:
-    """One line: the median, the best and the worst, and the goal; and what one of them cost the studio and the page."""
+    """One line: the median and where nine of ten are, the goal, and what one of them cost the studio and the page."""
     goal, before, page_before = GOALS[what], processor_time(process), page_time(session)
     seconds = [measure(number) for number in range(REPEATS)]
     spent = (processor_time(process) - before) / REPEATS
     page_spent = (page_time(session) - page_before) / REPEATS
-    middle, best, worst = statistics.median(seconds), min(seconds), max(seconds)
+    middle, most, worst = (
+        statistics.median(seconds),
+        statistics.quantiles(seconds, n=10, method="inclusive")[-1],
+        max(seconds),
+    )
     verdict = "met" if middle <= goal else "MISSED"
+    record("studio", what, {"median": middle, "90% within": most, "worst": worst, "goal": goal, "processor": spent})
     print(
-        f"{what:<12}{1000 * middle:7.0f} ms (best {1000 * best:.0f}, worst {1000 * worst:.0f}); goal "
+        f"{what:<12}{1000 * middle:7.0f} ms (90% within {1000 * most:.0f}, worst {1000 * worst:.0f}); goal "
         f"{1000 * goal:.0f} ms: {verdict}; processor time of the studio {1000 * spent:.0f} ms, of the page "
         f"{1000 * page_spent:.0f} ms; load {os.getloadavg()[0]:.1f}",
         flush=True,
@@ -152,6 +159,9 @@ def measure_alarm(browser: Browser, folder: Path) -> None:
         page.evaluate(STOPWATCH)
         session = context.new_cdp_session(page)
         session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        while page.locator(".far").count():  # until the boxes show their bars
+            page.get_by_role("button", name="Zoom In").click()
+            page.wait_for_timeout(300)
         report("evidence", lambda number: evidence(page, number), process, session)
         page.locator(".cm-content").click()
         page.keyboard.press("Control+End")
@@ -238,6 +248,7 @@ def measure_andes(browser: Browser, folder: Path) -> None:
             frames = page.evaluate("() => window.frames_")
             slow = sorted(frames)[int(0.95 * len(frames))]
             rate = 1000 / statistics.mean(frames)
+            record("studio", f"Andes, {what}", {"frames a second": rate, "95% of frames within": slow})
             print(f"Andes, {what:<6}{rate:8.0f} frames a second; 95% of frames within {slow:.0f} ms", flush=True)
 
 

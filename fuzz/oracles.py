@@ -121,10 +121,10 @@ def check_optimum(fit: credo.Fit, choose: Random, points: int = 6) -> None:
         return
     if problem.kept:
         return
-    weights = problem.vector()
-    theta = constraints.layout.pack(fit.network.cpts)
-    best = objective(theta, weights)
     polytope = polytope_of(constraints)
+    theta = constraints.layout.pack(fit.network.cpts)
+    weights = _possible(problem.vector(), theta, polytope)
+    best = objective(theta, weights)
     for _ in range(points):
         vertex = polytope.solve(np.array([choose.gauss(0, 1) for _ in range(len(theta))]))
         assert vertex is not None, "the method found what linprog calls infeasible"
@@ -132,6 +132,18 @@ def check_optimum(fit: credo.Fit, choose: Random, points: int = 6) -> None:
             other = objective((1 - share) * theta + share * vertex, weights)
             allowed = 1e-6 * (1.0 + abs(best)) + 1e-6 * float(weights.sum())
             assert other <= best + allowed, f"a feasible point beats the optimum of {fit.method}; by {other - best:g}"
+
+
+def _possible(weights: np.ndarray, theta: np.ndarray, polytope: Polytope) -> np.ndarray:
+    """The weights without those of states that were seen, but must have the probability zero."""
+    impossible = np.flatnonzero((weights > 0) & (theta == 0))
+    for place in impossible.tolist():
+        vertex = polytope.solve(np.where(np.arange(len(theta)) == place, -1.0, 0.0))
+        assert vertex is not None, "the method found what linprog calls infeasible"
+        assert vertex[place] <= 1e-6, f"an optimum excludes what was seen and can be; by {vertex[place]:g}"
+    possible = weights.copy()
+    possible[impossible] = 0.0
+    return possible
 
 
 def check_conflict(network: Network, knowledge: Knowledge, fixed: bool) -> None:

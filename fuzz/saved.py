@@ -11,6 +11,7 @@ import json
 import os
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -25,8 +26,9 @@ from fuzz.mutation import mutated
 from fuzz.names import network_from, with_noisy_family
 from fuzz.networks import check_network
 
-STARTS = 12  # fits that inputs start from, made once a worker
-METHODS = ("posterior", "cmap", "posterior", "ml", "qmap", "posterior")
+STARTS = 36  # fits that inputs start from, made once a worker
+METHODS = ("posterior", "cmap", "cem", "ml", "qmap", "cml")
+POSTERIORS = 0.15  # of the inputs: their arrays are a hundred times as large
 EXPLAINED = 16  # one of so many inputs: explaining takes longer than all else
 WORDS = tuple(
     b'null true false NaN Infinity "kind" "array" "shapes" "Dirichlet" "NetworkPrior" "posterior" [] {} -1 0 1e400 '
@@ -55,19 +57,27 @@ def start(number: int) -> bytes:
         Path(name).unlink(missing_ok=True)
 
 
+@lru_cache(maxsize=STARTS)
+def members_of(number: int) -> Mapping[str, bytes]:
+    """The members of the archive that a fit is saved as."""
+    with zipfile.ZipFile(io.BytesIO(start(number))) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
 def make(choose: Random) -> Input:
     """One of the saved fits, with changes of the whole, of its JSON, or of one of its arrays."""
-    content = start(choose.randrange(STARTS))
+    size = len(METHODS)
+    place = 0 if choose.random() < POSTERIORS else choose.randrange(1, size)
+    number = place + size * choose.randrange(STARTS // size)
     if choose.random() < 0.2:
-        return mutated(choose, content, WORDS)
-    with zipfile.ZipFile(io.BytesIO(content)) as file:
-        members = {name: file.read(name) for name in file.namelist()}
+        return mutated(choose, start(number), WORDS)
+    members = dict(members_of(number))
     name = CONTENT if choose.random() < 0.6 else choose.choice(sorted(members))
     members[name] = mutated(choose, members[name], WORDS)
     if name != CONTENT and choose.random() < 0.3:
         del members[name]
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+    with zipfile.ZipFile(out, "w") as file:  # not compressed: that takes longer than all else
         for each, text in members.items():
             file.writestr(zipfile.ZipInfo(each, (1980, 1, 1, 0, 0, 0)), text)
     return out.getvalue()

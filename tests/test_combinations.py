@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,21 +11,12 @@ import pytest
 
 import credo
 from credo.estimation.methods import METHODS
+from tests.helpers.documentation import docs_script
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def _module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_combinations", ROOT / "docs" / "combinations.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["docs_combinations"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-TRIED = _module()
+TRIED = docs_script("combinations")
 
 
 @pytest.mark.slow

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 import credo
+from tests.helpers.documentation import docs_script
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MOST_MINOR_VERSIONS = 1
 
 
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("evidence", ROOT / "docs" / "evidence.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    import sys
-
-    sys.modules["evidence"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-evidence = load()
+evidence = docs_script("evidence")
 
 
 def test_every_promise_has_a_row_and_every_row_a_promise() -> None:

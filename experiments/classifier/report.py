@@ -55,29 +55,23 @@ def ranks(found: pl.DataFrame, measure: str, rivals_only_of: str = OURS) -> pl.D
 
 def first_in_rank(found: pl.DataFrame, measure: str) -> dict[str, tuple[float, str, float]]:
     """For each size: our mean rank, the best rival, and its mean rank."""
-    table = ranks(found, measure)
-    best = {}
-    for size in ORDER:
-        of_size = table.filter(pl.col("size") == size)
-        if OURS not in of_size["learner"]:
-            continue
-        own = of_size.filter(pl.col("learner") == OURS)["value"].item()
-        rival = of_size.filter(pl.col("learner") != OURS).sort("value", "learner").row(0, named=True)
-        best[size] = (own, rival["learner"], rival["value"])
-    return best
+    return _against_best_rival(ranks(found, measure), more_is_better=False)
 
 
 def lead(found: pl.DataFrame, measure: str = "auc") -> dict[str, tuple[float, str, float]]:
     """For each size: our mean, the best rival by its mean, and that mean."""
     table = means(found, measure).filter(~pl.col("learner").is_in([name for name in CREDO if name != OURS]))
-    better = MEASURES[measure][1]
+    return _against_best_rival(table, MEASURES[measure][1])
+
+
+def _against_best_rival(table: pl.DataFrame, more_is_better: bool) -> dict[str, tuple[float, str, float]]:
     best = {}
     for size in ORDER:
         of_size = table.filter(pl.col("size") == size)
         if OURS not in of_size["learner"]:
             continue
         own = of_size.filter(pl.col("learner") == OURS)["value"].item()
-        rivals = of_size.filter(pl.col("learner") != OURS).sort("value", "learner", descending=[better, False])
+        rivals = of_size.filter(pl.col("learner") != OURS).sort("value", "learner", descending=[more_is_better, False])
         best[size] = (own, rivals["learner"][0], rivals["value"][0])
     return best
 

@@ -8,6 +8,13 @@ export const EMPTY_EVIDENCE = { evidence: {}, do: {}, soft: {} };
 const mainVariable = (network) =>
   network?.variables.reduce((best, each) => (!best || each.parents.length >= best.parents.length ? each : best), null)?.name ?? null;
 
+// New bars in which everything that did not change is the same object as before, so that nothing is drawn again for it.
+function sharing(fresh, old) {
+  const own = (now, before) =>
+    now && Object.fromEntries(Object.entries(now).map(([name, numbers]) => [name, JSON.stringify(before?.[name]) === JSON.stringify(numbers) ? before[name] : numbers]));
+  return { ...fresh, bars: own(fresh.bars, old?.bars), before: own(fresh.before, old?.before) };
+}
+
 const fetchState = () => fetchJson("/api/state");
 
 export const useStudio = create((set, get) => ({
@@ -180,7 +187,6 @@ export const useStudio = create((set, get) => ({
       await get().editor?.flush();
       await get().load(() => post("/api/open", request));
       set({ dialog: null });
-      get().keepFocus();
     });
   },
 
@@ -188,13 +194,6 @@ export const useStudio = create((set, get) => ({
   drawFirst() {
     set({ panel: "draw", view: "answers" });
     requestAnimationFrame(() => document.querySelector(".new input")?.focus());
-  },
-
-  // What had the focus is gone: the panel takes it, so that somebody without a mouse need not begin at the top.
-  keepFocus() {
-    requestAnimationFrame(() => {
-      if (document.activeElement === document.body) document.getElementById("panel")?.focus({ preventScroll: true });
-    });
   },
 
   async upload(file) {
@@ -231,7 +230,7 @@ export const useStudio = create((set, get) => ({
     set({ asked: number });
     try {
       const bars = await post("/api/marginals", { ...get().given, before: get().showBefore });
-      if (get().asked === number) set({ bars, impossible: "" });
+      if (get().asked === number) set({ bars: sharing(bars, get().bars), impossible: "" });
     } catch (error) {
       if (get().asked === number) set({ impossible: error.message });
     }

@@ -12,8 +12,7 @@ from credo.explain.explanation import Effect
 from credo.explain.violations import ONLY_CHECKED
 from credo.testing import random_network, with_missing_values
 from tests.helpers.amounts import seeds
-from tests.helpers.general import best_by_slsqp, joint_of, random_general, text_of, value_of
-from tests.statistics.test_general_statements import random_case
+from tests.helpers.general import best_by_slsqp, joint_of, random_case, random_general, text_of, value_of
 
 PAIR = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]})
 ROWS = pl.DataFrame({"a": ["n"] * 60 + ["y"] * 40, "b": ["n"] * 50 + ["y"] * 10 + ["n"] * 10 + ["y"] * 30})
@@ -109,6 +108,27 @@ def test_they_bind_with_missing_values_and_em_never_falls() -> None:
     assert not len(fit.violations())
     assert (np.diff(fit.history) >= -1e-7).all()
     assert fit.status is Status.CONVERGED
+
+
+@pytest.mark.parametrize("more", ["", "P(d=s1 | c=s0) <= 0.95"])
+def test_em_learns_what_they_are_not_about_as_without_them(more: str) -> None:
+    network = random_network(dict.fromkeys("abcd", 2), {"b": ["a"], "d": ["c"]}, seed=1)
+    frame = with_missing_values(network.sample(150, seed=2), 0.3, seed=3)
+    free = credo.fit(network, frame, more, method="cml", verbose=False)
+    part = free.network.cpt_array("a") @ free.network.cpt_array("b")
+    bound = credo.fit(network, frame, f"P(b=s1) <= {0.7 * part[1]}\n{more}", method="cml", verbose=False)
+    for name in "cd":
+        np.testing.assert_allclose(bound.network.cpt_array(name), free.network.cpt_array(name), atol=1e-4)
+
+
+def test_em_never_stays_where_an_ordinary_statement_is_missed() -> None:
+    """The first CPTs satisfy all statements about any probability, but not the other one."""
+    network = credo.Network({name: ["n", "y"] for name in "abc"}, {"b": ["a"], "c": ["a", "b"]})
+    frame = pl.DataFrame({"a": ["n", "y"], "b": ["n", None], "c": [None, "n"]})
+    text = "P(a=y) >= P(b=y | a=y) by at least 0.3\nP(b=y) <= 0.15 with confidence 0.8"
+    options = credo.EMOptions(starts=1, max_iterations=1, accelerate=False)
+    fit = credo.fit(network, frame, text, method="cml", soft_weight=0.0, em=options, verbose=False)
+    assert not [each for each in fit.violations().to_dicts() if each["confidence"] is None]
 
 
 def test_methods_that_cannot_bind_them_say_so() -> None:

@@ -114,6 +114,26 @@ def test_an_arc_is_removed_and_its_variables_stay() -> None:
         editing.remove_arc(TEXT, "lung", "smoke")
 
 
+def test_statements_that_need_an_arc_go_with_it() -> None:
+    text = """c depends on a, b
+variables a, b, c: no, yes
+a raises c
+  a does not affect c  # or does it?
+a and b synergize on c
+b raises c
+P(c=yes | a=no) is at most 20%
+"""
+    changed = editing.remove_arc(text, "a", "c")
+    assert network(changed).parents["c"] == ("b",)
+    credo.Knowledge(network(changed), changed)  # which would name mistakes
+    assert changed.split("\n")[2:5] == [
+        "# left out: a raises c",
+        "# left out: a does not affect c  # or does it?",
+        "# left out: a and b synergize on c",
+    ]
+    assert "\nb raises c\nP(c=yes | a=no) is at most 20%\n" in changed
+
+
 def test_states_are_declared_anew() -> None:
     changed = editing.set_states(TEXT, "lung", ["none", "small", "large"])
     assert network(changed).states("lung") == ("none", "small", "large")

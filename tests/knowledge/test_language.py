@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import pickle
+from importlib.util import cache_from_source
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, settings
 
+import credo.knowledge
 from credo.knowledge import Knowledge, to_text
 from credo.knowledge.parse import parse, parse_line, parser
 from credo.knowledge.statements import (
@@ -99,3 +102,23 @@ def test_a_condition_may_have_several_states(clinic, text, shown):
     know = Knowledge(clinic, text)
     assert know.to_text() == shown
     assert Knowledge(clinic, shown) == know == pickle.loads(pickle.dumps(know))
+
+
+def test_damaged_tables_of_the_parser_are_built_again(tmp_path, monkeypatch):
+    """The parser's tables are kept on disk: those of another grammar and damaged ones change nothing."""
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    monkeypatch.setattr("sys.pycache_prefix", str(tmp_path))
+    build = parser.__wrapped__
+    build()  # the folder is missing: nothing is kept
+    grammar = Path(credo.knowledge.__file__).with_name("grammar.lark")
+    tables = Path(cache_from_source(str(grammar))).with_suffix(".tables")
+    tables.parent.mkdir(parents=True)
+    build()
+    whole = tables.read_bytes()
+    for content in (b"", b"no tables", whole[: len(whole) // 2], b"0" * 64 + whole[64:], whole):
+        tables.write_bytes(content)
+        statement, mistakes = build().parse("P(a=yes | b=no) >= 0.2", start="statement")
+        assert to_text(statement) == "P(a=yes | b=no) >= 0.2"
+        assert not mistakes
+        assert tables.read_bytes()[:64] == whole[:64]
+        assert len(tables.read_bytes()) > 0.9 * len(whole)

@@ -81,6 +81,9 @@ READ = {
     ),
     "sensitivity of scan=positive for lung=yes is at least 90%": "P(scan=positive | lung=yes) >= 0.9",
     "specificity of scan=positive for lung=yes is between 0.8 and 0.95": "0.8 <= P(scan=negative | lung=no) <= 0.95",
+    "prevalence of smoke=yes is about 20%": "0.16 <= P(smoke=yes) <= 0.24",
+    "The prevalence of lung=yes among smoke=yes and age=old is at most 30%": "P(lung=yes | smoke=yes, age=old) <= 0.3",
+    "prevalence of lung=yes for smoke=yes, each age is at least 1%": "P(lung=yes | smoke=yes, each age) >= 0.01",
     "P(stage!=0 | lung=yes) >= 0.5": "P(stage in {1, 2} | lung=yes) >= 0.5",
     "shoe has no effect on lung": "shoe does not affect lung",
 }
@@ -107,6 +110,22 @@ def test_a_sentence_means_its_formula(sentence: str) -> None:
     assert Knowledge(CLINIC, spoken.to_text()) == spoken
     assert spoken.statements[0].span is not None
     assert sentence.partition(" #")[0].removesuffix(".") in str(spoken)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "formula"),
+    [
+        ("prevalence of lung=yes is between 1% and 2%", "0.01 <= P(lung=yes) <= 0.02"),
+        ("prevalence of scan=positive given smoke=yes is 0.3", "P(scan=positive | smoke=yes) = 0.3"),
+        ("positive predictive value of scan=positive for lung=yes is 0.6", "P(lung=yes | scan=positive) = 0.6"),
+        ("the negative predictive value of scan=positive for lung=yes is 1", "P(lung=no | scan=negative) = 1"),
+        ("negative predictive value of scan=positive for stage=2 is 1", "P(stage in {0, 1} | scan=negative) = 1"),
+    ],
+)
+def test_a_sentence_about_several_cpts_means_its_formula(sentence: str, formula: str) -> None:
+    spoken, written = Knowledge(CLINIC, sentence), Knowledge(CLINIC, formula)
+    assert lower(spoken).general == lower(written).general
+    assert Knowledge(CLINIC, spoken.to_text()) == spoken
 
 
 def test_the_scale_of_verbal_probabilities_covers_zero_to_one() -> None:

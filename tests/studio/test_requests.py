@@ -18,7 +18,7 @@ import credo
 from credo.shipped import example, example_names
 from credo.studio.check_process import UNCHANGED, Checker
 from credo.studio.folder import Folder, draft_of, read_draft, write_draft
-from credo.studio.serving import common_folder, serve
+from credo.studio.serving import common_folder, listening_socket, serve
 from credo.studio.session import Session
 from credo.studio.table import OpenTable
 from tests.studio.harness import Studio, started, wait_for
@@ -315,6 +315,24 @@ def test_a_port_that_is_taken_is_named() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(credo.CredoError, match=f"cannot listen on 127.0.0.1, port {port}"):
             serve(None, None, port=port)
+
+
+def test_answers_do_not_wait_for_acknowledgements() -> None:
+    async def delay_is_off() -> bool:
+        listening = listening_socket("127.0.0.1", 0)
+        found: asyncio.Queue[bool] = asyncio.Queue()
+
+        def accepted(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            own = writer.get_extra_info("socket")
+            found.put_nowait(bool(own.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)))
+            writer.close()
+
+        async with await asyncio.start_server(accepted, sock=listening):
+            _, writer = await asyncio.open_connection(*listening.getsockname())
+            writer.close()
+            return await found.get()
+
+    assert asyncio.run(delay_is_off())
 
 
 def test_the_folder_is_that_of_the_files(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ from credo.errors import OptionError
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import BlockEstimate
 from credo.estimation.solvers.interior_point import LARGE_SYSTEM
+from credo.estimation.solvers.products import ProductConstraints
+from credo.model.layout import Layout
 from credo.statistics.general_statements import GeneralStatements, excesses_of
 from credo.types import Flags, Indices, Numbers
 
@@ -90,6 +92,8 @@ class GeneralSteps:
     base: Constraints = field(init=False)  # of the blocks that general statements reach
     reached: tuple[int, ...] = field(init=False)  # the numbers of these blocks in the problem
     free: Flags = field(init=False)  # (parameters,) that are learned
+    about: Flags = field(init=False)  # (parameters,) that general statements, and their blocks, are about
+    alone: Flags = field(init=False)  # (parameters,) of these, those that no other statement is about
     totals: Numbers = field(init=False)  # (parameters,) Σ w of each one's distribution
     needed: Flags = field(init=False)  # of the base's linear constraints: those that steps so far would have missed
 
@@ -113,14 +117,22 @@ class GeneralSteps:
         free = np.zeros(layout.size, dtype=np.bool_)
         for name in problem.names:
             free[layout.slice_of(name)] = True
+        about = np.zeros(layout.size, dtype=np.bool_)
+        for name in families:
+            about[layout.slice_of(name)] = True
+        alone = about & free
+        for block in problem.blocks:
+            alone[block.parameters] = False
+        for k in reached:
+            about[problem.blocks[k].parameters] = True
         starts = layout.distribution_starts()
         sums = np.add.reduceat(self.weights, starts) if len(starts) else np.zeros(0)
         totals = np.repeat(sums, np.diff(starts, append=layout.size))
         needed = base.linear.equality | ~base.linear.hard
         if layout.size + len(base.linear) < LARGE_SYSTEM:
             needed = np.ones(len(base.linear), dtype=np.bool_)
-        found = (("base", base), ("reached", tuple(reached)), ("free", free), ("totals", totals), ("needed", needed))
-        for name, value in found:
+        found = {"base": base, "reached": tuple(reached), "free": free, "about": about, "alone": alone}
+        for name, value in {**found, "totals": totals, "needed": needed}.items():
             object.__setattr__(self, name, value)
 
     # Objective -------------------------------------------------------------------------------------------------------
@@ -134,6 +146,16 @@ class GeneralSteps:
     def missed(self, values: Numbers) -> Numbers:
         """By how much hard general statements are missed, zero where they hold."""
         return np.where(self.statements.hard, np.maximum(excesses_of(values, self.statements.equality), 0.0), 0.0)
+
+    def holds_at(self, theta: Numbers) -> bool:
+        """Whether all hard statements hold that general ones, or the blocks that they join, are about."""
+        general, linear = self.statements, self.base.linear
+        excesses = (general.excess(theta)[general.hard], linear.excess(theta)[linear.hard])
+        if any(excess.max(initial=0.0) > LIMIT for excess in excesses):
+            return False
+        blocks = [block for block in map(self.problem.blocks.__getitem__, self.reached) if block.products]
+        products = [(ProductConstraints.of(block, 0.0), theta[block.parameters]) for block in blocks]
+        return all(own.missed(point)[own.hard].max(initial=0.0) <= LIMIT for own, point in products)
 
     def values_at(self, theta: Numbers) -> Numbers:
         """The values of the general statements."""
@@ -195,7 +217,7 @@ class GeneralSteps:
         for round_ in range(ROUNDS + 1):
             chosen = wanted & self.needed if round_ < ROUNDS else wanted
             blocks = blocks_of(replace(self.base, linear=joined((linear.take(chosen), tangents))))
-            found = theta.copy()
+            found = np.where(self.alone, _normalised(weights, self.base.layout), theta)
             estimates = self.solve(blocks, weights, soft_weight, False)
             for each in estimates:
                 found[each.block.parameters] = each.theta
@@ -345,7 +367,8 @@ def bind_general(
     general = steps.statements
     if excesses_of(steps.values_at(relaxed), general.equality).max(initial=0.0) <= HOLDS:
         return None
-    if start is not None and general.excess(start)[general.hard].max(initial=0.0) <= LIMIT:
+    if start is not None and steps.holds_at(start):
+        start = np.where(steps.about, start, relaxed)  # what general statements are not about is at its optimum
         values = steps.values_at(start)
         here = GeneralEnd(start, [], steps.value(start, values), float(steps.missed(values).max(initial=0.0)))
         found = steps.descend(start, EM_STEPS, ROUGH_PROGRESS)
@@ -372,6 +395,14 @@ def bind_general(
         return best
     finished = steps.descend(best.theta, progress=progress)
     return finished if finished is not None and finished.holds and finished.value <= best.value else best
+
+
+def _normalised(weights: Numbers, layout: Layout) -> Numbers:
+    """The distributions in proportion to the weights; zero where these are."""
+    starts = layout.distribution_starts()
+    sums = np.add.reduceat(weights, starts)
+    found: Numbers = weights / np.repeat(np.where(sums > 0.0, sums, 1.0), np.diff(starts, append=layout.size))
+    return found
 
 
 def _unknowns(steps: GeneralSteps) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import prod
 from typing import NoReturn
 
-from credo.errors import FormatError, NetworkError, readable_bytes, readable_count
+from credo.errors import FormatError, NetworkError, first_duplicate, readable_bytes, readable_count, suggestion
 from credo.io.printed_numbers import RoundedSums
 from credo.memory import memory_limit_or_default
-from credo.model.network import Network
+from credo.model.network import Network, Variable
 from credo.model.noisy import FULL_CELLS, NoisyForm
 from credo.types import Numbers, PathLike
 
@@ -47,6 +47,26 @@ def check_implied(structure: Network, names: Mapping[str, str], fail: Fail) -> N
 def implied_by_noise(structure: Network, names: list[str]) -> dict[str, str]:
     """The noisy families whose full CPTs are computed, for `check_implied`."""
     return {name: "a noisy family" for name in names if prod(structure.shape(name)) <= FULL_CELLS}
+
+
+def mistake_in_family(child: str, parents: Sequence[str], known: Collection[str], block: str, kind: str) -> str | None:
+    """What is wrong with the names of a child and its parents, in the words of the format."""
+    for name in (child, *parents):
+        if name not in known:
+            return f'The {block} of {child} names "{name}", which is not a {kind}.' + suggestion(name, tuple(known))
+    if (duplicate := first_duplicate(parents)) is not None:
+        return f"{kind.capitalize()} {child} has the parent {duplicate} twice."
+    return None
+
+
+def structure_of(
+    variables: Sequence[Variable], parents: Mapping[str, Sequence[str]], name: str, path: str | None
+) -> Network:
+    """The network without CPTs; a cycle and the like are mistakes of the file."""
+    try:
+        return Network(variables, parents, name=name)
+    except NetworkError as error:
+        raise FormatError(str(error), path) from None
 
 
 def assemble(

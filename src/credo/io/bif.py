@@ -18,8 +18,8 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from credo.errors import FormatError, NetworkError, first_duplicate, readable_count, suggestion
-from credo.io.assembly import assemble, check_implied
+from credo.errors import NetworkError, readable_count, suggestion
+from credo.io.assembly import assemble, check_implied, mistake_in_family, structure_of
 from credo.io.cut_properties import cut_properties, property_of, variable_with
 from credo.io.files import read_text, replacing
 from credo.io.printed_numbers import NUMBER
@@ -76,25 +76,14 @@ def parse_bif(text: str, path: str | None = None) -> Network:
     if not variables:
         scanner.fail("The file declares no variable: is it BIF?")
     for block in blocks.values():
-        _check_names(scanner, block, variables)
+        if mistake := mistake_in_family(block.child, block.parents, variables, "block", "variable"):
+            scanner.fail(mistake, block.position)
     return _network(scanner, names[0] if names else "network", variables, blocks)
-
-
-def _check_names(scanner: Scanner, block: _Block, variables: Mapping[str, Variable]) -> None:
-    for name in (block.child, *block.parents):
-        if name not in variables:
-            message = f'The block of {block.child} names "{name}", which is not a variable.'
-            scanner.fail(message + suggestion(name, tuple(variables)), block.position)
-    if (duplicate := first_duplicate(block.parents)) is not None:
-        scanner.fail(f"Variable {block.child} has the parent {duplicate} twice.", block.position)
 
 
 def _network(scanner: Scanner, name: str, variables: dict[str, Variable], blocks: dict[str, _Block]) -> Network:
     parents = {child: block.parents for child, block in blocks.items()}
-    try:
-        structure = Network(tuple(variables.values()), parents, name=name)
-    except NetworkError as error:
-        raise FormatError(str(error), scanner.path) from None
+    structure = structure_of(tuple(variables.values()), parents, name, scanner.path)
 
     def fail(child: str, message: str) -> NoReturn:
         scanner.fail(message, blocks[child].position)

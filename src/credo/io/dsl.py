@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import NoReturn
 
-from credo.errors import FormatError, NetworkError, listing, readable_count
-from credo.io.assembly import assemble, check_implied, implied_by_noise
+from credo.errors import NetworkError, listing, readable_count
+from credo.io.assembly import assemble, check_implied, implied_by_noise, structure_of
 from credo.io.cut_properties import PROPERTIES, WORD, cut_properties, identifier, identifiers, variable_with
 from credo.io.files import read_text, replacing, warn_of_loss
 from credo.io.noisy_formats import noisymax_form
 from credo.io.printed_numbers import NUMBER, RoundedSums, parse_numbers
-from credo.io.scanner import DSL, Scanner, explain_numbers, unquoted
+from credo.io.scanner import DSL, Scanner, take_numbers, unquoted
 from credo.model.network import Network, Variable
 from credo.model.noisy import NoisyForm
 from credo.types import Numbers, PathLike
@@ -61,11 +61,8 @@ def parse_dsl(text: str, path: str | None = None) -> Network:
 
 
 def _network(scanner: Scanner, name: str, nodes: dict[str, _Node]) -> Network:
-    try:
-        variables = tuple(node.variable for node in nodes.values())
-        structure = Network(variables, {child: node.parents for child, node in nodes.items()}, name=name)
-    except NetworkError as error:
-        raise FormatError(str(error), scanner.path) from None
+    variables = tuple(node.variable for node in nodes.values())
+    structure = structure_of(variables, {child: node.parents for child, node in nodes.items()}, name, scanner.path)
 
     def fail(child: str, message: str) -> NoReturn:
         scanner.fail(message, nodes[child].position)
@@ -165,7 +162,7 @@ def _definition(scanner: Scanner, name: str) -> _Definition:
                 scanner.expect(";", f"after the strengths of {name}")
             case "PROBABILITIES":
                 position = scanner.skip_blanks()
-                numbers = _numbers(scanner, name)
+                numbers = take_numbers(scanner, _NUMBERS, f"the probabilities of {name}")
             case _:
                 scanner.skip_value(attribute)
     return _Definition(tuple(states), tuple(strengths), numbers, position)
@@ -191,14 +188,6 @@ def _list(scanner: Scanner, what: str) -> list[str]:
         found.append(scanner.word(f"{what} or `)`"))
         scanner.take(",")
     return found
-
-
-def _numbers(scanner: Scanner, name: str) -> str:
-    match = _NUMBERS.match(scanner.text, scanner.position)
-    if match is None:
-        explain_numbers(scanner, f"the probabilities of {name}")
-    scanner.position = match.end()
-    return match[1]
 
 
 def _values(scanner: Scanner, node: _Node, shape: tuple[int, ...]) -> Numbers:

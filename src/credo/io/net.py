@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import NoReturn
 
-from credo.errors import FormatError, NetworkError, first_duplicate, readable_count, suggestion
-from credo.io.assembly import assemble
+from credo.errors import NetworkError, readable_count
+from credo.io.assembly import assemble, mistake_in_family, structure_of
 from credo.io.cut_properties import cut_properties, variable_with
 from credo.io.files import read_text, replacing
 from credo.io.printed_numbers import NUMBER, parse_numbers
-from credo.io.scanner import NET, QUOTED, Scanner, explain_numbers, unquoted
+from credo.io.scanner import NET, QUOTED, Scanner, take_numbers, unquoted
 from credo.model.network import Network, Variable
 from credo.types import Numbers, PathLike
 
@@ -65,17 +65,12 @@ def parse_net(text: str, path: str | None = None) -> Network:
     if not variables:
         scanner.fail("The file declares no node: is it NET?")
     for potential in potentials.values():
-        for named in (potential.child, *potential.parents):
-            if named not in variables:
-                message = f'The potential of {potential.child} names "{named}", which is not a node.'
-                scanner.fail(message + suggestion(named, tuple(variables)), potential.position)
-        if (duplicate := first_duplicate(potential.parents)) is not None:
-            scanner.fail(f"Node {potential.child} has the parent {duplicate} twice.", potential.position)
-    try:
-        parents = {child: potential.parents for child, potential in potentials.items()}
-        structure = Network(tuple(variables.values()), parents, name=name or "network")
-    except NetworkError as error:
-        raise FormatError(str(error), path) from None
+        if (
+            mistake := mistake_in_family(potential.child, potential.parents, variables, "potential", "node")
+        ) is not None:
+            scanner.fail(mistake, potential.position)
+    parents = {child: potential.parents for child, potential in potentials.items()}
+    structure = structure_of(tuple(variables.values()), parents, name or "network", path)
     cpts = {
         child: _cpt(scanner, structure, potential)
         for child, potential in potentials.items()
@@ -163,7 +158,7 @@ def _potential(scanner: Scanner, start: int) -> _Potential:
         if data is not None:
             scanner.fail(f"The potential of {child} has a second `data`.")
         position = scanner.skip_blanks()
-        data = _data(scanner, child)
+        data = take_numbers(scanner, _DATA, f"the data of {child}")
     if has_model and data is None:
         scanner.fail(f"The potential of {child} is given by a model; only `data` can be read.", start)
     return _Potential(child, tuple(parents), start, data, position)
@@ -176,14 +171,6 @@ def _attributes(scanner: Scanner, what: str) -> Iterator[str]:
         attribute = scanner.word(f"an attribute of {what} or `}}`")
         scanner.expect("=", f"after the attribute {attribute[:40]}")
         yield attribute
-
-
-def _data(scanner: Scanner, child: str) -> str:
-    match = _DATA.match(scanner.text, scanner.position)
-    if match is None:
-        explain_numbers(scanner, f"the data of {child}")
-    scanner.position = match.end()
-    return match[1]
 
 
 # Blocks as CPTs -------------------------------------------------------------------------------------------------------

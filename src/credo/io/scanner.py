@@ -150,7 +150,16 @@ class Scanner:
         return re.sub(r"[^\n]", " ", comment)  # the length stays, so that positions still give the line
 
 
-def explain_numbers(scanner: Scanner, what: str) -> NoReturn:
+def take_numbers(scanner: Scanner, pattern: re.Pattern[str], what: str) -> str:
+    """The text of a list of numbers in brackets, which `pattern` matches with the list as group 1."""
+    match = pattern.match(scanner.text, scanner.position)
+    if match is None:
+        _explain_numbers(scanner, what)
+    scanner.position = match.end()
+    return match[1]
+
+
+def _explain_numbers(scanner: Scanner, what: str) -> NoReturn:
     """Raise the error for a value that is not a list of numbers in brackets."""
     start = scanner.skip_blanks()
     value = scanner.skip_value(what)

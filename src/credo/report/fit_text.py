@@ -89,7 +89,10 @@ def other_findings(fit: FitResult) -> list[Finding]:
 
 def what_to_do(fit: FitResult) -> str:
     """What to do about statements that the data contradict."""
-    advice = "Correct the statement, or the data. Only statements with a confidence give way where data outweigh them."
+    advice = (
+        "Correct the statement, or the data. A statement gives way to data only with a confidence, or where all are "
+        "doubted (--doubt; doubt=True in Python)."
+    )
     return advice if METHODS[fit.method].uses_knowledge else "The method does not use the knowledge."
 
 

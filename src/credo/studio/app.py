@@ -23,7 +23,8 @@ from credo.studio.asking import comparison_data
 from credo.studio.document import StaleChangeError
 from credo.studio.folder import MOST_UPLOADED
 from credo.studio.guard import Guard
-from credo.studio.session import Session, fit_data
+from credo.studio.opened_data import fit_data
+from credo.studio.session import Session
 
 STATIC = Path(__file__).with_name("static")
 MOST_JSON = 20_000_000  # bytes of a request

@@ -69,7 +69,7 @@ def serve(
         if path is not None:
             require_file(path, what)
     root = common_folder([path for path in (model, table) if path is not None])
-    listening = _listen(host, port)
+    listening = listening_socket(host, port)
     number = listening.getsockname()[1]
     token, ticket = new_token(), new_token()
     names = own_names(host, number)
@@ -158,12 +158,14 @@ def _sorted_out(model: Path | None, table: Path | None) -> tuple[Path | None, Pa
     return model, table
 
 
-def _listen(host: str, port: int | None) -> socket.socket:
+def listening_socket(host: str, port: int | None) -> socket.socket:
+    """A socket that listens on a port, or on the first one that is free."""
     wanted = range(DEFAULT_PORT, DEFAULT_PORT + 50) if port is None else [port]
     error: Exception | None = None
     for number in wanted:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        found = socket.socket(family, socket.SOCK_STREAM)
+        # TCP by its name: only then does asyncio send the body of an answer before its head is acknowledged.
+        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             if sys.platform != "win32":
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

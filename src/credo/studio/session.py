@@ -17,7 +17,6 @@ from credo.io.files import write_text
 from credo.io.network_files import write_network
 from credo.knowledge.editing import declarations_of
 from credo.options import TableFormat
-from credo.questions.question_draws import why_no_interval
 from credo.shipped import example_names
 from credo.studio import learning
 from credo.studio.asking import bars_data, given_of, sensitivity_data
@@ -25,16 +24,16 @@ from credo.studio.check_process import UNCHANGED, Checker, CheckProcess
 from credo.studio.document import Document
 from credo.studio.drawing import edited
 from credo.studio.folder import KNOWLEDGE, NETWORKS, TABLES, Folder, drop_draft, write_draft
+from credo.studio.opened_data import opened_data, reading_data
 from credo.studio.opening import Opened, fit_file, keep_fit, open_files
 from credo.studio.picture import picture_data
-from credo.studio.reading import Reading, arrow_data, mistake_data, network_data, read, stated_influences
+from credo.studio.reading import Reading, read
 from credo.studio.scored_table import scored_table
 from credo.studio.table import OpenTable, format_from, preview
 from credo.user_results import Fit, load
 
 FEW_STATEMENTS = 200  # that are checked in this process; more take seconds, in which diagnostics would have to wait
 MOST_ROWS = 200  # of a table that a page shows
-MOST_MISTAKES = 100  # that a page shows
 
 
 class Session:
@@ -366,60 +365,11 @@ class Session:
             "progress": self.progress,
             "opened": None,
         }
-        opened = self.opened
-        if opened is not None:
-            name = self.folder.name_of
-            state["opened"] = {
-                "knowledge": name(opened.knowledge),
-                "network": None if opened.network_file is None else name(opened.network_file),
-                "table": None if opened.table is None else name(opened.table.path),
-                "text": opened.document.text,
-                "version": opened.document.version,
-                "unsaved": opened.document.text != opened.saved,
-                "notice": opened.notice,
-                "reading": reading_data(opened.reading),
-                "picture": None if opened.reading.network is None else picture_data(opened.reading.network),
-                "check": opened.found,
-                "arrows": None if opened.given is None or not opened.given.is_complete else arrow_data(opened.given),
-                "fit": fit_data(opened),
-            }
+        if self.opened is not None:
+            state["opened"] = opened_data(self.opened, self.folder)
         return state
 
 
 def _is_large(reading: Reading) -> bool:
     """Whether knowledge is checked in a process of its own."""
     return reading.knowledge is not None and len(reading.knowledge) > FEW_STATEMENTS
-
-
-def reading_data(reading: Reading) -> dict[str, Any]:
-    """What a text means, as JSON can hold it."""
-    network = reading.network
-    return {
-        "network": None
-        if reading.network is None
-        else network_data(reading.network, stated_influences(reading.knowledge)),
-        "mistakes": [mistake_data(mistake, network) for mistake in reading.mistakes[:MOST_MISTAKES]],
-        "findings": [str(finding) for finding in reading.findings],
-        "message": reading.message,
-        "statements": 0 if reading.knowledge is None else len(reading.knowledge),
-    }
-
-
-def fit_data(opened: Opened) -> dict[str, Any] | None:
-    """What was learned, in short."""
-    fit = opened.fit
-    if fit is None:
-        return None
-    return {
-        "method": fit.method,
-        "status": fit.status.value,
-        "rows": fit.rows,
-        "seconds": fit.seconds,
-        "findings": [{"kind": finding.kind, "message": str(finding)} for finding in fit.findings],
-        "current": opened.fitted_text == opened.document.text,
-        "no_interval": why_no_interval(fit),
-        "report": opened.report is not None,
-        "explained": opened.explanation is not None,
-        "network": network_data(fit.network),
-        "arrows": arrow_data(fit.network),
-    }

@@ -1,0 +1,66 @@
+"""What is open, as a page is told: the files, what the text means, what was found and learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from credo.questions.question_draws import why_no_interval
+from credo.studio.folder import Folder
+from credo.studio.opening import Opened
+from credo.studio.picture import picture_data
+from credo.studio.reading import Reading, arrow_data, mistake_data, network_data, stated_influences
+
+MOST_MISTAKES = 100  # that a page shows
+
+
+def opened_data(opened: Opened, folder: Folder) -> dict[str, Any]:
+    """Everything about what is open, as JSON can hold it; files are named as in their folder."""
+    name = folder.name_of
+    return {
+        "knowledge": name(opened.knowledge),
+        "network": None if opened.network_file is None else name(opened.network_file),
+        "table": None if opened.table is None else name(opened.table.path),
+        "text": opened.document.text,
+        "version": opened.document.version,
+        "unsaved": opened.document.text != opened.saved,
+        "notice": opened.notice,
+        "reading": reading_data(opened.reading),
+        "picture": None if opened.reading.network is None else picture_data(opened.reading.network),
+        "check": opened.found,
+        "arrows": None if opened.given is None or not opened.given.is_complete else arrow_data(opened.given),
+        "fit": fit_data(opened),
+    }
+
+
+def reading_data(reading: Reading) -> dict[str, Any]:
+    """What a text means, as JSON can hold it."""
+    network = reading.network
+    return {
+        "network": None
+        if reading.network is None
+        else network_data(reading.network, stated_influences(reading.knowledge)),
+        "mistakes": [mistake_data(mistake, network) for mistake in reading.mistakes[:MOST_MISTAKES]],
+        "findings": [str(finding) for finding in reading.findings],
+        "message": reading.message,
+        "statements": 0 if reading.knowledge is None else len(reading.knowledge),
+    }
+
+
+def fit_data(opened: Opened) -> dict[str, Any] | None:
+    """What was learned, in short."""
+    fit = opened.fit
+    if fit is None:
+        return None
+    return {
+        "method": fit.method,
+        "status": fit.status.value,
+        "rows": fit.rows,
+        "seconds": fit.seconds,
+        "findings": [{"kind": finding.kind, "message": str(finding)} for finding in fit.findings],
+        "current": opened.fitted_text == opened.document.text,
+        "no_interval": why_no_interval(fit),
+        "report": opened.report is not None,
+        "explained": opened.explanation is not None,
+        "network": network_data(fit.network),
+        "arrows": arrow_data(fit.network),
+    }
