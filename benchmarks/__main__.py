@@ -16,6 +16,7 @@ BENCHMARKS = (
     "learn",
     "read_bif",
     "knowledge",
+    "checks",
     "solve",
     "sampling",
     "posterior",

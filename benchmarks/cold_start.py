@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 import credo
+from benchmarks.recording import record
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "brain-tumour"
 README = Path(__file__).resolve().parents[1] / "README.md"
@@ -141,6 +142,8 @@ def main() -> None:
 
 def _print(name: str, measured: tuple[float, float, int, bool]) -> None:
     used, seconds, compiled, good = measured
+    if good:
+        record("cold_start", name, {"processor": used, "seconds": seconds, "compiled": compiled})
     print(f"{name:<24}{used:>8.2f}{seconds:>9.2f}{compiled:>10}{'' if good else '  failed'}", flush=True)
 
 

@@ -7,9 +7,11 @@ other load; the goals refer to wall-clock time.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from time import perf_counter, process_time
 
+from benchmarks.recording import record
 from credo.fitting import fit
 from credo.io.network_files import read_network
 from credo.knowledge import Knowledge
@@ -19,6 +21,7 @@ from credo.testing import alarm_like_network, andes_like_network, true_statement
 
 NETWORKS = Path(__file__).resolve().parents[2] / "shared" / "networks"
 PER_VARIABLE = 30
+LOADED = re.compile(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//|url\(\s*["']?(?:https?:)?//|@import""")  # from elsewhere
 ROWS = 1_000
 # The goals
 EXPLAIN_ALARM = 5.0  # seconds
@@ -56,8 +59,20 @@ def measure(name: str, network: Network, method: str, per_variable: int = PER_VA
     explanation = learned.explain()
     explained, explaining = perf_counter() - started, process_time() - busy
     started, busy = perf_counter(), process_time()
-    size = len(fit_page(learned, explanation).encode())
+    page = fit_page(learned, explanation)
+    size = len(page.encode())
     written, writing = perf_counter() - started, process_time() - busy
+    record(
+        "explain",
+        f"{name}, {method}",
+        {
+            "statements": len(knowledge.statements),
+            "explain": explaining,
+            "page": writing,
+            "bytes": size,
+            "loads": len(LOADED.findall(page)),
+        },
+    )
     times = f"{explained:>8.2f} s ({explaining:>5.2f}){written:>8.2f} s ({writing:>5.2f})"
     print(f"{f'{name}, {method}':<22}{len(knowledge.statements):>11,}{times}{size / 1e6:>7.2f} MB", flush=True)
     return explained, written, size

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from benchmarks.recording import record
 from credo.checking.check import check
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
@@ -74,6 +75,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def report(stage: str, seconds: float, statements: int, note: str) -> None:
     """Print a line: stage, statements, seconds, microseconds per statement."""
+    record("knowledge", stage, {"statements": statements, "seconds": seconds, "note": note})
     print(f"{stage:<30}{statements:>8,} statements{seconds:>9.3f} s{seconds / statements * 1e6:>9.1f} µs each   {note}")
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import credo
+from benchmarks.recording import record
 from credo.io.dataset import concatenate, extended
 from credo.io.tables import stream_table
 from credo.model.expansion import expand
@@ -55,6 +56,7 @@ def main() -> None:
 
 def print_line(sets: int, found: dict[str, float]) -> None:
     """One line of the table."""
+    record("noisy", f"{PARENTS * sets} parents in {sets} sets, {ROWS} rows", dict(found))
     size = f"{sets:>4}{PARENTS * sets:>9}{ROWS:>7}"
     seconds = f"{found['fit']:>8.2f}{found['gradient']:>12.2f}{1e3 * found['step']:>12.2f}"
     print(f"{size}{seconds}{found['steps']:>7.0f}{found['peak']:>10.0f}{found['own']:>15.0f}", flush=True)

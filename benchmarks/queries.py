@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 import credo
+from benchmarks.recording import record
 from credo.io.pyagrum import load_pyagrum
 from credo.model.network import Network
 from credo.questions.answers import query_network
@@ -70,7 +71,11 @@ def main() -> None:
 def network_named(name: str) -> Network:
     """The published network, or a made-up one with as many variables."""
     path = NETWORKS / f"{name}.bif"
-    return credo.read_network(path) if path.exists() else made_up_network(SIZES[name], (2, 3), (1, 2, 1), name=name)
+    return (
+        credo.read_network(path)
+        if path.exists()
+        else made_up_network(SIZES[name], (2, 3), (0.25, 0.5, 0.25), name=name)
+    )
 
 
 def questions_about(network: Network, rows: int, seed: int = 0) -> Questions:
@@ -154,7 +159,7 @@ def single(name: str, questions: Questions) -> dict[str, tuple[float, float]]:
         require_agreement(program, answers, expected)
         found[program] = min(time for time, _ in once), min(time for time, _ in later)
     for what, place in (("one question, the first time", 0), ("one question, with other states", 1)):
-        line(name, what, [f"{1e3 * times[place]:.2f} ms" for times in found.values()])
+        line(name, what, {program: times[place] for program, times in found.items()}, "ms")
     return found
 
 
@@ -173,7 +178,7 @@ def table(name: str, questions: Questions, pgmpy_rows: int) -> dict[str, float]:
         used, answers = seconds(lambda given, ask=again: [ask(case) for case in given], cases)
         require_agreement(program, answers, expected[:count])
         found[program] = used * len(questions.rows) / count
-    line(name, f"a table of {len(questions.rows):,} rows", [f"{time:.2f} s" for time in found.values()])
+    line(name, f"a table of {len(questions.rows):,} rows", found, "s")
     return found
 
 
@@ -187,9 +192,9 @@ def draws(name: str, questions: Questions, rows: int = LEARNED_FROM) -> None:
     again = min(seconds(fit.query, asked)[0] for _ in range(REPEATS))
     part = questions.rows.head(max(1, len(questions.rows) // 10))
     several, _ = seconds(lambda given: fit.predict(given, target), part)
-    line(name, "with interval, the first time", [f"{1e3 * first:.1f} ms"])
-    line(name, "with interval, again", [f"{1e3 * again:.1f} ms"])
-    line(name, f"with intervals, {len(part):,} rows", [f"{several:.2f} s"])
+    line(name, "with interval, the first time", {"credo": first}, "ms")
+    line(name, "with interval, again", {"credo": again}, "ms")
+    line(name, f"with intervals, {len(part):,} rows", {"credo": several}, "s")
 
 
 def seconds(action: Callable[[Any], Any], given: Any) -> tuple[float, Any]:
@@ -206,8 +211,10 @@ def require_agreement(program: str, answers: Sequence[Numbers], expected: Sequen
         raise AssertionError(f"{program} differs by {apart:.2g}")
 
 
-def line(name: str, what: str, cells: Sequence[str]) -> None:
-    """Print one line of the table."""
+def line(name: str, what: str, times: Mapping[str, float], unit: str) -> None:
+    """Print one line of the table, from seconds of each program."""
+    record("queries", f"{name}, {what}", dict(times))
+    cells = [f"{1e3 * each:.2f} ms" if unit == "ms" else f"{each:.2f} s" for each in times.values()]
     print(f"{name:<8}{what:<34}" + "".join(f"{cell:>12}" for cell in cells), flush=True)
 
 

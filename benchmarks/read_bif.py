@@ -2,7 +2,8 @@
 
 The published networks are read from `../shared/networks`; if that folder is not there, made-up networks are written to
 a temporary folder. All programs read the same plain text files (pgmpy does not read `.gz`, so all are unpacked
-first), in turns, and the best time is reported.
+first), in turns, and the best time is reported. `apart` is how far probabilities are from the numbers of the text, and
+how far after the program has written the network and read it again: numbers are taken from the text by a pattern.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import contextlib
 import gzip
 import io
 import logging
+import re
 import tempfile
 import time
 import warnings
@@ -18,13 +20,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.recording import record
 from credo.io.bif import read_bif, write_bif
-from credo.io.pyagrum import load_pyagrum
+from credo.io.pgmpy import from_pgmpy
+from credo.io.pyagrum import from_pyagrum, load_pyagrum
+from credo.model.network import Network
 from credo.testing import made_up_network
 
 PUBLISHED = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
 REPEATS = 3
+EXACTNESS_UP_TO = 25_000  # parameters: others take minutes for more
+BLOCK = re.compile(r"probability\s*\([^)]*\)\s*\{(.*?)\n\}", re.DOTALL)
+NUMBERS = re.compile(r"(?:table|\)[^\S\n]*)\s*([-0-9.eE+, \t]+);")
 # (variables, states, parents) of the made-up networks; the last has about 400,000 parameters.
 MADE_UP = ((10, 2, 2), (100, 3, 2), (500, 3, 3), (400, 10, 2))
 
@@ -75,7 +84,8 @@ def line(path: Path, readers: dict[str, Reader]) -> str:
     """The time of each reader for one file, as a line."""
     parameters = sum(cpt.size for cpt in read_bif(path).cpts.values())
     best = best_times(path, readers)
-    record("read_bif", path.stem, {"parameters": parameters, **best})
+    apart = differences(path, readers) if parameters <= EXACTNESS_UP_TO else {}
+    record("read_bif", path.stem, {"parameters": parameters, **best, "apart": apart})
     ours = best.pop("credo")
     assert isinstance(ours, float)
     cells = [f"{path.stem:<20}{parameters:>11,}{ours:>10.4f}"]
@@ -83,7 +93,64 @@ def line(path: Path, readers: dict[str, Reader]) -> str:
         cell = f"{outcome:.4f} ({outcome / ours:.1f}x)" if isinstance(outcome, float) else "cannot read"
         cells.append(f"{cell:>20}")
     reasons = [f"\n{'':<6}{name} {outcome}" for name, outcome in best.items() if isinstance(outcome, str)]
+    reasons += [f"\n{'':<6}{name}: {words}" for name, (words) in spoken(apart).items()]
     return "".join(cells + reasons)
+
+
+def differences(path: Path, readers: dict[str, Reader]) -> dict[str, dict[str, float | None]]:
+    """For each program that reads the file, the largest difference from its numbers; None if it cannot tell."""
+    text = path.read_text(encoding="utf-8")
+    rows = [row for block in BLOCK.findall(text) for row in NUMBERS.findall(block)]
+    stated = np.sort([float(number) for row in rows for number in row.split(",")])
+    found = {}
+    again = path.with_suffix(".again.bif")
+    for name, read in readers.items():
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            kept: dict[str, float | None] = {"read": None, "written": None}
+            try:
+                model = read(path)
+                kept["read"] = _apart(model, stated)
+                WRITERS[name](model, again)
+                kept["written"] = _apart(read(again), stated)
+            except Exception:  # a program that cannot read or write it has no difference
+                pass
+            found[name] = kept
+            again.unlink(missing_ok=True)
+    return found
+
+
+def spoken(apart: dict[str, dict[str, float | None]]) -> dict[str, str]:
+    """The differences that are not zero, in words."""
+    found = {}
+    for name, kept in apart.items():
+        wrong = [
+            f"{what} {'not' if each is None else f'off by {each:.1g}'}" for what, each in kept.items() if each != 0
+        ]
+        if wrong:
+            found[name] = ", ".join(wrong)
+    return found
+
+
+def _apart(model: Any, stated: Any) -> float | None:
+    """The largest difference between the sorted probabilities of a model and of the text."""
+    network = model if isinstance(model, Network) else CONVERTERS[type(model).__module__.split(".")[0]](model)
+    values = np.sort(np.concatenate([network.cpt_array(name).ravel() for name in network.names]))
+    return float(np.abs(values - stated).max()) if len(values) == len(stated) else None
+
+
+def _write_pgmpy(model: Any, path: Path) -> None:
+    from pgmpy.readwrite import BIFWriter
+
+    BIFWriter(model).write(str(path))
+
+
+WRITERS: dict[str, Callable[[Any, Path], Any]] = {
+    "credo": write_bif,
+    "pyAgrum": lambda model, path: model.saveBIF(str(path)),
+    "pgmpy": _write_pgmpy,
+}
+CONVERTERS: dict[str, Callable[[Any], Network]] = {"pyagrum": from_pyagrum, "pgmpy": from_pgmpy}
 
 
 def best_times(path: Path, readers: dict[str, Reader]) -> dict[str, float | str]:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.recording import record
 from credo.constraints.blocks import Block, blocks_of
 from credo.constraints.lower import lower
 from credo.model.network import Network
@@ -43,6 +44,8 @@ def main() -> None:
         own = max(credo_rate(block, seed) for seed in range(REPEATS))
         other = [hopsy_rate(block, seed) for seed in range(REPEATS)]
         peer, ratio = ("absent", "") if None in other else (f"{max(other):,.0f}", f"{own / max(other):.1f}×")
+        figures = {"credo": own, "hopsy": None if None in other else max(other)}  # effective draws a second
+        record("sampling", f"{configurations}x{states}, {statements} statements", figures)
         print(f"{configurations:>14}×{states:<6}{statements:>12}{own:>13,.0f}{peer:>13}{ratio:>8}", flush=True)
     with tempfile.TemporaryDirectory() as cache:
         for title in ("nothing compiled yet", "compiled code on disk"):

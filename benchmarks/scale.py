@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.em_contenders import network_of
+from benchmarks.recording import record
 from credo.distributed.dask_executor import DaskExecutor, cluster
 from credo.distributed.executor import LocalExecutor
 from credo.io.dataset import Dataset
@@ -66,6 +67,8 @@ def main() -> None:
                     print(f"{kind:<9}{rows:>13,}  {who:<10} {figures}", flush=True)
                     continue
                 found[kind, who, rows] = figures
+                kept = {name: figures[name] for name in ("seconds", "busy", "megabytes")}
+                record("scale", f"{kind}, {rows:,} rows, {who}", kept)
                 print(line(kind, who, rows, figures), flush=True)
     print("\nFor EM there is no peer: neither PySpark nor Dask-ML learns Bayesian networks from incomplete rows.")
     print_conclusions(found)

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.recording import record
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
 from credo.estimation.solvers.block_estimates import estimate_blocks
@@ -106,6 +107,8 @@ def report(name: str, tasks: Sequence[Task], repeats: int) -> None:
                 worst = max(worst, (mine - other) / max(1.0, abs(other)))
     verdict = f"same to {max(worst, 0.0):.0e}" if worst <= SAME else f"WORSE by {worst:.1e}"
     verdict += f", {missing} unsolved by others" if missing else ""
+    times = {"first": first, "credo": own, "Clarabel": clarabel, "Clarabel, solve only": inside, "CVXPY": cvxpy}
+    record("solve", name, {"blocks": len(tasks), **times, "objectives": verdict})
     print(
         f"{name:<10}{len(tasks):>7}{first:>10.4f}{own:>10.4f}{clarabel:>10.4f}{inside:>11.4f}{cvxpy:>10.4f}"
         f"{clarabel / own:>16.1f}{inside / own:>18.1f}{cvxpy / own:>13.1f}  {verdict}",

@@ -26,6 +26,7 @@ from time import perf_counter
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 import credo
+from benchmarks.recording import record
 from credo.io.network_files import write_network
 from credo.model.network import Network
 from credo.shipped import example
@@ -115,6 +116,7 @@ def report(what: str, measure: Callable[[int], float], process: int, session: CD
         max(seconds),
     )
     verdict = "met" if middle <= goal else "MISSED"
+    record("studio", what, {"median": middle, "90% within": most, "worst": worst, "goal": goal, "processor": spent})
     print(
         f"{what:<12}{1000 * middle:7.0f} ms (90% within {1000 * most:.0f}, worst {1000 * worst:.0f}); goal "
         f"{1000 * goal:.0f} ms: {verdict}; processor time of the studio {1000 * spent:.0f} ms, of the page "
@@ -246,6 +248,7 @@ def measure_andes(browser: Browser, folder: Path) -> None:
             frames = page.evaluate("() => window.frames_")
             slow = sorted(frames)[int(0.95 * len(frames))]
             rate = 1000 / statistics.mean(frames)
+            record("studio", f"Andes, {what}", {"frames a second": rate, "95% of frames within": slow})
             print(f"Andes, {what:<6}{rate:8.0f} frames a second; 95% of frames within {slow:.0f} ms", flush=True)
 
 

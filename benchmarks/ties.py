@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.em_contenders import best_of, mixture, network_of
+from benchmarks.recording import record
 from credo.constraints.constraint_set import RowTie
 from credo.estimation.counting import counting_step
 from credo.estimation.em.driver import run_em
@@ -94,11 +95,11 @@ def measure_topics(corpus: Corpus, topics: int, tokens: int) -> None:
     print(f"\n{topics} topics: an iteration")
     plain = one_iteration(network, prepared)
     with_ties = one_iteration(network, tied.prepared, tied)
-    print_line("credo", plain)
-    print_line(f"credo, {tokens:,} tied", with_ties, plain)
+    print_line(f"{topics} topics", "credo", plain)
+    print_line(f"{topics} topics", f"credo, {tokens:,} tied", with_ties, plain)
     for peer, measure in (("scikit-learn", scikit_learn), ("gensim", gensim)):
         try:
-            print_line(peer, measure(corpus, topics), plain)
+            print_line(f"{topics} topics", peer, measure(corpus, topics), plain)
         except ImportError:
             print(f"  {peer:<24}  is not installed: pip install -e '.[bench]'")
     print_goal(f"with {tokens:,} tied tokens at most {TIED_TOPICS:g}×", TIED_TOPICS, with_ties, plain)
@@ -231,8 +232,8 @@ def measure_network(name: str, rows: int) -> None:
 
     plain = {key: value / run(False) for key, value in best_of(lambda: run(False)).items()}
     tied = {key: value / run(True) for key, value in best_of(lambda: run(True)).items()}
-    print_line("EM", plain)
-    print_line("tied", tied, plain)
+    print_line(name, "EM", plain)
+    print_line(name, "tied", tied, plain)
     print_goal(f"an outer iteration at most {TIED_ALARM:g}× one of EM", TIED_ALARM, tied, plain)
 
 
@@ -284,8 +285,9 @@ def growth_line(rows: int, ties: int, members: int) -> float:
 # Printing -------------------------------------------------------------------------------------------------------------
 
 
-def print_line(label: str, figures: Figures, base: Figures | None = None) -> None:
+def print_line(case: str, label: str, figures: Figures, base: Figures | None = None) -> None:
     """Print times, and their ratio to the base."""
+    record("ties", f"{case}: {label}", dict(figures))
     text = f"  {label:<24}  {1e3 * figures['seconds']:9.2f} ms wall-clock {1e3 * figures['busy']:9.2f} ms processor"
     if base is not None:
         text += "".join(f"  {figures[key] / base[key]:8.2f}×" for key in ("seconds", "busy"))

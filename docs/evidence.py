@@ -32,6 +32,9 @@ class Figures:
     rival: str
 
 
+NOT_RECORDED = Figures("not recorded yet", "")
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A promise, what supports it, and the command that repeats it."""
@@ -159,10 +162,85 @@ def classifier() -> Figures:
     return Figures("; ".join(own), "; ".join(rival))
 
 
+def checks() -> Figures:
+    cases = list(benchmark("checks").values())
+    if not cases:
+        return NOT_RECORDED
+    found = cases[0]
+    return Figures(
+        f"verdict right for {found['right']:.0f} of {found['knowledges']:.0f} random knowledges, "
+        f"{found['contradictory']:.0f} of them contradictory; {found['smallest']:.0f} of {found['conflicts']:.0f} "
+        f"named conflicts are as small as they claim to be; {found['credo']:.1f} s of processor time",
+        f"a linear program (HiGHS), the judge, names no statement; {found['HiGHS']:.1f} s",
+    )
+
+
+def report() -> Figures:
+    found = benchmark("explain").get("andes, cmap")
+    if not found:
+        return NOT_RECORDED
+    return Figures(
+        f"Andes with {found['statements']:,} statements: one page of {found['bytes'] / 1e6:.1f} MB that loads "
+        f"{found['loads']} things from elsewhere; explained and written in {found['explain'] + found['page']:.1f} s of "
+        "processor time",
+        "no other program writes one",
+    )
+
+
+def draws() -> Figures:
+    cases = {title: each for title, each in benchmark("sampling").items() if each["hopsy"]}
+    if not cases:
+        return NOT_RECORDED
+    ratios = [each["credo"] / each["hopsy"] for each in cases.values()]
+    title, first = next(iter(cases.items()))
+    return Figures(
+        f"effective draws a second under statements: {first['credo']:,.0f} ({title}), {min(ratios):.1f} to "
+        f"{max(ratios):.1f} times those of hopsy in {len(ratios)} cases",
+        f"hopsy {first['hopsy']:,.0f}",
+    )
+
+
+def much_data() -> Figures:
+    cases = benchmark("scale")
+    both = {
+        title.removesuffix(", workers"): (cases[title], cases[title.replace("workers", "threads")])
+        for title in cases
+        if title.endswith("workers") and title.replace("workers", "threads") in cases
+    }
+    if not both:
+        return NOT_RECORDED
+    title = max(both, key=lambda each: (each.startswith("em"), both[each][0]["busy"]))
+    workers, threads = both[title]
+    own = (
+        f"an iteration of EM on {title.removeprefix('em, ')} by two workers of a cluster {workers['busy']:.2f} s of "
+        f"processor time, by two threads {threads['busy']:.2f} s: {threads['busy'] / workers['busy']:.0%} efficient"
+    )
+    slow = [each for each in cases if each.endswith("group-by")]
+    ratio = cases[slow[-1]]["busy"] / cases[slow[-1].replace("group-by", "workers")]["busy"] if slow else 0.0
+    return Figures(own, f"counting by Dask's group-by: {ratio:.0f} times credo's processor time" if slow else "")
+
+
+def files() -> Figures:
+    cases = {name: each for name, each in benchmark("read_bif").items() if each.get("apart")}
+    if not cases:
+        return NOT_RECORDED
+    texts = {}
+    for program in ("credo", "pyAgrum", "pgmpy"):
+        own = [each["apart"][program] for each in cases.values()]
+        exact = sum(each["read"] == 0 and each["written"] == 0 for each in own)
+        off, failed = max((each["read"] or 0 for each in own), default=0), sum(each["read"] is None for each in own)
+        times = [each[program] for each in cases.values() if isinstance(each[program], float)]
+        texts[program] = f"{exact} of {len(own)} published networks exact, read and written again"
+        texts[program] += f", others off by up to {off:.0e}" if off else ""
+        texts[program] += f", {failed} not read" if failed else ""
+        texts[program] += f"; {sum(times):.1f} s to read them"
+    return Figures(texts["credo"], "; ".join(f"{name} {texts[name]}" for name in ("pyAgrum", "pgmpy")))
+
+
 def speed() -> Figures:
     cases = [each for title, each in benchmark("learn").items() if title.startswith("From the CSV file")]
     if not cases:
-        return Figures("not recorded yet", "")
+        return NOT_RECORDED
     own = cases[0]["credo_from_csv"]
     rivals = {name: cases[0][f"{name.lower()}_from_csv"] for name in ("pyAgrum", "pgmpy")}
     return Figures(
@@ -181,23 +259,25 @@ ROWS = (
         "experiments/doubt/results/trials.csv", contradictions),
     Row("intervals", "answers have credible intervals", "python -m experiments.calibration",
         "experiments/calibration/results/trials.csv", intervals),
-    Row("checks", "checks the statements against each other and against the data", "pytest tests/checking",
-        "tests/checking"),
-    Row("report", "a report that loads nothing from elsewhere", "pytest tests/report", "tests/report"),
+    Row("checks", "checks the statements against each other and against the data", "make bench JSON=1 ONLY=checks",
+        "bench:checks", checks),
+    Row("report", "a report that loads nothing from elsewhere", "make bench JSON=1 ONLY=explain", "bench:explain",
+        report),
     Row("pictures", "pictures of CPTs, networks, knowledge, history and conflicts", "pytest tests/plot", "tests/plot"),
-    Row("draws", "draws for ArviZ, and how far they can be trusted", "pytest tests/questions/test_draws.py",
-        "tests/questions/test_draws.py"),
+    Row("draws", "draws for ArviZ, and how far they can be trusted", "make bench JSON=1 ONLY=sampling",
+        "bench:sampling", draws),
     Row("missing values", "missing values and hidden variables", "python -m experiments.liao.missing",
         "experiments/liao/results/missing.csv", missing_values),
     Row("noisy families", "noisy families with statements", "python -m experiments.yang",
         "experiments/yang/results/curves.csv", noisy_families, changed=PRIOR_CHANGED),
     Row("tied rows", "tied rows, clusters and topics", "python -m experiments.yao rivals",
         "experiments/yao/results/rivals.csv", ties),
-    Row("much data", "tables larger than memory, or on a cluster, with the same result", "pytest tests/distributed",
-        "tests/distributed"),
+    Row("much data", "tables larger than memory, or on a cluster, with the same result", "make bench JSON=1 ONLY=scale",
+        "bench:scale", much_data),
     Row("classifier", "a classifier that takes knowledge about its features", "python -m experiments.classifier",
         "experiments/classifier/results/trials.csv", classifier),
-    Row("files", "reads and writes the files of other programs, BIF exactly", "pytest tests/io", "tests/io"),
+    Row("files", "reads and writes the files of other programs, BIF exactly", "make bench JSON=1 ONLY=read_bif",
+        "bench:read_bif", files),
     Row("silence", "nothing happens silently", "make fuzz", "tests/fuzz"),
     Row("mistakes", "mistakes are explained in your own words", "pytest tests/knowledge", "tests/knowledge"),
     Row("speed", "a million rows from the CSV file to the learned network", "make bench JSON=1 ONLY=learn",

@@ -18,17 +18,22 @@ EXPERIMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "guo wrong": (("experiments.guo.wrong",), ("--draws", "1", "--networks", "asia")),
     "liao": (("experiments.liao",), ("--draws", "1", "--rows", "200", "--starts", "1")),
     "liao missing": (("experiments.liao.missing",), ("--draws", "1", "--minutes", "1")),
+    "liao starts": (("experiments.liao.starts",), ("--draws", "1", "--rows", "200", "--minutes", "1")),
     "yang": (("experiments.yang",), ("--repeats", "1", "--draws", "1", "--domains", "Iris", "--minutes", "1")),
+    "yang printed": (("experiments.yang.printed",), ("--repeats", "1", "--domains", "Iris", "--minutes", "1")),
     "yao synthetic": (("experiments.yao", "synthetic"), ("--datasets", "1", "--starts", "1", "--minutes", "1")),
+    "yao figure5": (("experiments.yao", "figure5"), ("--draws", "1", "--minutes", "1")),
     "yao clustering": (("experiments.yao", "clustering"), ("--draws", "1", "--starts", "1", "--minutes", "1")),
     "yao rivals": (("experiments.yao", "rivals"), ("--draws", "1", "--minutes", "1")),
     "yao topics": (("experiments.yao", "topics"), ("--draws", "1", "--iterations", "20", "--minutes", "1")),
+    "yao topic_rivals": (("experiments.yao", "topic_rivals"), ("--draws", "1", "--minutes", "1")),
     "prior": (("experiments.prior",), ("--draws", "1", "--networks", "asia")),
     "calibration": (("experiments.calibration",), ("--trials", "1", "--minutes", "1")),
     "doubt": (("experiments.doubt",), ("--networks", "asia", "--minutes", "1")),
     "general": (("experiments.general",), ("--draws", "1", "--network", "asia")),
     "together": (("experiments.together",), ("--draws", "1", "--minutes", "1")),
     "classifier": (("experiments.classifier",), ("--splits", "1", "--table", "Iris", "--learner", "credo")),
+    "classifier coverage": (("experiments.classifier.coverage",), ("--trials", "1", "--minutes", "1")),
 }
 
 

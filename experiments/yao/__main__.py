@@ -1,12 +1,19 @@
-"""`python -m experiments.yao synthetic | clustering | topics | rivals`: section 7.1, 7.2 or 7.3, and other programs."""
+"""`python -m experiments.yao NAME`: section 7.1, 7.2 or 7.3, a second look at them, and other programs."""
 
 from __future__ import annotations
 
 import sys
 
-from experiments.yao import clustering, rivals, synthetic, topics
+from experiments.yao import clustering, figure5, rivals, synthetic, topic_rivals, topics
 
-COMMANDS = {"synthetic": synthetic.main, "clustering": clustering.main, "topics": topics.main, "rivals": rivals.main}
+COMMANDS = {
+    "synthetic": synthetic.main,
+    "figure5": figure5.main,
+    "clustering": clustering.main,
+    "topics": topics.main,
+    "rivals": rivals.main,
+    "topic_rivals": topic_rivals.main,
+}
 
 
 def main() -> None:

@@ -104,21 +104,21 @@ def tables_of_variables(truth: credo.Network, draw: int, x: float) -> Iterator[t
     """Figure 5: `x` variables are tied, with each of the shares."""
     complete, rows = _rows(truth, ROWS, HIDDEN, draw)
     for share in SHARES if x else (0.0,):
-        yield HIDDEN, share, found_ties(complete, rows, _tied(truth, int(x), draw), share, (TIE_SEED, draw))
+        yield HIDDEN, share, found_ties(complete, rows, tied_variables(truth, int(x), draw), share, (TIE_SEED, draw))
 
 
 def tables_of_sizes(truth: credo.Network, draw: int, x: float) -> Iterator[tuple[float, float, TiedTable]]:
     """Figure 6: `x` rows, with each share of hidden values."""
     for hidden in MISSING:
         complete, rows = _rows(truth, int(x), hidden, draw)
-        yield hidden, COVERED, found_ties(complete, rows, _tied(truth, TIED, draw), COVERED, (TIE_SEED, draw))
+        yield hidden, COVERED, found_ties(complete, rows, tied_variables(truth, TIED, draw), COVERED, (TIE_SEED, draw))
 
 
 def tables_of_pairs(
     tie: Callable[..., TiedTable], variables: int | None, truth: credo.Network, draw: int, x: float
 ) -> Iterator[tuple[float, float, TiedTable]]:
     """Not in the paper: a share `x` of the rows are in pairs, each tied in one variable."""
-    names = truth.names if variables is None else _tied(truth, variables, draw)
+    names = truth.names if variables is None else tied_variables(truth, variables, draw)
     yield HIDDEN, x, tie(truth, ROWS, HIDDEN, names, x, DATA_SEED + draw)
 
 
@@ -138,7 +138,7 @@ def _rows(truth: credo.Network, rows: int, hidden: float, draw: int):
     return complete, with_missing_values(complete, hidden, MISSING_SEED + draw)
 
 
-def _tied(truth: credo.Network, count: int, draw: int) -> list[str]:
+def tied_variables(truth: credo.Network, count: int, draw: int) -> list[str]:
     """The constrained variables; a larger number includes those of a smaller one."""
     order = np.random.default_rng([TIE_SEED, draw]).permutation(len(truth))
     return [truth.names[i] for i in order[:count]]

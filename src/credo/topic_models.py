@@ -109,7 +109,7 @@ class Topics:
             From -1 to 1; higher is more coherent.
         """
         occurs = self._occurrences()
-        return np.array([_npmi(occurs[:, self._top(topic, n)]) for topic in range(len(self.word_probabilities))])
+        return np.array([npmi(occurs[:, self._top(topic, n)]) for topic in range(len(self.word_probabilities))])
 
     def together_share(self, n: int = 50) -> Numbers:
         """The largest share of each group of words that is among the most probable words of one topic.
@@ -285,7 +285,7 @@ def _checked_groups(together: object, corpus: Corpus) -> tuple[tuple[str, ...], 
     return tuple(groups)
 
 
-def _npmi(occurs: Any) -> float:
+def npmi(occurs: Any) -> float:
     """The mean over pairs of columns of the normalised pointwise mutual information of a (texts, words) array."""
     texts, words = occurs.shape
     if words < 2:
