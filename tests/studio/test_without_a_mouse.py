@@ -10,9 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from credo.io.network_files import write_network
 from credo.testing import made_up_network
-from tests.studio.harness import Tab, opened_tab, wait_for
+from tests.studio.harness import CONFLICT, Tab, opened_tab, state, wait_for
 from tests.studio.keyboard import Keyboard
-from tests.studio.test_browser import CONFLICT, state
 
 WINDOW = {"viewport": {"width": 1280, "height": 800}}
 IS_INSIDE = """() => {
@@ -69,6 +68,7 @@ def test_learning_with_options_and_cancelling(tab: Tab) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::credo.errors.LossyFormatWarning")
 def test_a_cpt_its_bounds_what_statements_did_and_the_report(learned_tab: Tab) -> None:
     page, keys = learned_tab.page, Keyboard(learned_tab.page)
     keys.panel("Look")
@@ -85,6 +85,7 @@ def test_a_cpt_its_bounds_what_statements_did_and_the_report(learned_tab: Tab) -
     with page.expect_download() as download:
         keys.press("Enter")
     assert download.value.suggested_filename == "learned.xdsl"
+    assert Path(download.value.path()).read_bytes().startswith(b"<?xml")
     keys.choose(page.get_by_label("The probabilities of"), "disease")
     # One press of the Tab key leads into the CPT, the arrow keys go through it, and the next press out of it.
     keys.press("Tab")
