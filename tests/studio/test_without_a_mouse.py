@@ -68,7 +68,6 @@ def test_learning_with_options_and_cancelling(tab: Tab) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::credo.errors.LossyFormatWarning")
 def test_a_cpt_its_bounds_what_statements_did_and_the_report(learned_tab: Tab) -> None:
     page, keys = learned_tab.page, Keyboard(learned_tab.page)
     keys.panel("Look")
@@ -86,6 +85,7 @@ def test_a_cpt_its_bounds_what_statements_did_and_the_report(learned_tab: Tab) -
         keys.press("Enter")
     assert download.value.suggested_filename == "learned.xdsl"
     assert Path(download.value.path()).read_bytes().startswith(b"<?xml")
+    expect(page.get_by_text("learned.xdsl: XDSL has parents before children")).to_be_visible()
     keys.choose(page.get_by_label("The probabilities of"), "disease")
     # One press of the Tab key leads into the CPT, the arrow keys go through it, and the next press out of it.
     keys.press("Tab")
