@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 class Fit(FitResult):
     """A learned network, how it was found, and what it can be asked. Printing it gives a summary.
 
-    `fit` returns it; its attributes are those of `FitResult`. Pictures are functions of it: `credo.plot.cpt(fit, "lung")`, `credo.plot.network(fit)`,
-    `credo.plot.knowledge(fit)`, `credo.plot.history(fit)`.
+    `fit` returns it; its attributes are those of `FitResult`. Pictures are functions of it:
+    `credo.plot.cpt(fit, "lung")`, `credo.plot.network(fit)`, `credo.plot.knowledge(fit)`, `credo.plot.history(fit)`.
     """
 
     __slots__ = ()

@@ -18,7 +18,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from credo.errors import NetworkError, readable_count, suggestion
+from credo.errors import NetworkError, counted, readable_count, suggestion
 from credo.io.assembly import assemble, check_implied, mistake_in_family, structure_of
 from credo.io.cut_properties import cut_properties, property_of, variable_with
 from credo.io.files import read_text, replacing
@@ -299,7 +299,8 @@ def _entry_values(scanner: Scanner, child: str, entry: _Entry, count: int) -> li
     if len(numbers) != count:
         place = f"Configuration ({entry.labels.strip()})" if entry.labels.strip() else "The entry"
         scanner.fail(
-            f"{place} of {child} has {len(numbers)} numbers; it needs {readable_count(count)}.", entry.position
+            f"{place} of {child} has {counted(len(numbers), 'number')}; it needs {readable_count(count)}.",
+            entry.position,
         )
     return numbers
 

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from credo.errors import FormatError, NetworkError, readable_count
+from credo.errors import FormatError, NetworkError, counted, readable_count
 from credo.io.assembly import assemble
 from credo.io.cut_properties import beside, read_beside, write_beside
 from credo.io.files import read_text, replacing, warn_of_loss
@@ -41,7 +41,10 @@ def parse_uai(text: str, path: str | None = None) -> Network:
     if 0 in sizes:
         scanner.fail(f"Variable x{sizes.index(0)} has no states.")
     if (functions := _whole(scanner, "the number of functions")) != len(sizes):
-        scanner.fail(f"{functions} functions for {len(sizes)} variables: a Bayesian network has one for each.")
+        scanner.fail(
+            f"{counted(functions, 'function')} for {counted(len(sizes), 'variable')}: a Bayesian network has one for "
+            "each."
+        )
     scopes: list[list[int]] = []
     children: set[int] = set()
     for _ in range(functions):

@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credo.errors import NetworkError, UnknownVariableError, first_duplicate, listing, suggestion
+from credo.errors import NetworkError, UnknownVariableError, counted, first_duplicate, listing, suggestion
 from credo.model.cut_points import CutPoints
 from credo.model.noisy import SUM_TOLERANCE, NoisyForm
 from credo.model.state_texts import is_number
@@ -143,7 +143,7 @@ def checked_cpt(
     sums = distributions.sum(axis=1)
     off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
     if off.size:
-        more = f" ({off.size - 1} more distributions of this CPT are off too)" if off.size > 1 else ""
+        more = f", nor do {counted(off.size - 1, 'more distribution')} of this CPT" if off.size > 1 else ""
         raise NetworkError(f"{describe(int(off[0]))} sums to {sums[off[0]]:.9g}, not to 1{more}.")
     cpt.setflags(write=False)
     return cpt

@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from credo.errors import counted
 from credo.estimation.methods import METHODS
 from credo.explain.contradictions import CONTRADICTED
 from credo.explain.number_texts import belief_digits, interval_digits, probability_digits
@@ -216,7 +217,7 @@ def _cpts(fit: FitResult, name: str) -> list[RenderableType]:
     if name not in expansion.effects:
         return [_cpt(fit, fit.network, name)]
     form = fit.network.forms[name]
-    title = Text(f"{name} is {form.kind} of {len(form.causes)} independent causes:", style="bold")
+    title = Text(f"{name} is {form.kind} of {counted(len(form.causes), 'independent cause')}:", style="bold")
     return [title, *(_cpt(fit, expansion.network, effect) for effect in expansion.effects[name])]
 
 
@@ -241,7 +242,7 @@ def _cpt(fit: FitResult, network: Network, name: str) -> RenderableType:
     for index, texts in enumerate(shown):
         table.add_row(*(Text(state) for state in network.configuration(name, index).values()), *map(Text, texts))
     if len(probabilities) > FEW_CONFIGURATIONS:
-        table.caption = f"{len(probabilities) - FEW_CONFIGURATIONS:,} more configurations"
+        table.caption = counted(len(probabilities) - FEW_CONFIGURATIONS, "more configuration")
     return table
 
 
