@@ -60,6 +60,25 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+@pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md")), ids=lambda p: p.name)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    """Those of the repository, and those of the package, which may be named from any of its folders."""
+    package = [f"/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "src").rglob("*.py")]
+    for path in re.findall(r"`((?:[\w.-]+/)+[\w.-]+\.(?:py|md|credo|toml|txt))`", page.read_text(encoding="utf-8")):
+        if page.name == "CHANGELOG.md" or path.startswith("pgmpy/"):  # what was there, and another library's
+            continue
+        found = (ROOT / path).exists() or any(name.endswith(f"/{path}") for name in package)
+        assert found, f"{page.name} names {path}"
+
+
+def test_tests_share_helpers_not_each_other() -> None:
+    for path in (ROOT / "tests").rglob("*.py"):
+        found = re.findall(
+            r"^from (tests\.(?:\w+\.)*test_\w+|benchmarks\S*) import", path.read_text(encoding="utf-8"), re.M
+        )
+        assert not found or path.name.startswith("test_benchmark"), f"{path.relative_to(ROOT)} imports {found}"
+
+
 def test_every_method_and_every_status_is_documented() -> None:
     from credo.errors import Status
     from credo.estimation.methods import METHODS

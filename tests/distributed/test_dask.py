@@ -19,8 +19,8 @@ import credo
 from credo.distributed.dask_executor import cluster
 from credo.estimation.em import driver
 from tests.distributed.faults import harmless, kill_always, kill_once, take_memory, wait_for
-from tests.distributed.test_partitioned_fit import COMPLETE, KNOWLEDGE, MISSING, NETWORK, files, stop_after
 from tests.helpers.command_line import run
+from tests.helpers.partitioned import COMPLETE, KNOWLEDGE, MISSING, NETWORK, files, stop_after
 
 distributed = pytest.importorskip("distributed")
 SHORT = credo.EMOptions(starts=1, max_iterations=10)

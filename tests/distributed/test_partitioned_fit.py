@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +15,15 @@ import credo
 from credo.distributed.executor import LocalExecutor
 from credo.distributed.spilling import Spilled
 from credo.estimation.em import driver
-from credo.estimation.em.checkpoint import Checkpoint
 from credo.io.partitions import partitioned_at
 from credo.sampling.region import seeded
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.draw_parts import PartDraws, figures_of
 from credo.statistics.partitioned_rows import Reading, read_partitions
 from credo.testing import made_up_network, with_missing_values
+from tests.helpers.partitioned import COMPLETE, KNOWLEDGE, MISSING, NETWORK, TRUE, files, stop_after
 
-TRUE = made_up_network(6, (2, 3), (0.2, 0.8), seed=3, name="parts")
-NETWORK = TRUE.without_cpts()
-COMPLETE = TRUE.sample(600, 1)
-MISSING = with_missing_values(COMPLETE, 0.3, 2)
-KNOWLEDGE = "P(v0=state0) >= 0.05\nP(v1=state0) <= 0.5"
 QUICK = credo.EMOptions(starts=2, max_iterations=200)
-
-
-def files(folder: Path, frame: pl.DataFrame, count: int = 3) -> str:
-    cuts = [len(frame) * i // count for i in range(count + 1)]
-    for number in range(count):
-        frame[cuts[number] : cuts[number + 1]].write_parquet(folder / f"part-{number}.parquet")
-    return str(folder / "*.parquet")
 
 
 def largest_difference(one: credo.Fit, two: credo.Fit) -> float:
@@ -177,21 +164,6 @@ def test_a_memory_limit_is_kept(tmp_path: Path) -> None:
     added(2**33)  # compiling takes more memory than what is measured, where nothing is compiled yet
     assert added(2**33) > 60_000_000  # otherwise the limit below would show nothing
     assert added(60_000_000) < 60_000_000
-
-
-def stop_after(saves: int) -> Callable[..., None]:
-    """Saves a checkpoint that often, and is then interrupted."""
-    save, done = driver._save, 0
-
-    def saving(checkpoint: Checkpoint, *arguments: Any) -> None:
-        nonlocal done
-        checkpoint.due = 0.0
-        save(checkpoint, *arguments)
-        done += 1
-        if done == saves:
-            raise KeyboardInterrupt
-
-    return saving
 
 
 def test_a_checkpoint_continues_and_knows_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

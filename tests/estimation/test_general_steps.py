@@ -12,8 +12,7 @@ from credo.explain.explanation import Effect
 from credo.explain.violations import ONLY_CHECKED
 from credo.testing import random_network, with_missing_values
 from tests.helpers.amounts import seeds
-from tests.helpers.general import best_by_slsqp, joint_of, random_general, text_of, value_of
-from tests.statistics.test_general_statements import random_case
+from tests.helpers.general import best_by_slsqp, joint_of, random_case, random_general, text_of, value_of
 
 PAIR = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]})
 ROWS = pl.DataFrame({"a": ["n"] * 60 + ["y"] * 40, "b": ["n"] * 50 + ["y"] * 10 + ["n"] * 10 + ["y"] * 30})

@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 import pytest
 
 import credo
-from credo.model.network import Network
-
-FOUR = Network({"a": ("n", "y"), "b": ("n", "y"), "c": ("n", "y")}, parents={"c": ["a", "b"]})
-COUNTS = {("n", "n"): (2, 8), ("n", "y"): (8, 2), ("y", "n"): (8, 2), ("y", "y"): (2, 8)}
-SYNERGY = "P(c=y | a=n, b=n) * P(c=y | a=y, b=y) <= P(c=y | a=n, b=y) * P(c=y | a=y, b=n)"
-
-
-def frame(counts: dict[tuple[str, str], tuple[int, int]]) -> pl.DataFrame:
-    rows = [
-        (a, b, c) for (a, b), numbers in counts.items() for c, n in zip("ny", numbers, strict=True) for _ in range(n)
-    ]
-    return pl.DataFrame(rows, schema=["a", "b", "c"], orient="row")
+from tests.helpers.product_cases import COUNTS, FOUR, SYNERGY, frame
 
 
 def test_qmapc_satisfies_products_that_its_mean_violates() -> None:

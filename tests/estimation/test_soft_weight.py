@@ -10,7 +10,7 @@ import credo
 from credo.estimation.methods import METHODS
 from credo.estimation.soft_weight import DEFAULT_WEIGHT, best_weight
 from credo.model.network import Network
-from tests.estimation.test_product_statements import COUNTS, FOUR, SYNERGY, frame
+from tests.helpers.product_cases import COUNTS, FOUR, SYNERGY, frame
 
 NET = Network({"a": ("n", "y"), "b": ("n", "y")}, parents={"b": ["a"]})
 SOFT = "P(b=y | a=y) >= 0.8 with confidence 0.9"

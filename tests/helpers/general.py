@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+import credo
 from credo.model.network import Network
+from credo.testing import random_network
 from credo.types import Numbers
 
 Term = tuple[float, dict[str, int], dict[str, int]]  # coefficient, events, conditions: states by position
@@ -122,3 +124,34 @@ def best_by_slsqp(
         if missed < 1e-7 and (best is None or found.fun < best[0]):
             best = float(found.fun), found.x
     return best
+
+
+def random_case(seed: int) -> tuple[np.random.Generator, Network]:
+    """A network of two to five variables, and the generator for what is stated about it."""
+    rng = np.random.default_rng(seed)
+    names = list("abcde")[: int(rng.integers(2, 6))]
+    sizes = {name: int(rng.integers(2, 4)) for name in names}
+    parents = {name: [other for other in names[:k] if rng.random() < 0.5] for k, name in enumerate(names)}
+    return rng, random_network(sizes, parents, seed)
+
+
+# A network of three variables, all of whose distributions statements limit, so that chains keep their draws.
+ABC = random_network({"a": 2, "b": 3, "c": 2}, {"b": ("a",), "c": ("a", "b")}, seed=3)
+EVERYTHING = "P(a=s1) >= 1e-5\nP(b=s1 | each a) >= 1e-5\nP(c=s1 | each a, each b) >= 1e-5"
+
+
+def draws_of(fit: credo.Fit) -> np.ndarray:
+    """All draws, (draws, parameters), in the order of the layout."""
+    found = fit.posterior
+    assert found is not None
+    flat = found.draws.reshape(-1, found.draws.shape[-1])  # type: ignore[attr-defined]
+    whole = np.full((len(flat), found.sampled.layout.size), np.nan)  # type: ignore[attr-defined]
+    whole[:, found.sampled.parameters()[: flat.shape[1]]] = flat  # type: ignore[attr-defined]
+    return whole
+
+
+def joints_of(fit: credo.Fit) -> np.ndarray:
+    """P(a, b, c) in every draw of a fit of `ABC`, (draws, a, b, c)."""
+    draws, layout = draws_of(fit), fit.posterior.sampled.layout  # type: ignore[union-attr]
+    parts = [draws[:, layout.slice_of(name)].reshape(-1, *ABC.shape(name)) for name in "abc"]
+    return np.einsum("da,dab,dabc->dabc", *parts)

@@ -7,11 +7,9 @@ import polars as pl
 import pytest
 
 import credo
-from credo.testing import random_network
-from tests.sampling.test_general_updates import EVERYTHING, draws_of, joints_of
+from tests.helpers.general import ABC, EVERYTHING, draws_of, joints_of
 
-NETWORK = random_network({"a": 2, "b": 3, "c": 2}, {"b": ("a",), "c": ("a", "b")}, seed=3)
-BARE = NETWORK.without_cpts()
+BARE = ABC.without_cpts()
 HARD = "P(c=s1) <= 0.6"
 DOUBTED = (
     "P(a=s1 | c=s1) >= 0.8",
@@ -27,7 +25,7 @@ DOUBTED = (
 def test_draws_are_those_that_weights_leave(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if compiled:
         monkeypatch.setattr("credo.sampling.vectorised.general_updates.MOST_MOVES", 0)
-    rows = NETWORK.sample(25, seed=1)
+    rows = ABC.sample(25, seed=1)
     many = credo.PosteriorOptions(chains=16, draws=5000, max_draws=5000)
     free = credo.fit(BARE, rows, f"{EVERYTHING}\n{HARD}", method="posterior", posterior=many)
     joint, draws = joints_of(free), draws_of(free)
@@ -65,7 +63,7 @@ def test_they_are_weighed_and_the_others_hold(compiled: bool, monkeypatch: pytes
         monkeypatch.setattr("credo.sampling.vectorised.general_updates.MOST_MOVES", 0)
     few = credo.PosteriorOptions(chains=4, draws=150, warmup=60, max_draws=150)
     text = f"{HARD}\nexpert x: P(c=s1) >= 0.95\nexpert y: P(a=s1 | c=s1) >= 0.1\nexpert y: P(b=s1 | a=s1) <= 0.9"
-    fit = credo.fit(BARE, NETWORK.sample(40, seed=1), text, posterior=few)
+    fit = credo.fit(BARE, ABC.sample(40, seed=1), text, posterior=few)
     found = {each["statement"]: each["probability"] for each in fit.statements().to_dicts()}
     assert found["P(c=s1) >= 0.95"] == 0.0  # contradicts what must hold
     assert found["P(a=s1 | c=s1) >= 0.1"] > 0.9

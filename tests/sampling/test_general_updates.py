@@ -12,31 +12,13 @@ import credo
 from credo.errors import CredoError, Status
 from credo.sampling.vectorised.general_updates import general_sweeps
 from credo.statistics.inference.clique_tree import SEND, clique_tree
-from credo.testing import random_network, with_missing_values
+from credo.testing import with_missing_values
 from tests.helpers.amounts import seeds
-from tests.helpers.general import joint_of, probability
+from tests.helpers.general import ABC, EVERYTHING, draws_of, joint_of, joints_of, probability
 
-NETWORK = random_network({"a": 2, "b": 3, "c": 2}, {"b": ("a",), "c": ("a", "b")}, seed=3)
-BARE = NETWORK.without_cpts()
+BARE = ABC.without_cpts()
 # Statements that bind nothing, so that draws of all parameters are kept.
-EVERYTHING = "P(a=s1) >= 1e-5\nP(b=s1 | each a) >= 1e-5\nP(c=s1 | each a, each b) >= 1e-5"
 FEW = credo.PosteriorOptions(chains=4, draws=150, warmup=60, max_draws=150)
-
-
-def draws_of(fit: credo.Fit) -> np.ndarray:
-    """All draws, (draws, parameters), in the order of the layout."""
-    found = fit.posterior
-    assert found is not None
-    flat = found.draws.reshape(-1, found.draws.shape[-1])  # type: ignore[attr-defined]
-    whole = np.full((len(flat), found.sampled.layout.size), np.nan)  # type: ignore[attr-defined]
-    whole[:, found.sampled.parameters()[: flat.shape[1]]] = flat  # type: ignore[attr-defined]
-    return whole
-
-
-def joints_of(fit: credo.Fit) -> np.ndarray:
-    draws, layout = draws_of(fit), fit.posterior.sampled.layout  # type: ignore[union-attr]
-    parts = [draws[:, layout.slice_of(name)].reshape(-1, *NETWORK.shape(name)) for name in "abc"]
-    return np.einsum("da,dab,dabc->dabc", *parts)
 
 
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -46,7 +28,7 @@ def test_every_draw_satisfies_the_statements_and_so_do_the_cpts(
     if compiled:
         monkeypatch.setattr("credo.sampling.vectorised.general_updates.MOST_MOVES", 0)
     text = "P(c=s1) <= 0.55\nP(a=s1 | c=s1) >= 0.8\nP(b=s1) <= P(c=s1)\na raises b"
-    fit = credo.fit(BARE, NETWORK.sample(25, seed=1), text, method="posterior", posterior=FEW)
+    fit = credo.fit(BARE, ABC.sample(25, seed=1), text, method="posterior", posterior=FEW)
     joint = joints_of(fit)
     c = joint[..., 1].sum(axis=(1, 2))
     assert c.max() <= 0.55 + 1e-9
@@ -60,7 +42,7 @@ def test_every_draw_satisfies_the_statements_and_so_do_the_cpts(
 
 @pytest.mark.slow
 def test_an_equality_holds_within_its_width_and_exactly_in_the_cpts() -> None:
-    fit = credo.fit(BARE, NETWORK.sample(25, seed=1), "P(c=s1) = 0.5", method="posterior", posterior=FEW)
+    fit = credo.fit(BARE, ABC.sample(25, seed=1), "P(c=s1) = 0.5", method="posterior", posterior=FEW)
     np.testing.assert_allclose(joints_of(fit)[..., 1].sum(axis=(1, 2)), 0.5, atol=0.002 + 1e-9)
     found = probability(BARE, joint_of(BARE, fit.network.cpts), {"c": 1}, {})
     assert found == pytest.approx(0.5, abs=1e-8)
@@ -79,7 +61,7 @@ def test_plain_draws_stay_where_statements_about_several_probabilities_hold(
         return asked[-1]
 
     monkeypatch.setattr("credo.sampling.posterior.general_sweeps", watched)
-    fit = credo.fit(BARE, NETWORK.sample(25, seed=1), text, method="posterior", posterior=FEW)
+    fit = credo.fit(BARE, ABC.sample(25, seed=1), text, method="posterior", posterior=FEW)
     assert asked[0] is not None  # no compiled code
     joint = joints_of(fit)
     if text.startswith("P(a"):
@@ -94,7 +76,7 @@ def test_plain_draws_stay_where_statements_about_several_probabilities_hold(
 def test_missing_values_are_drawn_with_them(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if compiled:
         monkeypatch.setattr("credo.sampling.vectorised.general_updates.MOST_MOVES", 0)
-    rows = with_missing_values(NETWORK.sample(40, seed=2), 0.15, seed=1)
+    rows = with_missing_values(ABC.sample(40, seed=2), 0.15, seed=1)
     fit = credo.fit(BARE, rows, "P(c=s1) <= 0.5", method="posterior", posterior=FEW, em=credo.EMOptions(starts=1))
     assert joints_of(fit)[..., 1].sum(axis=(1, 2)).max() <= 0.5 + 1e-9
     assert not len(fit.violations())
@@ -106,7 +88,7 @@ def test_missing_values_are_drawn_with_them(compiled: bool, monkeypatch: pytest.
 def test_they_are_what_rejection_leaves(case: int, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if compiled:
         monkeypatch.setattr("credo.sampling.vectorised.general_updates.MOST_MOVES", 0)
-    rows = NETWORK.sample(25, seed=1)
+    rows = ABC.sample(25, seed=1)
     many = credo.PosteriorOptions(chains=16, draws=4000, max_draws=4000)
     free = credo.fit(BARE, rows, EVERYTHING, method="posterior", posterior=many)
     joint, draws = joints_of(free), draws_of(free)
@@ -139,7 +121,7 @@ def test_they_are_what_rejection_leaves(case: int, compiled: bool, monkeypatch: 
 def test_with_missing_values_they_are_what_rejection_leaves(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if compiled:
         monkeypatch.setattr("credo.sampling.vectorised.general_updates.MOST_MOVES", 0)
-    rows = with_missing_values(NETWORK.sample(40, seed=2), 0.2, seed=1)
+    rows = with_missing_values(ABC.sample(40, seed=2), 0.2, seed=1)
     options = {"method": "posterior", "em": credo.EMOptions(starts=1)}
     many = credo.PosteriorOptions(chains=16, draws=2000, max_draws=2000)
     free = credo.fit(BARE, rows, EVERYTHING, posterior=many, **options)

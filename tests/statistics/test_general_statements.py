@@ -7,19 +7,10 @@ import pytest
 
 from credo.constraints.lower import lower
 from credo.knowledge import Knowledge
-from credo.model.network import Network
 from credo.statistics.general_statements import GeneralStatements, relevant_families
 from credo.testing import random_network
 from tests.helpers.amounts import seeds
-from tests.helpers.general import joint_of, random_general, text_of, value_of
-
-
-def random_case(seed: int) -> tuple[np.random.Generator, Network]:
-    rng = np.random.default_rng(seed)
-    names = list("abcde")[: int(rng.integers(2, 6))]
-    sizes = {name: int(rng.integers(2, 4)) for name in names}
-    parents = {name: [other for other in names[:k] if rng.random() < 0.5] for k, name in enumerate(names)}
-    return rng, random_network(sizes, parents, seed)
+from tests.helpers.general import joint_of, random_case, random_general, text_of, value_of
 
 
 @pytest.mark.parametrize("seed", seeds(12, 400))

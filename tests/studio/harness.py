@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from starlette.testclient import TestClient
 
 import credo
@@ -68,6 +69,12 @@ class Studio:
                 "updates": [{"clientID": "a tab", "changes": changes}],
             },
         )
+
+
+def run_apart(coroutine: Any) -> Any:
+    """Run a coroutine in a loop of its own, in a thread of its own: Playwright's may be running in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 def wait_for(condition: Any) -> Any:
@@ -240,3 +247,22 @@ def new_page(context: BrowserContext) -> tuple[Page, list[str]]:
     page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))
     return page, complaints
+
+
+TABLET = {"viewport": {"width": 820, "height": 1180}}
+
+CONFLICT = "P(disease=1 | age=young, smoker=no, pressure=normal) is at least 30%"
+
+
+def state(page: Page, variable: str, label: str) -> Locator:
+    """The button of a state in the network."""
+    return page.get_by_role("group", name=f"Variable {variable}", exact=True).get_by_role(
+        "button", name=re.compile(rf"^{re.escape(label)}\b.*; {re.escape(variable)}$")
+    )
+
+
+def write(page: Page, text: str) -> None:
+    """Write at the end of the text."""
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text(text)

@@ -13,29 +13,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from credo.shipped import example
 from tests.helpers.chromium import DESKTOP
-from tests.studio.harness import Tab, new_page, opened_tab, wait_for
+from tests.studio.harness import CONFLICT, TABLET, Tab, new_page, opened_tab, state, wait_for, write
 
-TABLET = {"viewport": {"width": 820, "height": 1180}}
 DARK = {"color_scheme": "dark"}
-CONFLICT = "P(disease=1 | age=young, smoker=no, pressure=normal) is at least 30%"
-
-
-def state(page: Page, variable: str, label: str) -> Locator:
-    """The button of a state in the network."""
-    return page.get_by_role("group", name=f"Variable {variable}", exact=True).get_by_role(
-        "button", name=re.compile(rf"^{re.escape(label)}\b.*; {re.escape(variable)}$")
-    )
-
-
-def write(page: Page, text: str) -> None:
-    """Write at the end of the text."""
-    page.locator(".cm-content").click()
-    page.keyboard.press("Control+End")
-    page.keyboard.insert_text(text)
 
 
 def text_of(page: Page) -> str:
@@ -288,7 +272,8 @@ def test_two_tabs_share_the_text_and_a_reload_loses_nothing(tab: Tab) -> None:
     first.locator(".cm-content").press("Control+End")
     expect(first.locator(".cm-content")).to_contain_text("# from the second")
     expect(first.get_by_text("changed, kept as a draft")).to_be_visible()
-    assert tab.complaints == complaints == []
+    # A tab that was behind is told so (409), moves its change over the newer ones, and sends it again.
+    assert [each for each in (*tab.complaints, *complaints) if "409" not in each] == []
 
 
 @pytest.mark.slow

@@ -9,8 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.helpers.chromium import TIMEOUT
-from tests.studio.harness import new_page, served, wait_for
-from tests.studio.test_browser import write
+from tests.studio.harness import new_page, served, wait_for, write
 
 SEEN = """(isHidden) => {
   Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true });

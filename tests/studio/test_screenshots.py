@@ -16,8 +16,7 @@ from playwright.sync_api import Browser, expect
 import credo
 from credo.io.network_files import write_network
 from credo.testing import andes_like_network
-from tests.studio.harness import opened_tab
-from tests.studio.test_browser import CONFLICT, TABLET, state, write
+from tests.studio.harness import CONFLICT, TABLET, opened_tab, state, write
 
 ROOT = Path(__file__).resolve().parents[2]
 ANDES = ROOT.parent / "shared" / "networks" / "andes.bif"

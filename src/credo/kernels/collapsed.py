@@ -21,10 +21,12 @@ from credo.kernels.compiler import compiled
 from credo.kernels.polytope_moves import SMALLEST, uniform
 from credo.kernels.range_classes import class_part, set_class_logs, shared_term
 from credo.kernels.sampler_arrays import BORROWING, ChainState, DistributionArrays, Given, Ranges
-from credo.kernels.slices import MOST_TRIALS, first_ends, is_last, next_ends, next_trial
 
 WIDTH = 1.5  # of a first stretch, in log-odds
 FARTHEST = 300.0
+MOST_STEPS_OUT = 20
+MOST_SHRINKS = 100
+MOST_TRIALS = MOST_STEPS_OUT + MOST_SHRINKS
 WEIGHT_SLICES = 2  # of two components each, in a sweep; given z, all of them are drawn afterwards
 MANY, FEW = 20, 5  # distributions, from which m and π are drawn in every sweep, and up to which in every fourth
 
@@ -335,3 +337,40 @@ def update_components(
             for g in range(len(room.chances)):
                 room.chances[g] = state.weights[arrays.families[d], g]
             state.component[d] = drawn_component(room.chances, generator)
+
+
+# Slices of one number: steps out, then in [Neal, 2003, figures 3 and 5], as a state that a loop carries on ------------
+
+
+@compiled(**BORROWING)
+def first_ends(now: float, width: float, generator: Any) -> Any:
+    """The ends of a stretch around a number, and how many steps out may be made on either side."""
+    left = now - width * uniform(generator)
+    steps = int(MOST_STEPS_OUT * uniform(generator))
+    return left, left + width, steps, MOST_STEPS_OUT - 1 - steps
+
+
+@compiled(**BORROWING)
+def next_trial(ends: Any, generator: Any) -> float:
+    """Out to the left while there are steps, then out to the right, then a number between."""
+    left, right, steps_left, steps_right = ends
+    if steps_left > 0:
+        return left
+    return right if steps_right > 0 else left + uniform(generator) * (right - left)
+
+
+@compiled(**BORROWING)
+def is_last(ends: Any) -> bool:
+    """Whether a trial that is inside is the draw."""
+    return ends[2] == 0 and ends[3] == 0
+
+
+@compiled(**BORROWING)
+def next_ends(ends: Any, now: float, width: float, tried: float, inside: bool) -> Any:
+    """The ends after a trial."""
+    left, right, steps_left, steps_right = ends
+    if steps_left > 0:
+        return (left - width, right, steps_left - 1, steps_right) if inside else (left, right, 0, steps_right)
+    if steps_right > 0:
+        return (left, right + width, 0, steps_right - 1) if inside else (left, right, 0, 0)
+    return (tried, right, 0, 0) if tried < now else (left, tried, 0, 0)

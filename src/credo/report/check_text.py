@@ -10,9 +10,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from credo.errors import counted
 from credo.explain.plausibility import Plausibility, ProbabilityEstimate, Verdict, bayes_factor_error
 from credo.explain.statement_references import StatementReference, capitalised, places_of
-from credo.explain.summary import counted, what_is_contradicted
+from credo.explain.summary import what_is_contradicted
 from credo.results.check_results import CheckResult, Conflict, StatementCheck
 from credo.terminal import console
 

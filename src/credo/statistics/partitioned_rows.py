@@ -25,8 +25,7 @@ from credo.io.row_sample import MOST_ROWS, RowSample, with_rows
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.statistics.counts import Counts, count, empty, merge
-from credo.statistics.inference.expected_counts import PreparedRows, prepare
-from credo.statistics.inference.observed import cells_of_counts, rows_with_cell
+from credo.statistics.inference.expected_counts import PreparedRows, cells_of_counts, prepare, rows_with_cell
 from credo.statistics.inference.parts import Evaluations, PreparedParts, RowInPart, evaluations_of
 from credo.types import Indices, Numbers
 

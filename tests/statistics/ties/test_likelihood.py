@@ -14,40 +14,7 @@ from credo.statistics.inference.expected_counts import expected_cells
 from credo.statistics.ties.factors import TieError
 from credo.statistics.ties.likelihood import TiedData, tie_rows
 from tests.helpers.enumeration import random_network, random_rows
-from tests.helpers.tied_likelihood import constrained, log_joint
-
-
-def a_case(
-    generator: np.random.Generator, rows: int = 4, several: bool = False
-) -> tuple[Network, np.ndarray, list[RowTie]]:
-    """A network, incomplete rows, and ties that these rows can satisfy: at most one a row, or several."""
-    network = random_network(generator, most=4)
-    codes = random_rows(generator, network, rows, 0.5)
-    ties: list[RowTie] = []
-    free = list(range(1, rows + 1))
-    for _ in range(3 if several else 2):
-        name = network.names[generator.integers(len(network))]
-        chosen = generator.permutation(free)[: generator.integers(2, 4)]
-        if len(chosen) < 2:
-            break
-        differ = len(network.states(name)) > 1 and generator.random() < 0.3
-        chosen = sorted(chosen[:2] if differ else chosen)
-        if any(name in tie.variables and len(set(tie.rows) & set(chosen)) for tie in ties):
-            continue
-        codes[np.array(chosen) - 1, network.names.index(name)] = -1
-        ties.append(RowTie((name,), None, tuple(int(row) for row in chosen), 0, differ))
-        if not several:
-            free = [row for row in free if row not in chosen]
-    return network, codes, ties
-
-
-def tied(network: Network, codes: np.ndarray, ties: list[RowTie], **options: TieReading) -> TiedData:
-    return tie_rows(layout_for_counts(network), ties, Dataset(network.names, codes), **options)
-
-
-def evaluate(network: Network, rows: TiedData):
-    theta = rows.prepared.layout.pack(network.cpts)
-    return rows.expected(theta, rows.start())
+from tests.helpers.tied_likelihood import a_case, constrained, evaluate, log_joint, tied
 
 
 @pytest.mark.parametrize("seed", range(300))

@@ -12,8 +12,7 @@ from credo.statistics.counts import layout_for_counts
 from credo.statistics.ties import loop_correction
 from credo.statistics.ties.factors import factors_of, joined
 from credo.statistics.ties.likelihood import TiedData
-from tests.helpers.tied_likelihood import constrained
-from tests.statistics.ties.test_likelihood import a_case, evaluate, tied
+from tests.helpers.tied_likelihood import a_case, constrained, evaluate, tied
 
 
 def cycles(seed: int) -> tuple[Network, np.ndarray, list[RowTie], TiedData] | None:

@@ -14,8 +14,7 @@ from credo.estimation.solvers.certificate import VIOLATION_LIMIT, Certificate, c
 from credo.estimation.solvers.clarabel import solve_with_clarabel
 from credo.estimation.solvers.interior_point import solve_tasks
 from credo.estimation.solvers.max_entropy import most_entropic, without_weight
-from credo.estimation.solvers.merged_tasks import merged_tasks
-from credo.estimation.solvers.tasks import Point, Task, normalised
+from credo.estimation.solvers.tasks import Point, Task, merged_tasks, normalised
 from credo.kernels.closed_forms import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_CONSTRAINTS, SUMS_AGAINST_SUMS
 from credo.types import Indices, Numbers
 

@@ -9,8 +9,7 @@ import numpy as np
 from credo.constraints.blocks import Block, apart, stacked, starts_of
 from credo.constraints.constraint_set import LinearConstraints
 from credo.estimation.solvers.active_constraints import solve_in_rounds
-from credo.estimation.solvers.merged_tasks import merged_tasks
-from credo.estimation.solvers.tasks import Task
+from credo.estimation.solvers.tasks import Task, merged_tasks
 from credo.types import Flags, Indices, Numbers
 
 NONE: Indices = np.empty(0, dtype=np.int64)

@@ -21,7 +21,6 @@ from credo.model.layout import Layout, Sensor
 from credo.statistics.counts import Counts, count
 from credo.statistics.inference.components import Groups, group_rows
 from credo.statistics.inference.elimination import MOST_CELLS, Plans, cut_pieces, execute, make_plans
-from credo.statistics.inference.observed import cells_of_counts, rows_with_cell
 from credo.statistics.inference.parts import PreparedParts
 from credo.statistics.inference.plain import Terms, can_enumerate
 from credo.types import Codes, Flags, Indices, Numbers
@@ -184,3 +183,33 @@ def _impossible_family(prepared: Prepared, theta: Numbers) -> ImpossibleRowError
         values = [f"{variable.name}={variable.states[state]}" for variable, state in variables]
         found.append((int(np.argmax(matches)) + 1, values))
     return ImpossibleRowError(*min(found))
+
+
+def cells_of_counts(layout: Layout, observed: Counts) -> tuple[Indices, Numbers]:
+    """The cells that were counted, and their counts."""
+    cells, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    for name in layout.network.names:
+        start = layout.slice_of(name).start
+        if name in observed.layout.offsets:
+            table = observed.of(name).ravel()
+            keys = np.flatnonzero(table)
+            values = table[keys]
+        else:
+            keys, values = observed.sparse[name]
+        cells.append(start + keys)
+        counts.append(values)
+    return np.concatenate(cells), np.concatenate(counts)
+
+
+def rows_with_cell(layout: Layout, dataset: Dataset, cell: int) -> tuple[Flags, dict[int, int]]:
+    """Which rows have a cell of a complete family; and the states of its variables, by their positions."""
+    family = int(np.searchsorted(layout.cell_starts, cell, side="right")) - 1
+    rest, matches = cell - int(layout.cell_starts[family]), np.ones(len(dataset), dtype=np.bool_)
+    states: dict[int, int] = {}
+    for i in range(layout.member_starts[family], layout.member_starts[family + 1]):
+        state, rest = divmod(rest, int(layout.strides[i]))
+        states[int(layout.members[i])] = state
+        matches &= dataset.codes[:, layout.members[i]] == state
+    if dataset.weights is not None:
+        matches &= dataset.weights > 0
+    return matches, states

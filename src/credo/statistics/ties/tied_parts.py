@@ -20,7 +20,7 @@ from credo.io.dataset import Dataset
 from credo.model.layout import Layout
 from credo.options import TieReading
 from credo.statistics.counts import Counts, empty, merge
-from credo.statistics.inference.observed import cells_of_counts
+from credo.statistics.inference.expected_counts import cells_of_counts
 from credo.statistics.inference.parts import PreparedParts
 from credo.statistics.partitioned_rows import Item, PartitionedRows, Reading, read_rows
 from credo.statistics.ties.likelihood import Expected, TiedData, TieFigures, tie_rows

@@ -29,7 +29,7 @@ from credo.testing import alarm_like_network, random_network
 from tests.helpers import enumeration
 from tests.helpers.em_runs import NOTHING, incomplete_problem, learn, mixture, prepared_of
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def assert_never_falls(history: tuple[float, ...]) -> None:

@@ -9,10 +9,9 @@ import polars as pl
 import pytest
 
 import credo
-from credo.estimation.solvers import merged_tasks
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective
-from credo.estimation.solvers.interior_point import Task
+from credo.estimation.solvers.tasks import Task, merged_task
 from tests.helpers.block_tasks import at_most, general_task, make_block, soft_task
 
 
@@ -22,8 +21,8 @@ def test_the_same_optimum(monkeypatch: pytest.MonkeyPatch, make: object) -> None
     generator = np.random.default_rng(8)
     tasks = [make(generator) for _ in range(60)]  # type: ignore[operator]
     plain = solve_certified(tasks)
-    monkeypatch.setattr(merged_tasks, "MERGED_SIZE", 1)
-    assert any(merged_tasks.merged_task(task) is not None for task in tasks)
+    monkeypatch.setattr("credo.estimation.solvers.tasks.MERGED_SIZE", 1)
+    assert any(merged_task(task) is not None for task in tasks)
     for one, other in zip(plain, solve_certified(tasks), strict=True):
         assert other.certificate.holds == one.certificate.holds
         assert objective(other.task, other.theta) == pytest.approx(objective(one.task, one.theta), rel=1e-7, abs=1e-7)
