@@ -2,8 +2,9 @@
 
 The published networks are read from `../shared/networks`; if that folder is not there, made-up networks are written to
 a temporary folder. All programs read the same plain text files (pgmpy does not read `.gz`, so all are unpacked
-first), in turns, and the best processor time is reported. `apart` is how far probabilities are from the numbers of the text, and
-how far after the program has written the network and read it again: numbers are taken from the text by a pattern.
+first), in turns, and the best processor time is reported. `apart` is how far probabilities are from the
+numbers of the text, and how far after the program has written the network and read it again: numbers are taken from the
+text by a pattern.
 """
 
 from __future__ import annotations
